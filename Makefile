@@ -1,0 +1,29 @@
+# Python 3.11 or newer; override with `make PYTHON=/path/to/python`.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN = .venv/bin
+
+.PHONY: reproduce test unit lint benchmark clean
+
+reproduce: .venv/installed
+	$(BIN)/trainbugs run PyTorch-115607 SO-60335387/digits --figures
+
+test: lint
+	$(BIN)/pytest
+
+unit: .venv/installed
+	$(BIN)/pytest -m "not real"
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+benchmark: .venv/installed
+	$(BIN)/python benchmarks/benchmark.py
+
+.venv/installed: setup.cfg pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv results figures
