@@ -1,0 +1,66 @@
+"""The Python interface, for notebooks: `load` the catalogue, `run` bugs, read `results` as a pandas table.
+
+import runner
+
+runner.load().bug("PyTorch-115607").title
+outcome = runner.run("PyTorch-115607/simple")[0]
+outcome.verdict.outcome          # 'REPRODUCED'
+runner.results()                 # one row per record
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.catalog import Catalog, default_root
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from runner.session import Outcome
+
+
+def load(root: Path | None = None) -> Catalog:
+    """The catalogue: `.ids()`, `.bug(ID)`. `root` holds the folders bugs and environments; default: this checkout."""
+    return Catalog(root or default_root())
+
+
+def run(
+    *names: str,
+    seeds: Iterable[int] | None = None,
+    device: str = "auto",
+    python: Path | None = None,
+    environment: str | None = None,
+    data: Path | None = None,
+    force: bool = False,
+    timeout_s: float | None = None,
+    results: Path = Path("results"),
+    root: Path | None = None,
+) -> "list[Outcome]":
+    """Run BUG[/CASE[/VARIANT]] … and judge them: one Outcome (verdict, records, drift) per case.
+
+    Arguments are those of `trainbugs run`. Builds what environments are missing (gigabytes). Raises TrainbugsError.
+    """
+    from runner.progress import on_stderr
+    from runner.session import Options, Session
+
+    catalog = load(root)
+    options = Options(
+        results=Path(results),
+        seeds=tuple(seeds) if seeds is not None else None,
+        device=device,
+        python=python,
+        environment=environment,
+        data=Path(data).absolute() if data else None,
+        force=force,
+        timeout_s=timeout_s,
+    )
+    return Session(catalog, options, on_stderr()).run(catalog.select(names))
+
+
+def results(*bugs: str, folder: Path = Path("results")) -> "pd.DataFrame":
+    """All run records of a results folder as one table, or those of some bugs: one row per record of a script."""
+    from runner.results import Store
+    from runner.table import frame
+
+    return frame(Store(Path(folder)).records(bugs))

@@ -1,0 +1,176 @@
+"""How does an environment come to be, and go? Builds with uv from the hashed lock, and removes.
+
+A build happens in a temporary directory that is renamed into place when it is whole and checked, under a lock between
+processes: nobody ever sees a half-built environment, and two who want the same one build it once.
+"""
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runner import environment as environments
+from runner import process
+from runner.environment import MANIFEST, Built, Environment
+from runner.errors import EnvironmentBuildError
+from runner.interpreter import probe
+
+BUILD_TIMEOUT_S = 3600
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What removing freed, in GB; `linked_gb` stays on disk because uv's cache holds the same files."""
+
+    freed_gb: float
+    linked_gb: float
+
+
+def build(environment: Environment, report: Report, backend: str | None = None, force: bool = False) -> Built:
+    """The environment, built if it is not there yet (or `force`); raises EnvironmentBuildError.
+
+    `backend` is handed to uv as --torch-backend: other builds of the same versions, not covered by the lock's hashes.
+    """
+    target = environments.location(environment, backend)
+    ready = None if force else environments.read_built(environment, target)
+    if ready:
+        return ready
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _lock(target, report):
+            ready = None if force else environments.read_built(environment, target)
+            return ready or _build(environment, target, backend, report)
+    except OSError as error:
+        raise EnvironmentBuildError(f"environment {environment.name}: {target.parent}: {error.strerror}") from error
+
+
+def remove(environment: Environment) -> Removed:
+    """Remove every build of the environment, of earlier locks too; what uv's cache also holds stays on disk."""
+    freed = linked = 0
+    for directory in environments.builds(environment):
+        with _lock(directory, lambda text: None):
+            for size, links in _files(directory):
+                freed, linked = (freed + size, linked) if links == 1 else (freed, linked + size)
+            shutil.rmtree(directory)
+    return Removed(freed / 1e9, linked / 1e9)
+
+
+def _build(environment: Environment, target: Path, backend: str | None, report: Report) -> Built:
+    need = environment.disk_gb if backend is None else min(environment.disk_gb, 1.5)
+    free = shutil.disk_usage(target.parent).free / 1e9
+    if free < need:
+        raise EnvironmentBuildError(
+            f"environment {environment.name} needs {need:.1f} GB of disk, {target.parent} has {free:.1f} GB free; "
+            "make room, or name a folder elsewhere in TRAINBUGS_CACHE"
+        )
+    report(f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} GB free)")
+    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        venv = scratch / "venv"
+        seconds = _install(environment, venv, backend, report)
+        built = _verify(environment, venv, backend)
+        if target.exists():
+            target.rename(scratch / "old")
+        venv.rename(target)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    report(f"environment {environment.name}: built in {seconds:.0f} s")
+    return Built(environment, target, backend, built.python_version, built.torch_version)
+
+
+def _install(environment: Environment, venv: Path, backend: str | None, report: Report) -> float:
+    python = [str(venv / "bin" / "python")]
+    if backend is None:
+        packages = ["--require-hashes", "-r", str(environment.lock)]
+    else:
+        pins = venv.with_name("pins.txt")
+        wanted = {name: pin for name, pin in environment.pins.items() if not name.startswith(("nvidia-", "triton"))}
+        pins.write_text("".join(f"{name}=={pin}\n" for name, pin in wanted.items()), encoding="utf-8")
+        packages = ["--torch-backend", backend, "-r", str(pins)]
+    create = ["venv", "--relocatable", "--python", _base_python(environment), str(venv)]
+    seconds = _uv(environment, create, venv, report)
+    return seconds + _uv(environment, ["pip", "install", "--python", *python, *packages], venv, report)
+
+
+def _verify(environment: Environment, venv: Path, backend: str | None) -> Built:
+    found = probe(venv / "bin" / "python")
+    wrong = environments.differences(environment, found)
+    if wrong:
+        raise EnvironmentBuildError(f"environment {environment.name} is not what its lock says: {'; '.join(wrong)}")
+    manifest = {
+        "name": environment.name,
+        "lock": environment.lock_hash,
+        "backend": backend,
+        "python": found.python,
+        "torch": found.torch,
+        "built": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    (venv / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    return Built(environment, venv, backend, found.python, found.torch)
+
+
+def _uv(environment: Environment, arguments: list[str], venv: Path, report: Report) -> float:
+    from uv import find_uv_bin
+
+    log = venv.with_name("uv.log")
+    done = process.run(
+        [find_uv_bin(), "--no-progress", *arguments],
+        cwd=venv.parent,
+        env=process.build_environment(),
+        stdout=log.with_suffix(".out"),
+        stderr=log,
+        timeout_s=BUILD_TIMEOUT_S,
+        on_wait=lambda elapsed: report(f"\renvironment {environment.name}: uv {arguments[0]}, {elapsed:.0f} s"),
+    )
+    if done.returncode:
+        kept = environments.cache_root() / "environments" / f"{environment.name}.log"
+        shutil.copyfile(log, kept)
+        why = "took too long" if done.timed_out else _reason(log.read_text(encoding="utf-8", errors="replace"))
+        raise EnvironmentBuildError(f"environment {environment.name} could not be built: {why} (log: {kept})")
+    return done.wall_s
+
+
+def _reason(log: str) -> str:
+    """The one line of uv's messages that tells most: its error, with the innermost cause."""
+    lines = [re.sub(r"^[\s×╰│├─▶>]+", "", line).strip() for line in log.splitlines()]
+    errors = [line for line in lines if re.match(r"(?i)(error|caused by)\b", line)]
+    chosen = [errors[0], errors[-1]] if len(errors) > 1 else errors or [line for line in lines if line][:2]
+    return " ".join(chosen)[:400]
+
+
+def _base_python(environment: Environment) -> str:
+    """The interpreter under this program where it has the wanted version: it surely exists; else uv finds one."""
+    mine = f"{sys.version_info.major}.{sys.version_info.minor}"
+    base = Path(sys.base_prefix) / "bin" / f"python{mine}"
+    return str(base) if mine == environment.python and base.exists() else environment.python
+
+
+@contextmanager
+def _lock(target: Path, report: Report) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(target.with_name(f".{target.name}.lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        report(f"{target.name}: another trainbugs is busy with it, waiting")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _files(directory: Path) -> Iterator[tuple[int, int]]:
+    for folder, _, files in os.walk(directory):
+        for file in files:
+            status = os.lstat(Path(folder) / file)
+            yield status.st_blocks * 512, status.st_nlink

@@ -1,0 +1,176 @@
+"""What bugs are there? Reads bugs/<ID>/config.json into frozen objects; nothing past this module sees a dict of it."""
+
+import difflib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from runner.errors import CatalogError, UsageError
+from runner.model import VARIANTS, Bug, Case, Expectation, Line, Panel, Series, Target, Variant, Versions
+
+MAX_CONFIG_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The bugs under `root/bugs`, each read when it is asked for, so that a malformed one does not block the others."""
+
+    root: Path
+
+    def ids(self) -> tuple[str, ...]:
+        directory = self.root / "bugs"
+        return tuple(sorted(path.parent.name for path in directory.glob("*/config.json")))
+
+    def bug(self, name: str) -> Bug:
+        """The bug of that ID, or the bug directory at that path; raises UsageError or CatalogError."""
+        if name in self.ids():
+            return load_bug(self.root / "bugs" / name)
+        if (Path(name) / "config.json").is_file():
+            return load_bug(Path(name))
+        raise UsageError(f"there is no bug {name!r}{_near(name, self.ids())}; `trainbugs list` shows all")
+
+    def select(self, names: Iterable[str]) -> list[Target]:
+        """Targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory."""
+        return [target for name in names for target in self._select(name)]
+
+    def _select(self, name: str) -> list[Target]:
+        if (Path(name) / "config.json").is_file():
+            bug, rest = load_bug(Path(name)), []
+        else:
+            first, *rest = name.strip("/").split("/")
+            bug = self.bug(first)
+        if len(rest) > 2:
+            raise UsageError(f"{name!r} has too many parts; expected BUG, BUG/CASE or BUG/CASE/VARIANT")
+        if rest and rest[0] not in bug.cases:
+            raise UsageError(f"{bug.id} has no case {rest[0]!r}; expected one of {', '.join(bug.cases)}")
+        if rest[1:] and rest[1] not in VARIANTS:
+            raise UsageError(f"{bug.id}/{rest[0]} has no variant {rest[1]!r}; expected one of {', '.join(VARIANTS)}")
+        cases = [bug.cases[rest[0]]] if rest else list(bug.cases.values())
+        return [Target(bug, case, tuple(rest[1:]) or VARIANTS) for case in cases]
+
+
+def default_root() -> Path:
+    """The directory that holds `bugs` and `environments`: the checkout that this package was installed from."""
+    root = Path(__file__).resolve().parent.parent
+    if not (root / "bugs").is_dir():
+        raise CatalogError(f"{root} holds no folder bugs; install from a checkout with `pip install -e .`")
+    return root
+
+
+def load_bug(directory: Path) -> Bug:
+    """Read and check `directory/config.json`; raises CatalogError naming the file, the key and the value."""
+    path = directory / "config.json"
+    config = read_json(path)
+    check_schema(config, path)
+    if directory.resolve().name != config["id"] and directory.parent.name == "bugs":
+        raise CatalogError(f"{path}: id is {config['id']!r}, expected the name of its directory, {directory.name!r}")
+    return _bug(config, directory.resolve())
+
+
+def read_json(path: Path) -> Any:
+    """The JSON in a file of at most 1 MB; raises CatalogError."""
+    try:
+        if path.stat().st_size > MAX_CONFIG_BYTES:
+            raise CatalogError(f"{path}: larger than {MAX_CONFIG_BYTES} bytes, expected a short JSON file")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CatalogError(f"{path}: cannot be read: {error.strerror}") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise CatalogError(f"{path}: not JSON: {error.msg} at {where}") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise CatalogError(f"{path}: not JSON: {type(error).__name__}") from error
+
+
+def check_schema(config: Any, path: Path) -> None:
+    """Raise CatalogError for the first key of `config` that runner/schema.json does not allow."""
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator().iter_errors(config))
+    if error is not None:
+        text = error.message if len(error.message) < 300 else error.message[:300] + "…"
+        raise CatalogError(f"{path}: {error.json_path.removeprefix('$.')}: {text} (see runner/schema.json)")
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8")))
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    lower = {candidate.lower(): candidate for candidate in names}
+    close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.4)]
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _bug(config: Any, directory: Path) -> Bug:
+    labels, site, plot = config["labels"], config["site"], config["plot"]
+    return Bug(
+        id=config["id"],
+        directory=directory,
+        title=config["title"],
+        source=config["source"],
+        location=labels["location"],
+        root_cause=labels["root_cause"],
+        symptom=labels["symptom"],
+        site_file=site["file"],
+        site_line=site.get("line"),
+        site_api=site["api"],
+        environment=config["environment"],
+        affected=_versions(config.get("affected")),
+        fixed=_versions(config.get("fixed")),
+        x=plot["x"],
+        panels=tuple(_panel(panel) for panel in plot["panels"]),
+        cases={name: _case(name, case, config, directory) for name, case in config["cases"].items()},
+    )
+
+
+def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
+    return Case(
+        bug=config["id"],
+        name=name,
+        title=case["title"],
+        benign=case.get("benign", False),
+        needs=tuple(case.get("needs", ())),
+        trigger=case["trigger"]["iteration"],
+        trigger_why=case["trigger"]["why"],
+        seeds=tuple(case.get("seeds", config["seeds"])),
+        timeout_s=case.get("timeout_s", config["timeout_s"]),
+        parameters={**config["parameters"], **case.get("parameters", {})},
+        variants={
+            variant: Variant(variant, directory / entry["script"], entry.get("environment", config["environment"]))
+            for variant, entry in case["variants"].items()
+        },
+        expectations=tuple(_expectation(entry) for entry in case["expectations"]),
+    )
+
+
+def _expectation(entry: Any) -> Expectation:
+    value = entry["value"]
+    return Expectation(
+        statement=entry["statement"],
+        variant=entry["variant"],
+        series=_series(entry),
+        reduce=entry["reduce"],
+        op=entry["op"],
+        value=tuple(value) if isinstance(value, list) else value,
+        tolerance=entry.get("tolerance"),
+    )
+
+
+def _series(entry: Any) -> Series:
+    return Series(entry["metric"], entry.get("where", {}), entry.get("minus"), entry.get("minus_where"))
+
+
+def _panel(entry: Any) -> Panel:
+    lines = tuple(Line(line["label"], _series(line), line.get("dashed", False)) for line in entry["lines"])
+    return Panel(entry["label"], lines, entry.get("scale", "linear"))
+
+
+def _versions(entry: Any) -> Versions | None:
+    return Versions(entry["package"], tuple(entry["versions"]), entry.get("change")) if entry else None

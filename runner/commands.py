@@ -1,0 +1,210 @@
+"""What does each subcommand do? Puts the parts together and prints; heavy modules are imported where they are used."""
+
+import json
+import os
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.api import load
+from runner.errors import CatalogError, UsageError
+from runner.model import Bug
+from runner.report import columns, describe, listing
+
+if TYPE_CHECKING:
+    from runner.environment import Environment
+
+
+def list_command(arguments: Namespace) -> int:
+    catalog = load()
+    bugs, broken = [], []
+    for name in catalog.ids():
+        try:
+            bugs.append(catalog.bug(name))
+        except CatalogError as error:
+            broken.append(str(error))
+    if arguments.json:
+        print(json.dumps([describe(bug) for bug in bugs], indent=1))
+    else:
+        print(columns(listing(bugs)))
+    if broken:
+        raise CatalogError("; ".join(broken))
+    return 0
+
+
+def info_command(arguments: Namespace) -> int:
+    from runner.report import details
+
+    bug = load().bug(arguments.bug)
+    print(json.dumps(describe(bug), indent=1) if arguments.json else details(bug))
+    return 0
+
+
+def run_command(arguments: Namespace) -> int:
+    from runner.progress import on_stderr
+    from runner.report import verdicts
+    from runner.session import Options, Session, save_expected
+
+    catalog = load()
+    targets = catalog.select(arguments.targets)
+    options = Options(
+        results=arguments.results,
+        seeds=arguments.seeds,
+        device=arguments.device,
+        python=arguments.python,
+        environment=arguments.environment,
+        data=arguments.data or _default_data(),
+        force=arguments.force,
+        timeout_s=arguments.timeout,
+    )
+    session = Session(catalog, options, on_stderr())
+    outcomes = session.run(targets)
+    print(verdicts(outcomes))
+    print(f"\nrecords, logs and verdicts: {session.store.root}")
+    if arguments.update_expected:
+        written = save_expected(outcomes)
+        print(f"expected records: {len(written)} written")
+        _draw(
+            list({target.bug.id: target.bug for target in targets}.values()), "expected", arguments.results, None, "png"
+        )
+    if arguments.figures:
+        whole = {target.bug.id: target.bug for target in targets if len(target.variants) == 2}
+        _draw(list(whole.values()), "results", arguments.results, Path("figures"), "png")
+    if any(outcome.verdict.invalid for outcome in outcomes):
+        return 2
+    return 1 if any(outcome.verdict.failed for outcome in outcomes) else 0
+
+
+def figures_command(arguments: Namespace) -> int:
+    catalog = load()
+    bugs = [catalog.bug(name) for name in arguments.bugs or catalog.ids()]
+    drawn = _draw(bugs, arguments.source, arguments.results, arguments.out, arguments.format)
+    if not drawn:
+        raise UsageError(f"there are no {arguments.source} records of {', '.join(bug.id for bug in bugs)} to draw")
+    return 0
+
+
+def results_command(arguments: Namespace) -> int:
+    from runner.report import runs
+    from runner.results import Store
+    from runner.table import write_csv
+
+    records = Store(arguments.results).records(arguments.bugs)
+    if arguments.csv:
+        write_csv(records, arguments.csv)
+    else:
+        print(columns(runs(records)))
+    return 0
+
+
+def checkout_command(arguments: Namespace) -> int:
+    from runner.checkout import checkout
+
+    targets = load().select([arguments.target])
+    for line in checkout(targets, arguments.directory, blind=arguments.blind):
+        print(line)
+    return 0
+
+
+def validate_command(arguments: Namespace) -> int:
+    from runner.wellformed import problems
+
+    catalog = load()
+    names = arguments.bugs or catalog.ids()
+    found = 0
+    for name in names:
+        directory = Path(name) if Path(name).is_dir() else catalog.root / "bugs" / name
+        if not directory.is_dir():
+            catalog.bug(name)
+        wrong = problems(directory, catalog.root)
+        found += len(wrong)
+        print(f"{name}: " + ("well formed" if not wrong else f"{len(wrong)} problems"))
+        print("".join(f"  {problem}\n" for problem in wrong), end="")
+    return 1 if found else 0
+
+
+def env_command(arguments: Namespace) -> int:
+    from runner import environment
+
+    root = load().root
+    chosen = [environment.load(root, name) for name in arguments.names or environment.names(root)]
+    if not arguments.names and arguments.action in ("build", "remove") and len(chosen) > 1:
+        raise UsageError(f"env {arguments.action} needs the names of environments; `trainbugs env list` shows all")
+    call = {"list": _env_list, "build": _env_build, "check": _env_check, "remove": _env_remove}[arguments.action]
+    return call(chosen, arguments)
+
+
+def _env_list(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
+    from runner.environment import cache_root, find
+
+    rows = [["ENVIRONMENT", "PYTHON", "DISK", "BUILT"]]
+    for described in chosen:
+        built = find(described)
+        where = f"{built.directory}" if built else f"no; `trainbugs env build {described.name}`"
+        rows.append([described.name, described.python, f"{described.disk_gb:.1f} GB", where])
+    print(columns(rows))
+    print(f"\ncache: {cache_root()}")
+    return 0
+
+
+def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
+    from runner.build import build
+    from runner.progress import on_stderr
+
+    for described in chosen:
+        built = build(described, on_stderr().line, arguments.torch_backend, arguments.force)
+        print(f"{described.name}: {built.directory} (Python {built.python_version}, torch {built.torch_version})")
+    return 0
+
+
+def _env_check(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
+    from runner.environment import find, problems
+
+    status = 0
+    for described in chosen:
+        built = find(described)
+        wrong = problems(built) if built else [f"not built; `trainbugs env build {described.name}`"]
+        print(f"{described.name}: {'; '.join(wrong) or 'as its lock says'}")
+        status = 2 if wrong else status
+    return status
+
+
+def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
+    from runner.build import remove
+
+    for described in chosen:
+        gone = remove(described)
+        print(
+            f"{described.name}: removed; {gone.freed_gb:.1f} GB freed, {gone.linked_gb:.1f} GB stay in uv's cache "
+            "for the next build (`uv cache clean` frees them)"
+        )
+    return 0
+
+
+def _default_data() -> Path | None:
+    given = os.environ.get("TRAINBUGS_DATA")
+    if not given:
+        return None
+    path = Path(given).expanduser().absolute()
+    if not path.is_dir():
+        raise UsageError(f"TRAINBUGS_DATA is {given!r}: no such folder; expected one that holds, say, MNIST/raw")
+    return path
+
+
+def _draw(bugs: Sequence[Bug], source: str, results: Path, out: Path | None, kind: str) -> list[Path]:
+    """Draw and name the figures of bugs; `out` None means each bug's own folder of expected outputs."""
+    from plots.curves import draw_bug
+    from plots.summary import draw_summary
+    from runner.results import Store, newest_runs
+
+    store = Store(results)
+    drawn: list[Path] = []
+    for bug in bugs:
+        records = newest_runs(bug, store if source == "results" else None)
+        drawn += draw_bug(bug, records, out / bug.id if out else bug.expected, kind)
+    if drawn and out:
+        drawn += draw_summary(bugs, store if source == "results" else None, out, kind)
+    for path in drawn:
+        print(f"figure: {path}")
+    return drawn

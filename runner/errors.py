@@ -1,0 +1,29 @@
+"""What can go wrong for a user: every message is one line that says what, where, what was expected, what to do."""
+
+
+class TrainbugsError(Exception):
+    """The base of all; only `runner.cli.main` catches it, prints its line and exits with status 2."""
+
+
+class UsageError(TrainbugsError):
+    """What was asked for does not exist or does not fit together."""
+
+
+class CatalogError(TrainbugsError):
+    """A bug directory or an environment directory is malformed."""
+
+
+class ProcessError(TrainbugsError):
+    """A program could not be started."""
+
+
+class EnvironmentBuildError(TrainbugsError):
+    """An environment could not be built, or what was built is broken."""
+
+
+class ResultsError(TrainbugsError):
+    """A results folder cannot be read or written."""
+
+
+class MeasureError(TrainbugsError):
+    """A metric that an expectation or a figure asks for is missing or is not a finite number."""

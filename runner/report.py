@@ -1,0 +1,124 @@
+"""How do bugs, runs and verdicts read on a terminal? Texts and plain tables; nothing is printed here."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.model import Bug, Case, Versions
+
+if TYPE_CHECKING:
+    from runner.results import RunRecord
+    from runner.session import Outcome
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as lines with aligned columns; the first row is the heading."""
+    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def listing(bugs: Sequence[Bug]) -> list[list[str]]:
+    """A row per case."""
+    rows = [["CASE", "LOCATION", "ENVIRONMENT", "NEEDS", "TITLE"]]
+    for bug in bugs:
+        for case in bug.cases.values():
+            needs = ", ".join(case.needs) or "-"
+            rows.append([case.id, bug.location, bug.environment, needs, case.title])
+    return rows
+
+
+def describe(bug: Bug) -> dict[str, Any]:
+    """The bug for JSON."""
+    return {
+        "id": bug.id,
+        "title": bug.title,
+        "source": bug.source,
+        "labels": {"location": bug.location, "root_cause": bug.root_cause, "symptom": bug.symptom},
+        "site": {"file": bug.site_file, "line": bug.site_line, "api": bug.site_api},
+        "environment": bug.environment,
+        "affected": _versions(bug.affected),
+        "fixed": _versions(bug.fixed),
+        "directory": str(bug.directory),
+        "cases": [_describe_case(case) for case in bug.cases.values()],
+    }
+
+
+def _describe_case(case: Case) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "title": case.title,
+        "benign": case.benign,
+        "needs": list(case.needs),
+        "trigger": case.trigger,
+        "seeds": list(case.seeds),
+        "timeout_s": case.timeout_s,
+        "parameters": dict(case.parameters),
+        "scripts": {name: variant.script.name for name, variant in case.variants.items()},
+        "expectations": [expectation.statement for expectation in case.expectations],
+    }
+
+
+def details(bug: Bug) -> str:
+    """Everything about a bug, for a reader."""
+    line = f":{bug.site_line}" if bug.site_line else ""
+    lines = [
+        f"{bug.id}: {bug.title}",
+        "",
+        f"source       {bug.source}",
+        f"location     {bug.location}",
+        f"root cause   {bug.root_cause}",
+        f"symptom      {bug.symptom}",
+        f"site         {bug.site_file}{line}, {bug.site_api}",
+        f"environment  {bug.environment}",
+        f"affected     {_versions_text(bug.affected)}",
+        f"fixed        {_versions_text(bug.fixed)}",
+        f"read more    {bug.directory / 'README.md'}",
+    ]
+    for case in bug.cases.values():
+        lines += ["", f"{case.id}: {case.title}" + (" (benign)" if case.benign else "")]
+        lines.append(f"  seeds {', '.join(map(str, case.seeds))}; at most {case.timeout_s:g} s a run")
+        lines.append(f"  acts first at iteration {case.trigger}: {case.trigger_why}")
+        lines += [f"  {name}: {variant.script.name}" for name, variant in case.variants.items()]
+        lines += [f"  expected of {item.variant}: {item.statement}" for item in case.expectations]
+    return "\n".join(lines)
+
+
+def verdicts(outcomes: "Sequence[Outcome]") -> str:
+    """The table of verdicts; where the verdict is not REPRODUCED, the reason is the last column."""
+    rows = [["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", "WHY"]]
+    for outcome in outcomes:
+        verdict = outcome.verdict
+        benign = "benign: " if outcome.target.case.benign else ""
+        seconds = sum(record.wall_s for record in outcome.records)
+        why = benign + verdict.reason
+        if outcome.verdict.outcome is None and verdict.failed:
+            why = "; ".join(check.explanation for check in verdict.checks if check.holds is False)
+        drift = "-" if outcome.drift is None else f"{outcome.drift:.2g}"
+        rows.append(
+            [outcome.target.case.id, verdict.outcome or "-", str(len(outcome.records)), f"{seconds:.1f}", drift, why]
+        )
+    return columns(rows)
+
+
+def runs(records: "Sequence[RunRecord]") -> list[list[str]]:
+    """A row per run."""
+    rows = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
+    for record in records:
+        name = f"{record.bug}/{record.case}/{record.variant}"
+        numbers = [f"{record.wall_s:.1f}", f"{record.peak_memory_mb:.0f}", str(len(record.metrics))]
+        place = [record.environment, record.torch or "-", record.device]
+        rows.append([name, str(record.seed), record.status, *place, *numbers])
+    return rows
+
+
+def _versions(versions: Versions | None) -> dict[str, Any] | None:
+    if versions is None:
+        return None
+    return {"package": versions.package, "versions": list(versions.versions), "change": versions.change}
+
+
+def _versions_text(versions: Versions | None) -> str:
+    if versions is None:
+        return "-"
+    change = f" by {versions.change}" if versions.change else ""
+    return f"{versions.package} {', '.join(versions.versions)}{change}"

@@ -1,0 +1,207 @@
+"""What did a run give, and where is it kept? Run records as versioned JSON; the only owner of output paths."""
+
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ResultsError
+from runner.measure import Record
+from runner.model import Bug, Scalar
+
+SCHEMA = 1
+STATUSES = ("ok", "crashed", "killed", "timeout", "no records", "environment broken")
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One run. `wall_s` in seconds, `peak_memory_mb` in 10^6 bytes; `metrics` are the script's own records, in order.
+
+    `status` is one of STATUSES, `reason` says why it is not `ok`. `pinned` is False where the interpreter was not built
+    from the hashed lock. `key` identifies what was run: two runs with one key are the same run.
+    """
+
+    schema: int
+    key: str
+    bug: str
+    case: str
+    variant: str
+    seed: int
+    benign: bool
+    parameters: Mapping[str, Scalar]
+    environment: str
+    lock: str | None
+    pinned: bool
+    python: str
+    torch: str | None
+    device: str
+    device_name: str | None
+    driver: str | None
+    machine: str
+    threads: int
+    status: str
+    reason: str | None
+    exit_code: int | None
+    started: str
+    wall_s: float
+    peak_memory_mb: float
+    revision: str | None
+    metrics: tuple[Record, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A results folder: <root>/<bug>/<case>/<variant>-seed<seed>-<key>.json, logs in `logs` beside it."""
+
+    root: Path
+
+    def case_directory(self, bug: str, case: str) -> Path:
+        return self.root / bug / case
+
+    def record_path(self, record: RunRecord) -> Path:
+        return self.case_directory(record.bug, record.case) / f"{run_name(record)}-{record.key[:12]}.json"
+
+    def verdict_path(self, bug: str, case: str) -> Path:
+        return self.case_directory(bug, case) / "verdict.json"
+
+    def log_path(self, record: RunRecord, stream: str) -> Path:
+        """Where the run's `stdout` or `stderr` is kept."""
+        return self.case_directory(record.bug, record.case) / "logs" / f"{run_name(record)}-{record.key[:12]}.{stream}"
+
+    def find(self, bug: str, case: str, variant: str, seed: int, key: str) -> RunRecord | None:
+        """The finished (`ok`) run with that key, or None; a file that cannot be read counts as none."""
+        path = self.case_directory(bug, case) / f"{variant}-seed{seed}-{key[:12]}.json"
+        try:
+            record = read_record(path)
+        except ResultsError:
+            return None
+        return record if record.ok and record.key == key else None
+
+    def save(self, record: RunRecord) -> Path:
+        """Write the record atomically; raises ResultsError."""
+        path = self.record_path(record)
+        write_json(path, encode(record))
+        return path
+
+    def records(self, bugs: Iterable[str] = ()) -> list[RunRecord]:
+        """All records, or those of the named bugs, oldest first; raises ResultsError for one that cannot be read."""
+        wanted = [self.root / bug for bug in bugs] or [self.root]
+        found = [path for directory in wanted for path in directory.rglob("*-seed*-*.json")]
+        return sorted((read_record(path) for path in found), key=lambda record: record.started)
+
+    @contextmanager
+    def working_directory(self, bug: str, case: str) -> Iterator[Path]:
+        """A new empty directory for one run, removed afterwards; raises ResultsError where it cannot be made."""
+        parent = self.case_directory(bug, case)
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            (parent / "logs").mkdir(exist_ok=True)
+            path = Path(tempfile.mkdtemp(prefix=".run-", dir=parent))
+        except OSError as error:
+            raise _unwritable(parent, error) from error
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def keep_logs(self, record: RunRecord, directory: Path) -> None:
+        """Move the run's `stdout` and `stderr` from its working directory to where they are kept."""
+        for stream in ("stdout", "stderr"):
+            if (directory / stream).exists():
+                (directory / stream).replace(self.log_path(record, stream))
+
+
+def expected_path(bug: Bug, record: RunRecord) -> Path:
+    """Where the bug's expected record of the same case, variant and seed lies."""
+    return bug.expected / record.case / f"{run_name(record)}.json"
+
+
+def expected_records(bug: Bug, case: str) -> list[RunRecord]:
+    """The expected records of a case, by name; raises ResultsError for one that cannot be read."""
+    return [read_record(path) for path in sorted((bug.expected / case).glob("*-seed*.json"))]
+
+
+def run_name(record: RunRecord) -> str:
+    return f"{record.variant}-seed{record.seed}"
+
+
+def read_record(path: Path) -> RunRecord:
+    """The record in a file; raises ResultsError where it is none, or of another schema."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not JSON"
+        raise ResultsError(f"{path}: not a run record: {why}") from error
+    names = {field.name for field in fields(RunRecord)}
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA or set(data) != names:
+        raise ResultsError(f"{path}: not a run record of schema {SCHEMA}; move it out of the results folder")
+    return RunRecord(**{**data, "metrics": tuple(data["metrics"])})
+
+
+def encode(record: RunRecord) -> dict[str, Any]:
+    """The record for JSON; numbers that are not finite become the texts NaN, Infinity and -Infinity."""
+    encoded = _finite(asdict(record))
+    assert isinstance(encoded, dict)
+    return encoded
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write JSON so that a reader sees the old file or the whole new one; raises ResultsError."""
+    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(element) for key, element in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(element) for element in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _unwritable(path: Path, error: OSError) -> ResultsError:
+    return ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --results")
+
+
+def newest_runs(bug: Bug, store: Store | None) -> dict[str, list[RunRecord]]:
+    """By case, the `ok` records to draw: the expected ones, or of a store the newest of each variant and seed.
+
+    Of a store only runs in the environment and on the device of the newest one are taken: curves are not mixed.
+    """
+    if store is None:
+        found = {case: expected_records(bug, case) for case in bug.cases}
+        return {case: records for case, records in found.items() if records}
+    chosen: dict[str, list[RunRecord]] = {}
+    records = [record for record in store.records([bug.id]) if record.ok and record.case in bug.cases]
+    for case in bug.cases:
+        mine = [record for record in records if record.case == case]
+        alike = [r for r in mine if (r.environment, r.torch, r.device) == _place(mine[-1])]
+        newest = {(record.variant, record.seed): record for record in alike}
+        if newest:
+            chosen[case] = sorted(newest.values(), key=lambda record: (record.variant, record.seed))
+    return chosen
+
+
+def _place(record: RunRecord) -> tuple[str, str | None, str]:
+    return record.environment, record.torch, record.device

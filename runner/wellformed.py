@@ -1,0 +1,147 @@
+"""Is a bug directory well formed? Static checks that give a list of problems; nothing is run."""
+
+import ast
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from runner import environment
+from runner.catalog import load_bug
+from runner.errors import CatalogError, MeasureError, ResultsError
+from runner.measure import values
+from runner.model import VARIANTS, Bug, Case, Series
+from runner.results import RunRecord, expected_records
+
+# Words by which a script would tell a reader, or a detector, what it is. Words of PyTorch's own API are none of them.
+TELLTALE = re.compile(r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b")
+ALLOWED = re.compile(r"TRAINBUGS_[A-Z]+|trainbugs run|\.cache|\"trainbugs\"")
+SECTIONS = ("What to expect", "What is wrong", "Root cause", "The fix", "Impact", "How it could be detected")
+DIFF_BLOCK = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def problems(directory: Path, root: Path) -> list[str]:
+    """What is wrong with a bug directory; `root` holds the environments. Empty where it is well formed."""
+    try:
+        bug = load_bug(directory)
+    except CatalogError as error:
+        return [str(error)]
+    checks = (_check_files, _check_scripts, _check_readme, _check_cases, _check_expected)
+    found = [problem for check in checks for problem in check(bug)]
+    return found + list(_check_environments(bug, root))
+
+
+def real_diff(case: Case) -> str:
+    """The difference between the scripts of a case as the README must show it (unified, three lines of context)."""
+    buggy, fixed = (case.variants[name].script for name in VARIANTS)
+    lines = difflib.unified_diff(_lines(buggy), _lines(fixed), buggy.name, fixed.name)
+    return "".join(lines)
+
+
+def _check_files(bug: Bug) -> Iterator[str]:
+    for case in bug.cases.values():
+        for variant in case.variants.values():
+            if not variant.script.is_file():
+                yield f"case {case.name}: there is no {variant.script.name}; add it, or name another script"
+    if bug.site_line is not None and (bug.directory / bug.site_file).is_file():
+        length = len(_lines(bug.directory / bug.site_file))
+        if bug.site_line > length:
+            yield f"site.line is {bug.site_line}, {bug.site_file} has {length} lines"
+
+
+def _check_scripts(bug: Bug) -> Iterator[str]:
+    for script in bug.scripts:
+        text = script.read_text(encoding="utf-8")
+        try:
+            tree = ast.parse(text)
+        except SyntaxError as error:
+            yield f"{script.name}: line {error.lineno}: {error.msg}"
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            told = TELLTALE.search(ALLOWED.sub("", line))
+            if told:
+                yield f"{script.name}: line {number} says {told.group()!r}; say that in the README, detectors read this"
+        for name in sorted(_imports(tree) & {"runner", "plots", "detectors"}):
+            yield f"{script.name}: imports {name}; a script must run without this project"
+
+
+def _check_readme(bug: Bug) -> Iterator[str]:
+    path = bug.directory / "README.md"
+    if not path.is_file():
+        yield "there is no README.md"
+        return
+    text = path.read_text(encoding="utf-8")
+    if bug.source not in text:
+        yield f"README.md does not link to the source, {bug.source}"
+    for section in SECTIONS:
+        if not re.search(rf"(?mi)^##+ {re.escape(section)}", text):
+            yield f"README.md has no section '## {section}'"
+    blocks = {block.rstrip("\n") for block in DIFF_BLOCK.findall(text)}
+    for case in _by_scripts(bug):
+        wanted = real_diff(case).rstrip("\n")
+        if wanted and wanted not in blocks:
+            yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{wanted}"
+        if not wanted and len({variant.environment for variant in case.variants.values()}) == 1:
+            yield f"case {case.name}: the variants have the same script in the same environment"
+
+
+def _check_cases(bug: Bug) -> Iterator[str]:
+    for case in bug.cases.values():
+        about = {expectation.variant for expectation in case.expectations}
+        about |= {item.series.minus for item in case.expectations if item.series.minus}
+        for variant in sorted(set(VARIANTS) - about):
+            yield f"case {case.name}: no expectation is about variant {variant}"
+        for item in case.expectations:
+            if isinstance(item.value, tuple) and item.reduce != "all":
+                yield f"case {case.name}: {item.statement!r}: a list as value needs reduce all, not {item.reduce}"
+
+
+def _check_expected(bug: Bug) -> Iterator[str]:
+    for case in bug.cases.values():
+        try:
+            records = expected_records(bug, case.name)
+        except ResultsError as error:
+            yield str(error)
+            continue
+        found = {(record.variant, record.seed) for record in records if record.ok}
+        wanted = {(variant, seed) for variant in VARIANTS for seed in case.seeds}
+        if found != wanted:
+            have = f"{len(found & wanted)} of {len(wanted)} runs"
+            yield f"expected/{case.name} has {have}; `trainbugs run {bug.id} --update-expected` makes them"
+            continue
+        yield from _check_series(bug, case, records)
+
+
+def _check_series(bug: Bug, case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
+    """Every metric that an expectation or a figure names is in the expected records."""
+    by_variant = {record.variant: record.metrics for record in records}
+    wanted: list[tuple[str, Series]] = [(item.variant, item.series) for item in case.expectations]
+    wanted += [(variant, line.series) for panel in bug.panels for line in panel.lines for variant in VARIANTS]
+    for variant, series in wanted:
+        try:
+            values(series, variant, by_variant)
+        except MeasureError as error:
+            yield f"case {case.name}: {error}"
+
+
+def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
+    known = environment.names(root)
+    wanted = {variant.environment for case in bug.cases.values() for variant in case.variants.values()}
+    for name in sorted(wanted - set(known)):
+        yield f"there is no environment {name!r}; expected one of {', '.join(known) or '(none)'}"
+
+
+def _by_scripts(bug: Bug) -> list[Case]:
+    """One case for each pair of scripts that exists."""
+    pairs = {tuple(variant.script for variant in case.variants.values()): case for case in bug.cases.values()}
+    return [case for scripts, case in pairs.items() if all(script.is_file() for script in scripts)]
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    plain = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    return {name.split(".")[0] for name in plain | froms}
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines(keepends=True)
