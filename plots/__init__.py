@@ -1,0 +1,1 @@
+"""Figures from run records; nothing here runs a bug or needs torch."""

@@ -1,0 +1,112 @@
+"""How did training go? Curves of a case: each variant by itself, and buggy over fixed with the spread over seeds."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plots.style import COLOURS, SINGLE, new_figure, save, styled
+from runner.errors import MeasureError
+from runner.measure import select, values
+from runner.model import VARIANTS, Bug, Case, Line, Panel
+from runner.results import RunRecord
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+PREFIX = {"buggy": "origin", "fixed": "fix"}
+SMALL = 12
+
+
+def draw_bug(bug: Bug, records: Mapping[str, Sequence[RunRecord]], directory: Path, kind: str) -> list[Path]:
+    """Draw every case that has records into `directory`; `kind` is png, pdf or svg. Returns the files written.
+
+    origin_<case> and fix_<case> show one variant, compare_<case> lays both over each other.
+    """
+    written = []
+    with styled():
+        for name, of_case in records.items():
+            case = bug.cases[name]
+            for variant in VARIANTS:
+                runs = [record for record in of_case if record.variant == variant]
+                if runs:
+                    figure = _single(bug, case, variant, runs)
+                    written.append(save(figure, directory / f"{PREFIX[variant]}_{name}.{kind}"))
+            if {record.variant for record in of_case} == set(VARIANTS):
+                written.append(save(_compare(bug, case, of_case), directory / f"compare_{name}.{kind}"))
+    return written
+
+
+def _single(bug: Bug, case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
+    figure = new_figure(len(bug.panels))
+    for axes, panel in zip(_axes(figure, bug), bug.panels, strict=True):
+        for index, line in enumerate(panel.lines):
+            _plot(axes, bug, line, variant, runs, SINGLE[index % len(SINGLE)], line.label)
+        _finish(axes, panel)
+    figure.suptitle(f"{case.id}, {variant}{_seeds(runs)}")
+    return figure
+
+
+def _compare(bug: Bug, case: Case, records: Sequence[RunRecord]) -> "Figure":
+    figure = new_figure(len(bug.panels))
+    for axes, panel in zip(_axes(figure, bug), bug.panels, strict=True):
+        for line in panel.lines:
+            for variant in VARIANTS:
+                runs = [record for record in records if record.variant == variant]
+                label = variant if len(panel.lines) == 1 else f"{variant}, {line.label}"
+                _plot(axes, bug, line, variant, runs, COLOURS[variant], label)
+        _finish(axes, panel)
+    benign = ", benign" if case.benign else ""
+    figure.suptitle(f"{case.id}: buggy and fixed{benign}{_seeds(records)}")
+    return figure
+
+
+def _axes(figure: "Figure", bug: Bug) -> "list[Axes]":
+    made = figure.subplots(1, len(bug.panels), squeeze=False)
+    for axes in made[0]:
+        axes.set_xlabel(bug.x)
+    return list(made[0])
+
+
+def _plot(axes: "Axes", bug: Bug, line: Line, variant: str, runs: Sequence[RunRecord], colour: str, label: str) -> None:
+    """Mean over the seeds, with the range of the seeds as a band."""
+    x, y = _curves(bug, line, variant, runs)
+    marker = "o" if len(x) <= SMALL else None
+    # Dashed lines lie below, broad and pale, so that a line on top of one hides nothing.
+    look: dict[str, Any] = (
+        {"linestyle": "--", "linewidth": 3.0, "alpha": 0.5} if line.dashed else {"linestyle": "-", "zorder": 3}
+    )
+    axes.plot(x, y.mean(axis=0), color=colour, marker=marker, markersize=3.5, label=label, **look)
+    if len(y) > 1:
+        axes.fill_between(x, y.min(axis=0), y.max(axis=0), color=colour, alpha=0.2, linewidth=0)
+
+
+def _curves(
+    bug: Bug, line: Line, variant: str, runs: Sequence[RunRecord]
+) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+    """x of shape (records,) and y of shape (seeds, records); raises MeasureError where seeds differ in length."""
+    metrics = [record.metrics for record in runs]
+    x = [select(bug.x, line.series.where, records, variant) for records in metrics]
+    y = [values(line.series, variant, {variant: records}) for records in metrics]
+    if len({len(row) for row in (*x, *y)}) > 1:
+        raise MeasureError(f"{bug.id}: {variant} runs differ in the number of records of {line.series.metric!r}")
+    return np.asarray(x[0], dtype=np.float64), np.asarray(y, dtype=np.float64)
+
+
+def _finish(axes: "Axes", panel: Panel) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set_ylabel(panel.label)
+    axes.set_yscale(panel.scale)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if all(float(value).is_integer() for drawn in axes.lines for value in np.asarray(drawn.get_ydata())):
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.legend()
+
+
+def _seeds(records: Sequence[RunRecord]) -> str:
+    seeds = sorted({record.seed for record in records})
+    return f" (seed {seeds[0]})" if len(seeds) == 1 else f" (mean and range of {len(seeds)} seeds)"

@@ -1,0 +1,54 @@
+"""How do figures look? One place for colours, sizes and the writing of files."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+
+from runner.errors import ResultsError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Blue and vermilion of the Okabe-Ito palette: told apart by readers with any kind of colour vision.
+COLOURS = {"buggy": "#D55E00", "fixed": "#0072B2"}
+SINGLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+PANEL_INCHES = (4.6, 3.4)
+SETTINGS: dict[Any, Any] = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "savefig.dpi": 120,
+    # The same records give the same file, whenever and wherever they are drawn.
+    "svg.hashsalt": "trainbugs",
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """The project's settings of matplotlib, on a backend that needs no screen."""
+    with matplotlib.rc_context(SETTINGS):
+        yield
+
+
+def new_figure(panels: int) -> "Figure":
+    """An empty figure, wide enough for that many panels side by side."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(PANEL_INCHES[0] * panels, PANEL_INCHES[1]), layout="constrained")
+
+
+def save(figure: "Figure", path: Path) -> Path:
+    """Write the figure, without the date; raises ResultsError where that is impossible."""
+    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[path.suffix[1:]]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, metadata=metadata)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --out") from error
+    return path
