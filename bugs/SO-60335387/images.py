@@ -27,7 +27,7 @@ def load(name, device):
 def load_digits():
     """scikit-learn's 1797 digits of 8x8 pixels, enlarged to 28x28: 1500 to train on, 297 to validate.
 
-    They lie in the order of their writers, so the split takes them in a fixed random order.
+    They lie in the order of their writers, so they are shuffled, the same way every time, before they are split.
     """
     from sklearn.datasets import load_digits as sklearn_digits
 
