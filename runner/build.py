@@ -139,11 +139,13 @@ def _uv(environment: Environment, arguments: list[str], venv: Path, report: Repo
 
 
 def _reason(log: str) -> str:
-    """The one line of uv's messages that tells most: its error, with the innermost cause."""
+    """One line of uv's messages: what failed, of what, and the innermost cause."""
     lines = [re.sub(r"^[\s×╰│├─▶>]+", "", line).strip() for line in log.splitlines()]
-    errors = [line for line in lines if re.match(r"(?i)(error|caused by)\b", line)]
-    chosen = [errors[0], errors[-1]] if len(errors) > 1 else errors or [line for line in lines if line][:2]
-    return " ".join(chosen)[:400]
+    told = [line for line in lines if re.match(r"(?i)(error|cause|caused by)\b", line)] or [
+        line for line in lines if line
+    ]
+    chosen = dict.fromkeys([*told[:2], *told[-1:]])
+    return "; ".join(re.sub(r"(?i)^(error|cause|caused by): ", "", line) for line in chosen)[:400]
 
 
 def _base_python(environment: Environment) -> str:

@@ -86,7 +86,7 @@ def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> R
 
     `on_wait` is called while the script runs, with the seconds elapsed and the file of its standard output.
     """
-    started = datetime.now(UTC).isoformat(timespec="seconds")
+    started = datetime.now(UTC).isoformat(timespec="milliseconds")
     with store.working_directory(run.bug.id, run.case.name) as directory:
         # A copy: what is edited meanwhile, or written beside the script, touches neither the run nor the bug.
         for script in run.bug.scripts:
