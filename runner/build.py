@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,9 +21,9 @@ from runner import process
 from runner.environment import MANIFEST, Built, Environment
 from runner.errors import EnvironmentBuildError
 from runner.interpreter import probe
+from runner.progress import Progress, on_stderr
 
 BUILD_TIMEOUT_S = 3600
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Removed:
     linked_gb: float
 
 
-def build(environment: Environment, report: Report, backend: str | None = None, force: bool = False) -> Built:
+def build(environment: Environment, progress: Progress, backend: str | None = None, force: bool = False) -> Built:
     """The environment, built if it is not there yet (or `force`); raises EnvironmentBuildError.
 
     `backend` is handed to uv as --torch-backend: other builds of the same versions, not covered by the lock's hashes.
@@ -45,9 +45,9 @@ def build(environment: Environment, report: Report, backend: str | None = None, 
         return ready
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(target, report):
+        with _lock(target, progress):
             ready = None if force else environments.read_built(environment, target)
-            return ready or _build(environment, target, backend, report)
+            return ready or _build(environment, target, backend, progress)
     except OSError as error:
         raise EnvironmentBuildError(f"environment {environment.name}: {target.parent}: {error.strerror}") from error
 
@@ -56,14 +56,14 @@ def remove(environment: Environment) -> Removed:
     """Remove every build of the environment, of earlier locks too; what uv's cache also holds stays on disk."""
     freed = linked = 0
     for directory in environments.builds(environment):
-        with _lock(directory, lambda text: None):
+        with _lock(directory, on_stderr()):
             for size, links in _files(directory):
                 freed, linked = (freed + size, linked) if links == 1 else (freed, linked + size)
             shutil.rmtree(directory)
     return Removed(freed / 1e9, linked / 1e9)
 
 
-def _build(environment: Environment, target: Path, backend: str | None, report: Report) -> Built:
+def _build(environment: Environment, target: Path, backend: str | None, progress: Progress) -> Built:
     need = environment.disk_gb if backend is None else min(environment.disk_gb, 1.5)
     free = shutil.disk_usage(target.parent).free / 1e9
     if free < need:
@@ -71,22 +71,22 @@ def _build(environment: Environment, target: Path, backend: str | None, report: 
             f"environment {environment.name} needs {need:.1f} GB of disk, {target.parent} has {free:.1f} GB free; "
             "make room, or name a folder elsewhere in TRAINBUGS_CACHE"
         )
-    report(f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} GB free)")
+    progress.line(f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} GB free)")
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         venv = scratch / "venv"
-        seconds = _install(environment, venv, backend, report)
+        seconds = _install(environment, venv, backend, progress)
         built = _verify(environment, venv, backend)
         if target.exists():
             target.rename(scratch / "old")
         venv.rename(target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    report(f"environment {environment.name}: built in {seconds:.0f} s")
+    progress.line(f"environment {environment.name}: built in {seconds:.0f} s")
     return Built(environment, target, backend, built.python_version, built.torch_version)
 
 
-def _install(environment: Environment, venv: Path, backend: str | None, report: Report) -> float:
+def _install(environment: Environment, venv: Path, backend: str | None, progress: Progress) -> float:
     python = [str(venv / "bin" / "python")]
     if backend is None:
         packages = ["--require-hashes", "-r", str(environment.lock)]
@@ -96,8 +96,8 @@ def _install(environment: Environment, venv: Path, backend: str | None, report: 
         pins.write_text("".join(f"{name}=={pin}\n" for name, pin in wanted.items()), encoding="utf-8")
         packages = ["--torch-backend", backend, "-r", str(pins)]
     create = ["venv", "--relocatable", "--python", _base_python(environment), str(venv)]
-    seconds = _uv(environment, create, venv, report)
-    return seconds + _uv(environment, ["pip", "install", "--python", *python, *packages], venv, report)
+    seconds = _uv(environment, create, venv, progress)
+    return seconds + _uv(environment, ["pip", "install", "--python", *python, *packages], venv, progress)
 
 
 def _verify(environment: Environment, venv: Path, backend: str | None) -> Built:
@@ -117,7 +117,7 @@ def _verify(environment: Environment, venv: Path, backend: str | None) -> Built:
     return Built(environment, venv, backend, found.python, found.torch)
 
 
-def _uv(environment: Environment, arguments: list[str], venv: Path, report: Report) -> float:
+def _uv(environment: Environment, arguments: list[str], venv: Path, progress: Progress) -> float:
     from uv import find_uv_bin
 
     log = venv.with_name("uv.log")
@@ -128,7 +128,9 @@ def _uv(environment: Environment, arguments: list[str], venv: Path, report: Repo
         stdout=log.with_suffix(".out"),
         stderr=log,
         timeout_s=BUILD_TIMEOUT_S,
-        on_wait=lambda elapsed: report(f"\renvironment {environment.name}: uv {arguments[0]}, {elapsed:.0f} s"),
+        on_wait=lambda elapsed: progress.status(
+            lambda: f"environment {environment.name}: uv {arguments[0]}, {elapsed:.0f} s"
+        ),
     )
     if done.returncode:
         kept = environments.cache_root() / "environments" / f"{environment.name}.log"
@@ -156,14 +158,14 @@ def _base_python(environment: Environment) -> str:
 
 
 @contextmanager
-def _lock(target: Path, report: Report) -> Iterator[None]:
+def _lock(target: Path, progress: Progress) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     lock = FileLock(target.with_name(f".{target.name}.lock"))
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        report(f"{target.name}: another trainbugs is busy with it, waiting")
+        progress.line(f"{target.name}: another trainbugs is busy with it, waiting")
         lock.acquire()
     try:
         yield

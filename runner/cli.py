@@ -32,13 +32,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TrainbugsError as error:
         print(f"trainbugs: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
         # The reader (head, say) has gone; keep Python from complaining about the flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"trainbugs: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there", file=sys.stderr)
+        return INTERRUPTED
     assert isinstance(status, int)
     return status
 

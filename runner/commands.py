@@ -153,7 +153,7 @@ def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     from runner.progress import on_stderr
 
     for described in chosen:
-        built = build(described, on_stderr().line, arguments.torch_backend, arguments.force)
+        built = build(described, on_stderr(), arguments.torch_backend, arguments.force)
         print(f"{described.name}: {built.directory} (Python {built.python_version}, torch {built.torch_version})")
     return 0
 

@@ -32,7 +32,7 @@ NOT_FOR_BUILDS = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV
 class Finished:
     """How a process ended. `returncode` is negative for a signal; times in seconds, memory in MB (10^6 bytes).
 
-    Linux counts what a child held before its program was loaded: the peak is never below this program's own, some 40 MB.
+    Linux counts what a child held before its program was loaded: the peak is never below ours, some 40 MB.
     """
 
     returncode: int

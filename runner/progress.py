@@ -1,32 +1,35 @@
 """How does a user see that work goes on? One line that is rewritten on a terminal, plain lines elsewhere."""
 
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TextIO
+
+EVERY_S = 0.2
 
 
 @dataclass
 class Progress:
-    """Writes to standard error, so that standard output holds results only."""
+    """Writes to standard error by default, so that standard output holds results only."""
 
     stream: TextIO
     width: int = 0
+    shown: float = 0.0
 
     def line(self, text: str) -> None:
-        """A line that stays. A text that begins with a carriage return is a status instead."""
-        if text.startswith("\r"):
-            self.status(text[1:])
-            return
+        """A line that stays."""
         self.stream.write(self._wipe() + text + "\n")
         self.stream.flush()
 
-    def status(self, text: str) -> None:
-        """What goes on right now; shown on a terminal only, where the next text replaces it."""
-        if not self.stream.isatty():
+    def status(self, text: Callable[[], str]) -> None:
+        """What goes on right now, until the next text; `text` is asked only when it is shown, on a terminal."""
+        if not self.stream.isatty() or time.monotonic() < self.shown + EVERY_S:
             return
-        wipe = self._wipe()
-        self.width = len(text)
-        self.stream.write(wipe + text)
+        self.shown = time.monotonic()
+        words, wipe = text(), self._wipe()
+        self.width = len(words)
+        self.stream.write(wipe + words)
         self.stream.flush()
 
     def _wipe(self) -> str:

@@ -111,6 +111,8 @@ class Store:
             raise _unwritable(parent, error) from error
         try:
             yield path
+        except OSError as error:
+            raise _unwritable(parent, error) from error
         finally:
             shutil.rmtree(path, ignore_errors=True)
 

@@ -87,7 +87,7 @@ class Session:
 
     def _pinned(self, name: str) -> Place:
         described = environment.load(self.catalog.root, name)
-        built = environment.find(described) or build.build(described, self.progress.line)
+        built = environment.find(described) or build.build(described, self.progress)
         wanted = self.options.device
         if wanted == "cpu" or (wanted == "auto" and not machine_has_accelerator()):
             device: tuple[str, str | None, str | None] = ("cpu", None, None)
@@ -125,7 +125,9 @@ class Session:
         if done:
             self.progress.line(f"{label}: done before")
             return done
-        record = execute(run, self.store, lambda elapsed, stdout: self.progress.status(_live(label, elapsed, stdout)))
+        record = execute(
+            run, self.store, lambda elapsed, stdout: self.progress.status(lambda: _live(label, elapsed, stdout))
+        )
         seconds, ended = f"{record.wall_s:.1f} s", record.reason or "ok"
         logs = "" if record.ok else f" (logs: {self.store.log_path(record, 'stderr')})"
         self.progress.line(f"{label}: {ended}, {seconds}{logs}")
@@ -175,6 +177,8 @@ def summary(outcome: Outcome) -> dict[str, object]:
 
 
 def _live(label: str, elapsed: float, stdout: Path) -> str:
-    with stdout.open("rb") as file:
-        lines = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 16), b""))
+    try:
+        lines = stdout.read_bytes().count(b"\n")
+    except OSError:
+        lines = 0
     return f"{label}: {elapsed:.0f} s, {lines} records"

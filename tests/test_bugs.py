@@ -1,0 +1,52 @@
+"""The bugs of the catalogue: well formed, each script a program of its own, expected records that say REPRODUCED."""
+
+from pathlib import Path
+
+import pytest
+
+from runner.catalog import Catalog
+from runner.results import expected_records
+from runner.verification import verify
+from runner.wellformed import problems
+
+ROOT = Path(__file__).parent.parent
+CATALOG = Catalog(ROOT)
+CASES = [(name, case) for name in CATALOG.ids() for case in CATALOG.bug(name).cases]
+
+
+def test_both_seed_bugs_are_there():
+    assert {"PyTorch-115607", "SO-60335387"} <= set(CATALOG.ids())
+
+
+@pytest.mark.parametrize("name", CATALOG.ids())
+def test_well_formed(name):
+    assert problems(ROOT / "bugs" / name, ROOT) == []
+
+
+@pytest.mark.parametrize("name, case", CASES)
+def test_expected_records_are_reproduced_in_the_pinned_environment(name, case):
+    bug = CATALOG.bug(name)
+    records = expected_records(bug, case)
+    verdict = verify(bug.cases[case], records)
+    assert verdict.outcome == "REPRODUCED", verdict.reason
+    assert all(record.pinned and record.torch and record.revision for record in records)
+    assert all(record.benign == bug.cases[case].benign for record in records)
+
+
+@pytest.mark.parametrize("name, case", CASES)
+def test_a_verdict_needs_the_difference_between_the_variants(name, case):
+    """With the fixed records in the place of the buggy ones the verdict turns, except in a benign case."""
+    from dataclasses import replace
+
+    bug = CATALOG.bug(name)
+    fixed = [record for record in expected_records(bug, case) if record.variant == "fixed"]
+    swapped = [*fixed, *(replace(record, variant="buggy") for record in fixed)]
+    wanted = "REPRODUCED" if bug.cases[case].benign else "NOT REPRODUCED"
+    assert verify(bug.cases[case], swapped).outcome == wanted
+
+
+@pytest.mark.parametrize("name, case", CASES)
+def test_expected_figures_are_there(name, case):
+    directory = CATALOG.bug(name).expected
+    for kind in ("origin", "fix", "compare"):
+        assert (directory / f"{kind}_{case}.png").read_bytes().startswith(b"\x89PNG")

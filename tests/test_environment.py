@@ -1,0 +1,197 @@
+"""Environments: built whole or not at all, once, from a hashed lock; real uv and a real venv with a toy package."""
+
+import dataclasses
+import io
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runner import build, environment
+from runner.errors import CatalogError, EnvironmentBuildError, UsageError
+from runner.interpreter import probe
+from runner.progress import Progress
+from runner.results import RunRecord
+from runner.session import Outcome, save_expected
+
+QUIET = Progress(io.StringIO())
+BUILD = """
+import sys
+from pathlib import Path
+from runner import build, environment
+from runner.progress import Progress
+build.build(environment.load(Path(sys.argv[1]), "toy"), Progress(sys.stdout))
+"""
+
+
+def as_pinned(outcome: Outcome) -> Outcome:
+    records = tuple(dataclasses.replace(record, pinned=True) for record in outcome.records)
+    return dataclasses.replace(outcome, records=records)
+
+
+def load(toy):
+    return environment.load(toy.root, "toy")
+
+
+def leftovers():
+    directory = environment.cache_root() / "environments"
+    names = {path.name for path in directory.iterdir()} if directory.exists() else set()
+    return {name for name in names if not name.endswith(".lock")}
+
+
+def test_build_find_check_remove(toy, toy_environment):
+    described = load(toy)
+    assert environment.find(described) is None
+    said = io.StringIO()
+    built = build.build(described, Progress(said))
+    assert "needs up to 0.0 GB of disk" in said.getvalue()
+    assert environment.find(described) == built and environment.problems(built) == []
+    assert probe(built.python).packages["toypackage"] == "1.0"
+    assert leftovers() == {built.directory.name}
+    again = io.StringIO()
+    assert build.build(described, Progress(again)) == built and again.getvalue() == ""
+    removed = build.remove(described)
+    assert removed.freed_gb > 0 and environment.find(described) is None and leftovers() == set()
+
+
+def test_console_scripts_and_interpreter_survive_the_renaming(toy, toy_environment):
+    built = build.build(load(toy), QUIET)
+    text = subprocess.run([built.python, "-c", "import sys, toypackage; print(sys.prefix)"], capture_output=True)
+    assert Path(text.stdout.decode().strip()) == built.directory
+
+
+def test_another_lock_is_another_environment(toy, toy_environment):
+    first = environment.location(load(toy))
+    lock = toy_environment / "requirements.txt"
+    lock.write_text(lock.read_text() + "# changed\n")
+    assert environment.location(load(toy)) != first
+
+
+def test_what_is_broken_is_found(toy, toy_environment):
+    built = build.build(load(toy), QUIET)
+    (next(built.directory.rglob("toypackage-1.0.dist-info")) / "METADATA").write_text(
+        "Name: toypackage\nVersion: 2.0\n"
+    )
+    assert environment.problems(built) == ["toypackage is 2.0, expected 1.0"]
+    built.python.unlink()
+    assert "cannot be started" in environment.problems(built)[0]
+
+
+def test_a_run_in_a_broken_environment_is_invalid_and_says_so(toy, toy_environment):
+    toy.write("buggy.py", "import toypackage\n" + (toy.directory / "buggy.py").read_text())
+    assert toy.run(python=None).verdict.outcome == "REPRODUCED"
+    built = environment.find(load(toy))
+    next(built.directory.rglob("toypackage/__init__.py")).write_text("raise ImportError('broken')")
+    crashed = toy.run(python=None, force=True)
+    assert (crashed.verdict.outcome, crashed.records[0].status) == ("INVALID", "crashed")
+    assert "ImportError: broken" in crashed.verdict.reason
+    (next(built.directory.rglob("toypackage-1.0.dist-info")) / "METADATA").unlink()
+    broken = toy.run(python=None, force=True)
+    assert (broken.verdict.outcome, broken.records[0].status) == ("INVALID", "environment broken")
+    assert "env build toy --force" in broken.verdict.reason
+
+
+def test_a_record_of_a_pinned_run(toy, toy_environment):
+    record = toy.run(python=None).records[0]
+    assert (record.environment, record.pinned, record.lock) == ("toy", True, load(toy).lock_hash)
+
+
+def test_a_wrong_hash_is_refused_and_leaves_nothing(toy, toy_environment):
+    lock = toy_environment / "requirements.txt"
+    lock.write_text(lock.read_text().replace("sha256:", "sha256:0000")[:-5] + "\n")
+    with pytest.raises(EnvironmentBuildError, match="toy could not be built: .*[Hh]ash") as caught:
+        build.build(load(toy), QUIET)
+    assert "\n" not in str(caught.value)
+    assert leftovers() == {"toy.log"}
+
+
+def test_a_package_that_cannot_be_had_gives_one_line(toy, toy_environment):
+    (toy_environment / "requirements.txt").write_text(f"nosuchpackage==3.2.1 --hash=sha256:{'0' * 64}\n")
+    with pytest.raises(EnvironmentBuildError, match="nosuchpackage.*toy.log") as caught:
+        build.build(load(toy), QUIET)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_disk_space(toy, toy_environment):
+    (toy_environment / "environment.json").write_text('{"disk_gb": 1e9}')
+    with pytest.raises(EnvironmentBuildError, match=r"needs 1000000000.0 GB of disk, .* GB free; make room"):
+        build.build(load(toy), QUIET)
+    assert leftovers() == set()
+
+
+def test_a_cache_that_cannot_be_written(toy, toy_environment, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TRAINBUGS_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(EnvironmentBuildError, match="environment toy: .*: Not a directory"):
+        build.build(load(toy), QUIET)
+
+
+def test_two_at_once_build_once(toy, toy_environment):
+    builders = [
+        subprocess.Popen([sys.executable, "-c", BUILD, str(toy.root)], stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    outputs = [builder.communicate(timeout=60)[0] for builder in builders]
+    assert [builder.returncode for builder in builders] == [0, 0, 0]
+    assert sum("built in" in text for text in outputs) == 1
+    assert environment.find(load(toy)) is not None
+
+
+def test_interrupted_build_leaves_nothing(toy, toy_environment, monkeypatch):
+    directory = environment.cache_root() / "environments"
+    builder = subprocess.Popen([sys.executable, "-c", BUILD, str(toy.root)], stderr=subprocess.PIPE)
+    end = time.monotonic() + 20
+    while not list(directory.glob(".toy-*/uv*")) and time.monotonic() < end:
+        time.sleep(0.002)
+    builder.send_signal(signal.SIGINT)
+    builder.communicate(timeout=20)
+    assert builder.returncode != 0
+    assert not [name for name in leftovers() if name.startswith(".")]
+    built = environment.find(load(toy))
+    assert built is None or environment.problems(built) == []
+
+
+def test_torch_backend_is_named_and_unpinned(toy, toy_environment, tmp_path):
+    built = build.build(load(toy), QUIET, backend="cpu")
+    assert built.directory.name.endswith("-cpu") and environment.find(load(toy)) == built
+    record = toy.run(python=None).records[0]
+    assert record.pinned is False and record.status == "ok"
+
+
+def test_a_failed_import_of_torch_is_broken(tmp_path, monkeypatch):
+    (tmp_path / "torch.py").write_text("raise OSError('libcudart.so.12: cannot open')")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    with pytest.raises(EnvironmentBuildError, match="OSError: libcudart.so.12: cannot open"):
+        probe(python)
+
+
+def test_unknown_and_malformed_environments(toy, toy_environment):
+    with pytest.raises(UsageError, match="no environment 'torch-9'; expected one of toy"):
+        environment.load(toy.root, "torch-9")
+    (toy_environment / "environment.json").write_text('{"disk_gb": "5"}')
+    with pytest.raises(CatalogError, match="disk_gb is '5', expected a number"):
+        load(toy)
+    (toy_environment / "environment.json").write_text('{"disk_gb": 5}')
+    (toy_environment / ".python-version").unlink()
+    with pytest.raises(CatalogError, match="python-version: cannot be read"):
+        load(toy)
+
+
+def test_cuda_that_is_not_there(toy):
+    with pytest.raises(UsageError, match="device cuda: torch None of .* sees 0 such devices; try --device cpu"):
+        toy.run(device="cuda")
+
+
+def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
+    outcome = toy.run()
+    with pytest.raises(UsageError, match="stays as it is"):
+        save_expected([outcome])
+    written = save_expected([as_pinned(outcome)])
+    assert [path.name for path in written][:2] == ["buggy-seed0.json", "fixed-seed0.json"]
+    assert isinstance(outcome.records[0], RunRecord)
+    assert [path.name for path in toy.bug.expected.iterdir()] == ["only"]

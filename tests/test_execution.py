@@ -1,0 +1,144 @@
+"""Runs of real toy scripts: every way to fail gives its own status, and INVALID is never mistaken for a verdict."""
+
+import json
+
+import pytest
+from conftest import SCRIPT, toy_config
+
+HEAD = "import json, os, sys, time\nfrom pathlib import Path\n"
+
+
+def test_reproduced(toy):
+    outcome = toy.run()
+    assert (outcome.verdict.outcome, len(outcome.records)) == ("REPRODUCED", 4)
+    verdict = json.loads((toy.results / "Toy-1" / "only" / "verdict.json").read_text())
+    assert verdict["verdict"] == "REPRODUCED" and len(verdict["checks"]) == 4 and len(verdict["runs"]) == 4
+
+
+def test_a_fixed_copy_as_the_buggy_script_is_not_reproduced(toy):
+    toy.write("buggy.py", (toy.directory / "fixed.py").read_text())
+    assert toy.run().verdict.outcome == "NOT REPRODUCED"
+
+
+def test_a_buggy_copy_as_the_fixed_script_is_not_reproduced(toy):
+    toy.write("fixed.py", (toy.directory / "buggy.py").read_text())
+    assert toy.run().verdict.outcome == "NOT REPRODUCED"
+
+
+@pytest.mark.parametrize(
+    "code, status, reason",
+    [
+        ("raise ValueError('no such layer')", "crashed", "exit status 1: ValueError: no such layer"),
+        ("sys.exit('put the data there')", "crashed", "exit status 1: put the data there"),
+        ("os._exit(3)", "crashed", "exit status 3: log"),
+        ("os.kill(os.getpid(), 9)", "killed", "killed by signal 9"),
+        ("import no_such_module", "crashed", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("pass", "no records", "wrote no metrics.json"),
+        ("Path('metrics.json').write_text('[]')", "no records", "holds no records"),
+        ("Path('metrics.json').write_text('{\"a\": 1}')", "no records", "holds no records"),
+        ("Path('metrics.json').write_text('[1, 2]')", "no records", "holds no records"),
+        ("Path('metrics.json').write_text('[{\"a\":')", "no records", "is not JSON"),
+        ("Path('metrics.json').write_text('[' * 100_000)", "no records", "is not JSON"),
+        ("time.sleep(60)", "timeout", "killed after 1 s"),
+    ],
+)
+@pytest.mark.parametrize("variant", ["buggy", "fixed"])
+def test_every_failure_is_invalid_with_its_reason_and_logs(toy, code, status, reason, variant):
+    toy.write(f"{variant}.py", HEAD + "print('begun', flush=True)\nprint('log', file=sys.stderr)\n" + code)
+    outcome = toy.run(seeds=(0,), timeout_s=1.0)
+    record = next(record for record in outcome.records if record.variant == variant)
+    assert record.status == status
+    assert reason in record.reason and "\n" not in record.reason
+    assert outcome.verdict.outcome == "INVALID" and reason in outcome.verdict.reason
+    logs = toy.results / "Toy-1" / "only" / "logs"
+    assert (logs / f"{variant}-seed0-{record.key[:12]}.stdout").read_text() == "begun\n"
+    assert "log" in (logs / f"{variant}-seed0-{record.key[:12]}.stderr").read_text()
+    assert record.metrics == ()
+
+
+def test_crash_after_the_records_were_written_is_invalid(toy):
+    toy.write("buggy.py", SCRIPT.replace("VALUE", "1") + "\nraise RuntimeError('late')")
+    assert toy.run(seeds=(0,)).verdict.outcome == "INVALID"
+
+
+@pytest.mark.parametrize("value", ["float('nan')", "float('inf')"])
+def test_nan_metrics_are_invalid(toy, value):
+    toy.write("buggy.py", SCRIPT.replace("VALUE", value))
+    verdict = toy.run(seeds=(0,)).verdict
+    assert verdict.outcome == "INVALID" and "'accuracy' is" in verdict.reason
+
+
+def test_a_repeat_is_identical_and_a_finished_run_is_not_repeated(toy):
+    first = toy.run()
+    again = toy.run()
+    assert [record.started for record in again.records] == [record.started for record in first.records]
+    assert again.records == first.records
+    forced = toy.run(force=True)
+    assert [record.metrics for record in forced.records] == [record.metrics for record in first.records]
+    assert not {record.started for record in forced.records} & {record.started for record in first.records}
+
+
+def keys(toy, **options):
+    return [record.key for record in toy.run(seeds=(0,), **options).records]
+
+
+def test_the_key_changes_with_what_may_change_the_result(toy):
+    first = keys(toy)
+    assert keys(toy) == first
+    toy.write("helper.py", "x = 1\n")
+    with_helper = keys(toy)
+    toy.write("helper.py", "x = 2\n")
+    assert keys(toy) not in (first, with_helper)
+    (toy.directory / "helper.py").unlink()
+    assert keys(toy) == first
+    parameters = toy_config()["parameters"] | {"num_epoch": 4}
+    toy.configure(parameters=parameters)
+    assert not set(keys(toy)) & set(first)
+    toy.configure(timeout_s=21, title="Another title")
+    assert keys(toy) == first
+    assert not {record.key for record in toy.run(seeds=(1,)).records} & set(first)
+
+
+def test_a_failed_run_is_tried_again(toy):
+    toy.write("buggy.py", HEAD + SCRIPT.replace("VALUE", "1") + "\nif Path('/tmp').is_dir(): sys.exit(1)")
+    first = toy.run(seeds=(0,))
+    assert first.verdict.outcome == "INVALID"
+    again = toy.run(seeds=(0,))
+    assert again.records[0].started != first.records[0].started
+    assert again.records[1] == first.records[1]
+
+
+def test_a_truncated_record_is_run_again(toy):
+    record = toy.run(seeds=(0,)).records[0]
+    path = next(toy.results.rglob(f"buggy-seed0-{record.key[:12]}.json"))
+    path.write_text(path.read_text()[:100])
+    assert toy.run(seeds=(0,)).verdict.outcome == "REPRODUCED"
+
+
+def test_a_script_sees_its_own_directory_and_the_data_folder(toy, tmp_path):
+    toy.write("helper.py", "value = 1\n")
+    code = (
+        "import helper\nassert os.getcwd() == str(Path(__file__).parent)\n"
+        "print(os.environ['TRAINBUGS_DATA'])\nPath('left-behind').write_text('x')\n"
+    )
+    toy.write("buggy.py", HEAD + code + SCRIPT.replace("VALUE", "1"))
+    outcome = toy.run(seeds=(0,), data=tmp_path)
+    assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason
+    assert str(tmp_path) in next(toy.results.rglob("buggy-*.stdout")).read_text()
+    assert sorted(path.name for path in toy.directory.iterdir()) == [
+        "README.md", "buggy.py", "config.json", "fixed.py", "helper.py",
+    ]  # fmt: skip
+
+
+def test_drift_is_reported_beside_the_verdict(toy):
+    from test_environment import as_pinned
+
+    from runner.session import save_expected
+
+    outcome = toy.run()
+    assert outcome.drift is None
+    save_expected([as_pinned(outcome)])
+    assert toy.run().drift == 0
+    toy.write("fixed.py", SCRIPT.replace("VALUE", "2.5").replace('config["seed"]', 'config["seed"] - 1.5'))
+    outcome = toy.run()
+    assert (outcome.verdict.outcome, outcome.drift) == ("REPRODUCED", 1.0)

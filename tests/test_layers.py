@@ -1,0 +1,58 @@
+"""Imports run downward only: this is the table of layers; within a row nothing imports its neighbour."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = [
+    {"runner.errors", "runner.model"},
+    {"runner.catalog", "runner.process", "runner.measure", "runner.progress"},
+    {"runner.interpreter", "runner.results", "runner.checkout"},
+    {"runner.environment", "runner.table", "runner.verification"},
+    {"runner.build", "runner.execution", "runner.wellformed"},
+    {"runner.session"},
+    {"runner.report", "runner.api"},
+    {"plots.style"},
+    {"plots.curves", "plots.summary"},
+    {"runner.commands"},
+    {"runner.cli"},
+    {"runner", "runner.__main__", "plots"},
+]
+FORBIDDEN = {"runner.execution", "runner.session", "runner.process", "runner.build", "runner.environment"}
+
+
+def modules():
+    for package in ("runner", "plots"):
+        for path in sorted((ROOT / package).glob("*.py")):
+            yield package if path.stem == "__init__" else f"{package}.{path.stem}", path
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def layer(name):
+    return next(index for index, names in enumerate(LAYERS) if name in names)
+
+
+@pytest.mark.parametrize("name, path", list(modules()), ids=lambda value: value if isinstance(value, str) else "")
+def test_imports_run_downward(name, path):
+    known = {module for module, _ in modules()} - {"runner", "plots"}
+    for other in set(imports(path)) & known:
+        assert layer(other) < layer(name), f"{name} imports {other}"
+        assert not (name.startswith("plots") and other in FORBIDDEN), f"{name} imports {other}"
+
+
+@pytest.mark.parametrize("name, path", list(modules()), ids=lambda value: value if isinstance(value, str) else "")
+def test_only_one_module_starts_processes_and_files_stay_short(name, path):
+    text = path.read_text()
+    assert name == "runner.process" or not set(imports(path)) & {"subprocess", "multiprocessing"}
+    assert len(text.splitlines()) <= 250
+    assert ast.get_docstring(ast.parse(text)), f"{name} does not say what question it answers"

@@ -1,0 +1,120 @@
+"""Real, tiny children: output, timeout, memory, and that nothing of them stays behind."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from runner import process
+from runner.errors import ProcessError
+
+
+def run(tmp_path, code, **changes):
+    arguments = {
+        "cwd": tmp_path,
+        "env": process.clean_environment(2, {}),
+        "stdout": tmp_path / "stdout",
+        "stderr": tmp_path / "stderr",
+        "timeout_s": 20,
+    } | changes
+    return process.run([sys.executable, "-c", code], **arguments)
+
+
+def is_alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_until(condition, seconds=5):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+# A child that starts a grandchild, tells its number, and waits with it.
+FAMILY = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+"""
+
+
+def test_exit_status_output_time_and_memory(tmp_path):
+    done = run(tmp_path, "import sys; print('out'); print('err', file=sys.stderr); x = b'1' * 80_000_000; sys.exit(3)")
+    assert (done.returncode, done.timed_out) == (3, False)
+    assert (tmp_path / "stdout").read_text() == "out\n"
+    assert (tmp_path / "stderr").read_text() == "err\n"
+    assert 80 < done.peak_memory_mb < 400
+    assert 0 < done.wall_s < 10
+
+
+def test_death_by_signal(tmp_path):
+    assert run(tmp_path, "import os; os.kill(os.getpid(), 11)").returncode == -11
+
+
+def test_timeout_kills_the_whole_group(tmp_path):
+    done = run(tmp_path, FAMILY + "child.wait()", timeout_s=1.0)
+    assert done.timed_out and done.wall_s < 5
+    grandchild = int((tmp_path / "stdout").read_text())
+    assert wait_until(lambda: not is_alive(grandchild))
+
+
+def test_a_background_child_does_not_outlive_its_parent(tmp_path):
+    assert run(tmp_path, FAMILY).returncode == 0
+    grandchild = int((tmp_path / "stdout").read_text())
+    assert wait_until(lambda: not is_alive(grandchild))
+
+
+def test_interrupt_kills_the_whole_group(tmp_path):
+    def interrupt():
+        wait_until(lambda: (tmp_path / "stdout").exists() and (tmp_path / "stdout").read_text().endswith("\n"))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, FAMILY + "child.wait()")
+    thread.join()
+    grandchild = int((tmp_path / "stdout").read_text())
+    assert wait_until(lambda: not is_alive(grandchild))
+
+
+def test_the_environment_is_an_allow_list(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    run(tmp_path, "import json, os; print(json.dumps(dict(os.environ)))")
+    text = (tmp_path / "stdout").read_text()
+    assert "SECRET_TOKEN" not in text and "PYTHONPATH" not in text
+    assert '"OMP_NUM_THREADS": "2"' in text and '"TZ": "UTC"' in text and '"PYTHONHASHSEED": "0"' in text
+    assert '"CUBLAS_WORKSPACE_CONFIG": ":4096:8"' in text
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    with pytest.raises(ProcessError, match="nothing/here: cannot be started: No such file"):
+        process.run(["nothing/here"], cwd=tmp_path, env={}, stdout=tmp_path / "o", stderr=tmp_path / "e", timeout_s=1)
+    with pytest.raises(ProcessError, match="cannot be started"):
+        process.output(["nothing/here"], env={})
+
+
+def test_output():
+    assert process.output([sys.executable, "-c", "print(1)"], env={}) == "1\n"
+    with pytest.raises(ProcessError, match="ValueError: why"):
+        process.output([sys.executable, "-c", "raise ValueError('why')"], env={})
+    with pytest.raises(ProcessError, match="no answer"):
+        process.output([sys.executable, "-c", "import time; time.sleep(9)"], env={}, timeout_s=0.3)
+
+
+def test_on_wait_is_called(tmp_path):
+    seen = []
+    run(tmp_path, "import time; time.sleep(0.3)", on_wait=seen.append)
+    assert len(seen) > 3 and seen == sorted(seen)

@@ -1,0 +1,86 @@
+"""Whole reproductions in the real environments, gigabytes included; `pytest -m real` runs these alone."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner import build, environment
+from runner.catalog import Catalog
+from runner.progress import on_stderr
+from runner.session import Options, Session
+
+ROOT = Path(__file__).parent.parent
+CATALOG = Catalog(ROOT)
+pytestmark = pytest.mark.real
+
+
+def run(tmp_path, *targets, **options):
+    session = Session(CATALOG, Options(results=tmp_path / "results", **options), on_stderr())
+    return session.run(CATALOG.select(targets))
+
+
+@pytest.mark.parametrize("name", environment.names(ROOT))
+def test_every_environment_is_what_its_lock_says(name):
+    built = build.build(environment.load(ROOT, name), on_stderr())
+    assert environment.problems(built) == []
+
+
+def test_115607_reproduces_as_committed(tmp_path):
+    simple, complex_case = run(tmp_path, "PyTorch-115607", device="cpu")
+    assert (simple.verdict.outcome, complex_case.verdict.outcome) == ("REPRODUCED", "REPRODUCED")
+    # Another CPU may round differently; a whole update would be 1e-3.
+    assert simple.drift is not None and simple.drift < 1e-5
+    assert complex_case.drift is not None and complex_case.drift < 1e-5
+
+
+def test_60335387_digits_reproduces_and_repeats_exactly(tmp_path):
+    first = run(tmp_path, "SO-60335387/digits", device="cpu", seeds=(0,))[0]
+    assert first.verdict.outcome == "REPRODUCED"
+    again = run(tmp_path, "SO-60335387/digits", device="cpu", seeds=(0,), force=True)[0]
+    assert [r.started for r in again.records] != [r.started for r in first.records]
+    assert [r.metrics for r in again.records] == [r.metrics for r in first.records]
+
+
+@pytest.mark.skipif(not os.environ.get("TRAINBUGS_DATA"), reason="TRAINBUGS_DATA names no folder with MNIST/raw")
+@pytest.mark.parametrize("case", ["lr1e-4", "lr1e-5"])
+def test_60335387_mnist_reproduces(tmp_path, case):
+    data = Path(os.environ["TRAINBUGS_DATA"])
+    outcome = run(tmp_path, f"SO-60335387/{case}", seeds=(0,), data=data)[0]
+    assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason
+    assert outcome.target.case.benign == (case == "lr1e-5")
+
+
+def test_mnist_that_is_not_there_is_invalid_and_says_where_to_put_it(tmp_path):
+    outcome = run(tmp_path, "SO-60335387/lr1e-4", seeds=(0,), data=tmp_path)[0]
+    assert outcome.verdict.outcome == "INVALID"
+    assert f"put its four idx files into {tmp_path}/MNIST/raw" in outcome.verdict.reason
+
+
+PAIRS = [
+    ("PyTorch-115607", "simple", "simple_"),
+    ("PyTorch-115607", "complex", "complex_"),
+    ("SO-60335387", "digits", ""),
+]
+
+
+@pytest.mark.parametrize("name, case, prefix", PAIRS)
+def test_the_fixed_script_in_the_place_of_the_buggy_one_is_not_reproduced(tmp_path, name, case, prefix):
+    copy = Catalog(tmp_path)
+    shutil.copytree(ROOT / "bugs" / name, tmp_path / "bugs" / name)
+    (tmp_path / "environments").symlink_to(ROOT / "environments")
+    shutil.copy(tmp_path / "bugs" / name / f"{prefix}fixed.py", tmp_path / "bugs" / name / f"{prefix}buggy.py")
+    session = Session(copy, Options(results=tmp_path / "results", seeds=(0,)), on_stderr())
+    assert session.run(copy.select([f"{name}/{case}"]))[0].verdict.outcome == "NOT REPRODUCED"
+
+
+def test_scripts_run_by_hand(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "runner", "checkout", "PyTorch-115607", tmp_path / "copy"], check=True, cwd=ROOT
+    )
+    built = build.build(environment.load(ROOT, "torch-2.2.2"), on_stderr())
+    done = subprocess.run([built.python, "simple_buggy.py"], cwd=tmp_path / "copy", capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count('"step": 1.0') == 5 and done.stdout.count('"step": 2.0') == 1
