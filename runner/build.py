@@ -52,15 +52,16 @@ def build(environment: Environment, progress: Progress, backend: str | None = No
         raise EnvironmentBuildError(f"environment {environment.name}: {target.parent}: {error.strerror}") from error
 
 
-def remove(environment: Environment) -> Removed:
-    """Remove every build of the environment, of earlier locks too; what uv's cache also holds stays on disk."""
+def remove(environment: Environment) -> Removed | None:
+    """Remove every build of the environment, of earlier locks too; None where there was none."""
+    found = environments.builds(environment)
     freed = linked = 0
-    for directory in environments.builds(environment):
+    for directory in found:
         with _lock(directory, on_stderr()):
             for size, links in _files(directory):
                 freed, linked = (freed + size, linked) if links == 1 else (freed, linked + size)
             shutil.rmtree(directory)
-    return Removed(freed / 1e9, linked / 1e9)
+    return Removed(freed / 1e9, linked / 1e9) if found else None
 
 
 def _build(environment: Environment, target: Path, backend: str | None, progress: Progress) -> Built:
@@ -72,7 +73,10 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
             "make room, or name a folder elsewhere in TRAINBUGS_CACHE"
         )
     progress.line(f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} GB free)")
-    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    # Under the lock: what an earlier build left behind when it was killed is nobody's any more.
+    for stale in target.parent.glob(f".{target.name}.*/"):
+        shutil.rmtree(stale, ignore_errors=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         venv = scratch / "venv"
         seconds = _install(environment, venv, backend, progress)

@@ -91,6 +91,8 @@ def results_command(arguments: Namespace) -> int:
     from runner.table import write_csv
 
     records = Store(arguments.results).records(arguments.bugs)
+    if not records:
+        raise UsageError(f"there are no records of {', '.join(arguments.bugs) or 'any bug'} in {arguments.results}")
     if arguments.csv:
         write_csv(records, arguments.csv)
     else:
@@ -175,6 +177,9 @@ def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
 
     for described in chosen:
         gone = remove(described)
+        if gone is None:
+            print(f"{described.name}: was not built")
+            continue
         print(
             f"{described.name}: removed; {gone.freed_gb:.1f} GB freed, {gone.linked_gb:.1f} GB stay in uv's cache "
             "for the next build (`uv cache clean` frees them)"

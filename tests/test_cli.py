@@ -140,6 +140,7 @@ def test_env(cli, toy, toy_environment):
     assert cli("env", "check", "toy")[:2] == (0, "toy: as its lock says\n")
     status, out, _ = cli("env", "remove", "toy")
     assert status == 0 and "GB freed" in out and "uv cache clean" in out
+    assert cli("env", "remove", "toy")[:2] == (0, "toy: was not built\n")
 
 
 def test_checkout(cli):
@@ -164,6 +165,7 @@ def test_checkout(cli):
         (["run", "Toy-1", "--device", "cuda", *PYTHON], "sees 0 such devices"),
         (["figures", "--format", "gif"], "invalid choice: 'gif'"),
         (["figures", "Nothing"], "no bug 'Nothing'"),
+        (["results", "Toy-1"], "no records of Toy-1 in results"),
         (["info", "nothing"], "no bug 'nothing'"),
         (["validate", "nothing"], "no bug 'nothing'"),
         (["env", "build", "torch-0"], "no environment 'torch-0'"),

@@ -54,7 +54,7 @@ def test_build_find_check_remove(toy, toy_environment):
     again = io.StringIO()
     assert build.build(described, Progress(again)) == built and again.getvalue() == ""
     removed = build.remove(described)
-    assert removed.freed_gb > 0 and environment.find(described) is None and leftovers() == set()
+    assert removed is not None and removed.freed_gb > 0 and environment.find(described) is None and leftovers() == set()
 
 
 def test_console_scripts_and_interpreter_survive_the_renaming(toy, toy_environment):
@@ -152,6 +152,16 @@ def test_interrupted_build_leaves_nothing(toy, toy_environment, monkeypatch):
     assert not [name for name in leftovers() if name.startswith(".")]
     built = environment.find(load(toy))
     assert built is None or environment.problems(built) == []
+
+
+def test_what_a_killed_build_left_behind_is_cleared(toy, toy_environment):
+    target = environment.location(load(toy))
+    left = target.with_name(f".{target.name}.abcdefgh")
+    other = target.with_name(f".{target.name}-cpu.abcdefgh")
+    for directory in (left, other):
+        (directory / "venv").mkdir(parents=True)
+    build.build(load(toy), QUIET)
+    assert other.exists() and not left.exists()
 
 
 def test_torch_backend_is_named_and_unpinned(toy, toy_environment, tmp_path):
