@@ -1,6 +1,6 @@
 """How did training go? Curves of a case: each variant by itself, and buggy over fixed with the spread over seeds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from plots.style import COLOURS, SINGLE, new_figure, save, styled
 from runner.errors import MeasureError
 from runner.measure import select, values
 from runner.model import VARIANTS, Bug, Case, Line, Panel
-from runner.results import RunRecord
+from runner.records import RunRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,23 +21,22 @@ PREFIX = {"buggy": "origin", "fixed": "fix"}
 SMALL = 12
 
 
-def draw_bug(bug: Bug, records: Mapping[str, Sequence[RunRecord]], directory: Path, kind: str) -> list[Path]:
-    """Draw every case that has records into `directory`; `kind` is png, pdf or svg. Returns the files written.
+def draw_case(bug: Bug, case: Case, records: Sequence[RunRecord], directory: Path, kind: str) -> list[Path]:
+    """Draw a case into `directory`, from its finished runs; `kind` is png, pdf or svg. Returns the files written.
 
-    origin_<case> and fix_<case> show one variant, compare_<case> lays both over each other.
+    origin_<case> and fix_<case> show one variant, compare_<case> lays both over each other. Raises MeasureError where
+    a metric is missing or not a number, or the runs of a variant differ in length.
     """
-    written = []
+    done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
     with styled():
-        for name, of_case in records.items():
-            case = bug.cases[name]
-            for variant in VARIANTS:
-                runs = [record for record in of_case if record.variant == variant]
-                if runs:
-                    figure = _single(bug, case, variant, runs)
-                    written.append(save(figure, directory / f"{PREFIX[variant]}_{name}.{kind}"))
-            if {record.variant for record in of_case} == set(VARIANTS):
-                written.append(save(_compare(bug, case, of_case), directory / f"compare_{name}.{kind}"))
-    return written
+        figures = {
+            f"{PREFIX[variant]}_{case.name}": _single(bug, case, variant, runs)
+            for variant, runs in done.items()
+            if runs
+        }
+        if all(done.values()):
+            figures[f"compare_{case.name}"] = _compare(bug, case, [record for runs in done.values() for record in runs])
+        return [save(figure, directory / f"{name}.{kind}") for name, figure in figures.items()]
 
 
 def _single(bug: Bug, case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":

@@ -6,19 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plots.style import COLOURS, new_figure, save, styled
-from runner.model import Bug, Case
-from runner.results import RunRecord, Store, newest_runs
+from runner.model import Case
+from runner.records import RunRecord
 from runner.verification import verify
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_summary(bugs: Sequence[Bug], store: Store | None, directory: Path, kind: str) -> list[Path]:
-    """Draw summary.<kind> from the expected records (`store` None) or those of a results folder."""
-    runs = [(bug.cases[name], records) for bug in bugs for name, records in newest_runs(bug, store).items()]
-    if not runs:
-        return []
+def draw_summary(runs: Sequence[tuple[Case, Sequence[RunRecord]]], directory: Path, kind: str) -> Path:
+    """Draw summary.<kind>: of each case the runs behind its verdict, failed ones included."""
     with styled():
         figure = new_figure(2)
         figure.set_figheight(1.4 + 0.45 * len(runs))
@@ -27,7 +24,7 @@ def draw_summary(bugs: Sequence[Bug], store: Store | None, directory: Path, kind
             _draw_case(axes, position, case, records)
         axes.set_yticks(range(len(runs)), [case.id for case, _ in reversed(runs)])
         axes.set_ylim(-0.6, len(runs) - 0.4)
-        seconds = [record.wall_s for _, records in runs for record in records]
+        seconds = [max(record.wall_s, 0.01) for _, records in runs for record in records]
         axes.set_xscale("log")
         axes.set_xlim(10 ** math.floor(math.log10(min(seconds))), 10 ** math.ceil(math.log10(max(seconds))))
         axes.xaxis.set_major_formatter("{x:g}")
@@ -37,12 +34,12 @@ def draw_summary(bugs: Sequence[Bug], store: Store | None, directory: Path, kind
         handles, labels = axes.get_legend_handles_labels()
         unique = dict(zip(labels, handles, strict=True))
         figure.legend(unique.values(), unique.keys(), loc="outside upper right", ncols=2)
-        return [save(figure, directory / f"summary.{kind}")]
+        return save(figure, directory / f"summary.{kind}")
 
 
 def _draw_case(axes: "Axes", position: int, case: Case, records: Sequence[RunRecord]) -> None:
     for offset, (variant, colour) in zip((0.12, -0.12), COLOURS.items(), strict=True):
-        seconds = [record.wall_s for record in records if record.variant == variant]
+        seconds = [record.wall_s for record in records if record.variant == variant and record.ok]
         axes.plot(
             seconds, [position + offset] * len(seconds), "o", color=colour, markersize=5, alpha=0.8, label=variant
         )

@@ -29,12 +29,12 @@ def run(
     *names: str,
     seeds: Iterable[int] | None = None,
     device: str = "auto",
-    python: Path | None = None,
+    python: Path | str | None = None,
     environment: str | None = None,
-    data: Path | None = None,
+    data: Path | str | None = None,
     force: bool = False,
     timeout_s: float | None = None,
-    results: Path = Path("results"),
+    results: Path | str = "results",
     root: Path | None = None,
 ) -> "list[Outcome]":
     """Run BUG[/CASE[/VARIANT]] … and judge them: one Outcome (verdict, records, drift) per case.
@@ -42,25 +42,25 @@ def run(
     Arguments are those of `trainbugs run`. Builds what environments are missing (gigabytes). Raises TrainbugsError.
     """
     from runner.progress import on_stderr
-    from runner.session import Options, Session
+    from runner.session import Options, Session, default_data
 
     catalog = load(root)
     options = Options(
         results=Path(results),
         seeds=tuple(seeds) if seeds is not None else None,
         device=device,
-        python=python,
+        python=Path(python) if python else None,
         environment=environment,
-        data=Path(data).absolute() if data else None,
+        data=Path(data).absolute() if data else default_data(),
         force=force,
         timeout_s=timeout_s,
     )
     return Session(catalog, options, on_stderr()).run(catalog.select(names))
 
 
-def results(*bugs: str, folder: Path = Path("results")) -> "pd.DataFrame":
+def results(*bugs: str, folder: Path | str = "results") -> "pd.DataFrame":
     """All run records of a results folder as one table, or those of some bugs: one row per record of a script."""
-    from runner.results import Store
+    from runner.records import Store
     from runner.table import frame
 
     return frame(Store(Path(folder)).records(bugs))

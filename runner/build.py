@@ -24,6 +24,8 @@ from runner.interpreter import probe
 from runner.progress import Progress, on_stderr
 
 BUILD_TIMEOUT_S = 3600
+# A build without CUDA libraries.
+CPU_GB = 1.5
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,15 @@ def remove(environment: Environment) -> Removed | None:
         with _lock(directory, on_stderr()):
             for size, links in _files(directory):
                 freed, linked = (freed + size, linked) if links == 1 else (freed, linked + size)
-            shutil.rmtree(directory)
+            # Out of sight in one step: an interrupted removal leaves nothing that looks like an environment.
+            doomed = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
+            directory.rename(doomed / "old")
+            shutil.rmtree(doomed)
     return Removed(freed / 1e9, linked / 1e9) if found else None
 
 
 def _build(environment: Environment, target: Path, backend: str | None, progress: Progress) -> Built:
-    need = environment.disk_gb if backend is None else min(environment.disk_gb, 1.5)
+    need = min(environment.disk_gb, CPU_GB) if backend == "cpu" else environment.disk_gb
     free = shutil.disk_usage(target.parent).free / 1e9
     if free < need:
         raise EnvironmentBuildError(

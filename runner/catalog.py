@@ -28,7 +28,7 @@ class Catalog:
         """The bug of that ID, or the bug directory at that path; raises UsageError or CatalogError."""
         if name in self.ids():
             return load_bug(self.root / "bugs" / name)
-        if (Path(name) / "config.json").is_file():
+        if name and (Path(name) / "config.json").is_file():
             return load_bug(Path(name))
         raise UsageError(f"there is no bug {name!r}{_near(name, self.ids())}; `trainbugs list` shows all")
 
@@ -37,11 +37,7 @@ class Catalog:
         return [target for name in names for target in self._select(name)]
 
     def _select(self, name: str) -> list[Target]:
-        if (Path(name) / "config.json").is_file():
-            bug, rest = load_bug(Path(name)), []
-        else:
-            first, *rest = name.strip("/").split("/")
-            bug = self.bug(first)
+        bug, rest = self._split(name)
         if len(rest) > 2:
             raise UsageError(f"{name!r} has too many parts; expected BUG, BUG/CASE or BUG/CASE/VARIANT")
         if rest and rest[0] not in bug.cases:
@@ -50,6 +46,20 @@ class Catalog:
             raise UsageError(f"{bug.id}/{rest[0]} has no variant {rest[1]!r}; expected one of {', '.join(VARIANTS)}")
         cases = [bug.cases[rest[0]]] if rest else list(bug.cases.values())
         return [Target(bug, case, tuple(rest[1:]) or VARIANTS) for case in cases]
+
+    def _split(self, name: str) -> tuple[Bug, list[str]]:
+        """The bug that a name begins with, and the rest; the catalogue's IDs come before paths."""
+        first, *rest = name.strip("/").split("/")
+        if first in self.ids():
+            return self.bug(first), rest
+        parts = Path(name).parts
+        for depth in range(min(3, len(parts))):
+            directory = Path(*parts[: len(parts) - depth])
+            if (directory / "config.json").is_file():
+                return load_bug(directory), list(parts[len(parts) - depth :])
+        if Path(name).is_dir():
+            raise UsageError(f"{name} is no bug directory: it holds no config.json")
+        return self.bug(first), rest
 
 
 def default_root() -> Path:
@@ -75,14 +85,18 @@ def read_json(path: Path) -> Any:
     try:
         if path.stat().st_size > MAX_CONFIG_BYTES:
             raise CatalogError(f"{path}: larger than {MAX_CONFIG_BYTES} bytes, expected a short JSON file")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
     except OSError as error:
         raise CatalogError(f"{path}: cannot be read: {error.strerror}") from error
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise CatalogError(f"{path}: not JSON: {error.msg} at {where}") from error
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise CatalogError(f"{path}: not JSON: {type(error).__name__}") from error
+    except (ValueError, RecursionError) as error:
+        raise CatalogError(f"{path}: not JSON: {error}") from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
 
 
 def check_schema(config: Any, path: Path) -> None:
@@ -136,7 +150,7 @@ def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
         name=name,
         title=case["title"],
         benign=case.get("benign", False),
-        needs=tuple(case.get("needs", ())),
+        data=tuple(case.get("data", ())),
         trigger=case["trigger"]["iteration"],
         trigger_why=case["trigger"]["why"],
         seeds=tuple(case.get("seeds", config["seeds"])),

@@ -24,7 +24,9 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit status: 0 all well, 1 some NOT REPRODUCED, 2 some INVALID or an error."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup's wish
+            signal.signal(number, _interrupt)
+    arguments = argparse.Namespace(status=2)
     try:
         arguments = parser().parse_args(argv)
         status = arguments.call(arguments)
@@ -35,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader (head, say) has gone; keep Python from complaining about the flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        status = arguments.status
     except OSError as error:
         print(f"trainbugs: {error}", file=sys.stderr)
         return 2
@@ -81,7 +83,8 @@ def _add(commands: "Commands[Parser]", name: str, text: str, examples: Sequence[
         epilog="examples:\n" + "\n".join(f"  trainbugs {example}" for example in examples),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.set_defaults(call=getattr(calls, name.replace("-", "_") + "_command"))
+    # What `status` is where a reader of the output goes away before the end.
+    made.set_defaults(call=getattr(calls, f"{name}_command"), status=0)
     return made
 
 
@@ -202,7 +205,7 @@ def _positive(text: str) -> float:
 
 
 def _data(text: str) -> Path:
-    path = Path(text).expanduser().absolute()
+    path = Path(text).absolute()
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"{text!r}: no such folder; expected one that holds, say, MNIST/raw")
     return path

@@ -1,7 +1,7 @@
 """What does each subcommand do? Puts the parts together and prints; heavy modules are imported where they are used."""
 
 import json
-import os
+import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +13,7 @@ from runner.model import Bug
 from runner.report import columns, describe, listing
 
 if TYPE_CHECKING:
+    from plots.figures import Runs
     from runner.environment import Environment
 
 
@@ -42,10 +43,12 @@ def info_command(arguments: Namespace) -> int:
 
 
 def run_command(arguments: Namespace) -> int:
+    from plots.figures import Runs
     from runner.progress import on_stderr
     from runner.report import verdicts
-    from runner.session import Options, Session, save_expected
+    from runner.session import Options, Session, default_data, exit_status, save_expected
 
+    arguments.status = 2
     catalog = load()
     targets = catalog.select(arguments.targets)
     options = Options(
@@ -54,40 +57,43 @@ def run_command(arguments: Namespace) -> int:
         device=arguments.device,
         python=arguments.python,
         environment=arguments.environment,
-        data=arguments.data or _default_data(),
+        data=arguments.data or default_data(),
         force=arguments.force,
         timeout_s=arguments.timeout,
     )
     session = Session(catalog, options, on_stderr())
     outcomes = session.run(targets)
+    arguments.status = exit_status(outcomes)
     print(verdicts(outcomes))
     print(f"\nrecords, logs and verdicts: {session.store.root}")
     if arguments.update_expected:
-        written = save_expected(outcomes)
-        print(f"expected records: {len(written)} written")
-        _draw(
-            list({target.bug.id: target.bug for target in targets}.values()), "expected", arguments.results, None, "png"
-        )
+        print(f"expected records: {len(save_expected(outcomes))} written")
+        _draw(_expected_runs(list({target.bug.id: target.bug for target in targets}.values())), None, "png")
     if arguments.figures:
-        whole = {target.bug.id: target.bug for target in targets if len(target.variants) == 2}
-        _draw(list(whole.values()), "results", arguments.results, Path("figures"), "png")
-    if any(outcome.verdict.invalid for outcome in outcomes):
-        return 2
-    return 1 if any(outcome.verdict.failed for outcome in outcomes) else 0
+        _draw([Runs(o.target.bug, o.target.case, o.records) for o in outcomes], Path("figures"), "png")
+    return int(arguments.status)
 
 
 def figures_command(arguments: Namespace) -> int:
+    from plots.figures import Runs
+    from runner.records import Store
+
     catalog = load()
     bugs = [catalog.bug(name) for name in arguments.bugs or catalog.ids()]
-    drawn = _draw(bugs, arguments.source, arguments.results, arguments.out, arguments.format)
-    if not drawn:
+    if arguments.source == "expected":
+        runs = _expected_runs(bugs)
+    else:
+        store = Store(arguments.results)
+        runs = [Runs(bug, bug.cases[c], tuple(found)) for bug in bugs for c, found in store.judged_runs(bug).items()]
+    if not runs:
         raise UsageError(f"there are no {arguments.source} records of {', '.join(bug.id for bug in bugs)} to draw")
+    _draw(runs, arguments.out, arguments.format)
     return 0
 
 
 def results_command(arguments: Namespace) -> int:
+    from runner.records import Store
     from runner.report import runs
-    from runner.results import Store
     from runner.table import write_csv
 
     records = Store(arguments.results).records(arguments.bugs)
@@ -116,7 +122,8 @@ def validate_command(arguments: Namespace) -> int:
     names = arguments.bugs or catalog.ids()
     found = 0
     for name in names:
-        directory = Path(name) if Path(name).is_dir() else catalog.root / "bugs" / name
+        inside = catalog.root / "bugs" / name
+        directory = inside if inside.is_dir() else Path(name)
         if not directory.is_dir():
             catalog.bug(name)
         wrong = problems(directory, catalog.root)
@@ -187,29 +194,19 @@ def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     return 0
 
 
-def _default_data() -> Path | None:
-    given = os.environ.get("TRAINBUGS_DATA")
-    if not given:
-        return None
-    path = Path(given).expanduser().absolute()
-    if not path.is_dir():
-        raise UsageError(f"TRAINBUGS_DATA is {given!r}: no such folder; expected one that holds, say, MNIST/raw")
-    return path
+def _expected_runs(bugs: Sequence[Bug]) -> "list[Runs]":
+    from plots.figures import Runs
+    from runner.records import expected_runs
+
+    return [Runs(bug, bug.cases[case], tuple(found)) for bug in bugs for case, found in expected_runs(bug).items()]
 
 
-def _draw(bugs: Sequence[Bug], source: str, results: Path, out: Path | None, kind: str) -> list[Path]:
-    """Draw and name the figures of bugs; `out` None means each bug's own folder of expected outputs."""
-    from plots.curves import draw_bug
-    from plots.summary import draw_summary
-    from runner.results import Store, newest_runs
+def _draw(runs: "Sequence[Runs]", out: Path | None, kind: str) -> None:
+    """Draw figures and name them; what cannot be drawn is said, and no error: the records are there."""
+    from plots.figures import draw
 
-    store = Store(results)
-    drawn: list[Path] = []
-    for bug in bugs:
-        records = newest_runs(bug, store if source == "results" else None)
-        drawn += draw_bug(bug, records, out / bug.id if out else bug.expected, kind)
-    if drawn and out:
-        drawn += draw_summary(bugs, store if source == "results" else None, out, kind)
-    for path in drawn:
+    drawn = draw(runs, out, kind)
+    for problem in drawn.problems:
+        print(f"trainbugs: {problem}", file=sys.stderr)
+    for path in drawn.paths:
         print(f"figure: {path}")
-    return drawn

@@ -53,7 +53,7 @@ def cache_root() -> Path:
     """Where environments and data are kept: $TRAINBUGS_CACHE, or trainbugs in $XDG_CACHE_HOME, or in ~/.cache."""
     given = os.environ.get("TRAINBUGS_CACHE")
     if given:
-        return Path(given).expanduser().absolute()
+        return Path(given).absolute()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "trainbugs"
 
 

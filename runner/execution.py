@@ -1,10 +1,8 @@
 """What happens in one run? (case, variant, seed, place) -> RunRecord. A run never raises for what its script does."""
 
-import hashlib
 import json
 import platform
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,48 +12,55 @@ from typing import Any
 
 from runner import process
 from runner.environment import Built, cache_root, problems
-from runner.model import Bug, Case, Scalar
+from runner.errors import ProcessError
+from runner.key import SCHEMA, THREADS, effective_parameters, run_key
+from runner.model import Case, Scalar
 from runner.process import Finished
-from runner.results import SCHEMA, RunRecord, Store
+from runner.records import RunRecord, Store
 
-# Not the machine's number of cores: sums over another number of threads round differently.
-THREADS = 2
 MAX_METRICS_BYTES = 64_000_000
+# How a run ends whose program could not be started.
+NOTHING = Finished(returncode=0, timed_out=False, wall_s=0.0, peak_memory_mb=0.0)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run happens: an interpreter and a device. `built` is None for an interpreter of the user's own."""
+    """Where a run happens: an interpreter and a device. `broken` says why nothing can run there.
+
+    `built` is None for an interpreter of the user's own; `lock` is then a hash of what is installed in it.
+    """
 
     environment: str
     python_path: Path
     python: str
     torch: str | None
+    lock: str | None
     built: Built | None
     device: str
     device_name: str | None
     driver: str | None
+    broken: str | None = None
 
     @property
     def pinned(self) -> bool:
         return self.built is not None and self.built.backend is None
 
-    @property
-    def lock(self) -> str | None:
-        return self.built.environment.lock_hash if self.built else None
-
 
 @dataclass(frozen=True)
 class Run:
-    """One run to be done. `timeout_s` in seconds; `data` is the folder of data sets that the user named."""
+    """One run to be done. `timeout_s` in seconds; `data` is the folder of data sets that the user named.
 
-    bug: Bug
+    `scripts` are the bug's Python files as they were when the run was planned: these are run, and the key is theirs.
+    """
+
     case: Case
     variant: str
     seed: int
     place: Place
+    scripts: Mapping[str, bytes]
     timeout_s: float
     data: Path | None
+    data_digest: str | None
     revision: str | None
 
     @property
@@ -64,50 +69,50 @@ class Run:
 
     @property
     def parameters(self) -> dict[str, Scalar]:
-        """What the script reads, with the seed and the device of this run."""
-        return {**self.case.parameters, "seed": self.seed, "device": self.place.device}
+        return effective_parameters(self.case, self.seed, self.place.device)
 
     @property
     def key(self) -> str:
-        """Hash of everything that may change the result: another key is another run."""
-        parts = {
-            "schema": SCHEMA,
-            "what": [self.bug.id, self.case.name, self.variant, self.case.variants[self.variant].script.name],
-            "scripts": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in self.bug.scripts},
-            "parameters": {**self.parameters, "device": self.place.device.split(":")[0]},
-            "place": [self.place.environment, self.place.lock, self.place.pinned, self.place.python, self.place.torch],
-            "threads": THREADS,
-        }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        place = (self.place.environment, self.place.lock, str(self.place.pinned), self.place.python, self.place.torch)
+        return run_key(self.case, self.variant, self.scripts, self.seed, self.place.device, place, self.data_digest)
 
 
 def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> RunRecord:
-    """Do the run and save its record and logs; raises ResultsError or ProcessError, nothing for a failing script.
+    """Do the run and save its record and logs; raises ResultsError, nothing for a failing script or environment.
 
     `on_wait` is called while the script runs, with the seconds elapsed and the file of its standard output.
     """
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
-    with store.working_directory(run.bug.id, run.case.name) as directory:
-        # A copy: what is edited meanwhile, or written beside the script, touches neither the run nor the bug.
-        for script in run.bug.scripts:
-            shutil.copyfile(script, directory / script.name)
-        (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8")
-        stdout = directory / "stdout"
-        finished = process.run(
-            [str(run.place.python_path), run.case.variants[run.variant].script.name, "config.json"],
-            cwd=directory,
-            env=process.clean_environment(THREADS, _variables(run)),
-            stdout=stdout,
-            stderr=directory / "stderr",
-            timeout_s=run.timeout_s,
-            on_wait=lambda elapsed: on_wait(elapsed, stdout),
-        )
-        metrics, reason = _read_metrics(directory / f"{run.parameters['output']}.json")
-        status, reason = _judge(run, finished, reason, directory / "stderr")
+    with store.working_directory(run.case.bug, run.case.name) as directory:
+        try:
+            finished = _run_script(run, directory, on_wait)
+            metrics, reason = _read_metrics(directory / f"{run.parameters['output']}.json")
+            status, reason = _judge(run, finished, reason, directory / "stderr")
+        except ProcessError as error:
+            finished, metrics = NOTHING, ()
+            status, reason = "environment broken", _repair(run, str(error))
         record = _record(run, finished, status, reason, started, metrics if status == "ok" else ())
         store.keep_logs(record, directory)
     store.save(record)
     return record
+
+
+def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None]) -> Finished:
+    if run.place.broken:
+        raise ProcessError(run.place.broken)
+    for name, text in run.scripts.items():
+        (directory / name).write_bytes(text)
+    (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8")
+    stdout = directory / "stdout"
+    return process.run(
+        [str(run.place.python_path), run.case.variants[run.variant].script.name, "config.json"],
+        cwd=directory,
+        env=process.clean_environment(THREADS, _variables(run)),
+        stdout=stdout,
+        stderr=directory / "stderr",
+        timeout_s=run.timeout_s,
+        on_wait=lambda elapsed: on_wait(elapsed, stdout),
+    )
 
 
 def _variables(run: Run) -> dict[str, str]:
@@ -136,14 +141,19 @@ def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -
         return "timeout", f"killed after {run.timeout_s:g} s"
     if finished.returncode == 0:
         return ("no records", no_metrics) if no_metrics else ("ok", None)
-    said = process.last_line(stderr.read_text(encoding="utf-8", errors="replace"))[:300]
+    said = process.last_line(stderr.read_text(encoding="utf-8", errors="replace"))[:1000]
     if finished.returncode < 0:
         return "killed", f"killed by signal {-finished.returncode}" + (f"; {said}" if said else "")
     broken = problems(run.place.built) if run.place.built else []
     if broken:
-        repair = f"`trainbugs env build {run.place.environment} --force` builds it anew"
-        return "environment broken", f"{broken[0]}; {repair}"
+        return "environment broken", _repair(run, broken[0])
     return "crashed", f"exit status {finished.returncode}: {said or 'no message'}"
+
+
+def _repair(run: Run, what: str) -> str:
+    if run.place.built is None:
+        return what
+    return f"{what}; `trainbugs env build {run.place.environment} --force` builds it anew"
 
 
 def _record(
@@ -153,7 +163,7 @@ def _record(
     return RunRecord(
         schema=SCHEMA,
         key=run.key,
-        bug=run.bug.id,
+        bug=run.case.bug,
         case=run.case.name,
         variant=run.variant,
         seed=run.seed,
@@ -171,10 +181,11 @@ def _record(
         threads=THREADS,
         status=status,
         reason=reason,
-        exit_code=None if finished.timed_out else finished.returncode,
+        exit_code=None if finished.timed_out or finished is NOTHING else finished.returncode,
         started=started,
         wall_s=round(finished.wall_s, 3),
         peak_memory_mb=round(finished.peak_memory_mb, 1),
+        data=run.data_digest,
         revision=run.revision,
         metrics=metrics,
     )

@@ -1,6 +1,7 @@
 """Which values does a series take from records? Pure: shared by expectations, drift and figures."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -72,9 +73,9 @@ def is_finite(value: Any) -> bool:
     """Whether a metric is usable: a finite number, a boolean, a text that does not stand for NaN, or a list of such."""
     if isinstance(value, list):
         return all(is_finite(element) for element in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int | str) and value not in ("NaN", "Infinity", "-Infinity")
+    if isinstance(value, int | float):
+        return abs(value) <= sys.float_info.max
+    return isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity")
 
 
 def _scalar(value: Any, metric: str) -> Value:

@@ -60,7 +60,7 @@ class Case:
     name: str
     title: str
     benign: bool
-    needs: tuple[str, ...]
+    data: tuple[str, ...]
     trigger: int
     trigger_why: str
     seeds: tuple[int, ...]
@@ -72,6 +72,11 @@ class Case:
     @property
     def id(self) -> str:
         return f"{self.bug}/{self.name}"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the machine must bring."""
+        return ("data",) if self.data else ()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,15 +71,11 @@ def run(
     `on_wait` is called with the seconds elapsed, many times a second. Raises ProcessError where it cannot be started.
     """
     start = time.monotonic()
-    with stdout.open("wb") as out, stderr.open("wb") as err:
-        try:
-            child = subprocess.Popen(
-                argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-            )
-        except OSError as error:
-            raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
+    child: subprocess.Popen[bytes] | None = None
     timed_out = False
     try:
+        with _signals_held():
+            child = _start(argv, cwd, env, stdout, stderr)
         while not _has_ended(child.pid):
             elapsed = time.monotonic() - start
             if elapsed > timeout_s:
@@ -87,9 +85,10 @@ def run(
             time.sleep(POLL_S)
     finally:
         wall = time.monotonic() - start
-        _kill_group(child.pid)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        if child is not None:
+            _kill_group(child.pid)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
     return Finished(child.returncode, timed_out, wall, usage.ru_maxrss * 1024 / 1e6)
 
 
@@ -107,14 +106,15 @@ def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 12
 
 
 def git_revision(directory: Path) -> str | None:
-    """The commit that `directory` is at, with `-dirty` where files in it differ from it; None outside of git."""
+    """The commit of a bug's `directory`, with `-dirty` where what is run differs from it; None outside of git."""
     git = shutil.which("git")
     if git is None:
         return None
     env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     try:
         revision = output([git, "-C", str(directory), "rev-parse", "HEAD"], env=env).strip()
-        changed = output([git, "-C", str(directory), "status", "--porcelain", "--", "."], env=env).strip()
+        what = [".", ":!expected", ":!README.md"]
+        changed = output([git, "-C", str(directory), "status", "--porcelain", "--", *what], env=env).strip()
     except ProcessError:
         return None
     return revision + ("-dirty" if changed else "")
@@ -124,6 +124,41 @@ def last_line(text: str) -> str:
     """The last line of `text` that is not blank, without surrounding blanks; empty where there is none."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else ""
+
+
+def _start(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path
+) -> "subprocess.Popen[bytes]":
+    with stdout.open("wb") as out, stderr.open("wb") as err:
+        try:
+            return subprocess.Popen(
+                argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+            )
+        except OSError as error:
+            raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let no signal come between the birth of a child and our knowing its number: it would outlive us.
+
+    Signals that came meanwhile are raised again at the end. Blocking them would not do: a child inherits that.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    held = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in held:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for received in came:
+            signal.raise_signal(received)
 
 
 def _has_ended(pid: int) -> bool:

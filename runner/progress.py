@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -19,8 +20,7 @@ class Progress:
 
     def line(self, text: str) -> None:
         """A line that stays."""
-        self.stream.write(self._wipe() + text + "\n")
-        self.stream.flush()
+        self._write(self._wipe() + text + "\n")
 
     def status(self, text: Callable[[], str]) -> None:
         """What goes on right now, until the next text; `text` is asked only when it is shown, on a terminal."""
@@ -29,8 +29,13 @@ class Progress:
         self.shown = time.monotonic()
         words, wipe = text(), self._wipe()
         self.width = len(words)
-        self.stream.write(wipe + words)
-        self.stream.flush()
+        self._write(wipe + words)
+
+    def _write(self, text: str) -> None:
+        # Nobody reads any more, say: no reason to stop what is running.
+        with suppress(OSError):
+            self.stream.write(text)
+            self.stream.flush()
 
     def _wipe(self) -> str:
         wipe = "\r" + " " * self.width + "\r" if self.width else ""

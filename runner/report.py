@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model import Bug, Case, Versions
 
 if TYPE_CHECKING:
-    from runner.results import RunRecord
+    from runner.records import RunRecord
     from runner.session import Outcome
 
 

@@ -1,18 +1,21 @@
 """How do the parts make a benchmark run? targets -> places -> runs -> verdicts, for the shell and for notebooks."""
 
+import hashlib
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner import build, environment, process
 from runner.catalog import Catalog
-from runner.errors import UsageError
+from runner.errors import EnvironmentBuildError, ResultsError, UsageError
 from runner.execution import Place, Run, execute
 from runner.interpreter import Interpreter, machine_has_accelerator, probe
+from runner.key import data_digest, read_scripts
 from runner.model import Target
 from runner.progress import Progress
-from runner.results import RunRecord, Store, encode, expected_path, expected_records, write_json
-from runner.verification import Verdict, drift, verify
+from runner.records import RunRecord, Store, encode, expected_path, expected_records, write_json
+from runner.verification import REPRODUCED, Verdict, drift, verify
 
 
 @dataclass(frozen=True)
@@ -58,19 +61,21 @@ class Session:
 
     def _plan(self, target: Target) -> list[Run]:
         options, case = self.options, target.case
-        revision = process.git_revision(target.bug.directory)
+        revision, scripts = process.git_revision(target.bug.directory), read_scripts(target.bug)
+        digest = data_digest(case, options.data)
         return [
             Run(
-                bug=target.bug,
                 case=case,
                 variant=variant,
                 seed=seed,
                 place=self._place(options.environment or case.variants[variant].environment),
                 timeout_s=options.timeout_s or case.timeout_s,
+                scripts=scripts,
                 data=options.data,
+                data_digest=digest,
                 revision=revision,
             )
-            for seed in options.seeds or case.seeds
+            for seed in (case.seeds if options.seeds is None else options.seeds)
             for variant in target.variants
         ]
 
@@ -83,17 +88,24 @@ class Session:
     def _own_python(self) -> Place:
         assert self.options.python is not None
         found = probe(self.options.python.absolute())
-        return Place("own", found.path, found.python, found.torch, None, *self._device(found, str(found.path)))
+        packages = sorted(f"{name}=={version}" for name, version in found.packages.items())
+        lock = hashlib.sha256("\n".join(packages).encode()).hexdigest()
+        return Place("own", found.path, found.python, found.torch, lock, None, *self._device(found, str(found.path)))
 
     def _pinned(self, name: str) -> Place:
         described = environment.load(self.catalog.root, name)
         built = environment.find(described) or build.build(described, self.progress)
+        place = Place(
+            name, built.python, built.python_version, built.torch_version, described.lock_hash, built, "cpu", None, None
+        )
         wanted = self.options.device
         if wanted == "cpu" or (wanted == "auto" and not machine_has_accelerator()):
-            device: tuple[str, str | None, str | None] = ("cpu", None, None)
-        else:
-            device = self._device(probe(built.python), f"environment {name}")
-        return Place(name, built.python, built.python_version, built.torch_version, built, *device)
+            return place
+        try:
+            device, device_name, driver = self._device(probe(built.python), f"environment {name}")
+        except EnvironmentBuildError as error:
+            return replace(place, broken=str(error))
+        return replace(place, device=device, device_name=device_name, driver=driver)
 
     def _device(self, found: Interpreter, where: str) -> tuple[str, str | None, str | None]:
         """Kind (with its number), name and driver of the device to run on."""
@@ -110,18 +122,23 @@ class Session:
 
     def _run_case(self, target: Target, runs: Sequence[Run], total: int) -> Outcome:
         records = tuple(self._run(run, total) for run in runs)
-        verdict = verify(target.case, records)
-        outcome = Outcome(target, verdict, records, drift(records, expected_records(target.bug, target.case.name)))
-        if verdict.outcome:
+        outcome = Outcome(target, verify(target.case, records), records, self._drift(target, records))
+        if outcome.verdict.outcome:
             write_json(self.store.verdict_path(target.bug.id, target.case.name), summary(outcome))
         return outcome
+
+    def _drift(self, target: Target, records: Sequence[RunRecord]) -> float | None:
+        try:
+            return drift(records, expected_records(target.bug, target.case.name))
+        except ResultsError as error:
+            self.progress.line(f"{target.case.id}: no drift: {error}")
+            return None
 
     def _run(self, run: Run, total: int) -> RunRecord:
         self._done += 1
         label = f"[{self._done}/{total}] {run.name}"
-        done = None if self.options.force else self.store.find(
-            run.bug.id, run.case.name, run.variant, run.seed, run.key
-        )  # fmt: skip
+        case = run.case
+        done = None if self.options.force else self.store.find(case.bug, case.name, run.variant, run.seed, run.key)
         if done:
             self.progress.line(f"{label}: done before")
             return done
@@ -134,22 +151,42 @@ class Session:
         return record
 
 
+def default_data() -> Path | None:
+    """The folder that TRAINBUGS_DATA names, or None; raises UsageError where there is no such folder."""
+    given = os.environ.get("TRAINBUGS_DATA")
+    if not given:
+        return None
+    path = Path(given).absolute()
+    if not path.is_dir():
+        raise UsageError(f"TRAINBUGS_DATA is {given!r}: no such folder; expected one that holds, say, MNIST/raw")
+    return path
+
+
+def exit_status(outcomes: Sequence[Outcome]) -> int:
+    """0 if all is as expected, 1 if an expectation does not hold, 2 if something is INVALID."""
+    if any(outcome.verdict.invalid for outcome in outcomes):
+        return 2
+    return 1 if any(outcome.verdict.failed for outcome in outcomes) else 0
+
+
 def save_expected(outcomes: Sequence[Outcome]) -> list[Path]:
-    """Make the records of REPRODUCED cases the expected ones; raises UsageError if a case is anything else."""
+    """Make the records of whole, REPRODUCED cases the expected ones; raises UsageError if a case is anything else."""
     for outcome in outcomes:
-        if outcome.verdict.outcome != "REPRODUCED" or not all(record.pinned for record in outcome.records):
-            raise UsageError(
-                f"{outcome.target.case.id} is not REPRODUCED in a pinned environment: expected/ stays as it is"
-            )
+        case, records = outcome.target.case, outcome.records
+        if outcome.verdict.outcome != REPRODUCED or not all(record.pinned for record in records):
+            raise UsageError(f"{case.id} is not REPRODUCED in a pinned environment: expected/ stays as it is")
+        if {record.seed for record in records} != set(case.seeds):
+            raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
+        if any((record.revision or "").endswith("-dirty") for record in records):
+            raise UsageError(f"{case.id} was run from files that are not committed: commit, then run with --force")
     written = []
     for outcome in outcomes:
-        directory = outcome.target.bug.expected / outcome.target.case.name
-        for stale in directory.glob("*-seed*.json"):
-            stale.unlink()
-        for record in outcome.records:
-            path = expected_path(outcome.target.bug, record)
+        paths = [expected_path(outcome.target.bug, record) for record in outcome.records]
+        for path, record in zip(paths, outcome.records, strict=True):
             write_json(path, encode(record))
-            written.append(path)
+        for stale in set(paths[0].parent.glob("*-seed*.json")) - set(paths):
+            stale.unlink()
+        written += paths
     return written
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import ResultsError
-from runner.results import RunRecord, encode
+from runner.records import RunRecord, encode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,10 @@ def _rows(record: RunRecord) -> list[dict[str, Any]]:
 
 
 def _cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list | dict) else value
+    """A scalar; what the record writes as text because JSON has no such number becomes a number again."""
+    if isinstance(value, list | dict):
+        return json.dumps(value)
+    return float(value) if value in ("NaN", "Infinity", "-Infinity") else value
 
 
 def write_csv(records: Iterable[RunRecord], file: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from runner.errors import MeasureError
 from runner.measure import Record, Value, difference, is_finite, reduce, values
 from runner.model import VARIANTS, Case, Expectation
-from runner.results import RunRecord
+from runner.records import RunRecord
 
 REPRODUCED = "REPRODUCED"
 NOT_REPRODUCED = "NOT REPRODUCED"

@@ -9,9 +9,10 @@ from pathlib import Path
 from runner import environment
 from runner.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
+from runner.key import read_scripts, run_key
 from runner.measure import values
 from runner.model import VARIANTS, Bug, Case, Series
-from runner.results import RunRecord, expected_records
+from runner.records import RunRecord, expected_records
 
 # Words by which a script would tell a reader, or a detector, what it is. Words of PyTorch's own API are none of them.
 TELLTALE = re.compile(r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b")
@@ -26,9 +27,21 @@ def problems(directory: Path, root: Path) -> list[str]:
         bug = load_bug(directory)
     except CatalogError as error:
         return [str(error)]
-    checks = (_check_files, _check_scripts, _check_readme, _check_cases, _check_expected)
+    unreadable = [problem for path in (*bug.scripts, bug.directory / "README.md") for problem in _check_text(path)]
+    if unreadable:
+        return unreadable
+    checks = (_check_files, _check_scripts, _check_readme, _check_cases)
     found = [problem for check in checks for problem in check(bug)]
-    return found + list(_check_environments(bug, root))
+    return found + list(_check_environments(bug, root)) + list(_check_expected(bug, root))
+
+
+def _check_text(path: Path) -> Iterator[str]:
+    try:
+        path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError) as error:
+        yield f"{path.name}: cannot be read as UTF-8 text: {error}"
 
 
 def real_diff(case: Case) -> str:
@@ -96,7 +109,7 @@ def _check_cases(bug: Bug) -> Iterator[str]:
                 yield f"case {case.name}: {item.statement!r}: a list as value needs reduce all, not {item.reduce}"
 
 
-def _check_expected(bug: Bug) -> Iterator[str]:
+def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
     for case in bug.cases.values():
         try:
             records = expected_records(bug, case.name)
@@ -109,19 +122,34 @@ def _check_expected(bug: Bug) -> Iterator[str]:
             have = f"{len(found & wanted)} of {len(wanted)} runs"
             yield f"expected/{case.name} has {have}; `trainbugs run {bug.id} --update-expected` makes them"
             continue
+        yield from _check_current(bug, case, records, root)
         yield from _check_series(bug, case, records)
+
+
+def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path) -> Iterator[str]:
+    """Expected records are of today's scripts, parameters and locks: their keys come out again."""
+    scripts, known = read_scripts(bug), environment.names(root)
+    for record in records:
+        place = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
+        key = run_key(case, record.variant, scripts, record.seed, record.device, place, record.data)
+        named = case.variants[record.variant].environment
+        lock = environment.load(root, named).lock_hash if named in known else record.lock
+        if (key, record.environment, record.lock) != (record.key, named, lock):
+            name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
+            yield f"{name} is of other scripts, parameters or another lock; run `… --update-expected` again"
 
 
 def _check_series(bug: Bug, case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
     """Every metric that an expectation or a figure names is in the expected records."""
-    by_variant = {record.variant: record.metrics for record in records}
     wanted: list[tuple[str, Series]] = [(item.variant, item.series) for item in case.expectations]
     wanted += [(variant, line.series) for panel in bug.panels for line in panel.lines for variant in VARIANTS]
-    for variant, series in wanted:
-        try:
-            values(series, variant, by_variant)
-        except MeasureError as error:
-            yield f"case {case.name}: {error}"
+    for seed in case.seeds:
+        by_variant = {record.variant: record.metrics for record in records if record.seed == seed}
+        for variant, series in wanted:
+            try:
+                values(series, variant, by_variant)
+            except MeasureError as error:
+                yield f"case {case.name}: seed {seed}: {error}"
 
 
 def _check_environments(bug: Bug, root: Path) -> Iterator[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from runner.catalog import Catalog
-from runner.results import expected_records
+from runner.records import expected_records
 from runner.verification import verify
 from runner.wellformed import problems
 

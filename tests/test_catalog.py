@@ -1,6 +1,7 @@
 """config.json becomes frozen objects, or one line that names the file, the key, the value and what was expected."""
 
 import json
+import shutil
 
 import pytest
 from conftest import toy_config
@@ -56,6 +57,10 @@ def broken(path, value):
         (["cases", "only", "variants", "buggy", "script"], "../other/buggy.py", ["variants.buggy.script"]),
         (["parameters", "num_epoch"], [1], ["parameters.num_epoch", "[1]"]),
         (["cases", "../x"], {}, ["cases"]),
+        (["parameters", "output"], "../metrics", ["parameters.output", "'../metrics'"]),
+        (["parameters", "output"], "/tmp/metrics", ["parameters.output"]),
+        (["parameters", "output"], "config", ["parameters.output"]),
+        (["cases", "only", "data"], ["/etc/passwd"], ["cases.only.data[0]"]),
         (["schema"], 2, ["schema", "1 was expected"]),
     ],
 )
@@ -75,6 +80,7 @@ def test_malformed_key_is_named(toy, path, value, words):
         ("", "not JSON"),
         ("[" * 100_000, "not JSON"),
         ("[1]", "is not of type 'object'"),
+        ('{"timeout_s": NaN}', "NaN is no number"),
         (" " * 1_000_001, "larger than"),
     ],
 )
@@ -115,6 +121,19 @@ def test_select(toy):
 def test_unknown_names(toy, name, words):
     with pytest.raises(UsageError, match=words):
         toy.catalog.select([name])
+
+
+def test_the_catalogue_comes_before_a_folder_of_the_same_name(toy, tmp_path, monkeypatch):
+    shutil.copytree(toy.directory, tmp_path / "here" / "Toy-1")
+    monkeypatch.chdir(tmp_path / "here")
+    assert toy.catalog.select(["Toy-1"])[0].bug.directory == toy.directory
+    assert toy.catalog.select(["./Toy-1/only"])[0].bug.directory == tmp_path / "here" / "Toy-1"
+    assert toy.catalog.select([f"{tmp_path}/here/Toy-1/only/fixed"])[0].variants == ("fixed",)
+    with pytest.raises(UsageError, match="here is no bug directory: it holds no config.json"):
+        toy.catalog.select([str(tmp_path / "here")])
+    (tmp_path / "here" / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="no bug 'Nothing'"):
+        toy.catalog.select(["Nothing"])
 
 
 def test_a_malformed_bug_does_not_block_another(toy):

@@ -238,6 +238,25 @@ def test_a_reader_that_goes_away_is_no_error():
         assert child.stderr.read() == b"" and child.wait() == 0
 
 
+def test_the_verdict_is_the_exit_status_though_the_reader_goes_away(toy):
+    toy.write("buggy.py", "raise RuntimeError('late')")
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *PYTHON]
+    with subprocess.Popen(
+        [sys.executable, "-m", "runner", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        child.stdout.close()
+        child.stderr.close()
+        assert child.wait() == 2
+    assert Path(toy.results, "Toy-1", "only", "verdict.json").exists()
+
+
+def test_nohup_is_respected(toy):
+    ignore = "import signal, sys; signal.signal(1, signal.SIG_IGN); from runner.cli import main; sys.exit(main())"
+    toy.write("fixed.py", "import os, signal\nos.kill(os.getppid(), signal.SIGHUP)\n" + SCRIPT.replace("VALUE", "2"))
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *PYTHON]
+    subprocess.run([sys.executable, "-c", ignore, *arguments], check=True, capture_output=True)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_half_done(toy, tmp_path, number):
     ready = tmp_path / "pids"

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from runner import build, environment
+from runner import build, environment, session
 from runner.errors import CatalogError, EnvironmentBuildError, UsageError
 from runner.interpreter import probe
+from runner.key import read_scripts, run_key
 from runner.progress import Progress
-from runner.results import RunRecord
+from runner.records import RunRecord
 from runner.session import Outcome, save_expected
 
 QUIET = Progress(io.StringIO())
@@ -27,8 +28,17 @@ build.build(environment.load(Path(sys.argv[1]), "toy"), Progress(sys.stdout))
 """
 
 
+def pinned(record: RunRecord, target) -> RunRecord:
+    """The record as if it had been made in the environment toy, of whatever lock there is."""
+    root = target.bug.directory.parent.parent
+    lock = environment.load(root, "toy").lock_hash if environment.names(root) else record.lock
+    place = ("toy", lock, "True", record.python, record.torch)
+    key = run_key(target.case, record.variant, read_scripts(target.bug), record.seed, record.device, place, record.data)
+    return dataclasses.replace(record, pinned=True, environment="toy", lock=lock, key=key)
+
+
 def as_pinned(outcome: Outcome) -> Outcome:
-    records = tuple(dataclasses.replace(record, pinned=True) for record in outcome.records)
+    records = tuple(pinned(record, outcome.target) for record in outcome.records)
     return dataclasses.replace(outcome, records=records)
 
 
@@ -92,6 +102,18 @@ def test_a_run_in_a_broken_environment_is_invalid_and_says_so(toy, toy_environme
     broken = toy.run(python=None, force=True)
     assert (broken.verdict.outcome, broken.records[0].status) == ("INVALID", "environment broken")
     assert "env build toy --force" in broken.verdict.reason
+
+
+def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(toy, toy_environment, monkeypatch):
+    built = build.build(load(toy), QUIET)
+    built.python.unlink()
+    outcome = toy.run(python=None)
+    assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
+    assert "cannot be started" in outcome.verdict.reason and "env build toy --force" in outcome.verdict.reason
+    assert outcome.records[0].exit_code is None
+    monkeypatch.setattr(session, "machine_has_accelerator", lambda: True)
+    outcome = toy.run(python=None)
+    assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
 
 
 def test_a_record_of_a_pinned_run(toy, toy_environment):
@@ -201,6 +223,13 @@ def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
     outcome = toy.run()
     with pytest.raises(UsageError, match="stays as it is"):
         save_expected([outcome])
+    part = dataclasses.replace(outcome, records=outcome.records[:2])
+    with pytest.raises(UsageError, match="not run with its own seeds"):
+        save_expected([as_pinned(part)])
+    dirty = tuple(dataclasses.replace(r, revision="0123-dirty", pinned=True) for r in outcome.records)
+    with pytest.raises(UsageError, match="files that are not committed"):
+        save_expected([dataclasses.replace(outcome, records=dirty)])
+    assert not toy.bug.expected.exists()
     written = save_expected([as_pinned(outcome)])
     assert [path.name for path in written][:2] == ["buggy-seed0.json", "fixed-seed0.json"]
     assert isinstance(outcome.records[0], RunRecord)

@@ -1,9 +1,12 @@
 """Runs of real toy scripts: every way to fail gives its own status, and INVALID is never mistaken for a verdict."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from conftest import SCRIPT, toy_config
+
+from runner import session
 
 HEAD = "import json, os, sys, time\nfrom pathlib import Path\n"
 
@@ -99,6 +102,37 @@ def test_the_key_changes_with_what_may_change_the_result(toy):
     assert not {record.key for record in toy.run(seeds=(1,)).records} & set(first)
 
 
+def test_the_key_is_that_of_the_scripts_that_were_run(toy):
+    """A script that is edited while it runs: what was run is kept under the old key, the new one is run."""
+    old = SCRIPT.replace("VALUE", "1")
+    edit = f"Path({str(toy.directory / 'buggy.py')!r}).write_text({old!r})\n"
+    toy.write("buggy.py", HEAD + edit + SCRIPT.replace("VALUE", "9"))
+    first = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
+    again = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
+    assert [row["accuracy"] for row in first.metrics] == [9, 18, 27]
+    assert [row["accuracy"] for row in again.metrics] == [1, 2, 3]
+    assert first.key != again.key
+
+
+def test_the_key_changes_with_the_data_and_with_the_packages(toy, tmp_path, monkeypatch):
+    config = toy_config()
+    config["cases"]["only"]["data"] = ["SET/raw/train"]
+    toy.configure(cases=config["cases"])
+    for name in ("a", "b"):
+        (tmp_path / name / "SET" / "raw").mkdir(parents=True)
+        (tmp_path / name / "SET" / "raw" / "train").write_text("same")
+    first = keys(toy, data=tmp_path / "a")
+    assert keys(toy, data=tmp_path / "b") == first
+    (tmp_path / "b" / "SET" / "raw" / "train").write_text("other")
+    assert not set(keys(toy, data=tmp_path / "b")) & set(first)
+    assert not set(keys(toy)) & set(first)
+    assert toy.run(seeds=(0,)).records[0].data == "cache"
+    before = keys(toy)
+    real = session.probe
+    monkeypatch.setattr(session, "probe", lambda path: replace(real(path), packages={"numpy": "9"}))
+    assert not set(keys(toy)) & set(before)
+
+
 def test_a_failed_run_is_tried_again(toy):
     toy.write("buggy.py", HEAD + SCRIPT.replace("VALUE", "1") + "\nif Path('/tmp').is_dir(): sys.exit(1)")
     first = toy.run(seeds=(0,))
@@ -128,6 +162,13 @@ def test_a_script_sees_its_own_directory_and_the_data_folder(toy, tmp_path):
     assert sorted(path.name for path in toy.directory.iterdir()) == [
         "README.md", "buggy.py", "config.json", "fixed.py", "helper.py",
     ]  # fmt: skip
+
+
+def test_an_unreadable_expected_record_costs_the_drift_not_the_verdict(toy, capsys):
+    toy.write("expected/only/buggy-seed0.json", "{")
+    outcome = toy.run()
+    assert (outcome.verdict.outcome, outcome.drift) == ("REPRODUCED", None)
+    assert "no drift: " in capsys.readouterr().err
 
 
 def test_drift_is_reported_beside_the_verdict(toy):

@@ -8,14 +8,15 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = [
     {"runner.errors", "runner.model"},
-    {"runner.catalog", "runner.process", "runner.measure", "runner.progress"},
-    {"runner.interpreter", "runner.results", "runner.checkout"},
+    {"runner.catalog", "runner.process", "runner.measure", "runner.progress", "runner.key"},
+    {"runner.interpreter", "runner.records", "runner.checkout"},
     {"runner.environment", "runner.table", "runner.verification"},
     {"runner.build", "runner.execution", "runner.wellformed"},
     {"runner.session"},
     {"runner.report", "runner.api"},
     {"plots.style"},
     {"plots.curves", "plots.summary"},
+    {"plots.figures"},
     {"runner.commands"},
     {"runner.cli"},
     {"runner", "runner.__main__", "plots"},

@@ -50,7 +50,9 @@ def test_unusable_series(series, words):
         values(series, "buggy", RECORDS)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "NaN", "Infinity", [1.0, math.nan], None, {}])
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, 10**400, "NaN", "Infinity", [1.0, math.nan], None, {}]
+)
 def test_not_finite_is_never_a_value(value):
     with pytest.raises(MeasureError, match="record 2"):
         values(Series("v"), "buggy", {"buggy": [{"v": 1.0}, {"v": value}]})

@@ -7,30 +7,37 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import SCRIPT
 
-from plots import curves, summary
+from plots import curves, style
+from plots.figures import Runs, draw
 from runner.catalog import Catalog
-from runner.errors import MeasureError, ResultsError
-from runner.results import Store, newest_runs
+from runner.errors import ResultsError
+from runner.records import Store, expected_records
 
 ROOT = Path(__file__).parent.parent
 
 
+def runs(outcome):
+    return Runs(outcome.target.bug, outcome.target.case, outcome.records)
+
+
 @pytest.mark.parametrize("kind, magic", [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
-def test_draws_each_variant_and_both(toy, tmp_path, kind, magic):
-    toy.run()
-    runs = newest_runs(toy.bug, Store(toy.results))
-    drawn = curves.draw_bug(toy.bug, runs, tmp_path / "a", kind)
-    assert [path.name for path in drawn] == [f"{name}_only.{kind}" for name in ("origin", "fix", "compare")]
-    assert all(path.read_bytes().startswith(magic) for path in drawn)
-    again = curves.draw_bug(toy.bug, runs, tmp_path / "b", kind)
-    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in drawn]
+def test_draws_each_variant_and_both_the_same_each_time(toy, tmp_path, kind, magic):
+    outcome = toy.run()
+    drawn = draw([runs(outcome)], tmp_path / "a", kind)
+    assert [str(path.relative_to(tmp_path)) for path in drawn.paths] == [
+        *(f"a/Toy-1/{name}_only.{kind}" for name in ("origin", "fix", "compare")),
+        f"a/summary.{kind}",
+    ]
+    assert all(path.read_bytes().startswith(magic) for path in drawn.paths) and drawn.problems == ()
+    again = draw([runs(outcome)], tmp_path / "b", kind)
+    assert [path.read_bytes() for path in again.paths] == [path.read_bytes() for path in drawn.paths]
 
 
 def test_curves_are_mean_and_range_of_the_seeds(toy):
-    toy.run()
-    runs = [r for r in newest_runs(toy.bug, Store(toy.results))["only"] if r.variant == "fixed"]
-    figure = curves._single(toy.bug, toy.bug.cases["only"], "fixed", runs)
+    records = [record for record in toy.run().records if record.variant == "fixed"]
+    figure = curves._single(toy.bug, toy.bug.cases["only"], "fixed", records)
     (axes,) = figure.axes
     (line,) = axes.lines
     assert list(line.get_xdata()) == [1, 2, 3]
@@ -41,37 +48,46 @@ def test_curves_are_mean_and_range_of_the_seeds(toy):
 
 
 def test_compare_lays_both_over_each_other(toy):
-    toy.run(seeds=(0,))
-    figure = curves._compare(toy.bug, toy.bug.cases["only"], newest_runs(toy.bug, Store(toy.results))["only"])
+    figure = curves._compare(toy.bug, toy.bug.cases["only"], toy.run(seeds=(0,)).records)
     buggy, fixed = figure.axes[0].lines
     assert (buggy.get_label(), list(buggy.get_ydata())) == ("buggy", [1, 2, 3])
     assert (fixed.get_label(), list(fixed.get_ydata())) == ("fixed", [2, 4, 6])
     assert "(seed 0)" in figure.get_suptitle()
 
 
-def test_seeds_of_different_length_are_an_error(toy):
-    toy.run(seeds=(0,))
-    toy.configure(parameters={"num_epoch": 2, "seed": 0, "device": "auto", "output": "metrics"})
-    toy.run(seeds=(1,))
-    with pytest.raises(MeasureError, match="Toy-1: buggy runs differ in the number of records of 'accuracy'"):
-        curves.draw_bug(toy.bug, newest_runs(toy.bug, Store(toy.results)), toy.root, "png")
+def test_what_cannot_be_drawn_is_said_and_stops_nothing(toy, tmp_path):
+    toy.write(
+        "buggy.py", SCRIPT.replace("VALUE", "1").replace('config["num_epoch"]', 'config["num_epoch"] + config["seed"]')
+    )
+    drawn = draw([runs(toy.run())], tmp_path, "png")
+    assert drawn.problems == ("Toy-1/only: no curves: Toy-1: buggy runs differ in the number of records of 'accuracy'",)
+    assert [path.name for path in drawn.paths] == ["summary.png"]
 
 
-def test_summary(toy, tmp_path):
-    assert summary.draw_summary([toy.bug], Store(toy.results), tmp_path, "png") == []
-    toy.run()
-    (path,) = summary.draw_summary([toy.bug], Store(toy.results), tmp_path, "svg")
-    assert path.name == "summary.svg"
+def texts(outcome, tmp_path):
+    return draw([runs(outcome)], tmp_path, "svg").paths[-1].read_text()
+
+
+def test_the_summary_says_what_the_table_says(toy, tmp_path, monkeypatch):
+    monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
+    assert ">REPRODUCED<" in texts(toy.run(), tmp_path)
+    good = (toy.directory / "buggy.py").read_text()
     toy.write("buggy.py", (toy.directory / "fixed.py").read_text())
-    toy.run()
-    assert summary.draw_summary([toy.bug], Store(toy.results), tmp_path, "svg")[0].read_text()
+    assert ">NOT REPRODUCED<" in texts(toy.run(), tmp_path)
+    toy.write("buggy.py", "raise RuntimeError('late')")
+    outcome = toy.run()
+    assert ">INVALID<" in texts(outcome, tmp_path)
+    stored = Store(toy.results).judged_runs(toy.bug)["only"]
+    assert stored == list(outcome.records)
+    toy.write("buggy.py", good)
+    assert ">REPRODUCED<" in texts(toy.run(), tmp_path)
+    assert all(record.ok for record in Store(toy.results).judged_runs(toy.bug)["only"])
 
 
 def test_a_folder_that_cannot_be_written(toy, tmp_path):
-    toy.run()
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsError, match="cannot be written: .*name a folder with room by --out"):
-        curves.draw_bug(toy.bug, newest_runs(toy.bug, Store(toy.results)), tmp_path / "file", "png")
+        draw([runs(toy.run())], tmp_path / "file", "png")
 
 
 def test_committed_records_are_drawn_without_torch(tmp_path):
@@ -91,7 +107,7 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
 
 def test_the_comparison_shows_what_the_expected_records_say():
     bug = Catalog(ROOT).bug("PyTorch-115607")
-    figure = curves._compare(bug, bug.cases["complex"], newest_runs(bug, None)["complex"])
+    figure = curves._compare(bug, bug.cases["complex"], expected_records(bug, "complex"))
     step, distance = figure.axes
     lines = {line.get_label(): np.asarray(line.get_ydata()) for line in step.lines}
     assert list(lines["buggy, dynamo"]) == [1, 2, 3, 3, 3, 3]

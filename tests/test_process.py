@@ -87,6 +87,24 @@ def test_interrupt_kills_the_whole_group(tmp_path):
     assert wait_until(lambda: not is_alive(grandchild))
 
 
+def test_an_interrupt_while_a_child_is_born_leaves_no_orphan(tmp_path, monkeypatch):
+    real = process.subprocess.Popen
+    born = []
+
+    def slow(*arguments, **options):
+        child = real(*arguments, **options)
+        born.append(child.pid)
+        signal.raise_signal(signal.SIGINT)
+        return child
+
+    monkeypatch.setattr(process.subprocess, "Popen", slow)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, "import time; time.sleep(60)")
+    assert len(born) == 1 and wait_until(lambda: not is_alive(born[0]))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_the_environment_is_an_allow_list(tmp_path, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "x")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from runner.model import Expectation, Series
-from runner.results import RunRecord
+from runner.records import RunRecord
 from runner.verification import _check, drift, verify
 
 

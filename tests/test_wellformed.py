@@ -72,6 +72,12 @@ def unknown_metric_in_a_figure(toy):
         (unknown_metric_in_a_figure, "metric 'los' is missing"),
         (lambda t: t.configure(environment="torch-9"), "no environment 'torch-9'; expected one of toy"),
         (lambda t: t.configure(site={"file": "buggy.py", "line": 99, "api": "x"}), "site.line is 99, buggy.py has"),
+        (lambda t: t.write("helper.py", "x = 1\n"), "is of other scripts, parameters or another lock"),
+        (lambda t: t.configure(parameters=toy_config()["parameters"] | {"num_epoch": 4}), "is of other scripts"),
+        (lambda t: edit(t.root / "environments/toy/requirements.txt", "toypackage", "# x\ntoypackage"), "another lock"),
+        (lambda t: (t.directory / "buggy.py").write_bytes(b"\xff\xfe"), "buggy.py: cannot be read as UTF-8"),
+        (lambda t: (t.directory / "README.md").write_bytes(b"\xff\xfe"), "README.md: cannot be read as UTF-8"),
+        (lambda t: edit(t.directory / "expected/only/buggy-seed0.json", '"accuracy": 2', '"acc": 2'), "seed 0: metric"),
         (lambda t: (t.directory / "expected" / "only" / "buggy-seed1.json").unlink(), "has 3 of 4 runs"),
         (lambda t: (t.directory / "expected" / "only" / "buggy-seed1.json").write_text("{"), "not a run record"),
     ],
@@ -84,8 +90,10 @@ def test_every_problem_is_found(whole, spoil, words):
 
 def test_all_problems_are_listed_at_once(whole):
     (whole.directory / "README.md").unlink()
-    whole.configure(environment="torch-9", site={"file": "buggy.py", "line": 99, "api": "x"})
-    assert len(problems(whole.directory, whole.root)) == 3
+    whole.configure(site={"file": "buggy.py", "line": 99, "api": "x"})
+    edit(whole.directory / "fixed.py", "import sys", "import sys  # fixed")
+    found = problems(whole.directory, whole.root)
+    assert len(found) == 7 and len({problem.split(":")[0] for problem in found}) == 7
 
 
 def test_expected_records_of_another_seed_are_no_substitute(whole):

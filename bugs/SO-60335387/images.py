@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 MNIST_HELP = (
-    "MNIST is not in {root} and {why}: put its four idx files into {root}/MNIST/raw, "
+    "MNIST cannot be read from {root}: {error}. Its four idx files belong into {root}/MNIST/raw; "
     "or name the folder that holds MNIST/raw in TRAINBUGS_DATA (with `trainbugs run`: --data)"
 )
 
@@ -54,7 +54,6 @@ def read_mnist(root, train, download):
     try:
         with redirect_stdout(sys.stderr):
             data = MNIST(root, train=train, download=download)
-    except (RuntimeError, OSError) as error:
-        why = f"could not be downloaded ({error})" if download else "was not downloaded, as that folder was named"
-        sys.exit(MNIST_HELP.format(root=root, why=why))
+    except (RuntimeError, ValueError, OSError) as error:
+        sys.exit(MNIST_HELP.format(root=root, error=str(error).rstrip(".")))
     return data.data.unsqueeze(1).float(), data.targets

@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
+from conftest import SCRIPT
 
 from runner.errors import ResultsError
-from runner.results import Store, encode, expected_path, newest_runs, read_record, write_json
+from runner.records import Store, encode, expected_path, read_record, write_json
 from runner.table import frame, write_csv
 
 
@@ -19,7 +20,7 @@ def test_a_record_says_everything_about_its_run(toy):
     data = json.loads(path.read_text())
     assert data["metrics"] == [{"epoch": 1, "accuracy": 2}, {"epoch": 2, "accuracy": 3}, {"epoch": 3, "accuracy": 4}]
     assert data["parameters"] == {"num_epoch": 3, "seed": 1, "device": "cpu", "output": "metrics"}
-    assert (data["environment"], data["pinned"], data["lock"], data["torch"]) == ("own", False, None, None)
+    assert (data["environment"], data["pinned"], data["torch"]) == ("own", False, None)
     assert (data["device"], data["status"], data["exit_code"], data["benign"]) == ("cpu", "ok", 0, False)
     assert data["wall_s"] > 0 and data["peak_memory_mb"] > 1 and data["machine"].startswith("Linux")
     assert read_record(path) == outcome.records[0]
@@ -84,13 +85,28 @@ def test_an_empty_table(tmp_path):
     assert len(frame(Store(tmp_path).records())) == 0
 
 
-def test_newest_runs_are_of_one_place(toy):
-    toy.run(seeds=(0, 1))
-    toy.configure(parameters={"num_epoch": 2, "seed": 0, "device": "auto", "output": "metrics"})
-    toy.run(seeds=(1,))
-    runs = newest_runs(toy.bug, Store(toy.results))["only"]
-    assert [(r.variant, r.seed) for r in runs] == [("buggy", 0), ("buggy", 1), ("fixed", 0), ("fixed", 1)]
-    assert [len(run.metrics) for run in runs] == [3, 2, 3, 2]
+def test_table_of_not_finite_numbers_stays_a_column_of_numbers(toy):
+    toy.write("buggy.py", SCRIPT.replace("VALUE", "float('nan')"))
+    toy.run(seeds=(0,))
+    table = frame(Store(toy.results).records())
+    assert table["metric.accuracy"].dtype == float and table["metric.accuracy"].max() == 6
+
+
+@pytest.mark.parametrize("metrics", [None, [1, 2], "x"])
+def test_records_whose_metrics_are_none(toy, metrics):
+    toy.run(seeds=(0,))
+    path = next(toy.results.rglob("fixed-seed0-*.json"))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"metrics": metrics}))
+    with pytest.raises(ResultsError, match="metrics is no list of objects"):
+        Store(toy.results).records()
+    assert toy.run(seeds=(0,)).verdict.outcome == "REPRODUCED"
+
+
+def test_a_verdict_that_is_none(toy):
+    toy.run()
+    Store(toy.results).verdict_path("Toy-1", "only").write_text("{}")
+    with pytest.raises(ResultsError, match="verdict.json: not a verdict"):
+        Store(toy.results).judged_runs(toy.bug)
 
 
 def test_expected_path(toy):

@@ -7,15 +7,15 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ResultsError
+from runner.key import SCHEMA
 from runner.measure import Record
 from runner.model import Bug, Scalar
 
-SCHEMA = 1
 STATUSES = ("ok", "crashed", "killed", "timeout", "no records", "environment broken")
 
 
@@ -24,7 +24,8 @@ class RunRecord:
     """One run. `wall_s` in seconds, `peak_memory_mb` in 10^6 bytes; `metrics` are the script's own records, in order.
 
     `status` is one of STATUSES, `reason` says why it is not `ok`. `pinned` is False where the interpreter was not built
-    from the hashed lock. `key` identifies what was run: two runs with one key are the same run.
+    from the hashed lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key` identifies
+    what was run: two runs with one key are the same run.
     """
 
     schema: int
@@ -51,6 +52,7 @@ class RunRecord:
     started: str
     wall_s: float
     peak_memory_mb: float
+    data: str | None
     revision: str | None
     metrics: tuple[Record, ...]
 
@@ -99,6 +101,15 @@ class Store:
         found = [path for directory in wanted for path in directory.rglob("*-seed*-*.json")]
         return sorted((read_record(path) for path in found), key=lambda record: record.started)
 
+    def judged_runs(self, bug: Bug) -> dict[str, list[RunRecord]]:
+        """By case, the records behind its verdict.json, failed runs included; cases without a verdict are left out."""
+        found = {}
+        for case in bug.cases:
+            path = self.verdict_path(bug.id, case)
+            if path.exists():
+                found[case] = [read_record(path.with_name(name)) for name in _names_of_runs(path)]
+        return found
+
     @contextmanager
     def working_directory(self, bug: str, case: str) -> Iterator[Path]:
         """A new empty directory for one run, removed afterwards; raises ResultsError where it cannot be made."""
@@ -145,9 +156,13 @@ def read_record(path: Path) -> RunRecord:
         why = error.strerror if isinstance(error, OSError) else "not JSON"
         raise ResultsError(f"{path}: not a run record: {why}") from error
     names = {field.name for field in fields(RunRecord)}
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA or set(data) != names:
+    needed = {field.name for field in fields(RunRecord) if field.default is MISSING}
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA or not needed <= set(data) <= names:
         raise ResultsError(f"{path}: not a run record of schema {SCHEMA}; move it out of the results folder")
-    return RunRecord(**{**data, "metrics": tuple(data["metrics"])})
+    metrics = data["metrics"]
+    if not isinstance(metrics, list) or not all(isinstance(record, dict) for record in metrics):
+        raise ResultsError(f"{path}: not a run record: metrics is no list of objects")
+    return RunRecord(**{**data, "metrics": tuple(metrics)})
 
 
 def encode(record: RunRecord) -> dict[str, Any]:
@@ -172,6 +187,14 @@ def write_json(path: Path, data: Any) -> None:
         raise _unwritable(path, error) from error
 
 
+def _names_of_runs(verdict: Path) -> list[str]:
+    try:
+        runs = json.loads(verdict.read_text(encoding="utf-8"))["runs"]
+        return [f"{run['variant']}-seed{run['seed']}-{run['key'][:12]}.json" for run in runs]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ResultsError(f"{verdict}: not a verdict; move it out of the results folder") from error
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _finite(element) for key, element in value.items()}
@@ -186,24 +209,7 @@ def _unwritable(path: Path, error: OSError) -> ResultsError:
     return ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --results")
 
 
-def newest_runs(bug: Bug, store: Store | None) -> dict[str, list[RunRecord]]:
-    """By case, the `ok` records to draw: the expected ones, or of a store the newest of each variant and seed.
-
-    Of a store only runs in the environment and on the device of the newest one are taken: curves are not mixed.
-    """
-    if store is None:
-        found = {case: expected_records(bug, case) for case in bug.cases}
-        return {case: records for case, records in found.items() if records}
-    chosen: dict[str, list[RunRecord]] = {}
-    records = [record for record in store.records([bug.id]) if record.ok and record.case in bug.cases]
-    for case in bug.cases:
-        mine = [record for record in records if record.case == case]
-        alike = [r for r in mine if (r.environment, r.torch, r.device) == _place(mine[-1])]
-        newest = {(record.variant, record.seed): record for record in alike}
-        if newest:
-            chosen[case] = sorted(newest.values(), key=lambda record: (record.variant, record.seed))
-    return chosen
-
-
-def _place(record: RunRecord) -> tuple[str, str | None, str]:
-    return record.environment, record.torch, record.device
+def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:
+    """By case, the expected records; cases without any are left out."""
+    found = {case: expected_records(bug, case) for case in bug.cases}
+    return {case: records for case, records in found.items() if records}
