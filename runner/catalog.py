@@ -119,7 +119,7 @@ def _validator() -> Any:
 def _near(name: str, names: Iterable[str]) -> str:
     lower = {candidate.lower(): candidate for candidate in names}
     close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.4)]
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
 def _bug(config: Any, directory: Path) -> Bug:

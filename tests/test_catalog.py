@@ -111,7 +111,7 @@ def test_select(toy):
 @pytest.mark.parametrize(
     "name, words",
     [
-        ("toy-2", "no bug 'toy-2'; did you mean Toy-1"),
+        ("toy-2", "no bug 'toy-2' \\(did you mean Toy-1\\?\\)"),
         ("Nothing-99999", "no bug"),
         ("Toy-1/other", "no case 'other'; expected one of only"),
         ("Toy-1/only/best", "no variant 'best'; expected one of buggy, fixed"),

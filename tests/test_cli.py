@@ -151,7 +151,7 @@ def test_checkout(cli):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["run", "Toi-1"], "no bug 'Toi-1'; did you mean Toy-1"),
+        (["run", "Toi-1"], "no bug 'Toi-1' (did you mean Toy-1?); `trainbugs list` shows all"),
         (["run", "Toy-1/x"], "no case 'x'; expected one of only"),
         (["run"], "required: BUG"),
         (["run", "Toy-1", "--seeds", "0,x"], "expected different numbers >= 0"),

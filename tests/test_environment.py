@@ -162,18 +162,21 @@ def test_two_at_once_build_once(toy, toy_environment):
     assert environment.find(load(toy)) is not None
 
 
-def test_interrupted_build_leaves_nothing(toy, toy_environment, monkeypatch):
-    directory = environment.cache_root() / "environments"
-    builder = subprocess.Popen([sys.executable, "-c", BUILD, str(toy.root)], stderr=subprocess.PIPE)
-    end = time.monotonic() + 20
-    while not list(directory.glob(".toy-*/uv*")) and time.monotonic() < end:
-        time.sleep(0.002)
+def test_interrupted_build_leaves_nothing(toy, toy_environment, tmp_path):
+    """The interrupt comes when everything is installed and nothing is in place yet."""
+    ready = tmp_path / "ready"
+    pause = f"import time; build._verify = lambda *_: (Path({str(ready)!r}).touch(), time.sleep(60))\n"
+    code = BUILD.replace("build.build(", pause + "build.build(")
+    builder = subprocess.Popen([sys.executable, "-c", code, str(toy.root)], stderr=subprocess.PIPE)
+    end = time.monotonic() + 30
+    while not ready.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert any(name.startswith(".toy-") for name in leftovers())
     builder.send_signal(signal.SIGINT)
     builder.communicate(timeout=20)
     assert builder.returncode != 0
-    assert not [name for name in leftovers() if name.startswith(".")]
-    built = environment.find(load(toy))
-    assert built is None or environment.problems(built) == []
+    assert leftovers() == set() and environment.find(load(toy)) is None
+    assert environment.problems(build.build(load(toy), QUIET)) == []
 
 
 def test_what_a_killed_build_left_behind_is_cleared(toy, toy_environment):
