@@ -1,7 +1,6 @@
 """The command line `trainbugs`: what a user types becomes a call; every error becomes one line and exit status 2."""
 
 import argparse
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from types import FrameType
 from typing import NoReturn
 
 from runner.errors import TrainbugsError, UsageError
+from runner.progress import discard
 
 INTERRUPTED = 130
 
@@ -35,8 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"trainbugs: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader (head, say) has gone; keep Python from complaining about the flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         status = arguments.status
     except OSError as error:
         print(f"trainbugs: {error}", file=sys.stderr)

@@ -1,9 +1,9 @@
 """How does a user see that work goes on? One line that is rewritten on a terminal, plain lines elsewhere."""
 
+import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -32,15 +32,26 @@ class Progress:
         self._write(wipe + words)
 
     def _write(self, text: str) -> None:
-        # Nobody reads any more, say: no reason to stop what is running.
-        with suppress(OSError):
+        try:
             self.stream.write(text)
             self.stream.flush()
+        except OSError:
+            discard(self.stream)
 
     def _wipe(self) -> str:
         wipe = "\r" + " " * self.width + "\r" if self.width else ""
         self.width = 0
         return wipe
+
+
+def discard(stream: TextIO) -> None:
+    """Send what is written from now on nowhere: its reader has gone, which is no reason to stop what is running.
+
+    What is still in the stream's buffer goes there too; else Python would change the exit status at the end.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def on_stderr() -> Progress:

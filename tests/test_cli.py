@@ -241,12 +241,12 @@ def test_a_reader_that_goes_away_is_no_error():
 def test_the_verdict_is_the_exit_status_though_the_reader_goes_away(toy):
     toy.write("buggy.py", "raise RuntimeError('late')")
     arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *PYTHON]
-    with subprocess.Popen(
-        [sys.executable, "-m", "runner", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as child:
-        child.stdout.close()
-        child.stderr.close()
-        assert child.wait() == 2
+    reader, writer = os.pipe()
+    os.close(reader)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run([sys.executable, "-m", "runner", *arguments], stdout=writer, stderr=writer, env=buffered)
+    os.close(writer)
+    assert done.returncode == 2
     assert Path(toy.results, "Toy-1", "only", "verdict.json").exists()
 
 

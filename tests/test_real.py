@@ -57,7 +57,7 @@ def test_60335387_mnist_reproduces(tmp_path, case):
 def test_mnist_that_is_not_there_is_invalid_and_says_where_to_put_it(tmp_path):
     outcome = run(tmp_path, "SO-60335387/lr1e-4", seeds=(0,), data=tmp_path)[0]
     assert outcome.verdict.outcome == "INVALID"
-    assert f"put its four idx files into {tmp_path}/MNIST/raw" in outcome.verdict.reason
+    assert f"Its four idx files belong into {tmp_path}/MNIST/raw" in outcome.verdict.reason
 
 
 PAIRS = [
