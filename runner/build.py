@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -96,17 +97,23 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
 
 
 def _install(environment: Environment, venv: Path, backend: str | None, progress: Progress) -> float:
-    python = [str(venv / "bin" / "python")]
+    """Make the venv and fill it; returns the seconds that it took."""
+    start = time.monotonic()
+    create = ["venv", "--relocatable", "--python", _base_python(environment), str(venv)]
+    install = ["pip", "install", "--python", str(venv / "bin" / "python")]
+    _uv(environment, create, venv, progress)
     if backend is None:
-        packages = ["--require-hashes", "-r", str(environment.lock)]
+        install += ["--require-hashes", "-r", str(environment.lock)]
+        # What the cache holds under the lock's hashes is what the index would give: first without asking the index.
+        if _run_uv([*install, "--offline"], environment, venv, progress).returncode == 0:
+            return time.monotonic() - start
     else:
         pins = venv.with_name("pins.txt")
         wanted = {name: pin for name, pin in environment.pins.items() if not name.startswith(("nvidia-", "triton"))}
         pins.write_text("".join(f"{name}=={pin}\n" for name, pin in wanted.items()), encoding="utf-8")
-        packages = ["--torch-backend", backend, "-r", str(pins)]
-    create = ["venv", "--relocatable", "--python", _base_python(environment), str(venv)]
-    seconds = _uv(environment, create, venv, progress)
-    return seconds + _uv(environment, ["pip", "install", "--python", *python, *packages], venv, progress)
+        install += ["--torch-backend", backend, "-r", str(pins)]
+    _uv(environment, install, venv, progress)
+    return time.monotonic() - start
 
 
 def _verify(environment: Environment, venv: Path, backend: str | None) -> Built:
@@ -126,11 +133,21 @@ def _verify(environment: Environment, venv: Path, backend: str | None) -> Built:
     return Built(environment, venv, backend, found.python, found.torch)
 
 
-def _uv(environment: Environment, arguments: list[str], venv: Path, progress: Progress) -> float:
+def _uv(environment: Environment, arguments: list[str], venv: Path, progress: Progress) -> None:
+    done = _run_uv(arguments, environment, venv, progress)
+    if done.returncode:
+        log = venv.with_name("uv.log")
+        kept = environments.cache_root() / "environments" / f"{environment.name}.log"
+        shutil.copyfile(log, kept)
+        why = "took too long" if done.timed_out else _reason(log.read_text(encoding="utf-8", errors="replace"))
+        raise EnvironmentBuildError(f"environment {environment.name} could not be built: {why} (log: {kept})")
+
+
+def _run_uv(arguments: list[str], environment: Environment, venv: Path, progress: Progress) -> process.Finished:
     from uv import find_uv_bin
 
     log = venv.with_name("uv.log")
-    done = process.run(
+    return process.run(
         [find_uv_bin(), "--no-progress", *arguments],
         cwd=venv.parent,
         env=process.build_environment(),
@@ -141,12 +158,6 @@ def _uv(environment: Environment, arguments: list[str], venv: Path, progress: Pr
             lambda: f"environment {environment.name}: uv {arguments[0]}, {elapsed:.0f} s"
         ),
     )
-    if done.returncode:
-        kept = environments.cache_root() / "environments" / f"{environment.name}.log"
-        shutil.copyfile(log, kept)
-        why = "took too long" if done.timed_out else _reason(log.read_text(encoding="utf-8", errors="replace"))
-        raise EnvironmentBuildError(f"environment {environment.name} could not be built: {why} (log: {kept})")
-    return done.wall_s
 
 
 def _reason(log: str) -> str:

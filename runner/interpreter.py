@@ -9,23 +9,26 @@ from runner.errors import EnvironmentBuildError, ProcessError
 
 # Where there is none of these, no CUDA (or ROCm) device can be seen, and torch need not be imported to find out.
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
+# The names of .dist-info folders tell what is installed; to read what is in them takes ten times as long.
 PROBE = """
-import importlib.metadata, json, platform
-found = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None}
+import json, os, platform, sys
+found = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None, "packages": {}}
 try:
     import torch
     found["torch"] = torch.__version__
-    if torch.cuda.is_available():
-        found["devices"] = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
 except ModuleNotFoundError as error:
     if error.name != "torch":
         raise
-if found["devices"]:
+if found["torch"] and sys.argv[1] == "devices" and torch.cuda.is_available():
+    found["devices"] = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     try:
         found["driver"] = open("/sys/module/nvidia/version").read().strip()
     except OSError:
         pass
-found["packages"] = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions()}
+for folder in filter(os.path.isdir, sys.path):
+    for name in os.listdir(folder):
+        if name.endswith(".dist-info"):
+            found["packages"].setdefault(*name[: -len(".dist-info")].split("-", 1))
 print(json.dumps(found))
 """
 
@@ -45,7 +48,8 @@ class Interpreter:
 def probe(path: Path) -> Interpreter:
     """Ask the interpreter at `path`, importing torch; raises EnvironmentBuildError where it or the import fails."""
     try:
-        answer = process.output([str(path), "-c", PROBE], env=process.clean_environment(1, {}))
+        what = "devices" if machine_has_accelerator() else "none"
+        answer = process.output([str(path), "-c", PROBE, what], env=process.clean_environment(1, {}))
         found = json.loads(answer.splitlines()[-1])
         return Interpreter(path=path, **{**found, "devices": tuple(found["devices"])})
     except (ProcessError, IndexError, ValueError, TypeError, KeyError) as error:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import shutil
 import signal
 import subprocess
 import sys
@@ -82,9 +83,8 @@ def test_another_lock_is_another_environment(toy, toy_environment):
 
 def test_what_is_broken_is_found(toy, toy_environment):
     built = build.build(load(toy), QUIET)
-    (next(built.directory.rglob("toypackage-1.0.dist-info")) / "METADATA").write_text(
-        "Name: toypackage\nVersion: 2.0\n"
-    )
+    installed = next(built.directory.rglob("toypackage-1.0.dist-info"))
+    installed.rename(installed.with_name("toypackage-2.0.dist-info"))
     assert environment.problems(built) == ["toypackage is 2.0, expected 1.0"]
     built.python.unlink()
     assert "cannot be started" in environment.problems(built)[0]
@@ -98,7 +98,7 @@ def test_a_run_in_a_broken_environment_is_invalid_and_says_so(toy, toy_environme
     crashed = toy.run(python=None, force=True)
     assert (crashed.verdict.outcome, crashed.records[0].status) == ("INVALID", "crashed")
     assert "ImportError: broken" in crashed.verdict.reason
-    (next(built.directory.rglob("toypackage-1.0.dist-info")) / "METADATA").unlink()
+    shutil.rmtree(next(built.directory.rglob("toypackage-1.0.dist-info")))
     broken = toy.run(python=None, force=True)
     assert (broken.verdict.outcome, broken.records[0].status) == ("INVALID", "environment broken")
     assert "env build toy --force" in broken.verdict.reason
