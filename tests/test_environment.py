@@ -130,6 +130,12 @@ def test_a_wrong_hash_is_refused_and_leaves_nothing(toy, toy_environment):
     assert leftovers() == {"toy.log"}
 
 
+def test_a_lock_without_a_hash_is_refused(toy, toy_environment):
+    (toy_environment / "requirements.txt").write_text("toypackage==1.0\n")
+    with pytest.raises(EnvironmentBuildError, match="toy could not be built: .*[Hh]ash"):
+        build.build(load(toy), QUIET)
+
+
 def test_a_package_that_cannot_be_had_gives_one_line(toy, toy_environment):
     (toy_environment / "requirements.txt").write_text(f"nosuchpackage==3.2.1 --hash=sha256:{'0' * 64}\n")
     with pytest.raises(EnvironmentBuildError, match="nosuchpackage.*toy.log") as caught:
@@ -232,8 +238,14 @@ def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
     dirty = tuple(dataclasses.replace(r, revision="0123-dirty", pinned=True) for r in outcome.records)
     with pytest.raises(UsageError, match="files that are not committed"):
         save_expected([dataclasses.replace(outcome, records=dirty)])
+    failed = dataclasses.replace(outcome, verdict=dataclasses.replace(outcome.verdict, outcome="NOT REPRODUCED"))
+    with pytest.raises(UsageError, match="is not REPRODUCED"):
+        save_expected([as_pinned(failed)])
     assert not toy.bug.expected.exists()
     written = save_expected([as_pinned(outcome)])
     assert [path.name for path in written][:2] == ["buggy-seed0.json", "fixed-seed0.json"]
     assert isinstance(outcome.records[0], RunRecord)
     assert [path.name for path in toy.bug.expected.iterdir()] == ["only"]
+    toy.configure(seeds=[0])
+    save_expected([as_pinned(toy.run())])
+    assert sorted(path.name for path in toy.bug.expected.rglob("*.json")) == ["buggy-seed0.json", "fixed-seed0.json"]

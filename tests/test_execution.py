@@ -61,7 +61,8 @@ def test_every_failure_is_invalid_with_its_reason_and_logs(toy, code, status, re
 
 def test_crash_after_the_records_were_written_is_invalid(toy):
     toy.write("buggy.py", SCRIPT.replace("VALUE", "1") + "\nraise RuntimeError('late')")
-    assert toy.run(seeds=(0,)).verdict.outcome == "INVALID"
+    outcome = toy.run(seeds=(0,))
+    assert outcome.verdict.outcome == "INVALID" and outcome.records[0].metrics == ()
 
 
 @pytest.mark.parametrize("value", ["float('nan')", "float('inf')"])
@@ -112,6 +113,13 @@ def test_the_key_is_that_of_the_scripts_that_were_run(toy):
     assert [row["accuracy"] for row in first.metrics] == [9, 18, 27]
     assert [row["accuracy"] for row in again.metrics] == [1, 2, 3]
     assert first.key != again.key
+
+
+def test_an_edit_in_the_middle_of_a_session_waits_for_the_next(toy):
+    edit = f"Path({str(toy.directory / 'fixed.py')!r}).write_text('raise RuntimeError')\n"
+    toy.write("buggy.py", HEAD + edit + SCRIPT.replace("VALUE", "1"))
+    assert toy.run(seeds=(0,)).verdict.outcome == "REPRODUCED"
+    assert toy.run(seeds=(0,)).verdict.outcome == "INVALID"
 
 
 def test_the_key_changes_with_the_data_and_with_the_packages(toy, tmp_path, monkeypatch):

@@ -68,6 +68,15 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
     assert [found.name for found in tmp_path.iterdir()] == ["record.json"]
 
 
+def test_a_reader_has_the_old_file_or_the_new_one(tmp_path):
+    path = tmp_path / "record.json"
+    write_json(path, {"a": 1})
+    with path.open() as reader:
+        write_json(path, {"a": 2})
+        assert json.load(reader) == {"a": 1}
+    assert json.loads(path.read_text()) == {"a": 2}
+
+
 def test_table_has_a_row_per_record(toy, tmp_path):
     toy.run(seeds=(0,))
     table = frame(Store(toy.results).records())
