@@ -156,6 +156,7 @@ def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
         seeds=tuple(case.get("seeds", config["seeds"])),
         timeout_s=case.get("timeout_s", config["timeout_s"]),
         parameters={**config["parameters"], **case.get("parameters", {})},
+        volatile=frozenset(config.get("volatile", ())),
         variants={
             variant: Variant(variant, directory / entry["script"], entry.get("environment", config["environment"]))
             for variant, entry in case["variants"].items()

@@ -107,7 +107,7 @@ def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None
     return process.run(
         [str(run.place.python_path), run.case.variants[run.variant].script.name, "config.json"],
         cwd=directory,
-        env=process.clean_environment(THREADS, _variables(run)),
+        env=process.clean_environment(THREADS, _variables(run, directory)),
         stdout=stdout,
         stderr=directory / "stderr",
         timeout_s=run.timeout_s,
@@ -115,9 +115,11 @@ def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None
     )
 
 
-def _variables(run: Run) -> dict[str, str]:
+def _variables(run: Run, directory: Path) -> dict[str, str]:
     data = {"TRAINBUGS_DATA": str(run.data)} if run.data else {}
-    return {"TRAINBUGS_CACHE": str(cache_root()), **data}
+    # What inductor has compiled in one run must not save another one the time.
+    inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
+    return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data}
 
 
 def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:

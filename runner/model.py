@@ -54,7 +54,10 @@ class Variant:
 
 @dataclass(frozen=True)
 class Case:
-    """One scenario of a bug. `timeout_s` is in seconds; `trigger` is the iteration at which the fault first acts."""
+    """One scenario of a bug. `timeout_s` is in seconds; `trigger` is the iteration at which the fault first acts.
+
+    `volatile` names metrics that differ from run to run.
+    """
 
     bug: str
     name: str
@@ -66,6 +69,7 @@ class Case:
     seeds: tuple[int, ...]
     timeout_s: float
     parameters: Mapping[str, Scalar]
+    volatile: frozenset[str]
     variants: Mapping[str, Variant]
     expectations: tuple[Expectation, ...]
 

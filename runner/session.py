@@ -129,7 +129,7 @@ class Session:
 
     def _drift(self, target: Target, records: Sequence[RunRecord]) -> float | None:
         try:
-            return drift(records, expected_records(target.bug, target.case.name))
+            return drift(target.case, records, expected_records(target.bug, target.case.name))
         except ResultsError as error:
             self.progress.line(f"{target.case.id}: no drift: {error}")
             return None

@@ -57,14 +57,14 @@ def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
     return Verdict(case, *_outcome(checks, complete=variants == set(VARIANTS)), checks)
 
 
-def drift(records: Sequence[RunRecord], expected: Sequence[RunRecord]) -> float | None:
-    """The largest absolute distance of a metric from the expected record of the same variant and seed.
+def drift(case: Case, records: Sequence[RunRecord], expected: Sequence[RunRecord]) -> float | None:
+    """The largest absolute distance of a metric, if not volatile, from the expected record of the same run.
 
     None where no run has an expected record; infinite where records, their fields or their texts differ.
     """
     by_run = {(record.variant, record.seed): record for record in expected}
     pairs = [(record, by_run.get((record.variant, record.seed))) for record in records if record.ok]
-    distances = [_distance(record.metrics, other.metrics) for record, other in pairs if other]
+    distances = [_distance(record.metrics, other.metrics, case.volatile) for record, other in pairs if other]
     return max(distances) if distances else None
 
 
@@ -127,10 +127,11 @@ def _compare(a: Value, b: Value, expectation: Expectation) -> bool:
     return a <= b if expectation.op == "<=" else a >= b
 
 
-def _distance(a: Sequence[Record], b: Sequence[Record]) -> float:
+def _distance(a: Sequence[Record], b: Sequence[Record], volatile: frozenset[str]) -> float:
     if len(a) != len(b) or any(set(x) != set(y) for x, y in zip(a, b, strict=True)):
         return math.inf
-    return max((_value_distance(x[key], y[key]) for x, y in zip(a, b, strict=True) for key in x), default=0.0)
+    pairs = [(x[key], y[key]) for x, y in zip(a, b, strict=True) for key in x if key not in volatile]
+    return max((_value_distance(x, y) for x, y in pairs), default=0.0)
 
 
 def _value_distance(a: object, b: object) -> float:

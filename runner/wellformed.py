@@ -105,6 +105,8 @@ def _check_cases(bug: Bug) -> Iterator[str]:
         for variant in sorted(set(VARIANTS) - about):
             yield f"case {case.name}: no expectation is about variant {variant}"
         for item in case.expectations:
+            if item.series.metric in case.volatile:
+                yield f"case {case.name}: {item.statement!r} judges {item.series.metric}, which is volatile"
             if isinstance(item.value, tuple) and item.reduce != "all":
                 yield f"case {case.name}: {item.statement!r}: a list as value needs reduce all, not {item.reduce}"
 

@@ -100,9 +100,17 @@ def test_operators(found, reduce, op, value, holds):
     assert _check(expectation, 0, records).holds is holds
 
 
-def test_drift():
-    assert drift([record("buggy")], []) is None
-    assert drift(good(), good()) == 0
-    assert drift([record("buggy", 0, (1, 2, 3.5))], [record("buggy", 0, (1, 2, 3))]) == 0.5
-    assert drift([record("buggy", 0, (1, 2))], [record("buggy", 0, (1, 2, 3))]) == math.inf
-    assert drift([record("buggy", 0, (1, 2, "x"))], [record("buggy", 0, (1, 2, 3))]) == math.inf
+def test_drift(toy):
+    case = toy.bug.cases["only"]
+    assert drift(case, [record("buggy")], []) is None
+    assert drift(case, good(), good()) == 0
+    assert drift(case, [record("buggy", 0, (1, 2, 3.5))], [record("buggy", 0, (1, 2, 3))]) == 0.5
+    assert drift(case, [record("buggy", 0, (1, 2))], [record("buggy", 0, (1, 2, 3))]) == math.inf
+    assert drift(case, [record("buggy", 0, (1, 2, "x"))], [record("buggy", 0, (1, 2, 3))]) == math.inf
+
+
+def test_volatile_metrics_are_left_out_of_drift(toy):
+    toy.configure(volatile=["accuracy"])
+    case = toy.bug.cases["only"]
+    assert drift(case, [record("buggy", 0, (1, 2, 3.5))], [record("buggy", 0, (1, 2, 3))]) == 0
+    assert drift(case, [record("buggy", 0, (1, 2))], [record("buggy", 0, (1, 2, 3))]) == math.inf

@@ -66,6 +66,7 @@ def unknown_metric_in_a_figure(toy):
         (lambda t: edit(t.directory / "README.md", "+    record", "+    the_record"), "lacks the real difference"),
         (lambda t: edit(t.directory / "fixed.py", "2 * epoch", "3 * epoch"), "lacks the real difference"),
         (lambda t: shutil.copy(t.directory / "buggy.py", t.directory / "fixed.py"), "same script in the same env"),
+        (lambda t: t.configure(volatile=["accuracy"]), "judges accuracy, which is volatile"),
         (drop_expectation, "no expectation is about variant fixed"),
         (list_without_all, "needs reduce all, not last"),
         (unknown_metric, "metric 'acuracy' is missing"),
