@@ -1,5 +1,6 @@
 """How do figures look? One place for colours, sizes and the writing of files."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,7 +49,12 @@ def save(figure: "Figure", path: Path) -> Path:
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[path.suffix[1:]]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, metadata=metadata)
+        temporary = path.with_name(f".{os.getpid()}-{path.name}")
+        try:
+            figure.savefig(temporary, metadata=metadata)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --out") from error
     return path

@@ -26,7 +26,8 @@ def draw_summary(runs: Sequence[tuple[Case, Sequence[RunRecord]]], directory: Pa
         axes.set_ylim(-0.6, len(runs) - 0.4)
         seconds = [max(record.wall_s, 0.01) for _, records in runs for record in records]
         axes.set_xscale("log")
-        axes.set_xlim(10 ** math.floor(math.log10(min(seconds))), 10 ** math.ceil(math.log10(max(seconds))))
+        low, high = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
+        axes.set_xlim(10.0**low, 10.0 ** max(high, low + 1))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")
         axes.set_xlabel("seconds of a run, one dot a seed")

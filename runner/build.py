@@ -58,6 +58,9 @@ def build(environment: Environment, progress: Progress, backend: str | None = No
 def remove(environment: Environment) -> Removed | None:
     """Remove every build of the environment, of earlier locks too; None where there was none."""
     found = environments.builds(environment)
+    for scratch in environments.scratches(environment):
+        with _lock(scratch.with_name(scratch.stem[1:]), on_stderr()):
+            shutil.rmtree(scratch, ignore_errors=True)
     freed = linked = 0
     for directory in found:
         with _lock(directory, on_stderr()):

@@ -52,8 +52,10 @@ class Catalog:
         first, *rest = name.strip("/").split("/")
         if first in self.ids():
             return self.bug(first), rest
+        if name and (Path(name) / "config.json").is_file():
+            return load_bug(Path(name)), []
         parts = Path(name).parts
-        for depth in range(min(3, len(parts))):
+        for depth in range(1, min(3, len(parts))):
             directory = Path(*parts[: len(parts) - depth])
             if (directory / "config.json").is_file():
                 return load_bug(directory), list(parts[len(parts) - depth :])
@@ -75,9 +77,11 @@ def load_bug(directory: Path) -> Bug:
     path = directory / "config.json"
     config = read_json(path)
     check_schema(config, path)
-    if directory.resolve().name != config["id"] and directory.parent.name == "bugs":
+    _check_expectations(config, path)
+    directory = directory.resolve()
+    if directory.name != config["id"] and directory.parent.name == "bugs":
         raise CatalogError(f"{path}: id is {config['id']!r}, expected the name of its directory, {directory.name!r}")
-    return _bug(config, directory.resolve())
+    return _bug(config, directory)
 
 
 def read_json(path: Path) -> Any:
@@ -142,6 +146,15 @@ def _bug(config: Any, directory: Path) -> Bug:
         panels=tuple(_panel(panel) for panel in plot["panels"]),
         cases={name: _case(name, case, config, directory) for name, case in config["cases"].items()},
     )
+
+
+def _check_expectations(config: Any, path: Path) -> None:
+    """A case says something of both variants: else it could be REPRODUCED by a program that does nothing wrong."""
+    for name, case in config["cases"].items():
+        about = {item["variant"] for item in case["expectations"]}
+        about |= {item["minus"] for item in case["expectations"] if "minus" in item}
+        for variant in sorted(set(VARIANTS) - about):
+            raise CatalogError(f"{path}: cases.{name}.expectations: no expectation is about variant {variant}")
 
 
 def _case(name: str, case: Any, config: Any, directory: Path) -> Case:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +37,9 @@ def _open(targets: Sequence[Target], directory: Path) -> list[str]:
         _write_parameters(target, parameters)
         for variant in target.variants:
             script = target.case.variants[variant].script.name
-            lines.append(f"{target.case.id}/{variant}: cd {directory} && python3 {script} {parameters.name}")
+            lines.append(
+                f"{target.case.id}/{variant}: cd {shlex.quote(str(directory))} && python3 {script} {parameters.name}"
+            )
     return lines
 
 
@@ -57,7 +60,9 @@ def _blind(targets: Sequence[Target], directory: Path) -> list[str]:
         _write_parameters(target, parameters)
         for variant in target.variants:
             name = names[target.case.variants[variant].script]
-            lines.append(f"{target.case.id}/{variant}: cd {directory} && python3 {name} {parameters.name}")
+            lines.append(
+                f"{target.case.id}/{variant}: cd {shlex.quote(str(directory))} && python3 {name} {parameters.name}"
+            )
     return lines
 
 

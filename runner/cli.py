@@ -1,6 +1,8 @@
 """The command line `trainbugs`: what a user types becomes a call; every error becomes one line and exit status 2."""
 
 import argparse
+import io
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -23,28 +25,48 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit status: 0 all well, 1 some NOT REPRODUCED, 2 some INVALID or an error."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup's wish
-            signal.signal(number, _interrupt)
-    arguments = argparse.Namespace(status=2)
+    _prepare()
+    # `status` is what counts where a reader of the output goes away before the end.
+    arguments = argparse.Namespace(status=0)
     try:
-        arguments = parser().parse_args(argv)
-        status = arguments.call(arguments)
+        status = _call(argv, arguments)
         sys.stdout.flush()
     except TrainbugsError as error:
         print(f"trainbugs: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         discard(sys.stdout)
-        status = arguments.status
+        return int(arguments.status)
     except OSError as error:
+        discard(sys.stdout)
         print(f"trainbugs: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there", file=sys.stderr)
         return INTERRUPTED
-    assert isinstance(status, int)
     return status
+
+
+def _prepare() -> None:
+    """Make signals and streams of any kind safe: closed ones, ones that know ASCII only, signals to be ignored."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup's wish
+            signal.signal(number, _interrupt)
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
+    try:
+        for name, value in vars(parser().parse_args(argv)).items():
+            setattr(arguments, name, value)
+    except SystemExit as done:  # --help
+        arguments.status = 0 if done.code is None else int(done.code)
+        return int(arguments.status)
+    return int(arguments.call(arguments))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
@@ -82,8 +104,7 @@ def _add(commands: "Commands[Parser]", name: str, text: str, examples: Sequence[
         epilog="examples:\n" + "\n".join(f"  trainbugs {example}" for example in examples),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    # What `status` is where a reader of the output goes away before the end.
-    made.set_defaults(call=getattr(calls, f"{name}_command"), status=0)
+    made.set_defaults(call=getattr(calls, f"{name}_command"))
     return made
 
 
@@ -107,6 +128,7 @@ def _run(commands: "Commands[Parser]") -> None:
             "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
         ],
     )
+    made.set_defaults(status=2)
     made.add_argument("targets", nargs="+", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
     made.add_argument("--seeds", type=_seeds, help="comma-separated, e.g. 0,1,2; default: those of the bug")
     made.add_argument("--device", type=_device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
@@ -117,6 +139,7 @@ def _run(commands: "Commands[Parser]") -> None:
     made.add_argument("--force", action="store_true", help="run again what has been run before")
     made.add_argument("--figures", action="store_true", help="draw the figures of what was run")
     made.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
+    made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures")
     _results_folder(made)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.api import load
-from runner.errors import CatalogError, UsageError
+from runner.errors import CatalogError, ResultsError, UsageError
 from runner.model import Bug
 from runner.report import columns, describe, listing
 
@@ -48,7 +48,6 @@ def run_command(arguments: Namespace) -> int:
     from runner.report import verdicts
     from runner.session import Options, Session, default_data, exit_status, save_expected
 
-    arguments.status = 2
     catalog = load()
     targets = catalog.select(arguments.targets)
     options = Options(
@@ -70,7 +69,10 @@ def run_command(arguments: Namespace) -> int:
         print(f"expected records: {len(save_expected(outcomes))} written")
         _draw(_expected_runs(list({target.bug.id: target.bug for target in targets}.values())), None, "png")
     if arguments.figures:
-        _draw([Runs(o.target.bug, o.target.case, o.records) for o in outcomes], Path("figures"), "png")
+        try:
+            _draw([Runs(o.target.bug, o.target.case, o.records) for o in outcomes], arguments.out, "png")
+        except ResultsError as error:  # no reason to doubt the verdicts
+            print(f"trainbugs: {error}", file=sys.stderr)
     return int(arguments.status)
 
 
@@ -122,8 +124,7 @@ def validate_command(arguments: Namespace) -> int:
     names = arguments.bugs or catalog.ids()
     found = 0
     for name in names:
-        inside = catalog.root / "bugs" / name
-        directory = inside if inside.is_dir() else Path(name)
+        directory = catalog.root / "bugs" / name if name in catalog.ids() else Path(name)
         if not directory.is_dir():
             catalog.bug(name)
         wrong = problems(directory, catalog.root)
@@ -138,6 +139,8 @@ def env_command(arguments: Namespace) -> int:
 
     root = load().root
     chosen = [environment.load(root, name) for name in arguments.names or environment.names(root)]
+    if arguments.action != "build" and (arguments.torch_backend or arguments.force):
+        raise UsageError(f"--torch-backend and --force are for env build, not for env {arguments.action}")
     if not arguments.names and arguments.action in ("build", "remove") and len(chosen) > 1:
         raise UsageError(f"env {arguments.action} needs the names of environments; `trainbugs env list` shows all")
     call = {"list": _env_list, "build": _env_build, "check": _env_check, "remove": _env_remove}[arguments.action]

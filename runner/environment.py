@@ -107,6 +107,14 @@ def builds(environment: Environment) -> list[Path]:
     )
 
 
+def scratches(environment: Environment) -> list[Path]:
+    """What builds of the environment have left behind that were killed (or are under way: take their lock first)."""
+    name = re.compile(r"\." + re.escape(environment.name) + r"-[0-9a-f]{12}(-[a-z0-9.]+)?\.[^.]+")
+    return sorted(
+        path for path in location(environment).parent.glob(".*") if path.is_dir() and name.fullmatch(path.name)
+    )
+
+
 def read_built(environment: Environment, directory: Path) -> Built | None:
     """What lies in `directory`, or None where it is no finished build."""
     try:
@@ -125,20 +133,33 @@ def problems(built: Built) -> list[str]:
     return differences(built.environment, found)
 
 
+def changes(built: Built) -> list[str]:
+    """How what is installed differs from the lock by now, as far as the names of folders tell; starts no process."""
+    installed: dict[str, str] = {}
+    for path in built.directory.glob("lib/python*/site-packages/*.dist-info"):
+        package, _, version = path.name.removesuffix(".dist-info").partition("-")
+        installed[normal(package)] = version
+    return _wrong_versions(built.environment, installed)
+
+
 def differences(environment: Environment, found: Interpreter) -> list[str]:
     """How an interpreter differs from the lock; a local version label (2.2.2+cpu) is no difference."""
     installed = {normal(name): version for name, version in found.packages.items()}
     torch = environment.pins.get("torch")
-    wrong = [
-        f"{package} is {installed.get(package, 'missing')}, expected {version}"
-        for package, version in environment.pins.items()
-        if _public(installed.get(package)) != version and not package.startswith(("nvidia-", "triton"))
-    ]
+    wrong = _wrong_versions(environment, installed)
     if torch and _public(found.torch) != torch:
         wrong.append(f"imported torch is {found.torch}, expected {torch}")
     if found.python.split(".")[:2] != environment.python.split(".")[:2]:
         wrong.append(f"Python is {found.python}, expected {environment.python}")
     return wrong
+
+
+def _wrong_versions(environment: Environment, installed: dict[str, str]) -> list[str]:
+    return [
+        f"{package} is {installed.get(package, 'missing')}, expected {version}"
+        for package, version in environment.pins.items()
+        if _public(installed.get(package)) != version and not package.startswith(("nvidia-", "triton"))
+    ]
 
 
 def normal(package: str) -> str:

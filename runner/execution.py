@@ -143,7 +143,7 @@ def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -
         return "timeout", f"killed after {run.timeout_s:g} s"
     if finished.returncode == 0:
         return ("no records", no_metrics) if no_metrics else ("ok", None)
-    said = process.last_line(stderr.read_text(encoding="utf-8", errors="replace"))[:1000]
+    said = process.last_line(stderr.read_text(encoding="utf-8", errors="replace") if stderr.is_file() else "")[:1000]
     if finished.returncode < 0:
         return "killed", f"killed by signal {-finished.returncode}" + (f"; {said}" if said else "")
     broken = problems(run.place.built) if run.place.built else []

@@ -9,7 +9,7 @@ from runner.errors import EnvironmentBuildError, ProcessError
 
 # Where there is none of these, no CUDA (or ROCm) device can be seen, and torch need not be imported to find out.
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
-# The names of .dist-info folders tell what is installed; to read what is in them takes ten times as long.
+# The names of .dist-info and .egg-info tell what is installed; to read what is in them takes ten times as long.
 PROBE = """
 import json, os, platform, sys
 found = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None, "packages": {}}
@@ -27,8 +27,9 @@ if found["torch"] and sys.argv[1] == "devices" and torch.cuda.is_available():
         pass
 for folder in filter(os.path.isdir, sys.path):
     for name in os.listdir(folder):
-        if name.endswith(".dist-info"):
-            found["packages"].setdefault(*name[: -len(".dist-info")].split("-", 1))
+        stem, dot, kind = name.rpartition(".")
+        if kind in ("dist-info", "egg-info") and "-" in stem:
+            found["packages"].setdefault(*stem.split("-py3")[0].split("-", 1))
 print(json.dumps(found))
 """
 

@@ -14,9 +14,10 @@ from typing import Any
 from runner.errors import ResultsError
 from runner.key import SCHEMA
 from runner.measure import Record
-from runner.model import Bug, Scalar
+from runner.model import VARIANTS, Bug, Scalar
 
 STATUSES = ("ok", "crashed", "killed", "timeout", "no records", "environment broken")
+ALLOWED = {"variant": VARIANTS, "status": STATUSES}
 
 
 @dataclass(frozen=True)
@@ -159,15 +160,26 @@ def read_record(path: Path) -> RunRecord:
     needed = {field.name for field in fields(RunRecord) if field.default is MISSING}
     if not isinstance(data, dict) or data.get("schema") != SCHEMA or not needed <= set(data) <= names:
         raise ResultsError(f"{path}: not a run record of schema {SCHEMA}; move it out of the results folder")
-    metrics = data["metrics"]
-    if not isinstance(metrics, list) or not all(isinstance(record, dict) for record in metrics):
-        raise ResultsError(f"{path}: not a run record: metrics is no list of objects")
-    return RunRecord(**{**data, "metrics": tuple(metrics)})
+    for field in fields(RunRecord):
+        if field.name in data and not _fits(field.name, data[field.name], field.type):
+            raise ResultsError(f"{path}: not a run record: {field.name} is {str(data[field.name])[:60]!r}")
+    return RunRecord(**{**data, "metrics": tuple(data["metrics"])})
+
+
+def _fits(name: str, value: Any, kind: Any) -> bool:
+    """Whether a value of JSON can be that field of a RunRecord."""
+    if name == "metrics":
+        return isinstance(value, list) and all(isinstance(record, dict) for record in value)
+    if name == "parameters":
+        return isinstance(value, dict)
+    if name in ALLOWED:
+        return value in ALLOWED[name] if isinstance(value, str) else False
+    return isinstance(value, int | float if kind is float else kind)
 
 
 def encode(record: RunRecord) -> dict[str, Any]:
     """The record for JSON; numbers that are not finite become the texts NaN, Infinity and -Infinity."""
-    encoded = _finite(asdict(record))
+    encoded = finite(asdict(record))
     assert isinstance(encoded, dict)
     return encoded
 
@@ -195,11 +207,12 @@ def _names_of_runs(verdict: Path) -> list[str]:
         raise ResultsError(f"{verdict}: not a verdict; move it out of the results folder") from error
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """The value for JSON, which knows no NaN and no infinity: these become texts."""
     if isinstance(value, Mapping):
-        return {key: _finite(element) for key, element in value.items()}
+        return {key: finite(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(element) for element in value]
+        return [finite(element) for element in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value

@@ -1,7 +1,9 @@
 """How do the parts make a benchmark run? targets -> places -> runs -> verdicts, for the shell and for notebooks."""
 
 import hashlib
+import math
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +32,19 @@ class Options:
     data: Path | None = None
     force: bool = False
     timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for what cannot be meant."""
+        if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
+            raise UsageError(f"device is {self.device!r}, expected auto, cpu, cuda or cuda:N")
+        if self.seeds is not None and (len(set(self.seeds)) < len(self.seeds) or min(self.seeds, default=0) < 0):
+            raise UsageError(f"seeds are {self.seeds}, expected different numbers >= 0")
+        if self.timeout_s is not None and not 0 < self.timeout_s < math.inf:
+            raise UsageError(f"timeout is {self.timeout_s}, expected a number of seconds above 0")
+        if self.data is not None and not self.data.is_dir():
+            raise UsageError(f"{str(self.data)!r}: no such folder; expected one that holds, say, MNIST/raw")
+        if self.python is not None and self.environment is not None:
+            raise UsageError("an interpreter of your own and a pinned environment exclude each other; name one")
 
 
 @dataclass(frozen=True)
@@ -98,6 +113,9 @@ class Session:
         place = Place(
             name, built.python, built.python_version, built.torch_version, described.lock_hash, built, "cpu", None, None
         )
+        changed = environment.changes(built)
+        if changed:
+            return replace(place, broken=f"environment {name} was changed: {changed[0]}")
         wanted = self.options.device
         if wanted == "cpu" or (wanted == "auto" and not machine_has_accelerator()):
             return place
@@ -138,7 +156,8 @@ class Session:
         self._done += 1
         label = f"[{self._done}/{total}] {run.name}"
         case = run.case
-        done = None if self.options.force else self.store.find(case.bug, case.name, run.variant, run.seed, run.key)
+        again = self.options.force or run.place.broken is not None
+        done = None if again else self.store.find(case.bug, case.name, run.variant, run.seed, run.key)
         if done:
             self.progress.line(f"{label}: done before")
             return done

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from runner.errors import MeasureError
 from runner.measure import Record, Value, difference, is_finite, reduce, values
 from runner.model import VARIANTS, Case, Expectation
-from runner.records import RunRecord
+from runner.records import RunRecord, finite
 
 REPRODUCED = "REPRODUCED"
 NOT_REPRODUCED = "NOT REPRODUCED"
@@ -134,7 +135,8 @@ def _distance(a: Sequence[Record], b: Sequence[Record], volatile: frozenset[str]
     return max((_value_distance(x, y) for x, y in pairs), default=0.0)
 
 
-def _value_distance(a: object, b: object) -> float:
+def _value_distance(a: Any, b: Any) -> float:
+    a, b = finite(a), finite(b)
     if a == b:
         return 0.0
     if isinstance(a, str) or isinstance(b, str) or not (is_finite(a) and is_finite(b)):

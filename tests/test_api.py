@@ -33,4 +33,13 @@ def test_arguments_are_those_of_the_command(toy, tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="TRAINBUGS_DATA"):
         runner.run("Toy-1", python=sys.executable, root=toy.root, results=tmp_path)
     monkeypatch.delenv("TRAINBUGS_DATA")
+    for wrong in (
+        {"device": "cuda:x"},
+        {"seeds": [0, 0]},
+        {"timeout_s": -1},
+        {"data": "/no/such"},
+        {"environment": "x"},
+    ):
+        with pytest.raises(UsageError):
+            runner.run("Toy-1", python=sys.executable, root=toy.root, results=tmp_path, **wrong)
     assert runner.run("Toy-1", seeds=[], python=sys.executable, root=toy.root, results=tmp_path)[0].records == ()

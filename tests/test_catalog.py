@@ -123,6 +123,24 @@ def test_unknown_names(toy, name, words):
         toy.catalog.select([name])
 
 
+@pytest.mark.parametrize("kept, lacking", [(0, "fixed"), (1, None)])
+def test_expectations_are_about_both_variants(toy, kept, lacking):
+    config = toy_config()
+    config["cases"]["only"]["expectations"] = [config["cases"]["only"]["expectations"][kept]]
+    toy.configure(cases=config["cases"])
+    if lacking is None:  # it compares both
+        assert toy.bug.cases["only"].expectations[0].series.minus == "buggy"
+        return
+    with pytest.raises(CatalogError, match=f"cases.only.expectations: no expectation is about variant {lacking}"):
+        load_bug(toy.directory)
+
+
+def test_the_current_folder_is_a_bug(toy, monkeypatch):
+    monkeypatch.chdir(toy.directory)
+    assert toy.catalog.select(["."])[0].bug.directory == toy.directory
+    assert toy.catalog.bug(".").id == "Toy-1"
+
+
 def test_the_catalogue_comes_before_a_folder_of_the_same_name(toy, tmp_path, monkeypatch):
     shutil.copytree(toy.directory, tmp_path / "here" / "Toy-1")
     monkeypatch.chdir(tmp_path / "here")

@@ -138,6 +138,7 @@ def test_env(cli, toy, toy_environment):
     assert status == 2 and "toy: not built" in out
     assert cli("env", "build", "toy")[0] == 0
     assert cli("env", "check", "toy")[:2] == (0, "toy: as its lock says\n")
+    assert "are for env build, not for env remove" in cli("env", "remove", "toy", "--torch-backend", "cpu")[2]
     status, out, _ = cli("env", "remove", "toy")
     assert status == 0 and "GB freed" in out and "uv cache clean" in out
     assert cli("env", "remove", "toy")[:2] == (0, "toy: was not built\n")
@@ -161,6 +162,8 @@ def test_checkout(cli):
         (["run", "Toy-1", "--data", "/no/such/folder"], "no such folder; expected one that holds"),
         (["run", "Toy-1", "--python", "/no/python"], "/no/python: not a usable Python: /no/python: cannot be started"),
         (["run", "Toy-1", "--environment", "x"], "no environment 'x'; expected one of"),
+        (["run", "Toy-1", "--environment", "x", *PYTHON], "exclude each other"),
+        (["env", "remove", "toy", "--torch-backend", "cpu"], "no environment 'toy'"),
         (["run", "Toy-1"], "no environment 'toy'; expected one of (none)"),
         (["run", "Toy-1", "--device", "cuda", *PYTHON], "sees 0 such devices"),
         (["figures", "--format", "gif"], "invalid choice: 'gif'"),
@@ -248,6 +251,36 @@ def test_the_verdict_is_the_exit_status_though_the_reader_goes_away(toy):
     os.close(writer)
     assert done.returncode == 2
     assert Path(toy.results, "Toy-1", "only", "verdict.json").exists()
+
+
+@pytest.mark.parametrize(
+    "redirection, status",
+    [("2>&1 | cat", 0), (">&-", 0), ("2>&-", 0), ("> /dev/full", 2), ("--help > /dev/full", 2)],
+)
+def test_streams_of_any_kind(toy, redirection, status):
+    command = f"set -o pipefail; {sys.executable} -m runner list {redirection}"
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, env=plain | {"PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_a_terminal_that_knows_ascii_only(toy):
+    config = toy_config()
+    config["cases"]["only"]["expectations"][0] |= {"op": "close", "value": 99, "tolerance": 1}
+    toy.configure(cases=config["cases"])
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *PYTHON]
+    plain = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-m", "runner", *arguments], capture_output=True, text=True, env=plain)
+    assert done.returncode == 1 and "NOT REPRODUCED" in done.stdout and "Traceback" not in done.stderr
+
+
+def test_figures_that_cannot_be_written_change_no_verdict(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    status, out, err = cli("run", "Toy-1", "--figures", "--out", tmp_path / "file" / "f", *PYTHON)
+    assert status == 0 and "REPRODUCED" in out and "cannot be written" in err
 
 
 def test_nohup_is_respected(toy):

@@ -81,6 +81,33 @@ def test_another_lock_is_another_environment(toy, toy_environment):
     assert environment.location(load(toy)) != first
 
 
+def test_an_environment_that_was_changed_is_never_a_verdict(toy, toy_environment):
+    """As by a `pip install` into it: the run would succeed, with another version than its record says."""
+    assert toy.run(python=None).verdict.outcome == "REPRODUCED"
+    installed = next(environment.find(load(toy)).directory.rglob("toypackage-1.0.dist-info"))
+    installed.rename(installed.with_name("toypackage-2.0.dist-info"))
+    outcome = toy.run(python=None)
+    assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
+    assert "was changed: toypackage is 2.0, expected 1.0" in outcome.verdict.reason
+    assert "env build toy --force" in outcome.verdict.reason
+
+
+@pytest.mark.parametrize("name", ["numpy-1.26.4.egg-info", "numpy-1.26.4-py3.11.egg-info", "numpy-1.26.4.dist-info"])
+def test_packages_of_an_interpreter(tmp_path, name):
+    (tmp_path / name).mkdir()
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    assert probe(python).packages["numpy"] == "1.26.4"
+
+
+def test_remove_clears_what_killed_builds_left(toy, toy_environment):
+    target = environment.location(load(toy))
+    left = target.with_name(f".{target.name}.abcdefgh")
+    (left / "venv").mkdir(parents=True)
+    assert build.remove(load(toy)) is None and not left.exists()
+
+
 def test_what_is_broken_is_found(toy, toy_environment):
     built = build.build(load(toy), QUIET)
     installed = next(built.directory.rglob("toypackage-1.0.dist-info"))

@@ -59,6 +59,13 @@ def test_every_failure_is_invalid_with_its_reason_and_logs(toy, code, status, re
     assert record.metrics == ()
 
 
+def test_a_script_that_removes_its_log_is_invalid_and_stops_no_other(toy):
+    toy.write("buggy.py", HEAD + "os.remove('stderr'); sys.exit(1)")
+    outcome = toy.run(seeds=(0,))
+    assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "crashed")
+    assert outcome.records[1].ok
+
+
 def test_crash_after_the_records_were_written_is_invalid(toy):
     toy.write("buggy.py", SCRIPT.replace("VALUE", "1") + "\nraise RuntimeError('late')")
     outcome = toy.run(seeds=(0,))

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,30 @@ def test_the_summary_says_what_the_table_says(toy, tmp_path, monkeypatch):
     toy.write("buggy.py", good)
     assert ">REPRODUCED<" in texts(toy.run(), tmp_path)
     assert all(record.ok for record in Store(toy.results).judged_runs(toy.bug)["only"])
+
+
+def test_a_figure_is_written_whole_or_not_at_all(toy, tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    outcome = toy.run()
+    draw([runs(outcome)], tmp_path, "png")
+    before = (tmp_path / "summary.png").read_bytes()
+
+    def interrupted(self, path, **options):
+        path.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Figure, "savefig", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        draw([runs(outcome)], tmp_path, "png")
+    assert (tmp_path / "summary.png").read_bytes() == before
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_the_summary_of_runs_that_took_no_time(toy, tmp_path):
+    outcome = toy.run()
+    still = replace(outcome, records=tuple(replace(record, wall_s=0.0, status="killed") for record in outcome.records))
+    assert draw([runs(still)], tmp_path, "png").paths[-1].name == "summary.png"
 
 
 def test_a_folder_that_cannot_be_written(toy, tmp_path):

@@ -101,14 +101,28 @@ def test_table_of_not_finite_numbers_stays_a_column_of_numbers(toy):
     assert table["metric.accuracy"].dtype == float and table["metric.accuracy"].max() == 6
 
 
-@pytest.mark.parametrize("metrics", [None, [1, 2], "x"])
-def test_records_whose_metrics_are_none(toy, metrics):
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        *(("metrics", value) for value in (None, [1, 2], "x")),
+        ("variant", ["x"]),
+        ("variant", "best"),
+        ("status", "fine"),
+        ("started", None),
+        ("seed", "0"),
+        ("wall_s", "x"),
+        ("parameters", None),
+        ("torch", 2.2),
+    ],
+)
+def test_a_field_of_the_wrong_kind_is_named_and_the_run_is_made_again(toy, field, value):
     toy.run(seeds=(0,))
     path = next(toy.results.rglob("fixed-seed0-*.json"))
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"metrics": metrics}))
-    with pytest.raises(ResultsError, match="metrics is no list of objects"):
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(ResultsError, match=f"not a run record: {field} is"):
         Store(toy.results).records()
     assert toy.run(seeds=(0,)).verdict.outcome == "REPRODUCED"
+    assert len(Store(toy.results).records()) == 2
 
 
 def test_a_verdict_that_is_none(toy):

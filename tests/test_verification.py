@@ -7,7 +7,7 @@ import pytest
 
 from runner.model import Expectation, Series
 from runner.records import RunRecord
-from runner.verification import _check, drift, verify
+from runner.verification import _check, _distance, drift, verify
 
 
 def record(variant, seed=0, accuracies=(1, 2, 3), status="ok", **changes):
@@ -107,6 +107,12 @@ def test_drift(toy):
     assert drift(case, [record("buggy", 0, (1, 2, 3.5))], [record("buggy", 0, (1, 2, 3))]) == 0.5
     assert drift(case, [record("buggy", 0, (1, 2))], [record("buggy", 0, (1, 2, 3))]) == math.inf
     assert drift(case, [record("buggy", 0, (1, 2, "x"))], [record("buggy", 0, (1, 2, 3))]) == math.inf
+
+
+def test_drift_knows_nan_from_its_text():
+    nan = record("buggy", 0, (1, 2, math.nan))
+    text = record("buggy", 0, (1, 2, "NaN"))
+    assert _distance(nan.metrics, text.metrics, frozenset()) == 0
 
 
 def test_volatile_metrics_are_left_out_of_drift(toy):
