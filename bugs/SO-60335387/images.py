@@ -51,9 +51,12 @@ def load_mnist():
 def read_mnist(root, train, download):
     from torchvision.datasets import MNIST
 
+    count = 60_000 if train else 10_000
     try:
         with redirect_stdout(sys.stderr):
             data = MNIST(root, train=train, download=download)
-    except (RuntimeError, ValueError, OSError) as error:
-        sys.exit(MNIST_HELP.format(root=root, error=str(error).rstrip(".")))
+        if (len(data.data), len(data.targets)) != (count, count):
+            raise ValueError(f"{len(data.data)} images and {len(data.targets)} labels, expected {count} of each")
+    except (RuntimeError, ValueError, KeyError, AssertionError, OSError) as error:
+        sys.exit(MNIST_HELP.format(root=root, error=str(error).rstrip(".") or "a file is not in the idx format"))
     return data.data.unsqueeze(1).float(), data.targets
