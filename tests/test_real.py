@@ -37,6 +37,11 @@ def test_115607_reproduces_as_committed(tmp_path):
     assert complex_case.drift is not None and complex_case.drift < 1e-5
 
 
+def test_107076_reproduces_as_committed(tmp_path):
+    outcome = run(tmp_path, "PyTorch-107076/eager", device="cpu")[0]
+    assert outcome.verdict.outcome == "REPRODUCED" and outcome.drift is not None and outcome.drift < 1e-6
+
+
 def test_60335387_digits_reproduces_and_repeats_exactly(tmp_path):
     first = run(tmp_path, "SO-60335387/digits", device="cpu", seeds=(0,))[0]
     assert first.verdict.outcome == "REPRODUCED"
@@ -64,6 +69,7 @@ PAIRS = [
     ("PyTorch-115607", "simple", "simple_"),
     ("PyTorch-115607", "complex", "complex_"),
     ("SO-60335387", "digits", ""),
+    ("PyTorch-107076", "eager", ""),
 ]
 
 
