@@ -90,7 +90,11 @@ def test_a_figure_is_written_whole_or_not_at_all(toy, tmp_path, monkeypatch):
 
     outcome = toy.run()
     draw([runs(outcome)], tmp_path, "png")
-    before = (tmp_path / "summary.png").read_bytes()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.png")}
+    with (tmp_path / "summary.png").open("rb") as reader:
+        draw([runs(outcome)], tmp_path, "png")
+        # A reader keeps the old file, whole: the new one was renamed into place, not written over it.
+        assert Path(f"/proc/self/fd/{reader.fileno()}").readlink().name == "summary.png (deleted)"
 
     def interrupted(self, path, **options):
         path.write_bytes(b"half")
@@ -99,7 +103,7 @@ def test_a_figure_is_written_whole_or_not_at_all(toy, tmp_path, monkeypatch):
     monkeypatch.setattr(Figure, "savefig", interrupted)
     with pytest.raises(KeyboardInterrupt):
         draw([runs(outcome)], tmp_path, "png")
-    assert (tmp_path / "summary.png").read_bytes() == before
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.png")} == before
     assert not list(tmp_path.rglob(".*"))
 
 
