@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plots.style import COLOURS, SINGLE, new_figure, save, styled
+from plots.style import COLOURS, PREFIX, SINGLE, new_figure, save, seeds_text, styled
 from runner.errors import MeasureError
 from runner.measure import select, values
 from runner.model import VARIANTS, Bug, Case, Line, Panel
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-PREFIX = {"buggy": "origin", "fixed": "fix"}
 SMALL = 12
 
 
@@ -45,7 +44,7 @@ def _single(bug: Bug, case: Case, variant: str, runs: Sequence[RunRecord]) -> "F
         for index, line in enumerate(panel.lines):
             _plot(axes, bug, line, variant, runs, SINGLE[index % len(SINGLE)], line.label)
         _finish(axes, panel)
-    figure.suptitle(f"{case.id}, {variant}{_seeds(runs)}")
+    figure.suptitle(f"{case.id}, {variant}{seeds_text(runs)}")
     return figure
 
 
@@ -59,7 +58,7 @@ def _compare(bug: Bug, case: Case, records: Sequence[RunRecord]) -> "Figure":
                 _plot(axes, bug, line, variant, runs, COLOURS[variant], label)
         _finish(axes, panel)
     benign = ", benign" if case.benign else ""
-    figure.suptitle(f"{case.id}: buggy and fixed{benign}{_seeds(records)}")
+    figure.suptitle(f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
     return figure
 
 
@@ -104,8 +103,3 @@ def _finish(axes: "Axes", panel: Panel) -> None:
     if all(float(value).is_integer() for drawn in axes.lines for value in np.asarray(drawn.get_ydata())):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend()
-
-
-def _seeds(records: Sequence[RunRecord]) -> str:
-    seeds = sorted({record.seed for record in records})
-    return f" (seed {seeds[0]})" if len(seeds) == 1 else f" (mean and range of {len(seeds)} seeds)"

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plots.curves import draw_case
+from plots.heatmap import draw_heatmaps
 from plots.summary import draw_summary
+from plots.versions import draw_versions
+from runner.affected import findings
 from runner.errors import MeasureError
 from runner.model import Bug, Case
-from runner.records import RunRecord
+from runner.records import RunRecord, version_records
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,17 @@ def draw(runs: Sequence[Runs], out: Path | None, kind: str) -> Drawn:
     problems = []
     for item in runs:
         directory = out / item.bug.id if out else item.bug.expected
+        draw_one = draw_heatmaps if item.case.heatmap else draw_case
         try:
-            paths += draw_case(item.bug, item.case, item.records, directory, kind)
+            paths += draw_one(item.bug, item.case, item.records, directory, kind)
         except MeasureError as error:
             problems.append(f"{item.case.id}: no curves: {error}")
     if out and runs:
         paths.append(draw_summary([(item.case, item.records) for item in runs], out, kind))
     return Drawn(tuple(paths), tuple(problems))
+
+
+def draw_maps(bugs: Sequence[Bug], out: Path, kind: str) -> list[Path]:
+    """Draw out/<bug>/versions.<kind> of every bug that has an expected map of versions."""
+    maps = [(bug, findings(bug, version_records(bug))) for bug in bugs]
+    return [draw_versions(bug, found, out / bug.id, kind) for bug, found in maps if found]

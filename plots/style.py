@@ -1,7 +1,7 @@
 """How do figures look? One place for colours, sizes and the writing of files."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,12 @@ from runner.errors import ResultsError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from runner.records import RunRecord
+
 # Blue and vermilion of the Okabe-Ito palette: told apart by readers with any kind of colour vision.
 COLOURS = {"buggy": "#D55E00", "fixed": "#0072B2"}
+STATES = {"affected": "#F0A27A", "not affected": "#9CC9E3", "neither": "#F2E3A0", "INVALID": "#DDDDDD"}
+PREFIX = {"buggy": "origin", "fixed": "fix"}
 SINGLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 PANEL_INCHES = (4.6, 3.4)
 SETTINGS: dict[Any, Any] = {
@@ -42,6 +46,13 @@ def new_figure(panels: int) -> "Figure":
     from matplotlib.figure import Figure
 
     return Figure(figsize=(PANEL_INCHES[0] * panels, PANEL_INCHES[1]), layout="constrained")
+
+
+def seeds_text(records: "Sequence[RunRecord]") -> str:
+    """How a title says which seeds are drawn, and that the fault was put back."""
+    seeds = sorted({record.seed for record in records})
+    injected = ", fault injected" if any(record.injected for record in records) else ""
+    return injected + (f" (seed {seeds[0]})" if len(seeds) == 1 else f" (mean and range of {len(seeds)} seeds)")
 
 
 def save(figure: "Figure", path: Path) -> Path:

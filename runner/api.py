@@ -34,6 +34,7 @@ def run(
     data: Path | str | None = None,
     force: bool = False,
     timeout_s: float | None = None,
+    inject: bool = False,
     results: Path | str = "results",
     root: Path | None = None,
 ) -> "list[Outcome]":
@@ -54,6 +55,7 @@ def run(
         data=Path(data).absolute() if data else default_data(),
         force=force,
         timeout_s=timeout_s,
+        inject=inject,
     )
     return Session(catalog, options, on_stderr()).run(catalog.select(names))
 

@@ -37,10 +37,13 @@ class Removed:
     linked_gb: float
 
 
-def build(environment: Environment, progress: Progress, backend: str | None = None, force: bool = False) -> Built:
+def build(
+    environment: Environment, progress: Progress, backend: str | None = None, force: bool = False, keep: bool = True
+) -> Built:
     """The environment, built if it is not there yet (or `force`); raises EnvironmentBuildError.
 
     `backend` is handed to uv as --torch-backend: other builds of the same versions, not covered by the lock's hashes.
+    Without `keep`, what has to be downloaded does not stay in uv's cache: removing the environment frees its disk.
     """
     target = environments.location(environment, backend)
     ready = None if force else environments.read_built(environment, target)
@@ -50,7 +53,7 @@ def build(environment: Environment, progress: Progress, backend: str | None = No
         target.parent.mkdir(parents=True, exist_ok=True)
         with _lock(target, progress):
             ready = None if force else environments.read_built(environment, target)
-            return ready or _build(environment, target, backend, progress)
+            return ready or _build(environment, target, backend, progress, keep)
     except OSError as error:
         raise EnvironmentBuildError(f"environment {environment.name}: {target.parent}: {error.strerror}") from error
 
@@ -73,7 +76,7 @@ def remove(environment: Environment) -> Removed | None:
     return Removed(freed / 1e9, linked / 1e9) if found else None
 
 
-def _build(environment: Environment, target: Path, backend: str | None, progress: Progress) -> Built:
+def _build(environment: Environment, target: Path, backend: str | None, progress: Progress, keep: bool) -> Built:
     need = min(environment.disk_gb, CPU_GB) if backend == "cpu" else environment.disk_gb
     free = shutil.disk_usage(target.parent).free / 1e9
     if free < need:
@@ -88,7 +91,7 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         venv = scratch / "venv"
-        seconds = _install(environment, venv, backend, progress)
+        seconds = _install(environment, venv, backend, progress, keep)
         built = _verify(environment, venv, backend)
         if target.exists():
             target.rename(scratch / "old")
@@ -99,7 +102,7 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
     return Built(environment, target, backend, built.python_version, built.torch_version)
 
 
-def _install(environment: Environment, venv: Path, backend: str | None, progress: Progress) -> float:
+def _install(environment: Environment, venv: Path, backend: str | None, progress: Progress, keep: bool) -> float:
     """Make the venv and fill it; returns the seconds that it took."""
     start = time.monotonic()
     create = ["venv", "--relocatable", "--python", _base_python(environment), str(venv)]
@@ -115,7 +118,7 @@ def _install(environment: Environment, venv: Path, backend: str | None, progress
         wanted = {name: pin for name, pin in environment.pins.items() if not name.startswith(("nvidia-", "triton"))}
         pins.write_text("".join(f"{name}=={pin}\n" for name, pin in wanted.items()), encoding="utf-8")
         install += ["--torch-backend", backend, "-r", str(pins)]
-    _uv(environment, install, venv, progress)
+    _uv(environment, install if keep else [*install, "--no-cache"], venv, progress)
     return time.monotonic() - start
 
 

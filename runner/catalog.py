@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import CatalogError, UsageError
-from runner.model import VARIANTS, Bug, Case, Expectation, Line, Panel, Series, Target, Variant, Versions
+from runner.model import VARIANTS, Bug, Case, Expectation, Heatmap, Line, Panel, Series, Target, Variant, Versions
 
 MAX_CONFIG_BYTES = 1_000_000
 
@@ -163,6 +163,7 @@ def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
         name=name,
         title=case["title"],
         benign=case.get("benign", False),
+        mapped=case.get("mapped", True),
         data=tuple(case.get("data", ())),
         trigger=case["trigger"]["iteration"],
         trigger_why=case["trigger"]["why"],
@@ -175,6 +176,7 @@ def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
             for variant, entry in case["variants"].items()
         },
         expectations=tuple(_expectation(entry) for entry in case["expectations"]),
+        heatmap=_heatmap(case.get("heatmap")),
     )
 
 
@@ -198,6 +200,10 @@ def _series(entry: Any) -> Series:
 def _panel(entry: Any) -> Panel:
     lines = tuple(Line(line["label"], _series(line), line.get("dashed", False)) for line in entry["lines"])
     return Panel(entry["label"], lines, entry.get("scale", "linear"))
+
+
+def _heatmap(entry: Any) -> Heatmap | None:
+    return Heatmap(**{**entry, "rows": tuple(entry["rows"])}) if entry else None
 
 
 def _versions(entry: Any) -> Versions | None:

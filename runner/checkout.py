@@ -28,7 +28,12 @@ def checkout(targets: Sequence[Target], directory: Path, blind: bool) -> list[st
 
 def _open(targets: Sequence[Target], directory: Path) -> list[str]:
     bug = targets[0].bug
-    for path in (*bug.scripts, bug.directory / "config.json", bug.directory / "README.md"):
+    for path in (
+        *bug.scripts,
+        *filter(None, (bug.fault, bug.why)),
+        bug.directory / "config.json",
+        bug.directory / "README.md",
+    ):
         if path.is_file():
             shutil.copy(path, directory / path.name)
     lines = []

@@ -14,7 +14,6 @@ from runner.report import columns, describe, listing
 
 if TYPE_CHECKING:
     from plots.figures import Runs
-    from runner.environment import Environment
 
 
 def list_command(arguments: Namespace) -> int:
@@ -59,6 +58,7 @@ def run_command(arguments: Namespace) -> int:
         data=arguments.data or default_data(),
         force=arguments.force,
         timeout_s=arguments.timeout,
+        inject=arguments.inject,
     )
     session = Session(catalog, options, on_stderr())
     outcomes = session.run(targets)
@@ -77,7 +77,7 @@ def run_command(arguments: Namespace) -> int:
 
 
 def figures_command(arguments: Namespace) -> int:
-    from plots.figures import Runs
+    from plots.figures import Runs, draw_maps
     from runner.records import Store
 
     catalog = load()
@@ -90,6 +90,8 @@ def figures_command(arguments: Namespace) -> int:
     if not runs:
         raise UsageError(f"there are no {arguments.source} records of {', '.join(bug.id for bug in bugs)} to draw")
     _draw(runs, arguments.out, arguments.format)
+    for path in draw_maps(bugs, arguments.out, arguments.format) if arguments.source == "expected" else ():
+        print(f"figure: {path}")
     return 0
 
 
@@ -132,69 +134,6 @@ def validate_command(arguments: Namespace) -> int:
         print(f"{name}: " + ("well formed" if not wrong else f"{len(wrong)} problems"))
         print("".join(f"  {problem}\n" for problem in wrong), end="")
     return 1 if found else 0
-
-
-def env_command(arguments: Namespace) -> int:
-    from runner import environment
-
-    root = load().root
-    chosen = [environment.load(root, name) for name in arguments.names or environment.names(root)]
-    if arguments.action != "build" and (arguments.torch_backend or arguments.force):
-        raise UsageError(f"--torch-backend and --force are for env build, not for env {arguments.action}")
-    if not arguments.names and arguments.action in ("build", "remove") and len(chosen) > 1:
-        raise UsageError(f"env {arguments.action} needs the names of environments; `trainbugs env list` shows all")
-    call = {"list": _env_list, "build": _env_build, "check": _env_check, "remove": _env_remove}[arguments.action]
-    return call(chosen, arguments)
-
-
-def _env_list(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
-    from runner.environment import cache_root, find
-
-    rows = [["ENVIRONMENT", "PYTHON", "DISK", "BUILT"]]
-    for described in chosen:
-        built = find(described)
-        where = f"{built.directory}" if built else f"no; `trainbugs env build {described.name}`"
-        rows.append([described.name, described.python, f"{described.disk_gb:.1f} GB", where])
-    print(columns(rows))
-    print(f"\ncache: {cache_root()}")
-    return 0
-
-
-def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
-    from runner.build import build
-    from runner.progress import on_stderr
-
-    for described in chosen:
-        built = build(described, on_stderr(), arguments.torch_backend, arguments.force)
-        print(f"{described.name}: {built.directory} (Python {built.python_version}, torch {built.torch_version})")
-    return 0
-
-
-def _env_check(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
-    from runner.environment import find, problems
-
-    status = 0
-    for described in chosen:
-        built = find(described)
-        wrong = problems(built) if built else [f"not built; `trainbugs env build {described.name}`"]
-        print(f"{described.name}: {'; '.join(wrong) or 'as its lock says'}")
-        status = 2 if wrong else status
-    return status
-
-
-def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
-    from runner.build import remove
-
-    for described in chosen:
-        gone = remove(described)
-        if gone is None:
-            print(f"{described.name}: was not built")
-            continue
-        print(
-            f"{described.name}: removed; {gone.freed_gb:.1f} GB freed, {gone.linked_gb:.1f} GB stay in uv's cache "
-            "for the next build (`uv cache clean` frees them)"
-        )
-    return 0
 
 
 def _expected_runs(bugs: Sequence[Bug]) -> "list[Runs]":

@@ -11,39 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from runner import process
-from runner.environment import Built, cache_root, problems
+from runner.environment import cache_root, problems
 from runner.errors import ProcessError
 from runner.key import SCHEMA, THREADS, effective_parameters, run_key
-from runner.model import Case, Scalar
+from runner.model import FAULT, Case, Scalar
+from runner.place import Place
 from runner.process import Finished
 from runner.records import RunRecord, Store
 
 MAX_METRICS_BYTES = 64_000_000
+# The exit status by which fault.py says that it does not know this release.
+REFUSED = 3
 # How a run ends whose program could not be started.
 NOTHING = Finished(returncode=0, timed_out=False, wall_s=0.0, peak_memory_mb=0.0)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a run happens: an interpreter and a device. `broken` says why nothing can run there.
-
-    `built` is None for an interpreter of the user's own; `lock` is then a hash of what is installed in it.
-    """
-
-    environment: str
-    python_path: Path
-    python: str
-    torch: str | None
-    lock: str | None
-    built: Built | None
-    device: str
-    device_name: str | None
-    driver: str | None
-    broken: str | None = None
-
-    @property
-    def pinned(self) -> bool:
-        return self.built is not None and self.built.backend is None
 
 
 @dataclass(frozen=True)
@@ -51,6 +31,7 @@ class Run:
     """One run to be done. `timeout_s` in seconds; `data` is the folder of data sets that the user named.
 
     `scripts` are the bug's Python files as they were when the run was planned: these are run, and the key is theirs.
+    `injected`: fault.py, one of them, runs the script.
     """
 
     case: Case
@@ -62,10 +43,18 @@ class Run:
     data: Path | None
     data_digest: str | None
     revision: str | None
+    injected: bool = False
 
     @property
     def name(self) -> str:
-        return f"{self.case.id}/{self.variant} seed {self.seed}"
+        injected = ", injected" if self.injected else ""
+        return f"{self.case.id}/{self.variant} seed {self.seed}{injected}"
+
+    @property
+    def arguments(self) -> list[str]:
+        """What the interpreter is called with."""
+        script = self.case.variants[self.variant].script.name
+        return [FAULT, script, "config.json"] if self.injected else [script, "config.json"]
 
     @property
     def parameters(self) -> dict[str, Scalar]:
@@ -105,7 +94,7 @@ def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None
     (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8")
     stdout = directory / "stdout"
     return process.run(
-        [str(run.place.python_path), run.case.variants[run.variant].script.name, "config.json"],
+        [str(run.place.python_path), *run.arguments],
         cwd=directory,
         env=process.clean_environment(THREADS, _variables(run, directory)),
         stdout=stdout,
@@ -144,6 +133,8 @@ def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -
     if finished.returncode == 0:
         return ("no records", no_metrics) if no_metrics else ("ok", None)
     said = process.last_line(stderr.read_text(encoding="utf-8", errors="replace") if stderr.is_file() else "")[:1000]
+    if run.injected and finished.returncode == REFUSED:
+        return "refused", f"{FAULT}: {said or 'no reason given'}"
     if finished.returncode < 0:
         return "killed", f"killed by signal {-finished.returncode}" + (f"; {said}" if said else "")
     broken = problems(run.place.built) if run.place.built else []
@@ -190,6 +181,7 @@ def _record(
         data=run.data_digest,
         revision=run.revision,
         metrics=metrics,
+        injected=run.injected,
     )
 
 

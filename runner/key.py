@@ -41,9 +41,10 @@ def run_key(
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def read_scripts(bug: Bug) -> dict[str, bytes]:
-    """The bug's Python files by name, as they are now."""
-    return {path.name: path.read_bytes() for path in bug.scripts}
+def read_scripts(bug: Bug, inject: bool = False) -> dict[str, bytes]:
+    """The bug's Python files by name, as they are now; with `inject` the program that puts the fault back as well."""
+    fault = (bug.fault,) if inject and bug.fault else ()
+    return {path.name: path.read_bytes() for path in (*bug.scripts, *fault)}
 
 
 def effective_parameters(case: Case, seed: int, device: str) -> dict[str, Scalar]:

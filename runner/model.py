@@ -6,6 +6,8 @@ from pathlib import Path
 
 Scalar = float | int | str | bool
 VARIANTS = ("buggy", "fixed")
+# Files beside the scripts: programs about the bug, no part of any variant.
+FAULT, WHY = "fault.py", "why.py"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,21 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Heatmap:
+    """A figure with one cell a record: `rows` and `columns` name its place, `value` is drawn, else `words`."""
+
+    rows: tuple[str, ...]
+    columns: str
+    value: str
+    label: str
+    words: str
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return (*self.rows, self.columns, self.value, self.words)
+
+
+@dataclass(frozen=True)
 class Variant:
     name: str
     script: Path
@@ -56,13 +73,14 @@ class Variant:
 class Case:
     """One scenario of a bug. `timeout_s` is in seconds; `trigger` is the iteration at which the fault first acts.
 
-    `volatile` names metrics that differ from run to run.
+    `volatile` names metrics that differ from run to run. Maps of versions leave out what is not `mapped`.
     """
 
     bug: str
     name: str
     title: str
     benign: bool
+    mapped: bool
     data: tuple[str, ...]
     trigger: int
     trigger_why: str
@@ -72,6 +90,7 @@ class Case:
     volatile: frozenset[str]
     variants: Mapping[str, Variant]
     expectations: tuple[Expectation, ...]
+    heatmap: Heatmap | None
 
     @property
     def id(self) -> str:
@@ -111,8 +130,20 @@ class Bug:
 
     @property
     def scripts(self) -> tuple[Path, ...]:
-        """Every Python file of the bug, those that the variants share included."""
-        return tuple(sorted(self.directory.glob("*.py")))
+        """What the variants consist of: every Python file of the bug, but for `fault` and `why`."""
+        return tuple(path for path in sorted(self.directory.glob("*.py")) if path.name not in (FAULT, WHY))
+
+    @property
+    def fault(self) -> Path | None:
+        """The program that puts the fault back into a release without it and then runs a script, if there is one."""
+        path = self.directory / FAULT
+        return path if path.is_file() else None
+
+    @property
+    def why(self) -> Path | None:
+        """The program that shows the root cause in the torch that runs it, if there is one."""
+        path = self.directory / WHY
+        return path if path.is_file() else None
 
     @property
     def expected(self) -> Path:

@@ -16,7 +16,9 @@ from runner.key import SCHEMA
 from runner.measure import Record
 from runner.model import VARIANTS, Bug, Scalar
 
-STATUSES = ("ok", "crashed", "killed", "timeout", "no records", "environment broken")
+STATUSES = ("ok", "crashed", "killed", "timeout", "no records", "environment broken", "refused")
+# The folder of expected records that are of other environments; no case has that name.
+VERSIONS = "versions"
 ALLOWED = {"variant": VARIANTS, "status": STATUSES}
 
 
@@ -26,7 +28,7 @@ class RunRecord:
 
     `status` is one of STATUSES, `reason` says why it is not `ok`. `pinned` is False where the interpreter was not built
     from the hashed lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key` identifies
-    what was run: two runs with one key are the same run.
+    what was run: two runs with one key are the same run. `injected`: the bug's fault was put back into the release.
     """
 
     schema: int
@@ -56,6 +58,7 @@ class RunRecord:
     data: str | None
     revision: str | None
     metrics: tuple[Record, ...]
+    injected: bool = False
 
     @property
     def ok(self) -> bool:
@@ -74,8 +77,8 @@ class Store:
     def record_path(self, record: RunRecord) -> Path:
         return self.case_directory(record.bug, record.case) / f"{run_name(record)}-{record.key[:12]}.json"
 
-    def verdict_path(self, bug: str, case: str) -> Path:
-        return self.case_directory(bug, case) / "verdict.json"
+    def verdict_path(self, bug: str, case: str, injected: bool = False) -> Path:
+        return self.case_directory(bug, case) / f"verdict{'-injected' if injected else ''}.json"
 
     def log_path(self, record: RunRecord, stream: str) -> Path:
         """Where the run's `stdout` or `stderr` is kept."""
@@ -143,6 +146,16 @@ def expected_path(bug: Bug, record: RunRecord) -> Path:
 def expected_records(bug: Bug, case: str) -> list[RunRecord]:
     """The expected records of a case, by name; raises ResultsError for one that cannot be read."""
     return [read_record(path) for path in sorted((bug.expected / case).glob("*-seed*.json"))]
+
+
+def version_path(bug: Bug, record: RunRecord) -> Path:
+    """Where the bug's map of versions keeps a run in the record's environment."""
+    return bug.expected / VERSIONS / record.environment / record.case / f"{run_name(record)}.json"
+
+
+def version_records(bug: Bug) -> list[RunRecord]:
+    """The records behind the bug's expected map of versions; raises ResultsError for one that cannot be read."""
+    return [read_record(path) for path in sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))]
 
 
 def run_name(record: RunRecord) -> str:

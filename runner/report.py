@@ -8,6 +8,7 @@ from runner.model import Bug, Case, Versions
 if TYPE_CHECKING:
     from runner.records import RunRecord
     from runner.session import Outcome
+    from runner.versions import VersionMap
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
@@ -39,6 +40,8 @@ def describe(bug: Bug) -> dict[str, Any]:
         "affected": _versions(bug.affected),
         "fixed": _versions(bug.fixed),
         "directory": str(bug.directory),
+        "can_be_injected": bug.fault is not None,
+        "shows_why": bug.why is not None,
         "cases": [_describe_case(case) for case in bug.cases.values()],
     }
 
@@ -74,6 +77,10 @@ def details(bug: Bug) -> str:
         f"fixed        {_versions_text(bug.fixed)}",
         f"read more    {bug.directory / 'README.md'}",
     ]
+    if bug.why:
+        lines.append(f"see why      trainbugs why {bug.id}")
+    if bug.fault:
+        lines.append(f"elsewhere    trainbugs run {bug.id} --inject --environment NAME")
     for case in bug.cases.values():
         lines += ["", f"{case.id}: {case.title}" + (" (benign)" if case.benign else "")]
         lines.append(f"  seeds {', '.join(map(str, case.seeds))}; at most {case.timeout_s:g} s a run")
@@ -88,6 +95,7 @@ def verdicts(outcomes: "Sequence[Outcome]") -> str:
     rows = [["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", "WHY"]]
     for outcome in outcomes:
         verdict = outcome.verdict
+        how = " (injected)" if outcome.injected and verdict.outcome else ""
         benign = "benign: " if outcome.target.case.benign else ""
         seconds = sum(record.wall_s for record in outcome.records)
         why = benign + verdict.reason
@@ -95,9 +103,26 @@ def verdicts(outcomes: "Sequence[Outcome]") -> str:
             why = "; ".join(check.explanation for check in verdict.checks if check.holds is False)
         drift = "-" if outcome.drift is None else f"{outcome.drift:.2g}"
         rows.append(
-            [outcome.target.case.id, verdict.outcome or "-", str(len(outcome.records)), f"{seconds:.1f}", drift, why]
+            [
+                outcome.target.case.id,
+                (verdict.outcome or "-") + how,
+                str(len(outcome.records)),
+                f"{seconds:.1f}",
+                drift,
+                why,
+            ]
         )
     return columns(rows)
+
+
+def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
+    """A row per case and version."""
+    rows = [["CASE", "TORCH", "STATE", "WHY"]]
+    for made in maps:
+        for case in made.bug.cases:
+            found = [item for item in made.findings if item.case == case]
+            rows += [[f"{made.bug.id}/{case}", item.torch, item.state, item.reason] for item in found]
+    return rows
 
 
 def runs(records: "Sequence[RunRecord]") -> list[list[str]]:

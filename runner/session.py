@@ -1,20 +1,19 @@
 """How do the parts make a benchmark run? targets -> places -> runs -> verdicts, for the shell and for notebooks."""
 
-import hashlib
 import math
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from runner import build, environment, process
+from runner import process
 from runner.catalog import Catalog
-from runner.errors import EnvironmentBuildError, ResultsError, UsageError
-from runner.execution import Place, Run, execute
-from runner.interpreter import Interpreter, machine_has_accelerator, probe
+from runner.errors import ResultsError, UsageError
+from runner.execution import Run, execute
 from runner.key import data_digest, read_scripts
-from runner.model import Target
+from runner.model import FAULT, Target
+from runner.place import Places
 from runner.progress import Progress
 from runner.records import RunRecord, Store, encode, expected_path, expected_records, write_json
 from runner.verification import REPRODUCED, Verdict, drift, verify
@@ -22,7 +21,10 @@ from runner.verification import REPRODUCED, Verdict, drift, verify
 
 @dataclass(frozen=True)
 class Options:
-    """How to run. None means: as the bug's config.json says. `device` is auto, cpu, cuda or cuda:N."""
+    """How to run. None means: as the bug's config.json says. `device` is auto, cpu, cuda or cuda:N.
+
+    `inject` puts the fault back into a release that has it no more; without `keep`, what a build downloads is not kept.
+    """
 
     results: Path
     seeds: tuple[int, ...] | None = None
@@ -32,6 +34,8 @@ class Options:
     data: Path | None = None
     force: bool = False
     timeout_s: float | None = None
+    inject: bool = False
+    keep: bool = True
 
     def __post_init__(self) -> None:
         """Raise UsageError for what cannot be meant."""
@@ -55,6 +59,7 @@ class Outcome:
     verdict: Verdict
     records: tuple[RunRecord, ...]
     drift: float | None
+    injected: bool = False
 
 
 class Session:
@@ -65,84 +70,48 @@ class Session:
         self.options = options
         self.progress = progress
         self.store = Store(options.results.absolute())
-        self._places: dict[str, Place] = {}
+        self.places = Places(catalog.root, progress, options.device, options.python, options.keep)
         self._done = 0
 
     def run(self, targets: Sequence[Target]) -> list[Outcome]:
         """Run and judge all targets; environments that are missing are built first."""
+        return [self._outcome(target, records) for target, records in self.records(targets)]
+
+    def records(self, targets: Sequence[Target]) -> Iterator[tuple[Target, tuple[RunRecord, ...]]]:
+        """Each target with the records of its runs, not judged; all is planned before the first one runs."""
         planned = [(target, self._plan(target)) for target in targets]
         total = sum(len(runs) for _, runs in planned)
-        return [self._run_case(target, runs, total) for target, runs in planned]
+        for target, runs in planned:
+            yield target, tuple(self._run(run, total) for run in runs)
 
     def _plan(self, target: Target) -> list[Run]:
         options, case = self.options, target.case
-        revision, scripts = process.git_revision(target.bug.directory), read_scripts(target.bug)
+        if options.inject and target.bug.fault is None:
+            raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
+        revision, scripts = process.git_revision(target.bug.directory), read_scripts(target.bug, options.inject)
         digest = data_digest(case, options.data)
         return [
             Run(
                 case=case,
                 variant=variant,
                 seed=seed,
-                place=self._place(options.environment or case.variants[variant].environment),
+                place=self.places.get(options.environment or case.variants[variant].environment),
                 timeout_s=options.timeout_s or case.timeout_s,
                 scripts=scripts,
                 data=options.data,
                 data_digest=digest,
                 revision=revision,
+                injected=options.inject,
             )
             for seed in (case.seeds if options.seeds is None else options.seeds)
             for variant in target.variants
         ]
 
-    def _place(self, name: str) -> Place:
-        key = str(self.options.python or name)
-        if key not in self._places:
-            self._places[key] = self._own_python() if self.options.python else self._pinned(name)
-        return self._places[key]
-
-    def _own_python(self) -> Place:
-        assert self.options.python is not None
-        found = probe(self.options.python.absolute())
-        packages = sorted(f"{name}=={version}" for name, version in found.packages.items())
-        lock = hashlib.sha256("\n".join(packages).encode()).hexdigest()
-        return Place("own", found.path, found.python, found.torch, lock, None, *self._device(found, str(found.path)))
-
-    def _pinned(self, name: str) -> Place:
-        described = environment.load(self.catalog.root, name)
-        built = environment.find(described) or build.build(described, self.progress)
-        place = Place(
-            name, built.python, built.python_version, built.torch_version, described.lock_hash, built, "cpu", None, None
-        )
-        changed = environment.changes(built)
-        if changed:
-            return replace(place, broken=f"environment {name} was changed: {changed[0]}")
-        wanted = self.options.device
-        if wanted == "cpu" or (wanted == "auto" and not machine_has_accelerator()):
-            return place
-        try:
-            device, device_name, driver = self._device(probe(built.python), f"environment {name}")
-        except EnvironmentBuildError as error:
-            return replace(place, broken=str(error))
-        return replace(place, device=device, device_name=device_name, driver=driver)
-
-    def _device(self, found: Interpreter, where: str) -> tuple[str, str | None, str | None]:
-        """Kind (with its number), name and driver of the device to run on."""
-        wanted = self.options.device
-        if wanted == "cpu" or (wanted == "auto" and not found.devices):
-            return "cpu", None, None
-        index = int(wanted.partition(":")[2] or 0)
-        if index >= len(found.devices):
-            raise UsageError(
-                f"device {wanted}: torch {found.torch} of {where} sees {len(found.devices)} such devices; "
-                "try --device cpu"
-            )
-        return "cuda" if wanted == "auto" else wanted, found.devices[index], found.driver
-
-    def _run_case(self, target: Target, runs: Sequence[Run], total: int) -> Outcome:
-        records = tuple(self._run(run, total) for run in runs)
-        outcome = Outcome(target, verify(target.case, records), records, self._drift(target, records))
-        if outcome.verdict.outcome:
-            write_json(self.store.verdict_path(target.bug.id, target.case.name), summary(outcome))
+    def _outcome(self, target: Target, records: tuple[RunRecord, ...]) -> Outcome:
+        verdict, injected = verify(target.case, records), self.options.inject
+        outcome = Outcome(target, verdict, records, self._drift(target, records), injected)
+        if verdict.outcome:
+            write_json(self.store.verdict_path(target.bug.id, target.case.name, injected), summary(outcome))
         return outcome
 
     def _drift(self, target: Target, records: Sequence[RunRecord]) -> float | None:
@@ -192,8 +161,10 @@ def save_expected(outcomes: Sequence[Outcome]) -> list[Path]:
     """Make the records of whole, REPRODUCED cases the expected ones; raises UsageError if a case is anything else."""
     for outcome in outcomes:
         case, records = outcome.target.case, outcome.records
-        if outcome.verdict.outcome != REPRODUCED or not all(record.pinned for record in records):
-            raise UsageError(f"{case.id} is not REPRODUCED in a pinned environment: expected/ stays as it is")
+        if outcome.injected or outcome.verdict.outcome != REPRODUCED or not all(record.pinned for record in records):
+            raise UsageError(
+                f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is"
+            )
         if {record.seed for record in records} != set(case.seeds):
             raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
         if any((record.revision or "").endswith("-dirty") for record in records):
@@ -217,6 +188,7 @@ def summary(outcome: Outcome) -> dict[str, object]:
         "case": outcome.target.case.name,
         "benign": outcome.target.case.benign,
         "verdict": verdict.outcome,
+        "injected": outcome.injected,
         "reason": verdict.reason,
         "drift": str(outcome.drift) if outcome.drift == float("inf") else outcome.drift,
         "checks": [

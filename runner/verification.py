@@ -54,7 +54,7 @@ def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
     seeds = sorted({record.seed for record in records})
     runs = {(record.variant, record.seed): record.metrics for record in records}
     wanted = [item for item in case.expectations if _variants_of(item) <= variants]
-    checks = tuple(_check(item, seed, _of_seed(runs, seed)) for item in wanted for seed in seeds)
+    checks = tuple(check(item, seed, _of_seed(runs, seed)) for item in wanted for seed in seeds)
     return Verdict(case, *_outcome(checks, complete=variants == set(VARIANTS)), checks)
 
 
@@ -90,7 +90,8 @@ def _of_seed(runs: Mapping[tuple[str, int], Sequence[Record]], seed: int) -> dic
     return {variant: metrics for (variant, of_seed), metrics in runs.items() if of_seed == seed}
 
 
-def _check(expectation: Expectation, seed: int, records: Mapping[str, Sequence[Record]]) -> Check:
+def check(expectation: Expectation, seed: int, records: Mapping[str, Sequence[Record]]) -> Check:
+    """Whether an expectation holds for the records of one seed; `records` maps each variant to its records."""
     try:
         found = values(expectation.series, expectation.variant, records)
         observed: Value | list[Value] = found if expectation.reduce == "all" else reduce(found, expectation.reduce)

@@ -15,7 +15,7 @@ from conftest import SCRIPT, toy_config
 from test_environment import as_pinned
 from test_process import is_alive, wait_until
 
-from runner import commands
+from runner import commands, env_commands
 from runner.cli import main
 from runner.session import save_expected
 
@@ -25,7 +25,8 @@ PYTHON = ["--python", sys.executable]
 @pytest.fixture
 def cli(toy, monkeypatch, tmp_path, capsys):
     """Call the program on the toy catalogue, in an empty directory; returns (exit status, stdout, stderr)."""
-    monkeypatch.setattr(commands, "load", lambda: toy.catalog)
+    for module in (commands, env_commands):
+        monkeypatch.setattr(module, "load", lambda: toy.catalog)
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -117,7 +118,7 @@ def test_figures_results_and_expected(cli, toy):
     assert len(cli("results")[1].splitlines()) == 5
     assert len(cli("results", "--csv", "-")[1].splitlines()) == 13
     status, _, err = cli("run", "Toy-1", "--update-expected", *PYTHON)
-    assert status == 2 and "not REPRODUCED in a pinned environment" in err
+    assert status == 2 and "not REPRODUCED as reported, in a pinned environment" in err
 
 
 def test_run_in_a_pinned_environment_and_update_expected(cli, toy, toy_environment):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runner import build, environment, session
+from runner import build, environment, place
 from runner.errors import CatalogError, EnvironmentBuildError, UsageError
 from runner.interpreter import probe
 from runner.key import read_scripts, run_key
@@ -138,7 +138,7 @@ def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(toy, 
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
     assert "cannot be started" in outcome.verdict.reason and "env build toy --force" in outcome.verdict.reason
     assert outcome.records[0].exit_code is None
-    monkeypatch.setattr(session, "machine_has_accelerator", lambda: True)
+    monkeypatch.setattr(place, "machine_has_accelerator", lambda: True)
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
 

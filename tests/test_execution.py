@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from conftest import SCRIPT, toy_config
 
-from runner import session
+from runner import place
 
 HEAD = "import json, os, sys, time\nfrom pathlib import Path\n"
 
@@ -143,8 +143,8 @@ def test_the_key_changes_with_the_data_and_with_the_packages(toy, tmp_path, monk
     assert not set(keys(toy)) & set(first)
     assert toy.run(seeds=(0,)).records[0].data == "cache"
     before = keys(toy)
-    real = session.probe
-    monkeypatch.setattr(session, "probe", lambda path: replace(real(path), packages={"numpy": "9"}))
+    real = place.probe
+    monkeypatch.setattr(place, "probe", lambda path: replace(real(path), packages={"numpy": "9"}))
     assert not set(keys(toy)) & set(before)
 
 

@@ -11,17 +11,21 @@ LAYERS = [
     {"runner.catalog", "runner.process", "runner.measure", "runner.progress", "runner.key"},
     {"runner.interpreter", "runner.records", "runner.checkout"},
     {"runner.environment", "runner.table", "runner.verification"},
-    {"runner.build", "runner.execution", "runner.wellformed"},
+    {"runner.build", "runner.affected"},
+    {"runner.place", "runner.wellformed"},
+    {"runner.execution", "runner.why"},
     {"runner.session"},
+    {"runner.versions"},
     {"runner.report", "runner.api"},
     {"plots.style"},
-    {"plots.curves", "plots.summary"},
+    {"plots.curves", "plots.summary", "plots.heatmap", "plots.versions"},
     {"plots.figures"},
-    {"runner.commands"},
+    {"runner.commands", "runner.env_commands"},
+    {"runner.arguments"},
     {"runner.cli"},
     {"runner", "runner.__main__", "plots"},
 ]
-FORBIDDEN = {"runner.execution", "runner.session", "runner.process", "runner.build", "runner.environment"}
+FORBIDDEN = {f"runner.{name}" for name in ("execution", "session", "process", "build", "environment", "place", "why")}
 
 
 def modules():

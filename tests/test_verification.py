@@ -7,7 +7,7 @@ import pytest
 
 from runner.model import Expectation, Series
 from runner.records import RunRecord
-from runner.verification import _check, _distance, drift, verify
+from runner.verification import _distance, check, drift, verify
 
 
 def record(variant, seed=0, accuracies=(1, 2, 3), status="ok", **changes):
@@ -97,7 +97,7 @@ def test_one_variant_gives_no_verdict_but_its_checks(toy):
 def test_operators(found, reduce, op, value, holds):
     expectation = Expectation("s", "buggy", Series("v"), reduce, op, value, 0.2 if op == "close" else None)
     records = {"buggy": [{"v": element} for element in found]}
-    assert _check(expectation, 0, records).holds is holds
+    assert check(expectation, 0, records).holds is holds
 
 
 def test_drift(toy):

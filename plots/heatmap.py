@@ -1,0 +1,95 @@
+"""How large is a metric for each combination? A cell a record: colour where there is a number, else a word."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from plots.style import PREFIX, new_figure, save, seeds_text, styled
+from runner.errors import MeasureError
+from runner.model import VARIANTS, Bug, Case, Heatmap
+from runner.records import RunRecord
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+
+# From rounding of single precision to a difference as large as the values themselves.
+RANGE = (1e-8, 1.0)
+INCHES = (0.95, 0.19)
+
+Cells = Mapping[tuple[str, str], tuple[float | None, str]]
+
+
+def draw_heatmaps(bug: Bug, case: Case, records: Sequence[RunRecord], directory: Path, kind: str) -> list[Path]:
+    """Draw origin_, fix_ and compare_<case> as far as there are finished runs; returns the files written.
+
+    Of several seeds the largest value is drawn. Raises MeasureError where a metric that the map names is missing.
+    """
+    assert case.heatmap is not None
+    done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
+    wanted: dict[str, tuple[str, ...]] = {
+        f"{PREFIX[variant]}_{case.name}": (variant,) for variant in VARIANTS if done[variant]
+    }
+    if all(done.values()):
+        wanted[f"compare_{case.name}"] = VARIANTS
+    written = []
+    with styled():
+        for name, variants in wanted.items():
+            cells = {variant: _cells(bug, case.heatmap, done[variant]) for variant in variants}
+            figure = _draw(case.heatmap, cells)
+            figure.suptitle(f"{case.id}, {' and '.join(variants)}{seeds_text([r for v in variants for r in done[v]])}")
+            written.append(save(figure, directory / f"{name}.{kind}"))
+    return written
+
+
+def _cells(bug: Bug, heatmap: Heatmap, runs: Sequence[RunRecord]) -> Cells:
+    """(row, column) -> value and word."""
+    cells: dict[tuple[str, str], tuple[float | None, str]] = {}
+    for record in (record for run in runs for record in run.metrics):
+        lacking = [name for name in heatmap.metrics if name not in record]
+        if lacking:
+            raise MeasureError(f"{bug.id}: metric {lacking[0]!r} of the heat map is missing in a record")
+        place = (", ".join(str(record[name]) for name in heatmap.rows), str(record[heatmap.columns]))
+        before, word = cells.get(place, (None, str(record[heatmap.words])))
+        cells[place] = (_larger(before, record[heatmap.value]), word)
+    return cells
+
+
+def _larger(before: float | None, value: Any) -> float | None:
+    if not isinstance(value, int | float):
+        return before
+    return float(value) if before is None else max(before, float(value))
+
+
+def _draw(heatmap: Heatmap, cells: Mapping[str, Cells]) -> "Figure":
+    rows = list(dict.fromkeys(row for of_variant in cells.values() for row, _ in of_variant))
+    columns = list(dict.fromkeys(column for of_variant in cells.values() for _, column in of_variant))
+    figure = new_figure(1)
+    figure.set_size_inches(2.6 + INCHES[0] * len(columns) * len(cells), 1.6 + INCHES[1] * len(rows))
+    all_axes = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
+    for axes, (variant, of_variant) in zip(all_axes, cells.items(), strict=True):
+        image = _matrix(axes, of_variant, rows, columns)
+        axes.set_title(variant)
+    figure.colorbar(image, ax=all_axes, label=heatmap.label, shrink=0.5, pad=0.01)
+    return figure
+
+
+def _matrix(axes: "Axes", cells: Cells, rows: Sequence[str], columns: Sequence[str]) -> "ScalarMappable":
+    from matplotlib.colors import LogNorm
+
+    shade = np.full((len(rows), len(columns)), np.nan)
+    for (row, column), (value, word) in cells.items():
+        y, x = rows.index(row), columns.index(column)
+        if value is None:
+            axes.text(x, y, word, ha="center", va="center", fontsize=6.5, color="#555555")
+        else:
+            shade[y, x] = min(max(value, RANGE[0]), RANGE[1])
+    image = axes.imshow(shade, norm=LogNorm(*RANGE), cmap="YlOrRd", aspect="auto")
+    axes.set_xticks(range(len(columns)), [column.replace(" ", "\n") for column in columns], fontsize=8)
+    axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    return image
