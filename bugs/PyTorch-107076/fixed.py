@@ -26,7 +26,7 @@ class FailedGuards(logging.Handler):
         self.guards = []
 
     def emit(self, record):
-        self.guards += re.findall(r"- (?:\d+/\d+: )?(\S+ == \S+)", record.getMessage())
+        self.guards += re.findall(r"(?:- |: )(?:L\['self'\]|self)\.(\S+) == \S+", record.getMessage())
 
 
 def train(config, device):
@@ -59,7 +59,7 @@ def train(config, device):
             "call": call,
             "learning_rate": float(optimizer.param_groups[0]["lr"]),
             "compilations": compilations,
-            "failed_guard": failed.guards[0].split(" == ")[0] if failed.guards else "",
+            "failed_guard": failed.guards[0] if failed.guards else "",
             "failed_guards": len(failed.guards),
             "seconds": seconds,
         }
