@@ -108,12 +108,13 @@ def versions_command(arguments: Namespace) -> int:
 def why_command(arguments: Namespace) -> int:
     from runner.place import Places
     from runner.progress import on_stderr
-    from runner.why import explain
+    from runner.why import explain, programs
 
     if arguments.python and arguments.environment:
         raise UsageError("an interpreter of your own and a pinned environment exclude each other; name one")
     catalog = load()
     bug = catalog.bug(arguments.bug)
+    programs(bug, arguments.inject)  # before anything is built
     place = Places(catalog.root, on_stderr(), "cpu", arguments.python).get(arguments.environment or bug.environment)
     print(explain(bug, place, arguments.inject), end="")
     return 0

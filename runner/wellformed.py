@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner import environment
+from runner.affected import AFFECTED, findings
 from runner.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
 from runner.key import read_scripts, run_key
 from runner.measure import values
 from runner.model import VARIANTS, Bug, Case, Series
-from runner.records import RunRecord, expected_records
+from runner.records import RunRecord, expected_records, version_records
+from runner.verification import INVALID
 
 # Words by which a script would tell a reader, or a detector, what it is. Words of PyTorch's own API are none of them.
 TELLTALE = re.compile(r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b")
@@ -32,7 +34,7 @@ def problems(directory: Path, root: Path) -> list[str]:
         return unreadable
     checks = (_check_files, _check_scripts, _check_readme, _check_cases)
     found = [problem for check in checks for problem in check(bug)]
-    return found + list(_check_environments(bug, root)) + list(_check_expected(bug, root))
+    return [*found, *_check_environments(bug, root), *_check_expected(bug, root), *_check_map(bug, root)]
 
 
 def _check_text(path: Path) -> Iterator[str]:
@@ -125,16 +127,41 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
 
 
 def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path) -> Iterator[str]:
-    """Expected records are of today's scripts, parameters and locks: their keys come out again."""
-    scripts, known = read_scripts(bug), environment.names(root)
     for record in records:
-        place = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
-        key = run_key(case, record.variant, scripts, record.seed, record.device, place, record.data)
-        named = case.variants[record.variant].environment
-        lock = environment.load(root, named).lock_hash if named in known else record.lock
-        if (key, record.environment, record.lock) != (record.key, named, lock):
+        if not _is_current(bug, case, record, case.variants[record.variant].environment, root):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; run `… --update-expected` again"
+
+
+def _is_current(bug: Bug, case: Case, record: RunRecord, named: str, root: Path) -> bool:
+    """Whether a record is of today's scripts, parameters and lock of that environment: its key comes out again."""
+    place = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
+    key = run_key(case, record.variant, read_scripts(bug), record.seed, record.device, place, record.data)
+    lock = environment.load(root, named).lock_hash if named in environment.names(root) else record.lock
+    return (key, record.environment, record.lock) == (record.key, named, lock)
+
+
+def _check_map(bug: Bug, root: Path) -> Iterator[str]:
+    """The map of versions is of today's files, and `affected` in the config says what it says."""
+    try:
+        records = version_records(bug)
+    except ResultsError as error:
+        yield str(error)
+        return
+    for record in records:
+        case = bug.cases.get(record.case)
+        if case is None or not _is_current(bug, case, record, record.environment, root):
+            name = f"expected/versions/{record.environment}/{record.case}"
+            yield f"{name} is of other scripts, parameters or another lock; run `versions … --update-expected` again"
+            return
+    states: dict[str, set[str]] = {}
+    for item in findings(bug, records):
+        states.setdefault(item.torch, set()).add(item.state)
+    named = set(bug.affected.versions) if bug.affected else set()
+    for torch, found in states.items():
+        if found != {INVALID} and (AFFECTED in found) != (torch in named):
+            said = "names" if torch in named else "does not name"
+            yield f"config.json: affected {said} {torch}; the map in expected/versions has {', '.join(sorted(found))}"
 
 
 def _check_series(bug: Bug, case: Case, records: Iterable[RunRecord]) -> Iterator[str]:

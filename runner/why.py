@@ -13,14 +13,20 @@ from runner.place import Place
 TIMEOUT_S = 300
 
 
-def explain(bug: Bug, place: Place, inject: bool) -> str:
-    """What the bug's why.py prints in that place; raises UsageError where there is none, ProcessError if it fails."""
+def programs(bug: Bug, inject: bool) -> list[Path]:
+    """What is to be run, why.py last; raises UsageError where the bug does not ship it."""
     if bug.why is None:
         raise UsageError(f"{bug.id} ships no {WHY}; its README tells the root cause: {bug.directory / 'README.md'}")
     if inject and bug.fault is None:
         raise UsageError(f"{bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
+    return [bug.fault, bug.why] if inject and bug.fault else [bug.why]
+
+
+def explain(bug: Bug, place: Place, inject: bool) -> str:
+    """What the bug's why.py prints in that place; raises UsageError where there is none, ProcessError if it fails."""
+    called = programs(bug, inject)
     with tempfile.TemporaryDirectory(prefix="trainbugs-") as folder:
-        for path in (*bug.scripts, *filter(None, (bug.why, bug.fault))):
+        for path in (*bug.scripts, *called):
             shutil.copy(path, folder)
-        argv = [str(place.python_path), *([str(Path(folder, FAULT))] if inject else []), str(Path(folder, WHY))]
+        argv = [str(place.python_path), *(str(Path(folder, path.name)) for path in called)]
         return process.output(argv, env=process.clean_environment(THREADS, {}), timeout_s=TIMEOUT_S)

@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from runner import build, environment
+from runner.affected import findings
 from runner.catalog import Catalog
+from runner.place import Places
 from runner.progress import on_stderr
+from runner.records import version_records
 from runner.session import Options, Session
+from runner.versions import map_versions
+from runner.why import explain
 
 ROOT = Path(__file__).parent.parent
 CATALOG = Catalog(ROOT)
@@ -23,10 +28,52 @@ def run(tmp_path, *targets, **options):
     return session.run(CATALOG.select(targets))
 
 
+# Environments that other tests use as well; every other one is removed again after its own test.
+KEPT = {"torch-2.13.0"} | {
+    variant.environment
+    for name in CATALOG.ids()
+    for case in CATALOG.bug(name).cases.values()
+    for variant in case.variants.values()
+}
+MAPPED = ("PyTorch-115607", "PyTorch-107076/eager")
+
+
 @pytest.mark.parametrize("name", environment.names(ROOT))
-def test_every_environment_is_what_its_lock_says(name):
-    built = build.build(environment.load(ROOT, name), on_stderr())
-    assert environment.problems(built) == []
+def test_every_environment_is_what_its_lock_says_and_behaves_as_mapped(tmp_path, name):
+    described = environment.load(ROOT, name)
+    leave = name in KEPT or environment.find(described) is not None
+    built = build.build(described, on_stderr(), keep=leave)
+    try:
+        assert environment.problems(built) == []
+        options = Options(results=tmp_path / "results", device="cpu")
+        for made in map_versions(CATALOG, MAPPED, name, options, on_stderr()):
+            expected = findings(made.bug, version_records(made.bug))
+            states = {item.case: item.state for item in expected if item.environment == name}
+            assert {item.case: item.state for item in made.findings} == states
+    finally:
+        if not leave:
+            build.remove(described)
+
+
+def test_the_fault_put_back_brings_115607_to_a_current_release(tmp_path):
+    place = {"environment": "torch-2.13.0", "device": "cpu", "seeds": (0,)}
+    for target in ("PyTorch-115607/simple", "PyTorch-115607/complex"):
+        injected = run(tmp_path, target, inject=True, **place)[0]
+        assert injected.verdict.outcome == "REPRODUCED" and injected.records[0].injected
+        assert injected.drift is not None and injected.drift < 1e-5
+        assert run(tmp_path, target, **place)[0].verdict.outcome == "NOT REPRODUCED"
+    refused = run(tmp_path, "PyTorch-115607/simple", inject=True, device="cpu")[0]
+    assert (refused.verdict.outcome, refused.records[0].status) == ("INVALID", "refused")
+
+
+def test_why_shows_the_guard_that_2_2_2_lacks():
+    bug, places = CATALOG.bug("PyTorch-115607"), Places(ROOT, on_stderr(), "cpu")
+    affected = explain(bug, places.get("torch-2.2.2"), inject=False)
+    mended = explain(bug, places.get("torch-2.13.0"), inject=False)
+    injected = explain(bug, places.get("torch-2.13.0"), inject=True)
+    lacking = "gradients None, None; step counters [1, 1]; compiled a version\n    no guard on any gradient"
+    assert lacking in affected and lacking in injected and lacking not in mended
+    assert "params'][0].grad: CONSTANT_MATCH" in mended and "step counters [4, 3]" in mended
 
 
 def test_115607_reproduces_as_committed(tmp_path):
