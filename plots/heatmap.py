@@ -1,7 +1,8 @@
-"""How large is a metric for each combination? A cell a record: colour where there is a number, else a word."""
+"""How large is a metric for each combination? A cell a record: a colour where there is a number, and a word."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,25 +72,31 @@ def _draw(heatmap: Heatmap, cells: Mapping[str, Cells]) -> "Figure":
     figure.set_size_inches(2.6 + INCHES[0] * len(columns) * len(cells), 1.6 + INCHES[1] * len(rows))
     all_axes = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
     for axes, (variant, of_variant) in zip(all_axes, cells.items(), strict=True):
-        image = _matrix(axes, of_variant, rows, columns)
+        image = _matrix(axes, heatmap, of_variant, rows, columns)
         axes.set_title(variant)
     figure.colorbar(image, ax=all_axes, label=heatmap.label, shrink=0.5, pad=0.01)
     return figure
 
 
-def _matrix(axes: "Axes", cells: Cells, rows: Sequence[str], columns: Sequence[str]) -> "ScalarMappable":
+def _matrix(
+    axes: "Axes", heatmap: Heatmap, cells: Cells, rows: Sequence[str], columns: Sequence[str]
+) -> "ScalarMappable":
     from matplotlib.colors import LogNorm
 
     shade = np.full((len(rows), len(columns)), np.nan)
     for (row, column), (value, word) in cells.items():
         y, x = rows.index(row), columns.index(column)
-        if value is None:
+        if word not in heatmap.quiet:
             axes.text(x, y, word, ha="center", va="center", fontsize=6.5, color="#555555")
-        else:
+        if value is not None:
             shade[y, x] = min(max(value, RANGE[0]), RANGE[1])
     image = axes.imshow(shade, norm=LogNorm(*RANGE), cmap="YlOrRd", aspect="auto")
-    axes.set_xticks(range(len(columns)), [column.replace(" ", "\n") for column in columns], fontsize=8)
+    axes.set_xticks(range(len(columns)), ["\n".join(wrap(column, 13)) for column in columns], fontsize=8)
     axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
     axes.grid(visible=False)
-    axes.tick_params(length=0)
+    # White lines between the cells.
+    axes.set_xticks(np.arange(len(columns) - 1) + 0.5, minor=True)
+    axes.set_yticks(np.arange(len(rows) - 1) + 0.5, minor=True)
+    axes.grid(visible=True, which="minor", color="white", alpha=1, linewidth=1)
+    axes.tick_params(which="both", length=0)
     return image

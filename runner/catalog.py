@@ -203,7 +203,9 @@ def _panel(entry: Any) -> Panel:
 
 
 def _heatmap(entry: Any) -> Heatmap | None:
-    return Heatmap(**{**entry, "rows": tuple(entry["rows"])}) if entry else None
+    if entry is None:
+        return None
+    return Heatmap(**{**entry, "rows": tuple(entry["rows"]), "quiet": tuple(entry.get("quiet", ()))})
 
 
 def _versions(entry: Any) -> Versions | None:

@@ -49,13 +49,17 @@ class Panel:
 
 @dataclass(frozen=True)
 class Heatmap:
-    """A figure with one cell a record: `rows` and `columns` name its place, `value` is drawn, else `words`."""
+    """A figure with one cell a record: `rows` and `columns` name its place, `value` is its colour.
+
+    What the metric `words` says is written into the cell, unless it is among `quiet`.
+    """
 
     rows: tuple[str, ...]
     columns: str
     value: str
     label: str
     words: str
+    quiet: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
