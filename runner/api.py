@@ -57,7 +57,8 @@ def run(
         timeout_s=timeout_s,
         inject=inject,
     )
-    return Session(catalog, options, on_stderr()).run(catalog.select(names))
+    targets = catalog.select(names, elsewhere=inject or environment is not None)
+    return Session(catalog, options, on_stderr()).run(targets)
 
 
 def results(*bugs: str, folder: Path | str = "results") -> "pd.DataFrame":

@@ -32,11 +32,14 @@ class Catalog:
             return load_bug(Path(name))
         raise UsageError(f"there is no bug {name!r}{_near(name, self.ids())}; `trainbugs list` shows all")
 
-    def select(self, names: Iterable[str]) -> list[Target]:
-        """Targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory."""
-        return [target for name in names for target in self._select(name)]
+    def select(self, names: Iterable[str], elsewhere: bool = False) -> list[Target]:
+        """Targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory.
 
-    def _select(self, name: str) -> list[Target]:
+        For runs `elsewhere` than in a bug's own environment, BUG stands for its portable cases only.
+        """
+        return [target for name in names for target in self._select(name, elsewhere)]
+
+    def _select(self, name: str, elsewhere: bool) -> list[Target]:
         bug, rest = self._split(name)
         if len(rest) > 2:
             raise UsageError(f"{name!r} has too many parts; expected BUG, BUG/CASE or BUG/CASE/VARIANT")
@@ -44,7 +47,9 @@ class Catalog:
             raise UsageError(f"{bug.id} has no case {rest[0]!r}; expected one of {', '.join(bug.cases)}")
         if rest[1:] and rest[1] not in VARIANTS:
             raise UsageError(f"{bug.id}/{rest[0]} has no variant {rest[1]!r}; expected one of {', '.join(VARIANTS)}")
-        cases = [bug.cases[rest[0]]] if rest else list(bug.cases.values())
+        cases = [case for case in bug.cases.values() if case.name in rest[:1] or not rest]
+        if elsewhere and not rest:
+            cases = [case for case in cases if case.portable]
         return [Target(bug, case, tuple(rest[1:]) or VARIANTS) for case in cases]
 
     def _split(self, name: str) -> tuple[Bug, list[str]]:
@@ -163,7 +168,7 @@ def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
         name=name,
         title=case["title"],
         benign=case.get("benign", False),
-        mapped=case.get("mapped", True),
+        portable=case.get("portable", True),
         data=tuple(case.get("data", ())),
         trigger=case["trigger"]["iteration"],
         trigger_why=case["trigger"]["why"],

@@ -48,7 +48,8 @@ def run_command(arguments: Namespace) -> int:
     from runner.session import Options, Session, default_data, exit_status, save_expected
 
     catalog = load()
-    targets = catalog.select(arguments.targets)
+    elsewhere = arguments.inject or arguments.environment is not None
+    targets = catalog.select(arguments.targets, elsewhere)
     options = Options(
         results=arguments.results,
         seeds=arguments.seeds,
@@ -61,6 +62,10 @@ def run_command(arguments: Namespace) -> int:
         inject=arguments.inject,
     )
     session = Session(catalog, options, on_stderr())
+    for target in catalog.select(arguments.targets) if elsewhere else ():
+        if target not in targets:
+            where = target.bug.environment
+            session.progress.line(f"{target.case.id}: left out, its numbers are of {where} only; name it to run it")
     outcomes = session.run(targets)
     arguments.status = exit_status(outcomes)
     print(verdicts(outcomes))

@@ -77,14 +77,15 @@ class Variant:
 class Case:
     """One scenario of a bug. `timeout_s` is in seconds; `trigger` is the iteration at which the fault first acts.
 
-    `volatile` names metrics that differ from run to run. Maps of versions leave out what is not `mapped`.
+    `volatile` names metrics that differ from run to run. A case that is not `portable` says
+    something of its own environment only.
     """
 
     bug: str
     name: str
     title: str
     benign: bool
-    mapped: bool
+    portable: bool
     data: tuple[str, ...]
     trigger: int
     trigger_why: str

@@ -96,11 +96,11 @@ def _map(
 
 
 def _targets(catalog: Catalog, name: str) -> list[Target]:
-    targets = catalog.select([name])
+    targets = catalog.select([name], elsewhere=True)
     if len(targets[0].variants) == 1:
         raise UsageError(f"{name}: a map of versions is of the buggy variant; name BUG or BUG/CASE")
     if len(targets) > 1:
-        targets = [target for target in targets if target.case.mapped and mappable(target.case)]
+        targets = [target for target in targets if mappable(target.case)]
     if not targets or not all(mappable(target.case) for target in targets):
         raise UsageError(f"{name}: its expectations compare the variants; the buggy script cannot be judged alone")
     firsts = [replace(target.case, seeds=target.case.seeds[:1]) for target in targets]

@@ -91,9 +91,9 @@ def _check_readme(bug: Bug) -> Iterator[str]:
     for section in SECTIONS:
         if not re.search(rf"(?mi)^##+ {re.escape(section)}", text):
             yield f"README.md has no section '## {section}'"
-    blocks = {block.rstrip("\n") for block in DIFF_BLOCK.findall(text)}
+    blocks = {_bare(block) for block in DIFF_BLOCK.findall(text)}
     for case in _by_scripts(bug):
-        wanted = real_diff(case).rstrip("\n")
+        wanted = _bare(real_diff(case))
         if wanted and wanted not in blocks:
             yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{wanted}"
         if not wanted and len({variant.environment for variant in case.variants.values()}) == 1:
@@ -195,6 +195,11 @@ def _imports(tree: ast.Module) -> set[str]:
     plain = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     return {name.split(".")[0] for name in plain | froms}
+
+
+def _bare(text: str) -> str:
+    """Without blanks at the ends of lines, and blank lines at the end, which editors take away."""
+    return "\n".join(line.rstrip() for line in text.splitlines()).rstrip("\n")
 
 
 def _lines(path: Path) -> list[str]:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import SCRIPT
+from conftest import SCRIPT, toy_config
 from test_cli import cli  # noqa: F401
 
 from runner.checkout import checkout
@@ -67,6 +67,18 @@ def test_exit_status_3_without_a_fault_put_back_is_a_crash(toy):
 def test_a_bug_without_a_fault_to_put_back_says_so(toy):
     with pytest.raises(UsageError, match="Toy-1 ships no fault.py"):
         toy.run(inject=True)
+
+
+def test_a_case_that_is_not_portable_runs_elsewhere_only_if_named(sound, cli):  # noqa: F811
+    cases = toy_config()["cases"]
+    sound.configure(cases=cases | {"other": cases["only"] | {"portable": False}})
+    arguments = ("--python", sys.executable, "--inject", "--seeds", "0")
+    _, out, err = cli("run", "Toy-1", *arguments)
+    assert "Toy-1/other" not in out
+    assert "Toy-1/other: left out, its numbers are of toy only; name it to run it" in err
+    status, out, err = cli("run", "Toy-1/other", *arguments)
+    assert (status, "left out" in err) == (0, False) and "Toy-1/other  REPRODUCED (injected)" in out
+    assert "Toy-1/other" in cli("run", "Toy-1", "--python", sys.executable)[1]
 
 
 def test_injected_records_are_never_expected_ones(sound, toy_environment):

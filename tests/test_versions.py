@@ -88,12 +88,12 @@ def test_what_cannot_be_mapped_is_one_line(toy, second, names, pattern, words):
         make(toy, *names, pattern=pattern)
 
 
-def test_cases_that_compare_variants_or_are_not_mapped_are_left_out(toy, toy_environment):
+def test_cases_that_compare_variants_or_are_not_portable_are_left_out(toy, toy_environment):
     with pytest.raises(UsageError, match="its expectations compare the variants"):
         make(toy, pattern="toy")
     alone(toy)
     cases = _config(toy)["cases"]
-    toy.configure(seeds=[0], cases=cases | {"other": cases["only"] | {"mapped": False}})
+    toy.configure(seeds=[0], cases=cases | {"other": cases["only"] | {"portable": False}})
     assert [record.case for record in make(toy, pattern="toy").records] == ["only"]
     assert [record.case for record in make(toy, "Toy-1/other", pattern="toy").records] == ["other"]
 
