@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import torch
+import torch._dynamo
 from torch import nn
 
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import torch
+import torch._dynamo
 
 ITERATIONS = 6
 # By iteration and matrix: how much the matrix counts in the loss; None leaves it out, so that it has no gradient.
