@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SCRIPT
+from conftest import SCRIPT, toy_config
 
-from plots import curves, style
+from plots import curves, heatmap, style
 from plots.figures import Runs, draw
 from runner.catalog import Catalog
 from runner.errors import ResultsError
@@ -144,3 +144,58 @@ def test_the_comparison_shows_what_the_expected_records_say():
     record = json.loads((bug.expected / "complex" / "buggy-seed0.json").read_text())
     assert record["metrics"][-1]["step"] == 3
     assert distance.lines[0].get_ydata()[-1] == pytest.approx(0.002, abs=1e-4)
+
+
+HEAT = """\
+import json, sys
+config = json.load(open(sys.argv[1]))["parameters"]
+words = [("a", "x", 1e-3), ("a", "y", None), ("b", "x", 0.0), ("b", "y", 7.0)]
+records = [
+    {"epoch": 1, "row": row, "kind": 1, "column": column, "value": value, "word": "far" if value else f"is {value}"}
+    for row, column, value in words
+]
+json.dump(records, open(config["output"] + ".json", "w"))
+"""
+
+
+def with_heatmap(toy, **changes):
+    case = toy_config()["cases"]["only"]
+    expectations = [
+        {"statement": "s", "variant": v, "metric": "row", "reduce": "last", "op": "==", "value": "b"}
+        for v in ("buggy", "fixed")
+    ]
+    heatmap = {"rows": ["row", "kind"], "columns": "column", "value": "value", "label": "size", "words": "word"}
+    case |= {"expectations": expectations, "heatmap": heatmap | {"quiet": ["far"]} | changes}
+    toy.configure(cases={"only": case})
+    toy.write("buggy.py", HEAT)
+    toy.write("fixed.py", HEAT)
+    return runs(toy.run())
+
+
+def test_a_heat_map_has_a_cell_a_record(toy, tmp_path, monkeypatch):
+    monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
+    item = with_heatmap(toy)
+    drawn = draw([item], tmp_path, "svg")
+    assert [path.name for path in drawn.paths][:3] == ["origin_only.svg", "fix_only.svg", "compare_only.svg"]
+    text = drawn.paths[0].read_text()
+    assert (
+        all(f">{word}<" in text for word in ("a, 1", "b, 1", "x", "y", "is None", "is 0.0", "size"))
+        and ">far<" not in text
+    )
+    records = [record for record in item.records if record.variant == "buggy"]
+    cells = heatmap._cells(item.bug, item.case.heatmap, records)
+    assert cells["a, 1", "x"] == (1e-3, "far") and cells["a, 1", "y"] == (None, "is None")
+    figure = heatmap._draw(item.case.heatmap, {"buggy": cells})
+    shade = figure.axes[0].images[0].get_array()
+    # None is left blank, and what is out of range gets the colour of the range's end.
+    assert shade.mask.tolist() == [[False, True], [False, False]]
+    assert (shade[0, 0], shade[1, 0], shade[1, 1]) == (1e-3, 1e-8, 1.0)
+
+
+def test_a_heat_map_draws_the_largest_of_the_seeds_and_says_what_is_missing(toy, tmp_path):
+    item = with_heatmap(toy)
+    larger = [replace(item.records[0], metrics=({**item.records[0].metrics[0], "value": 0.5},)), item.records[0]]
+    assert heatmap._cells(item.bug, item.case.heatmap, larger)["a, 1", "x"] == (0.5, "far")
+    assert heatmap._cells(item.bug, item.case.heatmap, larger[::-1])["a, 1", "x"] == (0.5, "far")
+    drawn = draw([with_heatmap(toy, value="size")], tmp_path, "png")
+    assert drawn.problems == ("Toy-1/only: no curves: Toy-1: metric 'size' of the heat map is missing in a record",)

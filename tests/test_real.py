@@ -35,7 +35,7 @@ KEPT = {"torch-2.13.0"} | {
     for case in CATALOG.bug(name).cases.values()
     for variant in case.variants.values()
 }
-MAPPED = ("PyTorch-115607", "PyTorch-107076/eager")
+MAPPED = ("PyTorch-115607", "PyTorch-107076/eager", "PyTorch-130467", "PyTorch-133898", "PyTorch-163093")
 
 
 @pytest.mark.parametrize("name", environment.names(ROOT))
@@ -77,11 +77,18 @@ def test_why_shows_the_guard_that_2_2_2_lacks():
 
 
 def test_115607_reproduces_as_committed(tmp_path):
-    simple, complex_case = run(tmp_path, "PyTorch-115607", device="cpu")
-    assert (simple.verdict.outcome, complex_case.verdict.outcome) == ("REPRODUCED", "REPRODUCED")
-    # Another CPU may round differently; a whole update would be 1e-3.
-    assert simple.drift is not None and simple.drift < 1e-5
-    assert complex_case.drift is not None and complex_case.drift < 1e-5
+    outcomes = run(tmp_path, "PyTorch-115607", device="cpu")
+    assert [outcome.target.case.name for outcome in outcomes] == ["simple", "complex", "optimizers"]
+    for outcome in outcomes:
+        assert outcome.verdict.outcome == "REPRODUCED"
+        # Another CPU may round differently; a whole update would be 1e-3.
+        assert outcome.drift is not None and outcome.drift < 1e-4
+
+
+@pytest.mark.parametrize("bug", ["PyTorch-130467", "PyTorch-133898", "PyTorch-163093"])
+def test_the_siblings_of_107076_reproduce_as_committed(tmp_path, bug):
+    outcome = run(tmp_path, bug, device="cpu")[0]
+    assert outcome.verdict.outcome == "REPRODUCED" and outcome.drift is not None and outcome.drift < 1e-6
 
 
 def test_107076_reproduces_as_committed(tmp_path):
@@ -116,7 +123,11 @@ PAIRS = [
     ("PyTorch-115607", "simple", "simple_"),
     ("PyTorch-115607", "complex", "complex_"),
     ("SO-60335387", "digits", ""),
+    ("PyTorch-115607", "optimizers", "optimizers_"),
     ("PyTorch-107076", "eager", ""),
+    ("PyTorch-130467", "exponential", ""),
+    ("PyTorch-133898", "one-cycle", ""),
+    ("PyTorch-163093", "plateau", ""),
 ]
 
 
