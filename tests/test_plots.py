@@ -14,7 +14,7 @@ from plots import curves, heatmap, style
 from plots.figures import Runs, draw
 from runner.catalog import Catalog
 from runner.errors import ResultsError
-from runner.records import Store, expected_records
+from runner.records import Store, expected_records, version_records
 
 ROOT = Path(__file__).parent.parent
 
@@ -131,7 +131,8 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
     wanted = {
         f"{b}/{k}_{c}.png" for b in catalog.ids() for c in catalog.bug(b).cases for k in ("origin", "fix", "compare")
     }
-    assert drawn == wanted | {"summary.png"}
+    wanted |= {f"{b}/versions.png" for b in catalog.ids() if version_records(catalog.bug(b))}
+    assert "PyTorch-115607/versions.png" in wanted and drawn == wanted | {"summary.png"}
 
 
 def test_the_comparison_shows_what_the_expected_records_say():
