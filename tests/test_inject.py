@@ -7,6 +7,7 @@ import pytest
 from conftest import SCRIPT, toy_config
 from test_cli import cli  # noqa: F401
 
+from plots.style import seeds_text
 from runner.checkout import checkout
 from runner.errors import UsageError
 from runner.records import Store
@@ -37,6 +38,8 @@ def test_the_fault_is_there_only_when_it_is_injected(sound):
     assert {record.injected for record in plain.records} == {False}
     assert {record.injected for record in injected.records} == {True}
     assert not {record.key for record in plain.records} & {record.key for record in injected.records}
+    assert seeds_text(plain.records) == " (mean and range of 2 seeds)"
+    assert seeds_text(injected.records) == ", fault injected (mean and range of 2 seeds)"
     again = sound.run(inject=True)
     assert [record.started for record in again.records] == [record.started for record in injected.records]
 

@@ -1,6 +1,7 @@
 """Maps of versions, made in toy environments: rows that cannot be built, removing, keeping as expected, figures."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from test_affected import alone
@@ -9,8 +10,11 @@ from test_environment import QUIET, load
 
 from plots import style
 from plots.figures import draw_maps
-from runner import environment
+from plots.versions import draw_versions
+from runner import build, environment
+from runner.affected import Finding
 from runner.errors import UsageError
+from runner.execution import NOTHING
 from runner.records import version_records
 from runner.session import Options
 from runner.versions import map_versions, save_expected
@@ -104,6 +108,9 @@ def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path
     assert [record.environment for record in version_records(toy.bug)] == ["toy"]
     (path,) = draw_maps([toy.bug], tmp_path, "svg")
     assert path == tmp_path / "Toy-1" / "versions.svg" and ">affected<" in path.read_text()
+    found = [Finding("toy", "1", "only", "not affected", ""), Finding("toy", "2", "only", "INVALID", "")]
+    text = draw_versions(toy.bug, found, tmp_path, "svg").read_text()
+    assert [colour.lower() in text for colour in style.STATES.values()] == [False, True, False, True]
     assert draw_maps([toy.bug], tmp_path / "again", "svg")[0].read_bytes() == path.read_bytes()
 
     def said():
@@ -117,6 +124,33 @@ def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path
     assert said() == []
     toy.write("helper.py", "x = 1\n")
     assert "expected/versions/toy/only is of other scripts" in said()[0]
+
+
+def test_only_pinned_and_committed_runs_are_kept_and_stale_ones_go(toy, second):
+    toy.configure(**{**_config(toy), "seeds": [0, 1]})
+    made = make(toy, pattern="toy")
+    for change, words in (({"pinned": False}, "not run in pinned"), ({"revision": "1-dirty"}, "not committed")):
+        with pytest.raises(UsageError, match=words):
+            save_expected(replace(made, records=tuple(replace(record, **change) for record in made.records)))
+    save_expected(make(toy, pattern="toy", seeds=(0, 1)))
+    assert [record.seed for record in version_records(toy.bug)] == [0, 1]
+    save_expected(made)
+    assert [record.seed for record in version_records(toy.bug)] == [0]
+
+
+def test_what_is_not_to_be_kept_stays_out_of_the_cache(toy, second, monkeypatch):
+    calls = []
+
+    def run_uv(arguments, *rest):
+        calls.append(arguments)
+        return NOTHING if "--offline" not in arguments else replace(NOTHING, returncode=1)
+
+    monkeypatch.setattr(build, "_run_uv", run_uv)
+    monkeypatch.setattr(build, "_verify", lambda *rest: 1 / 0)
+    for remove_after in (False, True):
+        with pytest.raises(ZeroDivisionError):
+            make(toy, pattern="toy", remove_after=remove_after)
+    assert ["--no-cache" in arguments for arguments in calls] == [False, False, False, False, False, True]
 
 
 def test_the_command(cli, toy, second):  # noqa: F811
