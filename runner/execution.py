@@ -132,7 +132,7 @@ def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -
         return "timeout", f"killed after {run.timeout_s:g} s"
     if finished.returncode == 0:
         return ("no records", no_metrics) if no_metrics else ("ok", None)
-    said = process.last_line(stderr.read_text(encoding="utf-8", errors="replace") if stderr.is_file() else "")[:1000]
+    said = process.error_line(stderr.read_text(encoding="utf-8", errors="replace") if stderr.is_file() else "")[:1000]
     if run.injected and finished.returncode == REFUSED:
         return "refused", f"{FAULT}: {said or 'no reason given'}"
     if finished.returncode < 0:

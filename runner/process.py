@@ -101,7 +101,7 @@ def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 12
     except subprocess.TimeoutExpired as error:
         raise ProcessError(f"{argv[0]}: no answer within {timeout_s:.0f} s") from error
     if done.returncode:
-        raise ProcessError(f"{argv[0]}: {last_line(done.stderr) or f'exit status {done.returncode}'}")
+        raise ProcessError(f"{argv[0]}: {error_line(done.stderr) or f'exit status {done.returncode}'}")
     return done.stdout
 
 
@@ -118,6 +118,20 @@ def git_revision(directory: Path) -> str | None:
     except ProcessError:
         return None
     return revision + ("-dirty" if changed else "")
+
+
+def error_line(text: str) -> str:
+    """What a program's standard error says went wrong: the exception of its last traceback, else its last line.
+
+    Some exceptions add advice below their message, or begin with a line that only announces the next one.
+    """
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last):")]
+    rest = lines[starts[-1] + 1 :] if starts else []
+    message = [line.strip() for line in rest if line.strip() and not line.startswith(" ")]
+    if not message:
+        return last_line(text)
+    return f"{message[0]} {message[1]}" if message[0].endswith(":") and message[1:] else message[0]
 
 
 def last_line(text: str) -> str:

@@ -129,7 +129,7 @@ def runs(records: "Sequence[RunRecord]") -> list[list[str]]:
     """A row per run."""
     rows = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
     for record in records:
-        name = f"{record.bug}/{record.case}/{record.variant}"
+        name = f"{record.bug}/{record.case}/{record.variant}" + (" (injected)" if record.injected else "")
         numbers = [f"{record.wall_s:.1f}", f"{record.peak_memory_mb:.0f}", str(len(record.metrics))]
         place = [record.environment, record.torch or "-", record.device]
         rows.append([name, str(record.seed), record.status, *place, *numbers])

@@ -52,6 +52,9 @@ def test_the_verdicts_are_kept_apart(sound, cli):  # noqa: F811
     status, out, err = cli(*arguments, "--inject")
     assert status == 0 and "Toy-1/only  REPRODUCED (injected)" in out and "seed 0, injected: ok" in err
     assert Store(sound.results).verdict_path("Toy-1", "only").read_bytes() == before
+    listed = cli("results", "--results", sound.results)[1]
+    assert listed.count("Toy-1/only/buggy (injected)") == 2 and listed.count("Toy-1/only/buggy  ") == 2
+    assert cli("results", "--results", sound.results, "--csv", "-")[1].count(",True,") == 12
     assert b'"injected": true' in (sound.results / "Toy-1" / "only" / "verdict-injected.json").read_bytes()
 
 

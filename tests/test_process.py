@@ -11,6 +11,7 @@ import pytest
 
 from runner import process
 from runner.errors import ProcessError
+from runner.process import error_line
 
 
 def run(tmp_path, code, **changes):
@@ -136,3 +137,23 @@ def test_on_wait_is_called(tmp_path):
     seen = []
     run(tmp_path, "import time; time.sleep(0.3)", on_wait=seen.append)
     assert len(seen) > 3 and seen == sorted(seen)
+
+
+def test_the_error_of_a_program_is_the_exception_of_its_last_traceback():
+    advice = "You can suppress this by\n    import torch"
+    text = (
+        "warning\nTraceback (most recent call last):\n  File x\n    y\nKeyError: 1\n\nDuring …\n\n"
+        + f"{TRACE}\n\n{advice}\n"
+    )
+    assert error_line(text) == "BackendCompilerFailed: backend='b' raised: InvalidCxxCompiler: none"
+    assert error_line("Traceback (most recent call last):\n  File x\nValueError: no\n") == "ValueError: no"
+    assert error_line("Traceback (most recent call last):\n  File x\nKeyError:\n") == "KeyError:"
+    assert error_line("a\nb\n\n") == "b" and error_line("") == ""
+    assert error_line("Traceback (most recent call last):\n  File x\n") == "File x"
+
+
+TRACE = """Traceback (most recent call last):
+  File x
+    z
+BackendCompilerFailed: backend='b' raised:
+InvalidCxxCompiler: none"""
