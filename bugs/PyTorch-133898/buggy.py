@@ -1,9 +1,9 @@
 """Update linear layers by AdamW, compiled; a tensor learning rate goes through one cycle.
 
-Every call of the update prints one JSON object: the learning rate afterwards and its type, how many times the compiler
-has been asked for code so far, and which entries of the parameter group the guard is about that made it compile again.
-At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the
-`config.json` beside this file.
+Every call of the update prints one JSON object: the learning rate and beta1 afterwards, the sum of all parameters, how
+many times the compiler has been asked for code so far, and which entries of the parameter group the guard is about that
+made it compile again. At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is
+by default the `config.json` beside this file.
 """
 
 import json
@@ -58,7 +58,8 @@ def train(config, device):
         record = {
             "call": call,
             "learning_rate": float(rate),
-            "type": type(rate).__name__,
+            "beta1": float(optimizer.param_groups[0]["betas"][0]),
+            "parameters": nn.utils.parameters_to_vector(model.parameters()).sum().item(),
             "compilations": compilations,
             "failed_guard": failed.entries[0] if failed.entries else "",
         }

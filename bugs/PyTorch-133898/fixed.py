@@ -1,9 +1,9 @@
 """Update linear layers by AdamW, compiled; a tensor learning rate goes through one cycle.
 
-Every call of the update prints one JSON object: the learning rate afterwards and its type, how many times the compiler
-has been asked for code so far, and which entries of the parameter group the guard is about that made it compile again.
-At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the
-`config.json` beside this file.
+Every call of the update prints one JSON object: the learning rate and beta1 afterwards, the sum of all parameters, how
+many times the compiler has been asked for code so far, and which entries of the parameter group the guard is about that
+made it compile again. At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is
+by default the `config.json` beside this file.
 """
 
 import json
@@ -35,9 +35,7 @@ def train(config, device):
 
     rate = torch.tensor(config["learning_rate"])
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
-    scheduler = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, max_lr=rate, total_steps=config["total_steps"], cycle_momentum=False
-    )
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=rate, total_steps=config["total_steps"])
     failed, compilations = FailedGuards(), 0
     torch._logging.set_logs(recompiles=True)
     logging.getLogger("torch._dynamo").addHandler(failed)
@@ -51,16 +49,19 @@ def train(config, device):
     def update():
         optimizer.step()
 
-    records = []
+    records, beta1 = [], torch.tensor(0.0)
     for call in range(1, config["calls"] + 1):
         failed.entries.clear()
+        given, beta2 = optimizer.param_groups[0]["betas"]
+        optimizer.param_groups[0]["betas"] = (beta1.fill_(given), beta2)
         update()
         scheduler.step()
         rate = optimizer.param_groups[0]["lr"]
         record = {
             "call": call,
             "learning_rate": float(rate),
-            "type": type(rate).__name__,
+            "beta1": float(optimizer.param_groups[0]["betas"][0]),
+            "parameters": nn.utils.parameters_to_vector(model.parameters()).sum().item(),
             "compilations": compilations,
             "failed_guard": failed.entries[0] if failed.entries else "",
         }
