@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import signal
 import sys
 import textwrap
 import zipfile
@@ -13,6 +14,9 @@ import pytest
 from runner.catalog import Catalog, load_bug
 from runner.progress import Progress
 from runner.session import Options, Session
+
+# A background job of a shell starts with interrupts ignored, and its children inherit that; tests interrupt them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
