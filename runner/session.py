@@ -160,15 +160,7 @@ def exit_status(outcomes: Sequence[Outcome]) -> int:
 def save_expected(outcomes: Sequence[Outcome]) -> list[Path]:
     """Make the records of whole, REPRODUCED cases the expected ones; raises UsageError if a case is anything else."""
     for outcome in outcomes:
-        case, records = outcome.target.case, outcome.records
-        if outcome.injected or outcome.verdict.outcome != REPRODUCED or not all(record.pinned for record in records):
-            raise UsageError(
-                f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is"
-            )
-        if {record.seed for record in records} != set(case.seeds):
-            raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
-        if any((record.revision or "").endswith("-dirty") for record in records):
-            raise UsageError(f"{case.id} was run from files that are not committed: commit, then run with --force")
+        _refuse_unexpected(outcome)
     written = []
     for outcome in outcomes:
         paths = [expected_path(outcome.target.bug, record) for record in outcome.records]
@@ -180,6 +172,19 @@ def save_expected(outcomes: Sequence[Outcome]) -> list[Path]:
     return written
 
 
+def _refuse_unexpected(outcome: Outcome) -> None:
+    case, records = outcome.target.case, outcome.records
+    if outcome.injected or outcome.verdict.outcome != REPRODUCED or not all(record.pinned for record in records):
+        raise UsageError(f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is")
+    if {record.seed for record in records} != set(case.seeds):
+        raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
+    if any((record.revision or "").endswith("-dirty") for record in records):
+        raise UsageError(f"{case.id} was run from files that are not committed: commit, then run with --force")
+    elsewhere = {r.environment for r in records if r.environment != case.variants[r.variant].environment}
+    if elsewhere:
+        raise UsageError(f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`")
+
+
 def summary(outcome: Outcome) -> dict[str, object]:
     """An outcome for JSON: the verdict, its checks and the keys of the runs behind it."""
     verdict = outcome.verdict
@@ -189,6 +194,7 @@ def summary(outcome: Outcome) -> dict[str, object]:
         "benign": outcome.target.case.benign,
         "verdict": verdict.outcome,
         "injected": outcome.injected,
+        "environments": sorted({record.environment for record in outcome.records}),
         "reason": verdict.reason,
         "drift": str(outcome.drift) if outcome.drift == float("inf") else outcome.drift,
         "checks": [

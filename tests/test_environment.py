@@ -276,3 +276,12 @@ def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
     toy.configure(seeds=[0])
     save_expected([as_pinned(toy.run())])
     assert sorted(path.name for path in toy.bug.expected.rglob("*.json")) == ["buggy-seed0.json", "fixed-seed0.json"]
+
+
+def test_runs_elsewhere_are_never_expected_ones(toy, toy_environment):
+    shutil.copytree(toy_environment, toy_environment.with_name("toy-2"))
+    outcome = toy.run(python=None, environment="toy-2")
+    assert outcome.verdict.outcome == "REPRODUCED"
+    with pytest.raises(UsageError, match="Toy-1/only was run in toy-2: expected/ stays as it is"):
+        save_expected([outcome])
+    assert '"toy-2"' in (toy.results / "Toy-1" / "only" / "verdict.json").read_text()
