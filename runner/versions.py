@@ -42,7 +42,7 @@ def map_versions(
     after use, together with what was downloaded for them. Returns a map for each bug; raises UsageError where nothing
     matches.
     """
-    targets = [target for name in names for target in _targets(catalog, name)]
+    targets = [target for name in dict.fromkeys(names) for target in _targets(catalog, name)]
     chosen = _environments(catalog.root, pattern)
     unbuilt: list[tuple[Environment, str]] = []
     records: list[RunRecord] = []
