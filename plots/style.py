@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 # Blue and vermilion of the Okabe-Ito palette: told apart by readers with any kind of colour vision.
 COLOURS = {"buggy": "#D55E00", "fixed": "#0072B2"}
 STATES = {"affected": "#F0A27A", "not affected": "#9CC9E3", "neither": "#F2E3A0", "INVALID": "#DDDDDD"}
+OUTCOMES = {
+    "found": "#9CC9E3",
+    "also on fixed": "#F2E3A0",
+    "false alarm": "#F0A27A",
+    "silent": "#F3F3F3",
+    "did not run": "#CFCFCF",
+}
 PREFIX = {"buggy": "origin", "fixed": "fix"}
 SINGLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 PANEL_INCHES = (4.6, 3.4)

@@ -1,19 +1,12 @@
 """What can be typed after `trainbugs`? The command line: its subcommands, options, defaults and help."""
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
+import evaluation.arguments
 from runner import commands, env_commands
-from runner.errors import UsageError
-
-
-class Parser(argparse.ArgumentParser):
-    """An argparse parser whose usage errors are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; `{self.prog} --help` shows examples")
+from runner.options import Commands, Parser, data, device, positive, results_folder, seeds
+from runner.options import add as add_command
 
 
 def parser() -> Parser:
@@ -32,6 +25,7 @@ def parser() -> Parser:
     _checkout_and_validate(made)
     _env(made)
     _versions_and_why(made)
+    evaluation.arguments.add_commands(made)
     return root
 
 
@@ -47,22 +41,11 @@ CALLS = {
     "versions": env_commands.versions_command,
     "why": env_commands.why_command,
 }
-Commands = argparse._SubParsersAction  # argparse has no public name for it
+def _add(to: Commands, name: str, text: str, examples: list[str]) -> Parser:
+    return add_command(to, name, CALLS[name], text, examples)
 
 
-def _add(to: "Commands[Parser]", name: str, text: str, examples: Sequence[str]) -> Parser:
-    made = to.add_parser(
-        name,
-        help=text,
-        description=text[0].upper() + text[1:] + ".",
-        epilog="examples:\n" + "\n".join(f"  trainbugs {example}" for example in examples),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    made.set_defaults(call=CALLS[name])
-    return made
-
-
-def _list_and_info(to: "Commands[Parser]") -> None:
+def _list_and_info(to: Commands) -> None:
     made = _add(to, "list", "show all bugs and their cases", ["list", "list --json"])
     made.add_argument("--json", action="store_true", help="as JSON")
     made = _add(to, "info", "show what is known of a bug", ["info SO-60335387", "info SO-60335387 --json"])
@@ -70,7 +53,7 @@ def _list_and_info(to: "Commands[Parser]") -> None:
     made.add_argument("--json", action="store_true", help="as JSON")
 
 
-def _run(to: "Commands[Parser]") -> None:
+def _run(to: Commands) -> None:
     made = _add(
         to,
         "run",
@@ -85,12 +68,12 @@ def _run(to: "Commands[Parser]") -> None:
     )
     made.set_defaults(status=2)
     made.add_argument("targets", nargs="+", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
-    made.add_argument("--seeds", type=_seeds, help="comma-separated, e.g. 0,1,2; default: those of the bug")
-    made.add_argument("--device", type=_device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
+    made.add_argument("--seeds", type=seeds, help="comma-separated, e.g. 0,1,2; default: those of the bug")
+    made.add_argument("--device", type=device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
     made.add_argument("--python", type=Path, metavar="PATH", help="an interpreter of your own, not the pinned one")
     made.add_argument("--environment", metavar="NAME", help="another pinned environment than the bug's")
-    made.add_argument("--data", type=_data, metavar="DIR", help="folder of data sets; default: $TRAINBUGS_DATA")
-    made.add_argument("--timeout", type=_positive, metavar="SECONDS", help="for each run; default: that of the bug")
+    made.add_argument("--data", type=data, metavar="DIR", help="folder of data sets; default: $TRAINBUGS_DATA")
+    made.add_argument("--timeout", type=positive, metavar="SECONDS", help="for each run; default: that of the bug")
     made.add_argument("--force", action="store_true", help="run again what has been run before")
     made.add_argument(
         "--inject", action="store_true", help="put the fault back into a release that has it no more (see README)"
@@ -98,10 +81,10 @@ def _run(to: "Commands[Parser]") -> None:
     made.add_argument("--figures", action="store_true", help="draw the figures of what was run")
     made.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
     made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures")
-    _results_folder(made)
+    results_folder(made)
 
 
-def _figures_and_results(to: "Commands[Parser]") -> None:
+def _figures_and_results(to: Commands) -> None:
     made = _add(
         to,
         "figures",
@@ -114,14 +97,14 @@ def _figures_and_results(to: "Commands[Parser]") -> None:
     )
     made.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="default: png")
     made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="default: ./figures")
-    _results_folder(made)
+    results_folder(made)
     made = _add(to, "results", "show run records as a table", ["results", "results --csv all.csv SO-60335387"])
     made.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
     made.add_argument("--csv", metavar="FILE", help="write every record as a row of a CSV file; - for standard output")
-    _results_folder(made)
+    results_folder(made)
 
 
-def _checkout_and_validate(to: "Commands[Parser]") -> None:
+def _checkout_and_validate(to: Commands) -> None:
     made = _add(
         to,
         "checkout",
@@ -140,7 +123,7 @@ def _checkout_and_validate(to: "Commands[Parser]") -> None:
     made.add_argument("bugs", nargs="*", metavar="BUG|DIR", help="default: all")
 
 
-def _env(to: "Commands[Parser]") -> None:
+def _env(to: Commands) -> None:
     made = _add(
         to,
         "env",
@@ -153,7 +136,7 @@ def _env(to: "Commands[Parser]") -> None:
     made.add_argument("--force", action="store_true", help="build: anew, even if it is there")
 
 
-def _versions_and_why(to: "Commands[Parser]") -> None:
+def _versions_and_why(to: Commands) -> None:
     made = _add(
         to,
         "versions",
@@ -169,13 +152,13 @@ def _versions_and_why(to: "Commands[Parser]") -> None:
     made.add_argument(
         "--remove-after", action="store_true", help="remove each environment that was not there before: 5 GB at a time"
     )
-    made.add_argument("--seeds", type=_seeds, help="comma-separated; default: the first one of each case")
-    made.add_argument("--device", type=_device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
-    made.add_argument("--data", type=_data, metavar="DIR", help="folder of data sets; default: $TRAINBUGS_DATA")
+    made.add_argument("--seeds", type=seeds, help="comma-separated; default: the first one of each case")
+    made.add_argument("--device", type=device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
+    made.add_argument("--data", type=data, metavar="DIR", help="folder of data sets; default: $TRAINBUGS_DATA")
     made.add_argument("--force", action="store_true", help="run again what has been run before")
     made.add_argument("--update-expected", action="store_true", help="keep the map as the bug's expected one")
     made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="of the map; default: ./figures")
-    _results_folder(made)
+    results_folder(made)
     made = _add(
         to,
         "why",
@@ -186,41 +169,3 @@ def _versions_and_why(to: "Commands[Parser]") -> None:
     made.add_argument("--environment", metavar="NAME", help="default: that of the bug")
     made.add_argument("--python", type=Path, metavar="PATH", help="an interpreter of your own, not the pinned one")
     made.add_argument("--inject", action="store_true", help="put the fault back first")
-
-
-def _results_folder(made: Parser) -> None:
-    made.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: ./results")
-
-
-def _seeds(text: str) -> tuple[int, ...]:
-    try:
-        seeds = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        seeds = ()
-    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected different numbers >= 0, separated by commas, like 0,1,2")
-    return seeds
-
-
-def _device(text: str) -> str:
-    kind, colon, number = text.partition(":")
-    if text in ("auto", "cpu", "cuda") or (kind == "cuda" and colon and number.isdecimal()):
-        return text
-    raise argparse.ArgumentTypeError(f"{text!r}: expected auto, cpu, cuda or cuda:N")
-
-
-def _positive(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a number of seconds above 0")
-    return seconds
-
-
-def _data(text: str) -> Path:
-    path = Path(text).absolute()
-    if not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r}: no such folder; expected one that holds, say, MNIST/raw")
-    return path

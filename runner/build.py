@@ -109,7 +109,8 @@ def _install(environment: Environment, venv: Path, backend: str | None, progress
     install = ["pip", "install", "--python", str(venv / "bin" / "python")]
     _uv(environment, create, venv, progress)
     if backend is None:
-        install += ["--require-hashes", "-r", str(environment.lock)]
+        # The lock is complete, or it leaves out on purpose what is there already where its packages will be used.
+        install += ["--no-deps", "--require-hashes", "-r", str(environment.lock)]
         # What the cache holds under the lock's hashes is what the index would give: first without asking the index.
         if _run_uv([*install, "--offline"], environment, venv, progress).returncode == 0:
             return time.monotonic() - start

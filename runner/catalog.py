@@ -12,6 +12,7 @@ from runner.errors import CatalogError, UsageError
 from runner.model import VARIANTS, Bug, Case, Expectation, Heatmap, Line, Panel, Series, Target, Variant, Versions
 
 MAX_CONFIG_BYTES = 1_000_000
+SCHEMA = Path(__file__).with_name("schema.json")
 
 
 @dataclass(frozen=True)
@@ -108,21 +109,23 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number")
 
 
-def check_schema(config: Any, path: Path) -> None:
-    """Raise CatalogError for the first key of `config` that runner/schema.json does not allow."""
+def check_schema(config: Any, path: Path, schema: Path = SCHEMA, part: str | None = None) -> None:
+    """Raise CatalogError for the first key of `config` that a schema, or the named part of it, does not allow."""
     from jsonschema.exceptions import best_match
 
-    error = best_match(_validator().iter_errors(config))
+    error = best_match(_validator(schema, part).iter_errors(config))
     if error is not None:
         text = error.message if len(error.message) < 300 else error.message[:300] + "…"
-        raise CatalogError(f"{path}: {error.json_path.removeprefix('$.')}: {text} (see runner/schema.json)")
+        where = f"{schema.parent.name}/{schema.name}"
+        raise CatalogError(f"{path}: {error.json_path.removeprefix('$.')}: {text} (see {where})")
 
 
 @cache
-def _validator() -> Any:
+def _validator(schema: Path, part: str | None) -> Any:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8")))
+    whole = json.loads(schema.read_text(encoding="utf-8"))
+    return Draft202012Validator(whole | {"$ref": f"#/$defs/{part}"} if part else whole)
 
 
 def _near(name: str, names: Iterable[str]) -> str:

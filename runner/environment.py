@@ -64,9 +64,13 @@ def names(root: Path) -> list[str]:
 
 def load(root: Path, name: str) -> Environment:
     """The environment of that name; raises UsageError where there is none, CatalogError where it is malformed."""
-    directory = root / "environments" / name
     if name not in names(root):
         raise UsageError(f"there is no environment {name!r}; expected one of {', '.join(names(root)) or '(none)'}")
+    return read(name, root / "environments" / name)
+
+
+def read(name: str, directory: Path) -> Environment:
+    """The environment that a directory describes; raises CatalogError where it is malformed."""
     described = read_json(directory / "environment.json")
     disk = described.get("disk_gb") if isinstance(described, dict) else None
     if not isinstance(disk, int | float) or disk < 0:

@@ -96,7 +96,7 @@ def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None
     return process.run(
         [str(run.place.python_path), *run.arguments],
         cwd=directory,
-        env=process.clean_environment(THREADS, _variables(run, directory)),
+        env=process.clean_environment(THREADS, variables(run, directory)),
         stdout=stdout,
         stderr=directory / "stderr",
         timeout_s=run.timeout_s,
@@ -104,7 +104,8 @@ def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None
     )
 
 
-def _variables(run: Run, directory: Path) -> dict[str, str]:
+def variables(run: Run, directory: Path) -> dict[str, str]:
+    """Environment variables of the run, besides those of every run."""
     data = {"TRAINBUGS_DATA": str(run.data)} if run.data else {}
     # What inductor has compiled in one run must not save another one the time.
     inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
@@ -170,7 +171,7 @@ def _record(
         device=place.device,
         device_name=place.device_name,
         driver=place.driver,
-        machine=_machine(),
+        machine=machine(),
         threads=THREADS,
         status=status,
         reason=reason,
@@ -186,7 +187,7 @@ def _record(
 
 
 @cache
-def _machine() -> str:
+def machine() -> str:
     try:
         found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     except OSError:

@@ -79,12 +79,13 @@ class Session:
 
     def records(self, targets: Sequence[Target]) -> Iterator[tuple[Target, tuple[RunRecord, ...]]]:
         """Each target with the records of its runs, not judged; all is planned before the first one runs."""
-        planned = [(target, self._plan(target)) for target in targets]
+        planned = [(target, self.plan(target)) for target in targets]
         total = sum(len(runs) for _, runs in planned)
         for target, runs in planned:
-            yield target, tuple(self._run(run, total) for run in runs)
+            yield target, tuple(self.perform(run, total) for run in runs)
 
-    def _plan(self, target: Target) -> list[Run]:
+    def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
+        """The runs of a target, each with its place, which is built if it is missing; with its own seeds by default."""
         options, case = self.options, target.case
         if options.inject and target.bug.fault is None:
             raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
@@ -103,7 +104,7 @@ class Session:
                 revision=revision,
                 injected=options.inject,
             )
-            for seed in (case.seeds if options.seeds is None else options.seeds)
+            for seed in seeds or options.seeds or case.seeds
             for variant in target.variants
         ]
 
@@ -121,7 +122,8 @@ class Session:
             self.progress.line(f"{target.case.id}: no drift: {error}")
             return None
 
-    def _run(self, run: Run, total: int) -> RunRecord:
+    def perform(self, run: Run, total: int) -> RunRecord:
+        """Do a run, one of `total`, or find it done; says how it ended."""
         self._done += 1
         label = f"[{self._done}/{total}] {run.name}"
         case = run.case

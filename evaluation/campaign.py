@@ -1,0 +1,98 @@
+"""How does a whole evaluation go? Detectors × programs × references, then overheads; programs run bare first."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evaluation import controls
+from evaluation.evaluate import Evaluation, Settings
+from evaluation.model import CONTROL, REFERENCES, Detector, Program
+from evaluation.overhead import measure
+from evaluation.records import CheckRecord, Evaluations, OverheadRecord
+from evaluation.samples import Samples
+from evaluation.trial import Sample
+from runner.errors import UsageError
+from runner.model import Target
+from runner.session import Session
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What to evaluate. `bugs` are BUG or BUG/CASE (none: all whose data is there); None for `overhead_on`: no timing.
+
+    `references` are the kinds that detectors with reference runs are given.
+    """
+
+    detectors: Sequence[Detector]
+    bugs: Sequence[str] = ()
+    with_controls: bool = True
+    references: tuple[str, ...] = REFERENCES
+    overhead_on: str | None = "SO-60335387/digits"
+    repeats: int = 3
+    force: bool = False
+    timeout_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for what cannot be meant."""
+        names = [detector.name for detector in self.detectors]
+        for name in {name for name in names if names.count(name) > 1}:
+            raise UsageError(f"two detectors are named {name!r}: their records would be mixed; name one at a time")
+        if self.repeats < 1:
+            raise UsageError(f"repeats are {self.repeats}, expected a number of at least 1")
+
+
+@dataclass(frozen=True)
+class Result:
+    """Records of an evaluation; `broken` are programs that do not run by themselves, so that no detector saw them."""
+
+    checks: tuple[CheckRecord, ...]
+    overheads: tuple[OverheadRecord, ...]
+    broken: tuple[Program, ...]
+
+
+def run(campaign: Campaign, session: Session) -> Result:
+    """Do what is not done yet; records are kept in the folder detectors of the session's results."""
+    root, results = session.catalog.root, session.store.root
+    evaluations = Evaluations(results / "detectors")
+    guarded = (root / "bugs", root / "detectors", results)
+    settings = Settings(evaluations, guarded, campaign.force, campaign.timeout_s)
+    found = controls.load(root)
+    samples = Samples(session, found)
+    targets = [*_targets(campaign, session), *(found.targets() if campaign.with_controls else ())]
+    programs = samples.programs(targets, session.options.seeds)
+    good = samples.bare(programs)
+    checks: list[CheckRecord] = []
+    overheads: list[OverheadRecord] = []
+    for detector in campaign.detectors:
+        evaluations.save_detector(detector)
+        for how in (each for each in detector.references if each in ("none", *campaign.references)):
+            with Evaluation(detector, how, samples, settings, session.progress) as evaluation:
+                made = [evaluation.check(sample, f"[{n}/{len(good)}]") for n, sample in enumerate(good, 1)]
+                checks += [record for record in made if record]
+                overheads += _overheads(campaign, evaluation, good, made)
+    broken = {program.run.key for program in programs} - {sample.program.run.key for sample in good}
+    return Result(tuple(checks), tuple(overheads), tuple(p for p in programs if p.run.key in broken))
+
+
+def _targets(campaign: Campaign, session: Session) -> list[Target]:
+    """Both variants of the cases that are named, or of all that can run here."""
+    named = session.catalog.select(campaign.bugs or session.catalog.ids())
+    for target in named:
+        if len(target.variants) == 1:
+            raise UsageError(f"{target.case.id}: a detector is scored on both variants; name BUG or BUG/CASE")
+    left_out = [t for t in named if t.case.data and session.options.data is None and not campaign.bugs]
+    for target in left_out:
+        session.progress.line(f"{target.case.id}: left out, it needs --data; name it to let it download")
+    return [target for target in named if target not in left_out]
+
+
+def _overheads(
+    campaign: Campaign, evaluation: Evaluation, good: Sequence[Sample], made: Iterable[CheckRecord | None]
+) -> list[OverheadRecord]:
+    """Timings on the fixed program of the case that was named, if this detector trains at all."""
+    found = []
+    for sample, record in zip(good, made, strict=True):
+        here = record is not None and f"{record.bug}/{record.case}" == campaign.overhead_on and record.kind == "fixed"
+        if here and record is not None and record.seconds.training and sample.program.bug.id != CONTROL:
+            found.append(measure(evaluation, sample, record.seconds.training, campaign.repeats))
+            break
+    return [record for record in found if record]

@@ -1,0 +1,191 @@
+"""How is an evaluation done? Detectors × programs -> records of checks and of overheads; finished ones are not redone."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evaluation.model import Detector, Program, Verdict
+from evaluation.records import SCHEMA, CheckRecord, Evaluations, Seconds, Site
+from evaluation.samples import Samples
+from evaluation.trial import KIT, Bench, Sample, check, own_python, prepare, set_up
+from runner import build, environment, process
+from runner.execution import machine
+from runner.key import THREADS
+from runner.progress import Progress
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for all checks of one evaluation. `guarded` are folders that tell buggy from fixed."""
+
+    evaluations: Evaluations
+    guarded: tuple[Path, ...]
+    force: bool = False
+    timeout_s: float | None = None
+
+
+class Evaluation:
+    """One detector's work on programs, with one kind of references. A context: its scratch folder is removed after."""
+
+    def __init__(self, detector: Detector, how: str, samples: Samples, settings: Settings, progress: Progress) -> None:
+        self.detector, self.how, self.samples, self.settings, self.progress = detector, how, samples, settings, progress
+        self.digest = digest(detector)
+        self.scratch = Path()
+        self._bench: Bench | None = None
+        self._learnt: dict[tuple[str, ...], tuple[Path, str | None, float]] = {}
+
+    def __enter__(self) -> "Evaluation":
+        self.scratch = Path(tempfile.mkdtemp())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    @property
+    def label(self) -> str:
+        return self.detector.name + ("" if self.how == "none" else f" ({self.how})")
+
+    @property
+    def bench(self) -> Bench:
+        """The detector, ready to work; its environment is built if it is missing."""
+        if self._bench is None:
+            self._bench = self._set_up()
+        return self._bench
+
+    def _set_up(self) -> Bench:
+        python, packages = own_python(), ()
+        if self.detector.has_environment:
+            described = environment.read(f"detector-{self.detector.name}", self.detector.directory)
+            built = environment.find(described) or build.build(described, self.progress)
+            python, packages = built.python, tuple(built.directory.glob("lib/python*/site-packages"))
+        timeout_s = self.settings.timeout_s or self.detector.timeout_s
+        bench = Bench(self.detector, python, packages, self.scratch, self.settings.guarded, timeout_s)
+        set_up(bench)
+        return bench
+
+    def check(self, sample: Sample, where: str) -> CheckRecord | None:
+        """The record of a check, made now or found; None where the program is not scored with these references."""
+        references = self.samples.references(sample.program, self.how)
+        if references is None:
+            return None
+        record = self._blank(sample.program, references)
+        done = None if self.settings.force else self.settings.evaluations.find(record)
+        if done:
+            self.progress.line(f"{where} {self.label} on {record.name} seed {record.seed}: done before")
+            return done
+        record = self._fill(record, sample, references)
+        self.progress.line(f"{where} {self.label} on {record.name} seed {record.seed}: {_said(record)}")
+        return record
+
+    def _fill(self, record: CheckRecord, sample: Sample, references: Sequence[Program]) -> CheckRecord:
+        verdict, seconds = self.answer(sample, references, self.scratch / f"check-{record.key[:12]}")
+        record = replace(
+            record,
+            status=verdict.status,
+            reason=verdict.reason,
+            alarms=verdict.alarms,
+            dropped=verdict.dropped,
+            invariants=verdict.invariants,
+            seconds=replace(seconds, training=verdict.training),
+        )
+        self._keep(record, verdict)
+        self.settings.evaluations.save(record)
+        return record
+
+    def answer(self, sample: Sample, references: Sequence[Program], work: Path) -> tuple[Verdict, Seconds]:
+        """What the detector says of a program now, and the seconds that learning and looking took."""
+        work.mkdir()
+        state, learning = None, None
+        if references:
+            state, failed, learning = self._learn(references)
+            if failed:
+                return Verdict("tool_error", f"prepare: {failed}"), Seconds(learning, 0.0, None)
+        if "metrics" in self.detector.needs:
+            sample = self.samples.with_losses(sample)
+        verdict, seconds = check(self.bench, sample, state, work, self._wait(f"{self.label}: check"))
+        return verdict, Seconds(learning, round(seconds, 3), None)
+
+    def _learn(self, references: Sequence[Program]) -> tuple[Path, str | None, float]:
+        key = tuple(program.run.key for program in references)
+        if key not in self._learnt:
+            samples = self.samples.bare(references)
+            if "metrics" in self.detector.needs:
+                samples = [self.samples.with_losses(sample) for sample in samples]
+            state = self.scratch / f"state-{len(self._learnt)}"
+            failed, seconds = prepare(self.bench, samples, state, self._wait(f"{self.label}: prepare"))
+            self._learnt[key] = (state, failed, round(seconds, 3))
+        return self._learnt[key]
+
+    def _wait(self, what: str) -> Callable[[float], None]:
+        return lambda elapsed: self.progress.status(lambda: f"{what}, {elapsed:.0f} s")
+
+    def _keep(self, record: CheckRecord, verdict: Verdict) -> None:
+        """Copy what the detector wrote, and named, to where it is kept, with the streams of its adapter."""
+        work, kept = self.scratch / f"check-{record.key[:12]}", self.settings.evaluations.artefacts(record)
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        for name in ("stdout", "stderr", "verdict.json", *verdict.artefacts):
+            path = (work / name).resolve()
+            if path.is_file() and path.is_relative_to(work.resolve()):
+                shutil.copyfile(path, kept / path.name)
+        shutil.rmtree(work, ignore_errors=True)
+
+    def _blank(self, program: Program, references: Sequence[Program]) -> CheckRecord:
+        """The record of a check that is to be done."""
+        bug, case, run = program.bug, program.case, program.run
+        script = case.variants[run.variant].script.name
+        parts = [SCHEMA, self.digest, run.key, self.how, [each.run.key for each in references]]
+        return CheckRecord(
+            schema=SCHEMA,
+            key=hashlib.sha256(json.dumps([*parts, self.settings.timeout_s]).encode()).hexdigest(),
+            detector=self.detector.name,
+            version=self.detector.version,
+            references=self.how,
+            kind=program.kind,
+            bug=bug.id,
+            case=case.name,
+            seed=run.seed,
+            benign=case.benign,
+            trigger=case.trigger,
+            site=Site("program.py" if bug.site_file == script else bug.site_file, bug.site_line, bug.site_api),
+            environment=run.place.environment,
+            pinned=run.place.pinned,
+            torch=run.place.torch,
+            device=run.place.device,
+            machine=machine(),
+            threads=THREADS,
+            status="ok",
+            reason=None,
+            alarms=(),
+            dropped=0,
+            invariants=None,
+            seconds=Seconds(None, 0.0, None),
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            revision=process.git_revision(self.detector.directory),
+        )
+
+
+def digest(detector: Detector) -> str:
+    """A hash of everything of a detector that may change its answers, and of what the benchmark runs it with."""
+    files = [path for folder in (detector.directory, KIT) for path in sorted(folder.rglob("*")) if path.is_file()]
+    parts = [
+        [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
+        for path in files
+        if path.name != "README.md" and path.suffix != ".pyc"
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _said(record: CheckRecord) -> str:
+    seconds = f"{record.seconds.check:.1f} s"
+    if record.status != "ok":
+        return f"{record.status}: {record.reason}, {seconds}"
+    many = len(record.alarms) + record.dropped
+    iterations = [alarm.iteration for alarm in record.alarms if alarm.iteration is not None]
+    since = f", first at iteration {min(iterations)}" if iterations else ""
+    return f"{many} alarm{'' if many == 1 else 's'}{since}, {seconds}"

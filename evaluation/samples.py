@@ -1,0 +1,84 @@
+"""What are detectors given to look at? Programs that ran well by themselves, with their records and losses."""
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.controls import Controls
+from evaluation.model import CONTROL, Program
+from evaluation.trial import KIT, Sample, lay_out
+from runner import process
+from runner.execution import variables
+from runner.key import THREADS
+from runner.model import Target
+from runner.session import Session
+
+# Of runs to learn from: no seed that is evaluated.
+REFERENCE_SEEDS = (101, 102)
+
+
+class Samples:
+    """Programs of one evaluation, each run bare once, before any detector sees it."""
+
+    def __init__(self, session: Session, controls: Controls) -> None:
+        self.session = session
+        self.controls = controls
+        self._losses: dict[str, Sequence[Mapping[str, Any]]] = {}
+
+    def programs(self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None) -> list[Program]:
+        """The programs of targets; of each case the first seed, or those given."""
+        return [
+            Program(target.bug, run)
+            for target in targets
+            for run in self.session.plan(target, seeds or target.case.seeds[:1])
+        ]
+
+    def bare(self, programs: Sequence[Program]) -> list[Sample]:
+        """The programs that end well when they run by themselves, with their records."""
+        done = [(program, self.session.perform(program.run, len(programs))) for program in programs]
+        return [Sample(program, record.metrics) for program, record in done if record.ok]
+
+    def with_losses(self, sample: Sample) -> Sample:
+        """The sample with the loss of every iteration, taken by a monitor in a run of its own."""
+        key = sample.program.run.key
+        if key not in self._losses:
+            self._losses[key] = self._record_losses(sample.program)
+        return Sample(sample.program, sample.metrics, self._losses[key])
+
+    def references(self, program: Program, how: str) -> list[Program] | None:
+        """Clean runs to learn from for that program; None where it is itself among those for all others."""
+        if how == "none":
+            return []
+        if how == "same":
+            return self.programs([Target(program.bug, program.case, ("fixed",))], REFERENCE_SEEDS)
+        if program.bug.id == CONTROL and program.case.name in self.controls.references:
+            return None
+        others = [Target(self.controls.bug, self.controls.bug.cases[n], ("fixed",)) for n in self.controls.references]
+        return self.programs(others, REFERENCE_SEEDS[:1])
+
+    def _record_losses(self, program: Program) -> Sequence[Mapping[str, Any]]:
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = Path(scratch) / "program"
+            lay_out(program, directory)
+            launch(program, directory, ["--monitor", str(KIT / "losses_monitor.py")])
+            path = directory / "losses.json"
+            found: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+        return found
+
+
+def launch(program: Program, directory: Path, options: Sequence[str] = ()) -> tuple[float, float] | None:
+    """Run a program that is laid out, in the launcher: seconds of its loop and of its process, None if it failed."""
+    out = directory.with_name("launch.json")
+    done = process.run(
+        [str(program.run.place.python_path), str(KIT / "launcher.py"), str(out), *options, "program.py", "config.json"],
+        cwd=directory,
+        env=process.clean_environment(THREADS, variables(program.run, directory)),
+        stdout=directory.with_name("stdout"),
+        stderr=directory.with_name("stderr"),
+        timeout_s=program.run.timeout_s,
+    )
+    if done.returncode or done.timed_out or not out.is_file():
+        return None
+    return float(json.loads(out.read_text(encoding="utf-8"))["loop_s"]), done.wall_s

@@ -1,0 +1,168 @@
+"""What does one detector say of one program? Starts its adapter on a neutral copy, in a scratch folder of its own."""
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.detectors import supports
+from evaluation.model import Detector, Program, Verdict
+from evaluation.verdicts import read_verdict
+from runner import process
+from runner.execution import variables
+from runner.key import THREADS
+from runner.measure import Record
+
+KIT = Path(__file__).with_name("kit")
+# What an adapter may take beyond the time that its tool has: to start, and to write its verdict.
+GRACE_S = 30.0
+LEFT_OUT = shutil.ignore_patterns("README.md", "requirements.*", "environment.json", "__pycache__")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A program as a detector gets it. `metrics` are its records, `losses` one loss an iteration, of a bare run."""
+
+    program: Program
+    metrics: Sequence[Record] | None = None
+    losses: Sequence[Mapping[str, Any]] | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A detector ready to work: `python` runs its adapter, `packages` are folders of packages that it brings.
+
+    `scratch` is a folder of its own; `guarded` are those that it must not look at.
+    """
+
+    detector: Detector
+    python: Path
+    packages: tuple[Path, ...]
+    scratch: Path
+    guarded: tuple[Path, ...]
+    timeout_s: float
+
+
+def own_python() -> Path:
+    """The interpreter for adapters that bring no packages: that of this program."""
+    return Path(sys.executable)
+
+
+def set_up(bench: Bench) -> None:
+    """Copy the detector to its scratch folder, so that nothing of the benchmark lies beside it."""
+    shutil.copytree(bench.detector.directory, bench.scratch / "detector", ignore=LEFT_OUT)
+
+
+def prepare(
+    bench: Bench, samples: Sequence[Sample], state: Path, on_wait: Callable[[float], None]
+) -> tuple[str | None, float]:
+    """Let the detector learn from clean runs, into `state`; returns why it failed, if it did, and the seconds."""
+    state.mkdir(parents=True)
+    work = state.with_name(f"{state.name}-work")
+    targets = [_target(bench, sample, work / f"reference{index}") for index, sample in enumerate(samples, 1)]
+    (work / "refs.json").write_text(json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8")
+    verdict, seconds = _call(bench, samples[0].program, work, ["prepare", "--refs", "refs.json"], state, on_wait)
+    return (None if verdict.status == "ok" else f"{verdict.status}: {verdict.reason}"), seconds
+
+
+def check(
+    bench: Bench, sample: Sample, state: Path | None, work: Path, on_wait: Callable[[float], None]
+) -> tuple[Verdict, float]:
+    """The detector's verdict on a program, and the seconds that it took. `work` is a new folder for all that it writes.
+
+    Whatever a detector does is a status, never an exception: a crash, no answer in time, an answer that is none.
+    """
+    torch = sample.program.run.place.torch
+    if not supports(bench.detector, torch):
+        return Verdict("unsupported", f"torch {torch}, supported is {bench.detector.torch}"), 0.0
+    own_state = work / "state"
+    if state is None:
+        own_state.mkdir(parents=True)
+    else:
+        shutil.copytree(state, own_state)
+    target = _target(bench, sample, work / "program")
+    (work / "target.json").write_text(json.dumps(target, indent=1), encoding="utf-8")
+    arguments = ["check", "--target", "target.json", "--out", "verdict.json"]
+    verdict, seconds = _call(bench, sample.program, work, arguments, own_state, on_wait)
+    return (read_verdict(work / "verdict.json") if verdict.status == "ok" else verdict), seconds
+
+
+def _call(
+    bench: Bench, program: Program, work: Path, arguments: list[str], state: Path, on_wait: Callable[[float], None]
+) -> tuple[Verdict, float]:
+    """Run the adapter; the verdict is ok where it ended well, and says nothing of its answer."""
+    peeked = work / "peeked"
+    first = [str(KIT / "monitor_adapter.py")] if bench.detector.in_launcher else []
+    command = [str(bench.python), *first, str(bench.scratch / "detector" / bench.detector.program), *arguments]
+    start = time.monotonic()
+    done = process.run(
+        [*command, "--state", str(state)],
+        cwd=work,
+        env=process.clean_environment(THREADS, _variables(bench, program, work, peeked)),
+        stdout=work / "stdout",
+        stderr=work / "stderr",
+        timeout_s=bench.timeout_s + GRACE_S,
+        on_wait=on_wait,
+    )
+    seconds = time.monotonic() - start
+    if peeked.exists():
+        return Verdict("peeked", f"looked at {peeked.read_text(encoding='utf-8').splitlines()[0]}"), seconds
+    if done.timed_out:
+        return Verdict("timeout", f"no answer within {bench.timeout_s + GRACE_S:.0f} s"), seconds
+    if done.returncode:
+        said = process.error_line((work / "stderr").read_text(encoding="utf-8", errors="replace"))
+        return Verdict("tool_error", f"the adapter ended with {done.returncode}: {said or 'no message'}"[:500]), seconds
+    return Verdict("ok"), seconds
+
+
+def _variables(bench: Bench, program: Program, work: Path, peeked: Path) -> dict[str, str]:
+    home = work / "home"
+    home.mkdir(exist_ok=True)
+    return {
+        **variables(program.run, work),
+        "HOME": str(home),
+        "PYTHONPATH": str(KIT),
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TRAINBUGS_GUARDED": os.pathsep.join(str(path.resolve()) for path in bench.guarded),
+        "TRAINBUGS_PEEKED": str(peeked),
+    }
+
+
+def lay_out(program: Program, directory: Path) -> None:
+    """Write a program under neutral names into a new directory, with its parameters beside it."""
+    directory.mkdir(parents=True)
+    for name, text in program.files.items():
+        (directory / name).write_bytes(text)
+    parameters = json.dumps({"parameters": program.run.parameters}, indent=1)
+    (directory / "config.json").write_text(parameters, encoding="utf-8")
+
+
+def _target(bench: Bench, sample: Sample, directory: Path) -> dict[str, Any]:
+    """What target.json says of a program, which is laid out in `directory`."""
+    lay_out(sample.program, directory)
+    place = sample.program.run.place
+    values: dict[str, str | None] = {}
+    for name, records in (("metrics", sample.metrics), ("losses", sample.losses)):
+        path = directory.with_name(f"{directory.name}-{name}.json")
+        if records is not None:
+            path.write_text(json.dumps(list(records)), encoding="utf-8")
+        values[name] = str(path) if records is not None else None
+    return {
+        "schema": 1,
+        "directory": str(directory),
+        "script": "program.py",
+        "arguments": ["config.json"],
+        "python": str(place.python_path),
+        "torch": place.torch,
+        "device": place.device,
+        "timeout_s": bench.timeout_s,
+        "launcher": str(KIT / "launcher.py"),
+        "packages": [str(path) for path in bench.packages],
+        **values,
+    }

@@ -1,0 +1,110 @@
+"""Which detector finds which bug, how late, and at what price? A matrix of outcomes, and overhead against detection."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plots.style import OUTCOMES, PANEL_INCHES, SINGLE, new_figure, save, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+CELL_INCHES = (0.95, 0.42)
+ROW = ["detector", "references", "rule"]
+
+
+def draw(outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind: str) -> list[Path]:
+    """Draw matrix.<kind>, and overhead.<kind> where something was timed. Tables are those of evaluation.scores."""
+    paths = [_matrix(outcomes, scores, directory / f"matrix.{kind}")] if (outcomes.kind == "buggy").any() else []
+    timed = scores[scores.overhead.notna()]
+    return paths if timed.empty else [*paths, _overhead(timed, directory / f"overhead.{kind}")]
+
+
+def name(row: Any) -> str:
+    """How a row of scores is called: what is the same for most is left out."""
+    parts = [row[column] for column in ("references", "rule") if row[column] not in ("none", "default")]
+    return f"{row['detector']} ({', '.join(parts)})" if parts else str(row["detector"])
+
+
+def _matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path:
+    buggy = outcomes[outcomes.kind == "buggy"]
+    cases = list(dict.fromkeys(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
+    columns = [*(f"{bug}\n{case}" + ("\n(benign)" if benign else "") for bug, case, benign in cases), "controls"]
+    with styled():
+        figure = new_figure(1)
+        figure.set_size_inches(3.4 + CELL_INCHES[0] * len(columns), 2.2 + CELL_INCHES[1] * len(scores))
+        axes = figure.subplots()
+        for y, (_, row) in enumerate(scores.iterrows()):
+            mine = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
+            for x, (bug, case, _) in enumerate(cases):
+                _cell(axes, x, y, *_outcome(mine[(mine.bug == bug) & (mine.case == case)]))
+            _cell(axes, len(cases), y, *_controls(row))
+        _label(axes, columns, [name(row) for _, row in scores.iterrows()])
+        _legend(axes)
+        return save(figure, path)
+
+
+def _outcome(mine: "pd.DataFrame") -> tuple[str, str]:
+    """State and text of a cell: what became of a case, over all seeds."""
+    buggy, fixed = mine[mine.kind == "buggy"], mine[mine.kind == "fixed"]
+    if buggy.empty:
+        return "did not run", ""
+    if (buggy.status != "ok").any():
+        return "did not run", str(buggy.status[buggy.status != "ok"].iloc[0]).replace("_", "\n")
+    accused = bool(fixed.alarmed.any())
+    if not buggy.alarmed.any():
+        return ("false alarm" if accused else "silent"), ("fixed only" if accused else "")
+    delays = buggy.delay.dropna()
+    text = "static" if delays.empty else f"{delays.median():+g}"
+    found = f"{buggy.alarmed.sum()}/{len(buggy)}\n" if len(buggy) > 1 else ""
+    return ("also on fixed" if accused else "found"), found + text
+
+
+def _controls(row: Any) -> tuple[str, str]:
+    if not row["false_controls_n"]:
+        return "did not run", ""
+    state = "false alarm" if row["false_controls"] else "silent"
+    return state, f"{row['false_controls']}/{row['false_controls_n']}"
+
+
+def _cell(axes: "Axes", x: float, y: float, state: str, text: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    axes.add_patch(Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, color=OUTCOMES[state], linewidth=0))
+    axes.text(x, y, text, ha="center", va="center", fontsize=8)
+
+
+def _label(axes: "Axes", columns: list[str], rows: list[str]) -> None:
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xticks(range(len(columns)), columns, rotation=60, ha="left", rotation_mode="anchor", fontsize=8)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _legend(axes: "Axes") -> None:
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=colour, label=state) for state, colour in OUTCOMES.items()]
+    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=len(handles), fontsize=8)
+    axes.set_xlabel("in a cell: iterations from the trigger to the first alarm (controls: programs accused)", labelpad=28)
+
+
+def _overhead(timed: "pd.DataFrame", path: Path) -> Path:
+    with styled():
+        figure = new_figure(1)
+        figure.set_size_inches(PANEL_INCHES[0] * 1.5, PANEL_INCHES[1] * 1.2)
+        axes = figure.subplots()
+        for _, row in timed.iterrows():
+            axes.plot(row["overhead"], row["paired_rate"], "o", color=SINGLE[0])
+            axes.annotate(name(row), (row["overhead"], row["paired_rate"]), (4, 4), textcoords="offset points", fontsize=8)
+        axes.set_xscale("log")
+        axes.axvline(1, color="grey", linewidth=0.8)
+        axes.set_ylim(-0.03, max(0.3, 1.15 * timed.paired_rate.max()))
+        axes.set_xlabel(f"training seconds, watched / bare ({timed.overhead_on.iloc[0]})")
+        axes.set_ylabel("paired detection rate")
+        return save(figure, path)
