@@ -65,10 +65,12 @@ def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:
 
 
 def _case(name: str, directory: Path, described: Any) -> Case:
+    control = described["controls"][name]
+    environment = control.get("environment", described["environment"])
     return Case(
         bug=CONTROL,
         name=name,
-        title=described["controls"][name]["title"],
+        title=control["title"],
         benign=False,
         portable=True,
         data=(),
@@ -78,7 +80,7 @@ def _case(name: str, directory: Path, described: Any) -> Case:
         timeout_s=described["timeout_s"],
         parameters=described["parameters"],
         volatile=frozenset(),
-        variants={"fixed": Variant("fixed", directory / f"{name}.py", described["environment"])},
+        variants={"fixed": Variant("fixed", directory / f"{name}.py", environment)},
         expectations=(),
         heatmap=None,
     )

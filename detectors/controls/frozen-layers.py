@@ -1,0 +1,31 @@
+"""Classify points of two spirals; the first layer is a fixed random projection, only the rest learns."""
+
+import experiment
+import torch
+from torch import nn
+
+
+def main():
+    config = experiment.parameters()
+    points, labels = experiment.spirals(512, config["device"])
+    model = experiment.network(width=64).to(config["device"])
+    for parameter in model[0].parameters():
+        parameter.requires_grad_(False)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    criterion = nn.CrossEntropyLoss()
+
+    records = experiment.Records()
+    for epoch in range(1, 11):
+        total = 0.0
+        for batch in torch.randperm(len(labels)).split(64):
+            optimizer.zero_grad()
+            loss = criterion(model(points[batch]), labels[batch])
+            loss.backward()
+            optimizer.step()
+            total += loss.item() * len(batch)
+        records.add(epoch=epoch, loss=total / len(labels))
+    records.write(config)
+
+
+if __name__ == "__main__":
+    main()
