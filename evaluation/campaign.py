@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from evaluation import controls
 from evaluation.evaluate import Evaluation, Settings
-from evaluation.model import CONTROL, REFERENCES, Detector, Program
+from evaluation.model import CONTROL, REFERENCES, Detector
 from evaluation.overhead import measure
+from evaluation.programs import Program
 from evaluation.records import CheckRecord, Evaluations, OverheadRecord
 from evaluation.samples import Samples
 from evaluation.trial import Sample

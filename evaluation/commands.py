@@ -66,7 +66,9 @@ def evaluate_command(arguments: Namespace) -> int:
 def scores_command(arguments: Namespace) -> int:
     from evaluation.records import Evaluations
 
-    source = load().root / "detectors" / "expected" if arguments.source == "expected" else arguments.results / "detectors"
+    source = (
+        load().root / "detectors" / "expected" if arguments.source == "expected" else arguments.results / "detectors"
+    )
     evaluations = Evaluations(source)
     checks = evaluations.checks(arguments.detectors)
     if not checks:

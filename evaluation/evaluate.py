@@ -1,4 +1,4 @@
-"""How is an evaluation done? Detectors × programs -> records of checks and of overheads; finished ones are not redone."""
+"""How does one detector look at programs? Answers become records of checks; finished ones are not asked for again."""
 
 import hashlib
 import json
@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evaluation.model import Detector, Program, Verdict
+from evaluation.model import Detector, Verdict
+from evaluation.programs import Program
 from evaluation.records import SCHEMA, CheckRecord, Evaluations, Seconds, Site
 from evaluation.samples import Samples
 from evaluation.trial import KIT, Bench, Sample, check, own_python, prepare, set_up
@@ -58,7 +59,7 @@ class Evaluation:
         return self._bench
 
     def _set_up(self) -> Bench:
-        python, packages = own_python(), ()
+        python, packages = own_python(), tuple[Path, ...]()
         if self.detector.has_environment:
             described = environment.read(f"detector-{self.detector.name}", self.detector.directory)
             built = environment.find(described) or build.build(described, self.progress)
@@ -113,7 +114,7 @@ class Evaluation:
     def _learn(self, references: Sequence[Program]) -> tuple[Path, str | None, float]:
         key = tuple(program.run.key for program in references)
         if key not in self._learnt:
-            samples = self.samples.bare(references)
+            samples = self.samples.bare(references, "reference")
             if "metrics" in self.detector.needs:
                 samples = [self.samples.with_losses(sample) for sample in samples]
             state = self.scratch / f"state-{len(self._learnt)}"

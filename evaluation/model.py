@@ -1,11 +1,8 @@
 """What is a detector, what is it shown, what does it answer? Frozen objects; no files, no processes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from runner.execution import Run
-from runner.model import Bug, Case
 
 NEEDS = ("source", "reference_runs", "in_process", "metrics")
 SEVERITIES = ("info", "warning", "error")
@@ -108,26 +105,3 @@ class Verdict:
     training: Training | None = None
     invariants: Invariants | None = None
     artefacts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program to be looked at: a variant of a bug's case, or a clean control. The run holds scripts and place."""
-
-    bug: Bug
-    run: Run
-
-    @property
-    def case(self) -> Case:
-        return self.run.case
-
-    @property
-    def kind(self) -> str:
-        return CONTROL if self.bug.id == CONTROL else self.run.variant
-
-    @property
-    def files(self) -> Mapping[str, bytes]:
-        """What a detector may see, under neutral names: the script as program.py, and what it imports."""
-        variants = {variant.script.name for case in self.bug.cases.values() for variant in case.variants.values()}
-        shared = {name: text for name, text in self.run.scripts.items() if name not in variants}
-        return shared | {"program.py": self.run.scripts[self.case.variants[self.run.variant].script.name]}

@@ -8,7 +8,7 @@ from evaluation.evaluate import Evaluation
 from evaluation.model import Training
 from evaluation.records import SCHEMA, OverheadRecord
 from evaluation.samples import launch
-from evaluation.trial import Sample, lay_out
+from evaluation.trial import Sample
 from runner.execution import machine
 from runner.key import THREADS
 
@@ -27,7 +27,7 @@ def measure(evaluation: Evaluation, sample: Sample, training: Training, repeats:
     for turn in range(1, repeats + 1):
         evaluation.progress.line(f"{evaluation.label}: overhead on {blank.bug}/{blank.case}, {turn} of {repeats}")
         directory = evaluation.scratch / f"bare-{turn}" / "program"
-        lay_out(sample.program, directory)
+        sample.program.lay_out(directory)
         seconds = launch(sample.program, directory)
         verdict, _ = evaluation.answer(sample, references, evaluation.scratch / f"watched-{turn}")
         if seconds is None or verdict.training is None or verdict.training.of != training.of:

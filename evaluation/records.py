@@ -36,8 +36,8 @@ class Seconds:
 class CheckRecord:
     """One detector on one program. `kind` is buggy, fixed or control, `references` one of model.REFERENCES.
 
-    `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the detector's, whether its rules
-    count them or not; `dropped` more were left out. `key` identifies detector, program and references.
+    `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the detector's, whether
+    its rules count them or not; `dropped` more were left out. `key` identifies detector, program and references.
     """
 
     schema: int

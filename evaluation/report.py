@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.scores import label
 from runner.errors import ResultsError
 from runner.records import finite, write_json
 
@@ -16,12 +17,6 @@ HEADING = [
     "DID NOT RUN",
 ]  # fmt: skip
 FAILURES = ("unsupported", "tool_error", "timeout", "peeked")
-
-
-def label(row: Any) -> str:
-    """The name of a row: detector, kind of references and rule, the last two only where they say something."""
-    parts = [part for part in (row["references"], row["rule"]) if part not in ("none", "default")]
-    return row["detector"] + (f" ({', '.join(parts)})" if parts else "")
 
 
 def rows(scores: "pd.DataFrame") -> list[list[str]]:
@@ -65,5 +60,3 @@ def write(scores: "pd.DataFrame", outcomes: "pd.DataFrame", directory: Path) -> 
         except OSError as error:
             raise ResultsError(f"{path}: cannot be written: {error.strerror}") from error
     return paths
-
-

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.controls import Controls
-from evaluation.model import CONTROL, Program
-from evaluation.trial import KIT, Sample, lay_out
+from evaluation.model import CONTROL
+from evaluation.programs import Program
+from evaluation.trial import KIT, Sample
 from runner import process
 from runner.execution import variables
 from runner.key import THREADS
@@ -35,9 +36,10 @@ class Samples:
             for run in self.session.plan(target, seeds or target.case.seeds[:1])
         ]
 
-    def bare(self, programs: Sequence[Program]) -> list[Sample]:
+    def bare(self, programs: Sequence[Program], what: str = "bare") -> list[Sample]:
         """The programs that end well when they run by themselves, with their records."""
-        done = [(program, self.session.perform(program.run, len(programs))) for program in programs]
+        total = len(programs)
+        done = [(p, self.session.perform(p.run, f"[{n}/{total}] {what}:")) for n, p in enumerate(programs, 1)]
         return [Sample(program, record.metrics) for program, record in done if record.ok]
 
     def with_losses(self, sample: Sample) -> Sample:
@@ -61,7 +63,7 @@ class Samples:
     def _record_losses(self, program: Program) -> Sequence[Mapping[str, Any]]:
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch) / "program"
-            lay_out(program, directory)
+            program.lay_out(directory)
             launch(program, directory, ["--monitor", str(KIT / "losses_monitor.py")])
             path = directory / "losses.json"
             found: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []

@@ -61,6 +61,12 @@ def _outcome(record: CheckRecord, rule: Rule) -> dict[str, Any]:
     }
 
 
+def label(row: Any) -> str:
+    """The name of a row: detector, kind of references and rule, the last two only where they say something."""
+    parts = [part for part in (row["references"], row["rule"]) if part not in ("none", "default")]
+    return f"{row['detector']} ({', '.join(parts)})" if parts else str(row["detector"])
+
+
 def diagnosis(alarm: Alarm, site: Site) -> str:
     """Whether an alarm names the fault's site: its API or its line (exact), a line or a name close to it (near)."""
     same_file = alarm.file == site.file and alarm.line is not None and site.line is not None
@@ -113,7 +119,8 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
 
 def _rate(name: str, count: int, n: int) -> dict[str, Any]:
     low, high = wilson(count, n)
-    return {name: count, f"{name}_n": n, f"{name}_rate": count / n if n else None, f"{name}_low": low, f"{name}_high": high}
+    rate = count / n if n else None
+    return {name: count, f"{name}_n": n, f"{name}_rate": rate, f"{name}_low": low, f"{name}_high": high}
 
 
 def wilson(count: int, n: int, z: float = 1.959964) -> tuple[float | None, float | None]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.detectors import supports
-from evaluation.model import Detector, Program, Verdict
+from evaluation.model import Detector, Verdict
+from evaluation.programs import Program
 from evaluation.verdicts import read_verdict
 from runner import process
 from runner.execution import variables
@@ -134,18 +135,9 @@ def _variables(bench: Bench, program: Program, work: Path, peeked: Path) -> dict
     }
 
 
-def lay_out(program: Program, directory: Path) -> None:
-    """Write a program under neutral names into a new directory, with its parameters beside it."""
-    directory.mkdir(parents=True)
-    for name, text in program.files.items():
-        (directory / name).write_bytes(text)
-    parameters = json.dumps({"parameters": program.run.parameters}, indent=1)
-    (directory / "config.json").write_text(parameters, encoding="utf-8")
-
-
 def _target(bench: Bench, sample: Sample, directory: Path) -> dict[str, Any]:
     """What target.json says of a program, which is laid out in `directory`."""
-    lay_out(sample.program, directory)
+    sample.program.lay_out(directory)
     place = sample.program.run.place
     values: dict[str, str | None] = {}
     for name, records in (("metrics", sample.metrics), ("losses", sample.losses)):

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.scores import ROW, label
 from plots.style import OUTCOMES, PANEL_INCHES, SINGLE, new_figure, save, styled
 
 if TYPE_CHECKING:
@@ -10,7 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CELL_INCHES = (0.95, 0.42)
-ROW = ["detector", "references", "rule"]
 
 
 def draw(outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind: str) -> list[Path]:
@@ -18,12 +18,6 @@ def draw(outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind
     paths = [_matrix(outcomes, scores, directory / f"matrix.{kind}")] if (outcomes.kind == "buggy").any() else []
     timed = scores[scores.overhead.notna()]
     return paths if timed.empty else [*paths, _overhead(timed, directory / f"overhead.{kind}")]
-
-
-def name(row: Any) -> str:
-    """How a row of scores is called: what is the same for most is left out."""
-    parts = [row[column] for column in ("references", "rule") if row[column] not in ("none", "default")]
-    return f"{row['detector']} ({', '.join(parts)})" if parts else str(row["detector"])
 
 
 def _matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path:
@@ -39,7 +33,7 @@ def _matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Pat
             for x, (bug, case, _) in enumerate(cases):
                 _cell(axes, x, y, *_outcome(mine[(mine.bug == bug) & (mine.case == case)]))
             _cell(axes, len(cases), y, *_controls(row))
-        _label(axes, columns, [name(row) for _, row in scores.iterrows()])
+        _label(axes, columns, [label(row) for _, row in scores.iterrows()])
         _legend(axes)
         return save(figure, path)
 
@@ -91,7 +85,8 @@ def _legend(axes: "Axes") -> None:
 
     handles = [Patch(color=colour, label=state) for state, colour in OUTCOMES.items()]
     axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=len(handles), fontsize=8)
-    axes.set_xlabel("in a cell: iterations from the trigger to the first alarm (controls: programs accused)", labelpad=28)
+    text = "in a cell: iterations from the trigger to the first alarm (controls: programs accused)"
+    axes.set_xlabel(text, labelpad=28)
 
 
 def _overhead(timed: "pd.DataFrame", path: Path) -> Path:
@@ -101,7 +96,8 @@ def _overhead(timed: "pd.DataFrame", path: Path) -> Path:
         axes = figure.subplots()
         for _, row in timed.iterrows():
             axes.plot(row["overhead"], row["paired_rate"], "o", color=SINGLE[0])
-            axes.annotate(name(row), (row["overhead"], row["paired_rate"]), (4, 4), textcoords="offset points", fontsize=8)
+            at = (row["overhead"], row["paired_rate"])
+            axes.annotate(label(row), at, (4, 4), textcoords="offset points", fontsize=8)
         axes.set_xscale("log")
         axes.axvline(1, color="grey", linewidth=0.8)
         axes.set_ylim(-0.03, max(0.3, 1.15 * timed.paired_rate.max()))

@@ -41,6 +41,8 @@ CALLS = {
     "versions": env_commands.versions_command,
     "why": env_commands.why_command,
 }
+
+
 def _add(to: Commands, name: str, text: str, examples: list[str]) -> Parser:
     return add_command(to, name, CALLS[name], text, examples)
 

@@ -1,5 +1,6 @@
 """How do the parts make a benchmark run? targets -> places -> runs -> verdicts, for the shell and for notebooks."""
 
+import itertools
 import math
 import os
 import re
@@ -71,7 +72,6 @@ class Session:
         self.progress = progress
         self.store = Store(options.results.absolute())
         self.places = Places(catalog.root, progress, options.device, options.python, options.keep)
-        self._done = 0
 
     def run(self, targets: Sequence[Target]) -> list[Outcome]:
         """Run and judge all targets; environments that are missing are built first."""
@@ -80,9 +80,9 @@ class Session:
     def records(self, targets: Sequence[Target]) -> Iterator[tuple[Target, tuple[RunRecord, ...]]]:
         """Each target with the records of its runs, not judged; all is planned before the first one runs."""
         planned = [(target, self.plan(target)) for target in targets]
-        total = sum(len(runs) for _, runs in planned)
+        total, number = sum(len(runs) for _, runs in planned), itertools.count(1)
         for target, runs in planned:
-            yield target, tuple(self.perform(run, total) for run in runs)
+            yield target, tuple(self.perform(run, f"[{next(number)}/{total}]") for run in runs)
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
         """The runs of a target, each with its place, which is built if it is missing; with its own seeds by default."""
@@ -122,10 +122,9 @@ class Session:
             self.progress.line(f"{target.case.id}: no drift: {error}")
             return None
 
-    def perform(self, run: Run, total: int) -> RunRecord:
-        """Do a run, one of `total`, or find it done; says how it ended."""
-        self._done += 1
-        label = f"[{self._done}/{total}] {run.name}"
+    def perform(self, run: Run, where: str) -> RunRecord:
+        """Do a run or find it done; says, after `where`, how it ended."""
+        label = f"{where} {run.name}"
         case = run.case
         again = self.options.force or run.place.broken is not None
         done = None if again else self.store.find(case.bug, case.name, run.variant, run.seed, run.key)

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = [
     {"runner.errors", "runner.model"},
-    {"runner.catalog", "runner.process", "runner.measure", "runner.progress", "runner.key"},
+    {"runner.catalog", "runner.process", "runner.measure", "runner.progress", "runner.key", "runner.options"},
     {"runner.interpreter", "runner.records", "runner.checkout"},
     {"runner.environment", "runner.table", "runner.verification"},
     {"runner.build", "runner.affected"},
@@ -17,19 +17,28 @@ LAYERS = [
     {"runner.session"},
     {"runner.versions"},
     {"runner.report", "runner.api"},
+    {"evaluation.model"},
+    {"evaluation.detectors", "evaluation.programs"},
+    {"evaluation.controls", "evaluation.records", "evaluation.verdicts"},
+    {"evaluation.trial", "evaluation.scores"},
+    {"evaluation.samples", "evaluation.report"},
+    {"evaluation.evaluate"},
+    {"evaluation.overhead"},
+    {"evaluation.campaign"},
     {"plots.style"},
-    {"plots.curves", "plots.summary", "plots.heatmap", "plots.versions"},
+    {"plots.curves", "plots.summary", "plots.heatmap", "plots.versions", "plots.detectors"},
     {"plots.figures"},
-    {"runner.commands", "runner.env_commands"},
+    {"runner.commands", "runner.env_commands", "evaluation.commands"},
+    {"evaluation.arguments"},
     {"runner.arguments"},
     {"runner.cli"},
-    {"runner", "runner.__main__", "plots"},
+    {"runner", "runner.__main__", "plots", "evaluation"},
 ]
 FORBIDDEN = {f"runner.{name}" for name in ("execution", "session", "process", "build", "environment", "place", "why")}
 
 
 def modules():
-    for package in ("runner", "plots"):
+    for package in ("runner", "plots", "evaluation"):
         for path in sorted((ROOT / package).glob("*.py")):
             yield package if path.stem == "__init__" else f"{package}.{path.stem}", path
 
@@ -49,7 +58,7 @@ def layer(name):
 
 @pytest.mark.parametrize("name, path", list(modules()), ids=lambda value: value if isinstance(value, str) else "")
 def test_imports_run_downward(name, path):
-    known = {module for module, _ in modules()} - {"runner", "plots"}
+    known = {module for module, _ in modules()} - {"runner", "plots", "evaluation"}
     for other in set(imports(path)) & known:
         assert layer(other) < layer(name), f"{name} imports {other}"
         assert not (name.startswith("plots") and other in FORBIDDEN), f"{name} imports {other}"

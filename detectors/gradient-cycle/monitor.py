@@ -1,9 +1,9 @@
 """Does every gradient go through None or zero between two steps that use it?
 
 The right pattern of a training loop is periodic: nothing, gradients, a step, nothing again. Whoever clears them, and
-however, at some moment between two steps each gradient is None or zero; this monitor looks when `zero_grad` is done, when
-`backward` begins and when `step` begins. A gradient that never was, and that has changed since the last step, is the sum
-of this and an earlier iteration. One that has not changed is only used again, which is no accumulation.
+however, at some moment between two steps each gradient is None or zero; this monitor looks when `zero_grad` is done,
+when `backward` begins and when `step` begins. A gradient that never was, and that has changed since the last step, is
+the sum of this and an earlier iteration. One that has not changed is only used again, which is no accumulation.
 """
 
 
@@ -32,11 +32,13 @@ class Cycle:
 
     def before_step(self, iteration):
         self.look()
-        grown = [p for p, (gradient, version) in self.used.items() if (id(p.grad), p.grad._version) != (gradient, version)]
+        grown = [
+            p for p, (gradient, version) in self.used.items() if (id(p.grad), p.grad._version) != (gradient, version)
+        ]
         if grown:
             self.emit(
                 "not-periodic",
-                f"gradients of {len(grown)} parameters were neither None nor zero since the last step, and have changed",
+                f"gradients of {len(grown)} parameters were never None or zero since the last step, and have changed",
                 severity="error",
                 api="torch.optim.Optimizer.zero_grad",
                 parameter=self.names.get(id(grown[0])),

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 
-class Unsupported(Exception):
+class UnsupportedError(Exception):
     """Raised by an adapter for a program that its tool cannot look at."""
 
 
@@ -28,11 +28,11 @@ class ToolError(Exception):
     """Raised by an adapter whose tool has failed."""
 
 
-class ToolTimeout(Exception):
+class ToolTimeoutError(Exception):
     """Raised where a program has not ended in time."""
 
 
-STATUSES = {Unsupported: "unsupported", ToolError: "tool_error", ToolTimeout: "timeout"}
+STATUSES = {UnsupportedError: "unsupported", ToolError: "tool_error", ToolTimeoutError: "timeout"}
 
 
 def alarm(code, message, severity="warning", iteration=None, file=None, line=None, api=None, parameter=None):
@@ -50,7 +50,7 @@ def alarm(code, message, severity="warning", iteration=None, file=None, line=Non
 
 
 def run(arguments, directory, timeout_s, packages=(), log="run"):
-    """Run a program in `directory`; returns (exit status, seconds, standard error). Raises ToolTimeout.
+    """Run a program in `directory`; returns (exit status, seconds, standard error). Raises ToolTimeoutError.
 
     `packages` are put behind PYTHONPATH; the output is kept as <log>.out and <log>.err in the present directory.
     """
@@ -65,7 +65,7 @@ def run(arguments, directory, timeout_s, packages=(), log="run"):
                 env={**os.environ, "PYTHONPATH": path},
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
-            raise ToolTimeout(f"not done after {timeout_s:.0f} s") from error
+            raise ToolTimeoutError(f"not done after {timeout_s:.0f} s") from error
     return done.returncode, time.perf_counter() - start, err.read_text(errors="replace")
 
 

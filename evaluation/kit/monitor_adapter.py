@@ -1,6 +1,6 @@
 """The adapter of every detector that is only a monitor: runs the program in the launcher.
 
-    python monitor_adapter.py MONITOR.py check --target target.json --state DIR --out verdict.json
+python monitor_adapter.py MONITOR.py check --target target.json --state DIR --out verdict.json
 """
 
 import sys

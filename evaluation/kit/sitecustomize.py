@@ -1,7 +1,8 @@
 """Python imports this at its start: it keeps a detector's processes from looking at what tells buggy from fixed.
 
-A path of TRAINBUGS_GUARDED that is opened, listed or handed to a program is refused, and noted in TRAINBUGS_PEEKED. This
-finds a mistake or a shortcut, not an enemy: programs that are not Python's can only be seen being started.
+A path of TRAINBUGS_GUARDED that is opened, listed or handed to a program is refused, and noted in the file
+TRAINBUGS_PEEKED. This finds a mistake or a shortcut, not an enemy: what programs do that are not
+Python's is not seen.
 """
 
 import os
@@ -35,7 +36,8 @@ def hook(event, arguments):
 
 
 def note(path):
-    with open(os.environ["TRAINBUGS_PEEKED"], "a", encoding="utf-8") as file:
+    # pathlib would be imported at the start of every process.
+    with open(os.environ["TRAINBUGS_PEEKED"], "a", encoding="utf-8") as file:  # noqa: PTH123
         file.write(f"{os.fspath(path)}\n")
 
 
