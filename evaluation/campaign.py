@@ -60,7 +60,8 @@ def run(campaign: Campaign, session: Session) -> Result:
     samples = Samples(session, found)
     targets = [*_targets(campaign, session), *(found.targets() if campaign.with_controls else ())]
     programs = samples.programs(targets, session.options.seeds)
-    good = samples.bare(programs)
+    # In an order that has nothing to do with which is which: a detector might remember.
+    good = sorted(samples.bare(programs), key=lambda sample: sample.program.run.key)
     checks: list[CheckRecord] = []
     overheads: list[OverheadRecord] = []
     for detector in campaign.detectors:

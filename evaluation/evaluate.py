@@ -13,7 +13,7 @@ from evaluation.model import Detector, Verdict
 from evaluation.programs import Program
 from evaluation.records import SCHEMA, CheckRecord, Evaluations, Seconds, Site
 from evaluation.samples import Samples
-from evaluation.trial import KIT, Bench, Sample, check, own_python, prepare, set_up
+from evaluation.trial import KIT, Bench, Sample, check, own_python, prepare
 from runner import build, environment, process
 from runner.execution import machine
 from runner.key import THREADS
@@ -65,9 +65,7 @@ class Evaluation:
             built = environment.find(described) or build.build(described, self.progress)
             python, packages = built.python, tuple(built.directory.glob("lib/python*/site-packages"))
         timeout_s = self.settings.timeout_s or self.detector.timeout_s
-        bench = Bench(self.detector, python, packages, self.scratch, self.settings.guarded, timeout_s)
-        set_up(bench)
-        return bench
+        return Bench(self.detector, python, packages, self.settings.guarded, timeout_s)
 
     def check(self, sample: Sample, where: str) -> CheckRecord | None:
         """The record of a check, made now or found; None where the program is not scored with these references."""
@@ -84,7 +82,8 @@ class Evaluation:
         return record
 
     def _fill(self, record: CheckRecord, sample: Sample, references: Sequence[Program]) -> CheckRecord:
-        verdict, seconds = self.answer(sample, references, self.scratch / f"check-{record.key[:12]}")
+        work = self.new_folder()
+        verdict, seconds = self.answer(sample, references, work)
         record = replace(
             record,
             status=verdict.status,
@@ -94,13 +93,12 @@ class Evaluation:
             invariants=verdict.invariants,
             seconds=replace(seconds, training=verdict.training),
         )
-        self._keep(record, verdict)
+        self._keep(record, verdict, work)
         self.settings.evaluations.save(record)
         return record
 
     def answer(self, sample: Sample, references: Sequence[Program], work: Path) -> tuple[Verdict, Seconds]:
         """What the detector says of a program now, and the seconds that learning and looking took."""
-        work.mkdir()
         state, learning = None, None
         if references:
             state, failed, learning = self._learn(references)
@@ -125,9 +123,13 @@ class Evaluation:
     def _wait(self, what: str) -> Callable[[float], None]:
         return lambda elapsed: self.progress.status(lambda: f"{what}, {elapsed:.0f} s")
 
-    def _keep(self, record: CheckRecord, verdict: Verdict) -> None:
+    def new_folder(self) -> Path:
+        """A new folder in the scratch folder, whose name says nothing."""
+        return Path(tempfile.mkdtemp(dir=self.scratch))
+
+    def _keep(self, record: CheckRecord, verdict: Verdict, work: Path) -> None:
         """Copy what the detector wrote, and named, to where it is kept, with the streams of its adapter."""
-        work, kept = self.scratch / f"check-{record.key[:12]}", self.settings.evaluations.artefacts(record)
+        kept = self.settings.evaluations.artefacts(record)
         shutil.rmtree(kept, ignore_errors=True)
         kept.mkdir(parents=True)
         for name in ("stdout", "stderr", "verdict.json", *verdict.artefacts):

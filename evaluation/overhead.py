@@ -26,10 +26,10 @@ def measure(evaluation: Evaluation, sample: Sample, training: Training, repeats:
     bare, watched = [], []
     for turn in range(1, repeats + 1):
         evaluation.progress.line(f"{evaluation.label}: overhead on {blank.bug}/{blank.case}, {turn} of {repeats}")
-        directory = evaluation.scratch / f"bare-{turn}" / "program"
+        directory = evaluation.new_folder() / "program"
         sample.program.lay_out(directory)
         seconds = launch(sample.program, directory)
-        verdict, _ = evaluation.answer(sample, references, evaluation.scratch / f"watched-{turn}")
+        verdict, _ = evaluation.answer(sample, references, evaluation.new_folder())
         if seconds is None or verdict.training is None or verdict.training.of != training.of:
             return None
         bare.append(round(seconds[0 if training.of == "loop" else 1], 4))

@@ -38,13 +38,12 @@ class Sample:
 class Bench:
     """A detector ready to work: `python` runs its adapter, `packages` are folders of packages that it brings.
 
-    `scratch` is a folder of its own; `guarded` are those that it must not look at.
+    `guarded` are folders that it must not look at.
     """
 
     detector: Detector
     python: Path
     packages: tuple[Path, ...]
-    scratch: Path
     guarded: tuple[Path, ...]
     timeout_s: float
 
@@ -52,11 +51,6 @@ class Bench:
 def own_python() -> Path:
     """The interpreter for adapters that bring no packages: that of this program."""
     return Path(sys.executable)
-
-
-def set_up(bench: Bench) -> None:
-    """Copy the detector to its scratch folder, so that nothing of the benchmark lies beside it."""
-    shutil.copytree(bench.detector.directory, bench.scratch / "detector", ignore=LEFT_OUT)
 
 
 def prepare(
@@ -97,9 +91,11 @@ def _call(
     bench: Bench, program: Program, work: Path, arguments: list[str], state: Path, on_wait: Callable[[float], None]
 ) -> tuple[Verdict, float]:
     """Run the adapter; the verdict is ok where it ended well, and says nothing of its answer."""
-    peeked = work / "peeked"
+    peeked, copy = work / "peeked", work / "detector"
+    # A new copy each time: nothing of the benchmark lies beside it, nor what it has left behind.
+    shutil.copytree(bench.detector.directory, copy, ignore=LEFT_OUT)
     first = [str(KIT / "monitor_adapter.py")] if bench.detector.in_launcher else []
-    command = [str(bench.python), *first, str(bench.scratch / "detector" / bench.detector.program), *arguments]
+    command = [str(bench.python), *first, str(copy / bench.detector.program), *arguments]
     start = time.monotonic()
     done = process.run(
         [*command, "--state", str(state)],

@@ -19,7 +19,7 @@ def read_verdict(path: Path) -> Verdict:
     try:
         if path.stat().st_size > MAX_BYTES:
             return Verdict("tool_error", f"{path.name} is larger than {MAX_BYTES} bytes")
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
         check_schema(found, Path(path.name), SCHEMA, "verdict")
     except FileNotFoundError:
         return Verdict("tool_error", f"the detector wrote no {path.name}")
@@ -28,6 +28,10 @@ def read_verdict(path: Path) -> Verdict:
     except CatalogError as error:
         return Verdict("tool_error", str(error)[:500])
     return _verdict(found)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
 
 
 def _verdict(found: Any) -> Verdict:

@@ -1,0 +1,178 @@
+"""What makes a detector's directory well formed; what a verdict may be; the detectors and controls that are shipped."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation import controls, detectors
+from evaluation.model import Alarm, Rule, Verdict
+from evaluation.verdicts import read_verdict
+from runner.errors import CatalogError, UsageError
+
+ROOT = Path(__file__).parent.parent
+GOOD = {
+    "schema": 1, "name": "mine", "version": "1", "title": "t", "source": "s", "needs": ["source"],
+    "adapter": "adapter.py", "alarm_rules": {"default": {}},
+}  # fmt: skip
+
+
+def write(tmp_path, **changes):
+    directory = tmp_path / "mine"
+    directory.mkdir(exist_ok=True)
+    (directory / "adapter.py").write_text("")
+    (directory / "monitor.py").write_text("")
+    described = {name: value for name, value in (GOOD | changes).items() if value is not None}
+    (directory / "detector.json").write_text(json.dumps(described))
+    return directory
+
+
+def test_a_directory_anywhere_is_a_detector(tmp_path):
+    found = detectors.load(ROOT, str(write(tmp_path)))
+    assert (found.name, found.references, found.rules, found.in_launcher) == (
+        "mine",
+        ("none",),
+        (Rule("default"),),
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"name": "other"}, "name is 'other', expected 'mine'"),
+        ({"adapter": "absent.py"}, "there is no absent.py"),
+        ({"adapter": None}, "detector.json"),
+        ({"monitor": "monitor.py"}, "detector.json"),
+        ({"adapter": "../adapter.py"}, "adapter"),
+        ({"needs": ["label"]}, "needs"),
+        ({"needs": ["reference_runs"]}, "go together"),
+        ({"references": ["same"]}, "go together"),
+        ({"torch": "two"}, "torch is 'two', expected a range like"),
+        ({"adapter": None, "monitor": "monitor.py"}, "a monitor needs in_process"),
+        ({"alarm_rules": {"default": {"minimum_severity": "fatal"}}}, "fatal"),
+        ({"alarm_rules": {}}, "alarm_rules"),
+        ({"surprise": 1}, "surprise"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path, changes, words):
+    with pytest.raises(CatalogError, match=words) as error:
+        detectors.read(write(tmp_path, **changes))
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_name_lists_the_known_ones(tmp_path):
+    with pytest.raises(UsageError, match="api-sequence"):
+        detectors.load(ROOT, "no-such")
+
+
+@pytest.mark.parametrize("version, good", [("2.2.2", True), ("2.2.2+cu121", True), ("1.13.1", False), ("2.13.0", True)])
+def test_the_range_of_torch(tmp_path, version, good):
+    assert detectors.supports(detectors.read(write(tmp_path, torch=">=2.0")), version) is good
+
+
+def test_a_rule_counts_what_it_names():
+    alarms = [
+        Alarm("b", "", "error", 5),
+        Alarm("a", "", "warning", 3),
+        Alarm("a", "", "info", 1),
+        Alarm("a", "", "error"),
+    ]
+    assert [alarm.iteration for alarm in Rule("r").counted(alarms)] == [None, 3, 5]
+    assert [alarm.iteration for alarm in Rule("r", "info", ("a",)).counted(alarms)] == [None, 1, 3]
+    assert Rule("r", "error", at_least=2).counted(alarms) and not Rule("r", "error", at_least=3).counted(alarms)
+
+
+@pytest.mark.parametrize(
+    "text, status, words",
+    [
+        ('{"status": "ok"}', "ok", None),
+        ('{"status": "ok", "alarms": [{"code": "a", "message": "m", "severity": "error"}]}', "ok", None),
+        ('{"status": "unsupported", "reason": "too old"}', "unsupported", "too old"),
+        ('{"status": "timeout"}', "timeout", "no reason given"),
+        (
+            '{"status": "tool_error", "alarms": [{"code": "a", "message": "m", "severity": "error"}]}',
+            "tool_error",
+            "no",
+        ),
+        ("{", "tool_error", "not JSON"),
+        ("[]", "tool_error", "not of type 'object'"),
+        ('{"status": "peeked"}', "tool_error", "peeked"),
+        ('{"status": "ok", "alarms": [{"code": "a"}]}', "tool_error", "alarms"),
+        ('{"status": "ok", "alarms": [{"code": "a", "message": "m", "severity": "fatal"}]}', "tool_error", "fatal"),
+        (
+            '{"status": "ok", "alarms": [{"code": "a", "message": "", "severity": "info", "iteration": 0}]}',
+            "tool_error",
+            "0",
+        ),
+        ('{"status": "ok", "training": {"seconds": NaN, "of": "loop"}}', "tool_error", "NaN"),
+        ("[" * 100_000, "tool_error", "JSON"),
+        (None, "tool_error", "wrote no verdict.json"),
+    ],
+)
+def test_verdicts(tmp_path, text, status, words):
+    path = tmp_path / "verdict.json"
+    if text is not None:
+        path.write_text(text)
+    verdict = read_verdict(path)
+    assert verdict.status == status
+    assert (words or "") in (verdict.reason or "")
+    assert status == "ok" or verdict == Verdict(status, verdict.reason)
+
+
+def test_of_very_many_alarms_some_are_kept_and_the_rest_counted(tmp_path):
+    alarm = {"code": "a", "message": "m", "severity": "error"}
+    (tmp_path / "verdict.json").write_text(json.dumps({"status": "ok", "alarms": [alarm] * 1500, "dropped": 7}))
+    verdict = read_verdict(tmp_path / "verdict.json")
+    assert (len(verdict.alarms), verdict.dropped) == (1000, 507)
+
+
+@pytest.mark.parametrize("name", detectors.names(ROOT))
+def test_shipped_detectors_are_well_formed_and_told_about(name):
+    detector = detectors.load(ROOT, name)
+    assert name in (ROOT / "detectors" / "README.md").read_text()
+    lock = detector.directory / "requirements.txt"
+    assert not lock.exists() or "--hash=" in lock.read_text()
+    for path in detector.directory.glob("*.py"):
+        assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+def test_there_are_at_least_twelve_controls_and_each_says_who_would_accuse_it():
+    found = controls.load(ROOT)
+    assert len(found.targets()) >= 12
+    assert set(found.accused) == set(found.bug.cases)
+    assert set(found.references) <= set(found.bug.cases)
+    scripts = {path.stem for path in (ROOT / "detectors" / "controls").glob("*.py")} - {"experiment"}
+    assert scripts == set(found.bug.cases)
+
+
+def test_controls_do_not_give_themselves_away():
+    for path in (ROOT / "detectors" / "controls").glob("*.py"):
+        assert not [
+            word for word in ("control", "clean", "correct", "detector", "alarm") if word in path.read_text().lower()
+        ]
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda d: d["controls"].update(absent={"title": "t", "accused": "a"}), "there is no absent.py"),
+        (lambda d: d["references"].append("absent"), "there is no control 'absent'"),
+        (lambda d: d.pop("environment"), "environment"),
+    ],
+)
+def test_malformed_controls_are_refused(tmp_path, change, words):
+    folder = tmp_path / "detectors" / "controls"
+    folder.mkdir(parents=True)
+    described = json.loads((ROOT / "detectors" / "controls" / "controls.json").read_text())
+    for name in described["controls"]:
+        (folder / f"{name}.py").write_text("")
+    change(described)
+    (folder / "controls.json").write_text(json.dumps(described))
+    with pytest.raises(CatalogError, match=words):
+        controls.load(tmp_path)
+
+
+def test_a_catalogue_without_controls_has_none(tmp_path):
+    assert controls.load(tmp_path).targets() == []

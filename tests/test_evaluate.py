@@ -1,0 +1,231 @@
+"""Detectors of every kind on the toy bug: each gets what it deserves, and none changes another's score."""
+
+import json
+import sys
+import textwrap
+
+import pytest
+
+from evaluation import campaign, detectors
+from evaluation.model import Rule
+from evaluation.records import Evaluations
+from evaluation.scores import outcomes, scores
+
+KINDS = {
+    "always": 'main(lambda target, state: {"alarms": [alarm("here", "something", iteration=1)]})',
+    "never": "main(lambda target, state: {})",
+    "right": """
+        def check(target, state):
+            text = Path(target.directory, target.script).read_text()
+            line = text.splitlines().index('    record = {"epoch": epoch, "accuracy": 1 * epoch + config["seed"]}')
+            return {"alarms": [alarm("factor", "1", line=line + 1, file=target.script, iteration=3)]}
+
+        try:
+            main(check)
+        except ValueError:
+            main(lambda target, state: {})
+    """,
+    "hangs": "time.sleep(60)",
+    "crashes": "raise ValueError('no idea')",
+    "killed": "os.kill(os.getpid(), 9)",
+    "silent": "pass",
+    "broken": "Path(sys.argv[sys.argv.index('--out') + 1]).write_text('{\"status\": \"ok\", ')",
+    "foreign": "Path(sys.argv[sys.argv.index('--out') + 1]).write_text('{\"status\": \"fine\"}')",
+    "failed": 'main(lambda target, state: {"status": "tool_error", "alarms": [alarm("x", "spurious")]})',
+    "old": 'raise SystemExit("never started")',
+    "peeks": "main(lambda target, state: {'alarms': [alarm('x', Path(ROOT, 'bugs/Toy-1/config.json').read_text())]})",
+    "lists": "os.listdir(Path(ROOT, 'bugs')); main(lambda target, state: {})",
+    "greps": """
+        def check(target, state):
+            subprocess.run(["grep", "-r", "buggy", ROOT + "/bugs"], check=False)
+            return {}
+        main(check)
+    """,
+    "hides": """
+        try:
+            open(ROOT + "/bugs/Toy-1/config.json")
+        except OSError:
+            pass
+        main(lambda target, state: {})
+    """,
+    "child": """
+        def check(target, state):
+            subprocess.run([sys.executable, "-c", f"open('{ROOT}/bugs/Toy-1/config.json')"], check=False)
+            return {}
+        main(check)
+    """,
+    "learns": """
+        def prepare(references, state):
+            last = [json.loads(Path(reference.metrics).read_text())[-1]["accuracy"] for reference in references]
+            (state / "last.json").write_text(json.dumps([min(last), len(last)]))
+
+        def check(target, state):
+            low, many = json.loads((state / "last.json").read_text())
+            last = json.loads(Path(target.metrics).read_text())[-1]["accuracy"]
+            return {"alarms": [alarm("low", f"{last} < {low} of {many}")] if last < low - 200 else []}
+
+        main(check, prepare)
+    """,
+    "cannot-learn": """
+        def prepare(references, state):
+            raise ToolError("too hard")
+        main(lambda target, state: {"alarms": [alarm("x", "x")]}, prepare)
+    """,
+}
+STATUS = {
+    "always": "ok", "never": "ok", "right": "ok", "hangs": "timeout", "crashes": "tool_error", "killed": "tool_error",
+    "silent": "tool_error", "broken": "tool_error", "foreign": "tool_error", "failed": "tool_error",
+    "old": "unsupported", "peeks": "peeked", "lists": "peeked", "greps": "peeked", "hides": "peeked",
+    "child": "peeked", "learns": "ok", "cannot-learn": "tool_error",
+}  # fmt: skip
+RULES = (Rule("default"),)
+NEEDS = {"learns": ["reference_runs", "metrics"], "cannot-learn": ["reference_runs"]}
+HEAD = """\
+import json, os, subprocess, sys, time
+from pathlib import Path
+from detector_kit import ToolError, alarm, main
+"""
+
+
+@pytest.fixture
+def make(toy, tmp_path, monkeypatch):
+    """Make a detector outside of the catalogue, of one of KINDS or with another adapter."""
+    monkeypatch.setattr("evaluation.trial.GRACE_S", 0.2)
+    # The loss of each iteration is taken by a monitor in torch, which toys do without.
+    monkeypatch.setattr("evaluation.samples.Samples._record_losses", lambda self, program: [])
+    toy.write("fixed.py", (toy.directory / "fixed.py").read_text().replace("2 * epoch", "100 * epoch"))
+
+    def made(kind, adapter=None, **changes):
+        directory = tmp_path / "own" / kind
+        directory.mkdir(parents=True, exist_ok=True)
+        needs = NEEDS.get(kind, ["source"])
+        described = {
+            "schema": 1, "name": kind, "version": "1", "title": "a toy", "source": "here", "needs": needs,
+            "adapter": "adapter.py", "alarm_rules": {"default": {}}, "timeout_s": 0.3 if kind == "hangs" else 20,
+        }  # fmt: skip
+        if "reference_runs" in needs:
+            described["references"] = ["same"]
+        (directory / "detector.json").write_text(json.dumps(described | changes))
+        text = HEAD + f"ROOT = {str(toy.root)!r}\n" + textwrap.dedent(adapter or KINDS[kind])
+        (directory / "adapter.py").write_text(text)
+        return directory
+
+    return made
+
+
+def evaluate(toy, *directories, **options):
+    session = toy.session(**{name: options.pop(name) for name in ("seeds",) if name in options})
+    chosen = [detectors.load(toy.root, str(directory)) for directory in directories]
+    return campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
+
+
+def score(result):
+    table = outcomes(result.checks, {record.detector: RULES for record in result.checks})
+    return scores(table).set_index("detector")
+
+
+@pytest.mark.parametrize("kind", STATUS)
+def test_each_detector_gets_its_status(toy, make, kind, monkeypatch):
+    if kind == "old":
+        monkeypatch.setattr("evaluation.trial.supports", lambda detector, torch: False)
+    result = evaluate(toy, make(kind))
+    assert {record.kind: record.status for record in result.checks} == {"buggy": STATUS[kind], "fixed": STATUS[kind]}
+    assert all(record.reason for record in result.checks if record.status != "ok")
+    assert not [record.alarms for record in result.checks if record.status != "ok" and record.alarms]
+
+
+def test_always_and_never_get_what_they_deserve(toy, make):
+    table = score(evaluate(toy, make("always"), make("never"), make("right"), seeds=(0, 1)))
+    assert list(table.detected) == [2, 0, 2]
+    assert list(table.paired) == [0, 0, 2]
+    assert list(table.false_fixed) == [2, 0, 0]
+    assert list(table.detected_n) == list(table.paired_n) == [2, 2, 2]
+    right = table.loc["right"]
+    assert (right.delay_median, right.diagnosis_exact, right.diagnosis_no) == (1, 2, 0)
+
+
+def test_one_that_fails_changes_nobody_elses_score(toy, make):
+    alone = score(evaluate(toy, make("right"))).loc["right"]
+    bad = [make(kind) for kind in ("crashes", "hangs", "broken", "peeks", "killed")]
+    among = score(evaluate(toy, bad[0], bad[1], make("right"), *bad[2:], force=True)).loc["right"]
+    same = [name for name in alone.index if not name.endswith("_s")]
+    assert alone[same].equals(among[same])
+
+
+def test_one_that_learns_gets_the_fixed_twin_with_other_seeds(toy, make):
+    result = evaluate(toy, make("learns"))
+    assert {record.kind: bool(record.alarms) for record in result.checks} == {"buggy": True, "fixed": False}
+    assert result.checks[0].references == "same"
+    assert result.checks[0].alarms[0].message.endswith("of 2")
+    assert all(record.seconds.prepare > 0 for record in result.checks)
+
+
+def test_nothing_that_a_detector_gets_tells_buggy_from_fixed(toy, make):
+    adapter = """
+        def check(target, state):
+            words = [target.script, *target.arguments, target.directory, os.getcwd(), str(state), *sys.argv]
+            words += os.listdir(target.directory) + os.listdir(".") + [Path(__file__).parent.name]
+            words += [f"{n}={v}" for n, v in os.environ.items() if n != "TRAINBUGS_GUARDED"]
+            words += [Path(target.directory, "config.json").read_text()]
+            return {"alarms": [alarm("seen", json.dumps(words))]}
+        main(check)
+    """
+    result = evaluate(toy, make("looks", adapter), seeds=(0,))
+    seen = [json.loads(record.alarms[0].message) for record in result.checks]
+    for words in seen:
+        assert not [word for word in words if "buggy" in word or "fixed" in word or "Toy" in word]
+    assert sorted(w for w in seen[0] if "/tmp" not in w) == sorted(w for w in seen[1] if "/tmp" not in w)
+
+
+def test_what_was_answered_is_not_asked_again_unless_something_changed(toy, make):
+    count = "Path('/dev/null'); main(lambda target, state: {'alarms': [alarm('pid', str(os.getpid()))]})"
+    first = evaluate(toy, make("counts", count)).checks
+    assert evaluate(toy, make("counts", count)).checks == first, "asked again"
+    pids = {record.alarms[0].message for record in first}
+    for changed in (
+        lambda: evaluate(toy, make("counts", count), force=True),
+        lambda: evaluate(toy, make("counts", count + " # another")),
+        lambda: evaluate(toy, make("counts", count, version="2")),
+        lambda: (
+            toy.write("buggy.py", (toy.directory / "buggy.py").read_text() + "\n"),
+            evaluate(toy, make("counts", count)),
+        )[1],
+    ):
+        again = {record.alarms[0].message for record in changed().checks}
+        assert not again & pids
+        pids |= again
+
+
+def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
+    adapter = """
+        def check(target, state):
+            Path("raw.txt").write_text("all that the tool said")
+            return {"alarms": [], "artefacts": ["raw.txt", "../../secret", "missing"],
+                    "training": {"seconds": 1.5, "of": "process"}, "invariants": {"checked": 4, "violated": 1}}
+        main(check)
+    """
+    result = evaluate(toy, make("keeps", adapter))
+    folder = Evaluations(toy.results / "detectors")
+    kept = folder.artefacts(result.checks[0])
+    assert {path.name for path in kept.iterdir()} == {"raw.txt", "stdout", "stderr", "verdict.json"}
+    assert sorted(folder.checks(), key=lambda r: r.kind) == sorted(result.checks, key=lambda r: r.kind)
+    assert folder.rules() == {"keeps": RULES}
+    assert score(result).loc["keeps"].invariant_rate == 0.25
+
+
+def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
+    toy.write("buggy.py", "raise SystemExit('no')")
+    result = evaluate(toy, make("always"))
+    assert [record.kind for record in result.checks] == ["fixed"]
+    assert [program.kind for program in result.broken] == ["buggy"]
+
+
+def test_two_detectors_of_one_name_are_refused(toy, make, tmp_path):
+    one = detectors.read(make("never"))
+    with pytest.raises(Exception, match="two detectors are named 'never'"):
+        campaign.Campaign([one, one])
+
+
+def test_interpreter_of_adapters_is_ours(toy, make):
+    adapter = "main(lambda target, state: {'alarms': [alarm('python', sys.executable)]})"
+    assert evaluate(toy, make("asks", adapter)).checks[0].alarms[0].message == sys.executable
