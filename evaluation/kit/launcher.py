@@ -4,8 +4,9 @@
 
 MONITOR.py defines `attach(model, optimizer, emit)`, called once for every optimizer, at its first use. It returns an
 object; those of its methods that are named in `MOMENTS` are called then, with the iteration, which is 1 up to and
-including the optimizer's first step (the two of `backward` also get what `backward` was called on). `model` is the
-outermost module that holds all parameters of the optimizer, or None. `emit(code, message, ...)` raises an alarm.
+including the optimizer's first step (the two of `backward` also get what `backward` was called on); `end` comes last,
+with the number of the last iteration. `model` is the outermost module that holds all parameters of the optimizer, or
+None. `emit(code, message, severity, api, parameter, iteration)` raises an alarm; all but the first two are optional.
 
 The script is not touched: `step` and `zero_grad` are wrapped on each optimizer, `zero_grad` on `nn.Module`, `backward`
 in `torch.autograd`. Hooks of the optimizer would not do: they do not fire in code compiled by Dynamo. A step that is
@@ -33,7 +34,7 @@ import torch._dynamo
 MOMENTS = (
     "before_zero_grad", "after_zero_grad",
     "before_backward", "after_backward",
-    "before_step", "after_step",
+    "before_step", "after_step", "end",
 )  # fmt: skip
 MAX_ALARMS = 1000
 
@@ -86,8 +87,13 @@ class Watch:
         if moment in self.methods:
             self.methods[moment](self.iteration, *what)
 
-    def emit(self, code, message, severity="warning", api=None, parameter=None):
-        self.recorder.alarm(self.iteration, str(code), str(message), severity, api, parameter)
+    def emit(self, code, message, severity="warning", api=None, parameter=None, iteration=None):
+        self.recorder.alarm(iteration or self.iteration, str(code), str(message), severity, api, parameter)
+
+    def end(self):
+        if self.methods is not None:
+            self.iteration -= 1
+            self.call("end")
 
     def holds(self, module):
         optimizer = self.optimizer()
@@ -232,6 +238,8 @@ def run(script, arguments, recorder, out):
         runpy.run_path(str(recorder.script), run_name="__main__")
     finally:
         recorder.loop_s = time.perf_counter() - (recorder.started or started)
+        for each in list(WATCHES):
+            each.end()
         recorder.write(out)
 
 

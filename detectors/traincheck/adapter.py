@@ -1,0 +1,85 @@
+"""Which of the invariants that TrainCheck infers from clean runs does the program violate?
+
+It traces references (the first ten steps and every tenth from then on, which is its policy for checking), infers
+invariants, traces the program for these invariants only, and checks them.
+"""
+
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+
+from detector_kit import ToolError, alarm, last_line, main, run
+
+PRELUDE = Path(__file__).with_name("prelude.py")
+SAMPLING = ["--sampling-interval", "10", "--warm-up-steps", "10"]
+
+
+def tool(module, arguments, target, log):
+    """Run a module of TrainCheck with the program's interpreter; returns the seconds."""
+    command = [target.python, "-m", f"traincheck.{module}", *arguments]
+    status, seconds, stderr = run(command, ".", target.timeout_s, target.packages, log)
+    if status:
+        said = re.sub(r"\x1b\[[0-9;]*m", "", Path(f"{log}.out").read_text())
+        raise ToolError(f"{log} ended with {status}: {last_line(said) if said.strip() else last_line(stderr)}")
+    return seconds
+
+
+def trace(target, out, options, log):
+    """Trace a program into the folder `out`; returns the seconds of the whole process."""
+    directory = Path(target.directory)
+    script = directory / "run.sh"
+    # Its own way to call the program is without arguments, and with no other folder on PYTHONPATH than the program's.
+    path = os.pathsep.join([*target.packages, str(directory)])
+    words = [target.python, str(PRELUDE), target.script, *(str(directory / word) for word in target.arguments)]
+    script.write_text(f"export PYTHONPATH={shlex.quote(path)}\n{shlex.join(words)}\n")
+    models = sorted(set(re.findall(r"(\w+)\.parameters\(\)", (directory / target.script).read_text())) - {"self"})
+    tracked = ["--models-to-track", *models] if models else []
+    arguments = ["-p", directory / target.script, "-s", script, "--output-dir", out, *SAMPLING, *tracked, *options]
+    return tool("collect_trace", arguments, target, log)
+
+
+def prepare(references, state):
+    folders = [f"reference-{number}" for number, _ in enumerate(references, 1)]
+    for target, folder in zip(references, folders):  # noqa: B905
+        trace(target, folder, [], folder)
+    tool("infer_engine", ["-f", *folders, "-o", state / "invariants.json"], references[0], "infer")
+
+
+def objects(path):
+    """The JSON objects that stand one after the other in a file."""
+    text, decoder, position = path.read_text(), json.JSONDecoder(), 0
+    while position < len(text.rstrip()):
+        found, position = decoder.raw_decode(text, position)
+        yield found
+        position += len(text[position:]) - len(text[position:].lstrip())
+
+
+def check(target, state):
+    invariants = state / "invariants.json"
+    seconds = trace(target, "trace", ["-i", invariants], "trace")
+    tool("checker", ["-f", "trace", "-i", invariants, "-o", "checked", "--no-html-report"], target, "check")
+    failed = list(objects(Path("checked", "trace", "failed.log")))
+    return {
+        "alarms": [to_alarm(violation) for violation in failed],
+        "training": {"seconds": seconds, "of": "process"},
+        "invariants": {"checked": len(invariants.read_text().splitlines()), "violated": len(failed)},
+        "artefacts": ["checked/trace/violations_summary.json"],
+    }
+
+
+def to_alarm(violation):
+    steps = [entry.get("meta_vars.step") for entry in violation["trace"] if isinstance(entry, dict)]
+    steps = [int(step) for step in steps if step is not None and step == step]
+    apis = [param["api_full_name"] for param in violation["invariant"]["params"] if "api_full_name" in param]
+    return alarm(
+        violation["invariant"]["relation"],
+        violation["invariant"]["text_description"],
+        iteration=max(steps[-1], 1) if steps else None,
+        api=apis[0] if apis else None,
+    )
+
+
+if __name__ == "__main__":
+    main(check, prepare)
