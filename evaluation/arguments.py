@@ -45,6 +45,7 @@ def _detectors(to: Commands) -> None:
     made.add_argument("--python", type=Path, metavar="PATH", help="an interpreter of your own, not the pinned one")
     made.add_argument("--data", type=data, metavar="DIR", help="folder of data sets; default: $TRAINBUGS_DATA")
     made.add_argument("--force", action="store_true", help="ask again what has been answered before")
+    made.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
     _scores_folder(made)
     results_folder(made)
 

@@ -56,6 +56,12 @@ def evaluate_command(arguments: Namespace) -> int:
     rules = {detector.name: detector.rules for detector in plan.detectors}
     _show(result.checks, result.overheads, rules, arguments.out)
     print(f"records: {session.store.root / 'detectors'}")
+    if arguments.update_expected:
+        from evaluation.expected import save_expected
+
+        folder = catalog.root / "detectors" / "expected"
+        kept = save_expected(plan, result, folder)
+        _show(kept.checks(), kept.overheads(), kept.rules(), folder)
     for program in result.broken:
         session.progress.line(f"{program.run.name}: does not run by itself, no detector was asked")
     failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)

@@ -25,6 +25,7 @@ LAYERS = [
     {"evaluation.evaluate"},
     {"evaluation.overhead"},
     {"evaluation.campaign"},
+    {"evaluation.expected"},
     {"plots.style"},
     {"plots.curves", "plots.summary", "plots.heatmap", "plots.versions", "plots.detectors"},
     {"plots.figures"},

@@ -1,0 +1,38 @@
+"""Which records of detectors are committed? Writes those of an evaluation to detectors/expected, and scores all there."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from evaluation.campaign import Campaign, Result
+from evaluation.records import CheckRecord, Evaluations
+from evaluation.verdicts import thin
+from runner.errors import UsageError
+
+
+def save_expected(campaign: Campaign, result: Result, folder: Path) -> Evaluations:
+    """Put the records of the evaluated detectors in the place of those that are there; raises UsageError.
+
+    Refused are records of what is not committed or not pinned, and an evaluation in which a program did not run.
+    """
+    for record in result.checks:
+        _refuse(record)
+    if result.broken:
+        raise UsageError(f"{result.broken[0].run.name} does not run by itself: expected records stay as they are")
+    evaluations = Evaluations(folder)
+    for detector in campaign.detectors:
+        shutil.rmtree(folder / detector.name, ignore_errors=True)
+        evaluations.save_detector(detector)
+    for record in result.checks:
+        alarms, dropped = thin(record.alarms)
+        evaluations.save(replace(record, alarms=alarms, dropped=record.dropped + dropped))
+    for overhead in result.overheads:
+        evaluations.save(overhead)
+    return evaluations
+
+
+def _refuse(record: CheckRecord) -> None:
+    if (record.revision or "-dirty").endswith("-dirty"):
+        raise UsageError(f"detector {record.detector} is not committed: expected records stay as they are; commit it")
+    if not record.pinned:
+        raise UsageError(f"{record.name} did not run in a pinned environment: expected records stay as they are")

@@ -1,0 +1,130 @@
+"""Real detectors on real bugs: what is promised of our own, what the tutorial says, what is committed."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation import campaign, controls, detectors
+from evaluation.records import Evaluations
+from evaluation.scores import outcomes, scores
+from runner import environment
+from runner.catalog import Catalog
+from runner.progress import on_stderr
+from runner.session import Options, Session
+
+ROOT = Path(__file__).parent.parent
+OWN = ("api-sequence", "gradient-cycle", "optimizer-progress")
+SEEDS = ("PyTorch-115607/simple", "PyTorch-115607/complex", "SO-60335387/digits")
+
+
+def evaluate(tmp_path, *names, **options):
+    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu"), on_stderr())
+    chosen = [detectors.load(ROOT, name) for name in names]
+    result = campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
+    assert not result.broken
+    return result, outcomes(result.checks, {detector.name: detector.rules for detector in chosen})
+
+
+@pytest.mark.real
+def test_our_detectors_find_both_seed_bugs_at_once_and_accuse_nothing_else(tmp_path):
+    result, table = evaluate(tmp_path, *OWN)
+    assert {record.status for record in result.checks} == {"ok"}
+    assert not table[table.kind != "buggy"].alarmed.any(), "silent on every fixed program and every control"
+    assert (table.kind == "control").sum() >= 12 * len(OWN)
+    found = table[table.alarmed]
+    assert {f"{row.bug}/{row.case}" for row in found.itertuples()} == {*SEEDS, "PyTorch-115607/optimizers"}
+    assert (found.delay.abs() <= 1).all() and (found.diagnosis == "exact").all()
+
+
+@pytest.mark.real
+def test_controls_learn_what_they_are_to_learn(tmp_path):
+    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu"), on_stderr())
+    for target in controls.load(ROOT).targets():
+        for run in session.plan(target):
+            record = session.perform(run, "control")
+            assert record.ok, record.reason
+            losses = [metric["loss"] for metric in record.metrics]
+            assert losses[-1] < 0.5 * losses[0], target.case.name
+            if target.case.name == "skipped-step":
+                assert record.metrics[-1]["scale"] < 2.0**127, "no step was skipped"
+
+
+@pytest.mark.real
+def test_a_tool_that_crashes_on_compiled_code_has_found_nothing(tmp_path):
+    result, table = evaluate(
+        tmp_path, "traincheck", bugs=["PyTorch-115607/simple"], with_controls=False, references=("same",)
+    )
+    assert {record.status for record in result.checks} == {"tool_error"}
+    assert "Dynamo" in result.checks[0].reason and not table.alarmed.any()
+
+
+@pytest.mark.real
+def test_static_tools_and_learning_ones(tmp_path):
+    _, table = evaluate(tmp_path, "dslinter", "torchfix", "pyod", bugs=["SO-60335387/digits"], with_controls=False)
+    found = {(r.detector, r.references, r.rule): r.alarmed for r in table.itertuples() if r.kind == "buggy"}
+    accused = {(r.detector, r.references, r.rule): r.alarmed for r in table.itertuples() if r.kind == "fixed"}
+    assert found["dslinter", "none", "zero-grad"] and not accused["dslinter", "none", "zero-grad"]
+    assert not found["torchfix", "none", "default"]
+    assert found["pyod", "same", "iforest"] and not accused["pyod", "same", "iforest"]
+
+
+@pytest.mark.real
+def test_the_page_leads_to_a_working_detector(tmp_path):
+    """Files and commands of detectors/README.md, word by word."""
+    text = (ROOT / "detectors" / "README.md").read_text()
+    files = re.findall(r"`(my-[a-z]+/[a-z]+\.(?:json|py))`[^`]*```(?:json|python)\n(.*?)```", text, re.DOTALL)
+    assert [name for name, _ in files] == [
+        "my-detector/detector.json", "my-detector/monitor.py", "my-linter/detector.json", "my-linter/adapter.py",
+    ]  # fmt: skip
+    for name, content in files:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+    shown = re.search(r"```\n(DETECTOR .*?)```", text, re.DOTALL)[1].rstrip()
+    commands = re.findall(r"```sh\n(trainbugs .*?)\n```", text)
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    outputs = []
+    for command in commands:
+        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0].startswith(shown), outputs[0]
+    assert re.search(r"my-linter +1/1 .* 1/1 ", outputs[1]), outputs[1]
+    assert (tmp_path / "scores" / "matrix.png").is_file()
+
+
+def test_committed_scores_are_those_of_the_committed_records():
+    folder = ROOT / "detectors" / "expected"
+    evaluations = Evaluations(folder)
+    checks = evaluations.checks()
+    assert {record.detector for record in checks} == set(detectors.names(ROOT))
+    table = scores(outcomes(checks, evaluations.rules()), evaluations.overheads())
+    assert json.loads(table.to_json(orient="records")) == json.loads((folder / "scores.json").read_text())
+    for name in detectors.names(ROOT):
+        committed = json.loads((folder / name / "detector.json").read_text())
+        assert committed == json.loads((ROOT / "detectors" / name / "detector.json").read_text())
+        assert all(not (record.revision or "-dirty").endswith("-dirty") for record in checks if record.detector == name)
+
+
+@pytest.mark.parametrize("name", [name for name in detectors.names(ROOT) if detectors.load(ROOT, name).has_environment])
+def test_locks_of_detectors_pin_what_they_name(name):
+    detector = detectors.load(ROOT, name)
+    described = environment.read(f"detector-{name}", detector.directory)
+    assert described.pins[name] == detector.version
+    if "in_process" in detector.needs:
+        assert not {"torch", "numpy"} & set(described.pins)
+
+
+def test_scores_of_committed_records_on_the_command_line(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "runner", "scores", "--out", tmp_path / "scores"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "optimizer-progress" in done.stdout and (tmp_path / "scores" / "matrix.png").is_file()
+    shutil.rmtree(tmp_path / "scores")
