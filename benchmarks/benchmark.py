@@ -3,6 +3,7 @@
 python benchmarks/benchmark.py                 # list, run, warm: a minute
 python benchmarks/benchmark.py cold            # builds the environment four times from nothing: 20 GB of download
 python benchmarks/benchmark.py loader --data DIR   # DIR holds MNIST/raw
+python benchmarks/benchmark.py watch           # what our detectors cost: five minutes
 """
 
 import argparse
@@ -16,9 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from evaluation import campaign, detectors
 from runner import build, environment
 from runner.catalog import Catalog
 from runner.progress import on_stderr
+from runner.session import Options, Session
 
 ROOT = Path(__file__).resolve().parent.parent
 TRAINBUGS = [sys.executable, "-m", "runner"]
@@ -98,13 +101,33 @@ def bench_loader(arguments):
     subprocess.run([built.python, script, arguments.data], check=True)
 
 
-BENCHES = {"list": bench_list, "run": bench_run, "warm": bench_warm, "cold": bench_cold, "loader": bench_loader}
+def bench_watch(arguments):
+    """Seconds of training on SO-60335387/digits, bare and under each of our detectors, in turns."""
+    chosen = [detectors.load(ROOT, name) for name in ("api-sequence", "gradient-cycle", "optimizer-progress")]
+    plan = campaign.Campaign(chosen, bugs=["SO-60335387/digits"], with_controls=False, repeats=arguments.repeats)
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(Catalog(ROOT), Options(results=Path(folder), device="cpu"), on_stderr())
+        for record in campaign.run(plan, session).overheads:
+            base = show("bare", record.bare)
+            middle = show(record.detector, record.watched)
+            print(f"ratio {middle / base:.3f} (limit 1.05)\n")
+
+
+BENCHES = {
+    "list": bench_list,
+    "run": bench_run,
+    "warm": bench_warm,
+    "cold": bench_cold,
+    "loader": bench_loader,
+    "watch": bench_watch,
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="*", help=f"{', '.join(BENCHES)}; default: list run warm")
     parser.add_argument("--data", type=Path, default=os.environ.get("TRAINBUGS_DATA"), help="holds MNIST/raw")
+    parser.add_argument("--repeats", type=int, default=9, help="of watch: bare and watched runs; default: 9")
     arguments = parser.parse_args()
     unknown = set(arguments.what) - set(BENCHES)
     if unknown or ("loader" in arguments.what and not arguments.data):
