@@ -1,4 +1,4 @@
-"""Which records of detectors are committed? Writes those of an evaluation to detectors/expected, and scores all there."""
+"""Which records of detectors are committed? Those of an evaluation that is whole, clean and pinned."""
 
 import shutil
 from dataclasses import replace

@@ -1,8 +1,8 @@
 """What does torch-audit find while the program trains? Its zero-touch mode, with an audit at every step.
 
-The forward pass is watched by its `autopatch`; its audit after a step is called by us, because a step that was handed to
-Dynamo cannot be patched any more. Without a module that holds all parameters of the optimizer there is nothing that it
-could audit.
+The forward pass is watched by its `autopatch`; its audit after a step is called by us, because a step that was handed
+to Dynamo cannot be patched any more. Without a module that holds all parameters of the optimizer there is nothing that
+it could audit.
 """
 
 from torch_audit import Auditor, audit_step
