@@ -16,6 +16,10 @@ from runner.model import Target
 from runner.session import Session
 
 
+# Long enough to be timed, and needs no data. Where it is not among the programs nothing is timed.
+USUAL = "SO-60335387/digits"
+
+
 @dataclass(frozen=True)
 class Campaign:
     """What to evaluate. `bugs` are BUG or BUG/CASE (none: all whose data is there); None for `overhead_on`: no timing.
@@ -27,7 +31,7 @@ class Campaign:
     bugs: Sequence[str] = ()
     with_controls: bool = True
     references: tuple[str, ...] = REFERENCES
-    overhead_on: str | None = "SO-60335387/digits"
+    overhead_on: str | None = USUAL
     repeats: int = 3
     force: bool = False
     timeout_s: float | None = None
@@ -58,7 +62,10 @@ def run(campaign: Campaign, session: Session) -> Result:
     settings = Settings(evaluations, guarded, campaign.force, campaign.timeout_s)
     found = controls.load(root)
     samples = Samples(session, found)
-    targets = [*_targets(campaign, session), *(found.targets() if campaign.with_controls else ())]
+    chosen = _targets(campaign, session)
+    if campaign.overhead_on not in (None, USUAL, *(target.case.id for target in chosen)):
+        raise UsageError(f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none")
+    targets = [*chosen, *(found.targets() if campaign.with_controls else ())]
     programs = samples.programs(targets, session.options.seeds)
     # In an order that has nothing to do with which is which: a detector might remember.
     good = sorted(samples.bare(programs), key=lambda sample: sample.program.run.key)

@@ -50,7 +50,7 @@ class Samples:
         return Sample(sample.program, sample.metrics, self._losses[key])
 
     def references(self, program: Program, how: str) -> list[Program] | None:
-        """Clean runs to learn from for that program; None where it is itself among those for all others."""
+        """Clean runs to learn from for that program; None where there are none, or it is among those for all others."""
         if how == "none":
             return []
         if how == "same":
@@ -58,7 +58,7 @@ class Samples:
         if program.bug.id == CONTROL and program.case.name in self.controls.references:
             return None
         others = [Target(self.controls.bug, self.controls.bug.cases[n], ("fixed",)) for n in self.controls.references]
-        return self.programs(others, REFERENCE_SEEDS[:1])
+        return self.programs(others, REFERENCE_SEEDS[:1]) or None
 
     def _record_losses(self, program: Program) -> Sequence[Mapping[str, Any]]:
         with tempfile.TemporaryDirectory() as scratch:

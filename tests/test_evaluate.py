@@ -3,13 +3,19 @@
 import json
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
+from conftest import SCRIPT
 
-from evaluation import campaign, detectors
+from evaluation import campaign, commands, controls, detectors
+from evaluation.expected import save_expected
 from evaluation.model import Rule
 from evaluation.records import Evaluations
+from evaluation.samples import Samples
 from evaluation.scores import outcomes, scores
+from runner.cli import main
+from runner.errors import UsageError
 
 KINDS = {
     "always": 'main(lambda target, state: {"alarms": [alarm("here", "something", iteration=1)]})',
@@ -224,6 +230,139 @@ def test_two_detectors_of_one_name_are_refused(toy, make, tmp_path):
     one = detectors.read(make("never"))
     with pytest.raises(Exception, match="two detectors are named 'never'"):
         campaign.Campaign([one, one])
+
+
+@pytest.fixture
+def with_controls(toy):
+    """Two controls in the toy catalogue, of which one is a reference for other programs."""
+    folder = toy.root / "detectors" / "controls"
+    folder.mkdir(parents=True)
+    described = {
+        "schema": 1, "environment": "toy", "timeout_s": 20, "references": ["plain"],
+        "parameters": {"num_epoch": 3, "seed": 0, "device": "auto", "output": "metrics"},
+        "controls": {name: {"title": "a toy", "accused": "by none"} for name in ("plain", "odd")},
+    }  # fmt: skip
+    (folder / "controls.json").write_text(json.dumps(described))
+    for name, factor in (("plain", "100"), ("odd", "1")):
+        (folder / f"{name}.py").write_text(SCRIPT.replace("VALUE", factor))
+
+
+def test_controls_are_false_alarms_and_references_of_other_programs(toy, make, with_controls):
+    directory = make("learns", references=["same", "cross"])
+    result = evaluate(toy, directory, seeds=(0,))
+    seen = {
+        (record.references, record.bug, record.case): bool(record.alarms)
+        for record in result.checks
+        if record.kind == "control"
+    }
+    # `odd` is as low as the reference `plain` is high; `plain` is not scored with itself as the reference
+    assert seen == {
+        ("same", "control", "plain"): False, ("same", "control", "odd"): False, ("cross", "control", "odd"): True,
+    }  # fmt: skip
+    table = scores(outcomes(result.checks, {"learns": RULES})).set_index("references")
+    assert list(table.loc["cross"][["false_controls", "false_controls_n"]]) == [1, 1]
+    assert list(table.loc["same"][["false_controls", "false_controls_n"]]) == [0, 2]
+    assert {record.references for record in evaluate(toy, directory, references=("cross",)).checks} == {"cross"}
+    assert not [r for r in evaluate(toy, make("never"), with_controls=False).checks if r.kind == "control"]
+
+
+def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch):
+    turns = []
+    monkeypatch.setattr(
+        "evaluation.overhead.launch", lambda program, directory: turns.append(program.kind) or (2.0, 5.0)
+    )
+    for of, ratio in (("loop", 1.5), ("process", 0.6)):
+        adapter = f'main(lambda target, state: {{"training": {{"seconds": 3.0, "of": "{of}"}}}})'
+        session = toy.session()
+        chosen = [detectors.read(make("trains", adapter))]
+        plan = campaign.Campaign(chosen, overhead_on="Toy-1/only", repeats=2)
+        result = campaign.run(plan, session)
+        assert [len(record.bare) for record in result.overheads] == [2]
+        table = scores(outcomes(result.checks, {"trains": RULES}), result.overheads)
+        assert table.overhead[0] == ratio and table.overhead_of[0] == of
+        assert campaign.run(plan, session).overheads == result.overheads
+    assert turns == ["fixed"] * 4
+    assert not campaign.run(
+        campaign.Campaign([detectors.read(make("never"))], overhead_on="Toy-1/only"), session
+    ).overheads
+
+
+def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_path):
+    directory = make("always")
+    result = evaluate(toy, directory)
+    plan, folder = campaign.Campaign([detectors.read(directory)]), tmp_path / "expected"
+    good = [replace(record, pinned=True, revision="0" * 40) for record in result.checks]
+    for bad, words in (
+        (replace(result, checks=tuple(replace(r, pinned=False) for r in good)), "pinned"),
+        (replace(result, checks=tuple(replace(r, revision="0-dirty") for r in good)), "not committed"),
+        (replace(result, checks=tuple(replace(r, revision=None) for r in good)), "not committed"),
+        (replace(result, checks=tuple(good), broken=(session_program(toy),)), "does not run"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            save_expected(plan, bad, folder)
+        assert not folder.exists()
+    (folder / "always" / "none" / "Gone" / "case").mkdir(parents=True)
+    (folder / "other").mkdir()
+    kept = save_expected(plan, replace(result, checks=tuple(good)), folder)
+    assert sorted(kept.checks(), key=lambda r: r.kind) == sorted(good, key=lambda r: r.kind)
+    assert kept.rules() == {"always": RULES}
+    assert not (folder / "always" / "none" / "Gone").exists() and (folder / "other").exists()
+
+
+def session_program(toy):
+    session = toy.session()
+    samples = Samples(session, controls.load(toy.root))
+    return samples.programs(session.catalog.select(["Toy-1"]))[0]
+
+
+@pytest.fixture
+def cli(toy, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(commands, "load", lambda: toy.catalog)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return status, captured.out, captured.err
+
+    return call
+
+
+def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
+    python = ("--python", sys.executable)
+    status, out, _ = cli("evaluate", "--detector", make("always"), make("never"), *python)
+    assert status == 0 and out.splitlines()[1].startswith("always") and out.splitlines()[2].startswith("never")
+    assert {path.name for path in (tmp_path / "scores").iterdir()} >= {"scores.json", "outcomes.csv", "matrix.png"}
+    status, again, _ = cli("scores", "--from", "results", "--out", "other")
+    assert status == 0 and again.splitlines()[:3] == out.splitlines()[:3]
+    status, out, _ = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only")
+    assert status == 1 and "2 tool error" in out
+    toy.write("fixed.py", "raise SystemExit('no')")
+    status, _, err = cli("evaluate", "--detector", make("always"), *python)
+    assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["evaluate"], "--detector"),
+        (["evaluate", "--detector", "nothing"], "there is no detector 'nothing'"),
+        (["evaluate", "--detector", "always", "--bugs", "Toy-2"], "there is no bug 'Toy-2'"),
+        (["evaluate", "--detector", "always", "--bugs", "Toy-1/only/buggy"], "scored on both variants"),
+        (["evaluate", "--detector", "always", "--repeats", "0"], "repeats are 0"),
+        (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
+        (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
+        (["scores"], "holds no checks"),
+    ],
+)
+def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_path):
+    for kind in ("always", "learns"):
+        make(kind)
+    monkeypatch.chdir(tmp_path / "own")
+    python = ["--python", sys.executable] if arguments[0] == "evaluate" else []
+    status, out, err = cli(*arguments, *python)
+    assert status == 2 and words in err and out == "" and len(err.splitlines()[-1:]) == 1
 
 
 def test_interpreter_of_adapters_is_ours(toy, make):
