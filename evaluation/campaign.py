@@ -15,7 +15,6 @@ from runner.errors import UsageError
 from runner.model import Target
 from runner.session import Session
 
-
 # Long enough to be timed, and needs no data. Where it is not among the programs nothing is timed.
 USUAL = "SO-60335387/digits"
 
