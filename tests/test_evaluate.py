@@ -183,30 +183,35 @@ def test_nothing_that_a_detector_gets_tells_buggy_from_fixed(toy, make):
     assert sorted(w for w in seen[0] if "/tmp" not in w) == sorted(w for w in seen[1] if "/tmp" not in w)
 
 
-def test_what_was_answered_is_not_asked_again_unless_something_changed(toy, make):
-    count = "Path('/dev/null'); main(lambda target, state: {'alarms': [alarm('pid', str(os.getpid()))]})"
-    first = evaluate(toy, make("counts", count)).checks
-    assert evaluate(toy, make("counts", count)).checks == first, "asked again"
-    pids = {record.alarms[0].message for record in first}
-    for changed in (
-        lambda: evaluate(toy, make("counts", count), force=True),
-        lambda: evaluate(toy, make("counts", count + " # another")),
-        lambda: evaluate(toy, make("counts", count, version="2")),
-        lambda: (
-            toy.write("buggy.py", (toy.directory / "buggy.py").read_text() + "\n"),
-            evaluate(toy, make("counts", count)),
-        )[1],
-    ):
-        again = {record.alarms[0].message for record in changed().checks}
-        assert not again & pids
-        pids |= again
+CHANGES = {
+    "force": lambda toy, make, adapter: evaluate(toy, make("counts", adapter), force=True),
+    "adapter": lambda toy, make, adapter: evaluate(toy, make("counts", adapter + " # another")),
+    "version": lambda toy, make, adapter: evaluate(toy, make("counts", adapter, version="2")),
+    "time": lambda toy, make, adapter: evaluate(toy, make("counts", adapter), timeout_s=19),
+    "program": lambda toy, make, adapter: (
+        toy.write("images.py", "import json\n"),
+        evaluate(toy, make("counts", adapter)),
+    )[1],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_answered_is_not_asked_again_unless_something_changed(toy, make, change):
+    adapter = "main(lambda target, state: {'alarms': [alarm('pid', str(os.getpid()))]})"
+    first = evaluate(toy, make("counts", adapter)).checks
+    assert evaluate(toy, make("counts", adapter)).checks == first, "asked again"
+    rules = {"default": {"codes": ["pid"]}, "other": {}}
+    assert evaluate(toy, make("counts", adapter, alarm_rules=rules)).checks == first, "asked again for other rules"
+    again = CHANGES[change](toy, make, adapter).checks
+    assert not {record.alarms[0].message for record in again} & {record.alarms[0].message for record in first}
 
 
 def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
     adapter = """
         def check(target, state):
             Path("raw.txt").write_text("all that the tool said")
-            return {"alarms": [], "artefacts": ["raw.txt", "../../secret", "missing"],
+            Path("../secret.txt").write_text("not its own")
+            return {"alarms": [], "artefacts": ["raw.txt", "../secret.txt", "missing"],
                     "training": {"seconds": 1.5, "of": "process"}, "invariants": {"checked": 4, "violated": 1}}
         main(check)
     """
