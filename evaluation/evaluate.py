@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evaluation.detectors import supports
 from evaluation.model import Detector, Verdict
 from evaluation.programs import Program
 from evaluation.records import SCHEMA, CheckRecord, Evaluations, Seconds, Site
@@ -99,7 +100,11 @@ class Evaluation:
 
     def answer(self, sample: Sample, references: Sequence[Program], work: Path) -> tuple[Verdict, Seconds]:
         """What the detector says of a program now, and the seconds that learning and looking took."""
-        state, learning = None, None
+        state, learning, torch = None, None, sample.program.run.place.torch
+        if not supports(self.detector, torch):
+            return Verdict("unsupported", f"torch {torch}, supported is {self.detector.torch}"), Seconds(
+                None, 0.0, None
+            )
         if references:
             state, failed, learning = self._learn(references)
             if failed:
@@ -116,7 +121,9 @@ class Evaluation:
             if "metrics" in self.detector.needs:
                 samples = [self.samples.with_losses(sample) for sample in samples]
             state = self.scratch / f"state-{len(self._learnt)}"
-            failed, seconds = prepare(self.bench, samples, state, self._wait(f"{self.label}: prepare"))
+            failed, seconds = "no reference runs by itself" if not samples else None, 0.0
+            if samples:
+                failed, seconds = prepare(self.bench, samples, state, self._wait(f"{self.label}: prepare"))
             self._learnt[key] = (state, failed, round(seconds, 3))
         return self._learnt[key]
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.detectors import supports
 from evaluation.model import Detector, Verdict
 from evaluation.programs import Program
 from evaluation.verdicts import read_verdict
@@ -72,9 +71,6 @@ def check(
 
     Whatever a detector does is a status, never an exception: a crash, no answer in time, an answer that is none.
     """
-    torch = sample.program.run.place.torch
-    if not supports(bench.detector, torch):
-        return Verdict("unsupported", f"torch {torch}, supported is {bench.detector.torch}"), 0.0
     own_state = work / "state"
     if state is None:
         own_state.mkdir(parents=True)

@@ -133,7 +133,7 @@ def score(result):
 @pytest.mark.parametrize("kind", STATUS)
 def test_each_detector_gets_its_status(toy, make, kind, monkeypatch):
     if kind == "old":
-        monkeypatch.setattr("evaluation.trial.supports", lambda detector, torch: False)
+        monkeypatch.setattr("evaluation.evaluate.supports", lambda detector, torch: False)
     result = evaluate(toy, make(kind))
     assert {record.kind: record.status for record in result.checks} == {"buggy": STATUS[kind], "fixed": STATUS[kind]}
     assert all(record.reason for record in result.checks if record.status != "ok")
@@ -269,6 +269,14 @@ def test_controls_are_false_alarms_and_references_of_other_programs(toy, make, w
     assert list(table.loc["same"][["false_controls", "false_controls_n"]]) == [0, 2]
     assert {record.references for record in evaluate(toy, directory, references=("cross",)).checks} == {"cross"}
     assert not [r for r in evaluate(toy, make("never"), with_controls=False).checks if r.kind == "control"]
+
+
+def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
+    fixed = (toy.directory / "fixed.py").read_text()
+    toy.write("fixed.py", fixed.replace("records = []", "records = []\nassert config['seed'] < 100"))
+    result = evaluate(toy, make("learns"))
+    assert {record.status for record in result.checks} == {"tool_error"}
+    assert result.checks[0].reason == "prepare: no reference runs by itself"
 
 
 def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch):
