@@ -104,7 +104,7 @@ class Session:
                 revision=revision,
                 injected=options.inject,
             )
-            for seed in seeds or options.seeds or case.seeds
+            for seed in next(given for given in (seeds, options.seeds, case.seeds) if given is not None)
             for variant in target.variants
         ]
 
