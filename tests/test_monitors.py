@@ -150,6 +150,44 @@ def test_alarms_name_the_line_and_the_parameter(python, tmp_path):
     assert first["parameter"] == "0.weight" and report["optimizers"] == 1 and 0 < report["loop_s"] < 60
 
 
+FORWARDS = """
+class M:
+    def __init__(self, model):
+        self.seen = 0
+        self.bare, model.forward = model.forward, self.forward
+    def forward(self, *inputs):
+        self.seen += 1
+        return self.bare(*inputs)
+    def end(self, iteration):
+        print("forward passes", self.seen, "iterations", iteration)
+
+
+def attach(model, optimizer, emit):
+    return M(model)
+"""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("clear", ["pass", "optimizer.zero_grad()"])
+@pytest.mark.parametrize("compiled", ["", "update = torch.compile(update, backend='eager')"])
+def test_monitors_are_there_before_the_first_forward_pass_whatever_the_program_calls_first(
+    python, tmp_path, clear, compiled
+):
+    folder = tmp_path / "forwards"
+    folder.mkdir()
+    (folder / "monitor.py").write_text(FORWARDS)
+    report, done = watch(python, tmp_path, folder, {"CLEAR": clear, "COMPILE": compiled})
+    assert report["error"] is None and "forward passes 5 iterations 5" in done.stdout, done.stderr
+
+
+@pytest.mark.real
+def test_what_is_compiled_whole_has_no_hook_in_its_graph(python, tmp_path):
+    whole = "update = torch.compile(lambda: model(points).sum(), backend='eager', fullgraph=True)"
+    for edits in ({"COMPILE": whole}, {"CLASS": whole, "BEFORE": "points = torch.randn(64, 2); update()"}):
+        report, done = watch(python, tmp_path, "api-sequence", edits)
+        assert report["error"] is None and done.returncode == 0, done.stderr
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("where", ["attach", "step"])
 def test_a_monitor_that_fails_is_reported_and_the_program_goes_on(python, tmp_path, where):

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from detector_kit import ToolError, alarm, last_line, main, run
+from detector_kit import ToolError, alarm, error_line, main, run
 
 SEVERITIES = {"convention": "info", "refactor": "info", "warning": "warning", "error": "error"}
 PYLINT = [sys.executable, "-m", "pylint", "--load-plugins=dslinter"]
@@ -19,7 +19,7 @@ def rules(target):
     status, _, stderr = run([*PYLINT, "--list-msgs"], target.directory, target.timeout_s, log="rules")
     codes = re.findall(r"^:\S+-pytorch \((\w+)\)", Path("rules.out").read_text(), re.MULTILINE)
     if "W5517" not in codes:
-        raise ToolError(f"dslinter was not loaded (pylint ended with {status}): {last_line(stderr)}")
+        raise ToolError(f"dslinter was not loaded (pylint ended with {status}): {error_line(stderr)}")
     return codes
 
 
@@ -27,7 +27,7 @@ def check(target, state):
     options = ["--disable=all", f"--enable={','.join(rules(target))}", "-f", "json", target.script]
     status, _, stderr = run([*PYLINT, *options], target.directory, target.timeout_s, log="pylint")
     if status & 33:  # fatal messages, wrong usage; the other bits only tell which kinds of messages there are
-        raise ToolError(f"pylint ended with {status}: {last_line(stderr)}")
+        raise ToolError(f"pylint ended with {status}: {error_line(stderr)}")
     found = json.loads(Path("pylint.out").read_text() or "[]")
     return {"alarms": [to_alarm(message) for message in found], "artefacts": ["pylint.out"]}
 

@@ -10,7 +10,7 @@ import re
 import shlex
 from pathlib import Path
 
-from detector_kit import ToolError, alarm, last_line, main, run
+from detector_kit import ToolError, alarm, error_line, main, run
 
 PRELUDE = Path(__file__).with_name("prelude.py")
 SAMPLING = ["--sampling-interval", "10", "--warm-up-steps", "10"]
@@ -22,7 +22,7 @@ def tool(module, arguments, target, log):
     status, seconds, stderr = run(command, ".", target.timeout_s, target.packages, log)
     if status:
         said = re.sub(r"\x1b\[[0-9;]*m", "", Path(f"{log}.out").read_text())
-        raise ToolError(f"{log} ended with {status}: {last_line(said) if said.strip() else last_line(stderr)}")
+        raise ToolError(f"{log} ended with {status}: {error_line(said if said.strip() else stderr)}")
     return seconds
 
 

@@ -78,12 +78,12 @@ def launch(target, monitor, log="launch"):
     command = [target.python, target.launcher, found, *options, target.script, *target.arguments]
     status, _, stderr = run(command, target.directory, target.timeout_s, log=log)
     if not found.is_file():
-        raise ToolError(f"the launcher ended with {status}: {last_line(stderr)}")
+        raise ToolError(f"the launcher ended with {status}: {error_line(stderr)}")
     result = json.loads(found.read_text())
     if result["error"]:
         raise ToolError(f"the monitor failed: {result['error']}")
     if status:
-        raise ToolError(f"the program ended with {status}: {last_line(stderr)}")
+        raise ToolError(f"the program ended with {status}: {error_line(stderr)}")
     return {
         "alarms": result["alarms"],
         "dropped": result["dropped"],
@@ -91,9 +91,15 @@ def launch(target, monitor, log="launch"):
     }
 
 
-def last_line(text):
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else "no message"
+def error_line(text):
+    """What went wrong, by what a program has written: the exception of its last traceback, else its last line.
+
+    Some exceptions have advice below their message.
+    """
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    starts = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last):")]
+    after = [line for line in lines[starts[-1] + 1 :] if not line.startswith(" ")] if starts else []
+    return (after or lines[-1:] or ["no message"])[0].strip()[:300]
 
 
 def main(check, prepare=None):

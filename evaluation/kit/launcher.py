@@ -2,11 +2,13 @@
 
     python launcher.py OUT.json [--monitor MONITOR.py] [--path DIRECTORY] SCRIPT.py [ARGUMENT ...]
 
-MONITOR.py defines `attach(model, optimizer, emit)`, called once for every optimizer, at its first use. It returns an
-object; those of its methods that are named in `MOMENTS` are called then, with the iteration, which is 1 up to and
-including the optimizer's first step (the two of `backward` also get what `backward` was called on); `end` comes last,
-with the number of the last iteration. `model` is the outermost module that holds all parameters of the optimizer, or
-None. `emit(code, message, severity, api, parameter, iteration)` raises an alarm; all but the first two are optional.
+MONITOR.py defines `attach(model, optimizer, emit)`, called once for every optimizer, before the first forward pass after
+its construction (where something is compiled earlier: then; and after that at the optimizer's first use). It returns an
+object; those of its methods that are named in `MOMENTS` of launcher_watch.py are called later, with the iteration,
+which is 1 up to and including the optimizer's first step (the two of `backward` also get what `backward` was called
+on); `end` comes last, with the number of the last iteration. `model` is the outermost module that holds all parameters
+of the optimizer, or None. `emit(code, message, severity, api, parameter, iteration)` raises an alarm; all but the first
+two are optional.
 
 The script is not touched: `step` and `zero_grad` are wrapped on each optimizer, `zero_grad` on `nn.Module`, `backward`
 in `torch.autograd`. Hooks of the optimizer would not do: they do not fire in code compiled by Dynamo. A step that is
@@ -18,24 +20,15 @@ then it is called no more, and the training goes on. The exit status is the scri
 """
 
 import argparse
-import functools
 import importlib.util
 import json
 import runpy
 import sys
 import time
-import types
-import weakref
 from pathlib import Path
 
-import torch
-import torch._dynamo
+import launcher_watch
 
-MOMENTS = (
-    "before_zero_grad", "after_zero_grad",
-    "before_backward", "after_backward",
-    "before_step", "after_step", "end",
-)  # fmt: skip
 MAX_ALARMS = 1000
 
 
@@ -62,165 +55,6 @@ class Recorder:
         Path(path).write_text(json.dumps({name: getattr(self, name) for name in names}, indent=1), encoding="utf-8")
 
 
-class Watch:
-    """One optimizer and its monitor. It lives as long as the optimizer does."""
-
-    def __init__(self, optimizer, attach, recorder):
-        self.optimizer, self.attach, self.recorder = weakref.ref(optimizer), attach, recorder
-        self.iteration, self.methods = 1, None
-
-    def call(self, moment, *what):
-        # Compiled code may keep a watch whose optimizer is gone.
-        if self.recorder.error is None and self.optimizer() is not None:
-            try:
-                self._call(moment, what)
-            except Exception as error:
-                self.recorder.error = f"{type(error).__name__}: {error}"
-        if moment == "after_step":
-            self.iteration += 1
-
-    def _call(self, moment, what):
-        if self.methods is None:
-            optimizer = self.optimizer()
-            monitor = self.attach(owner(optimizer), optimizer, self.emit)
-            self.methods = {name: getattr(monitor, name) for name in MOMENTS if hasattr(monitor, name)}
-        if moment in self.methods:
-            self.methods[moment](self.iteration, *what)
-
-    def emit(self, code, message, severity="warning", api=None, parameter=None, iteration=None):
-        self.recorder.alarm(iteration or self.iteration, str(code), str(message), severity, api, parameter)
-
-    def end(self):
-        if self.methods is not None:
-            self.iteration -= 1
-            self.call("end")
-
-    def holds(self, module):
-        optimizer = self.optimizer()
-        ids = {id(p) for group in optimizer.param_groups for p in group["params"]} if optimizer is not None else set()
-        return any(id(parameter) in ids for parameter in module.parameters())
-
-
-WATCHES = weakref.WeakSet()
-MODULES = weakref.WeakSet()
-STEPS = weakref.WeakSet()
-
-
-def owner(optimizer):
-    """The outermost module that holds all of the optimizer's parameters, if there is one."""
-    wanted = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    found = [module for module in list(MODULES) if wanted <= {id(p) for p in module.parameters()}]
-    return max(found, key=lambda module: sum(1 for _ in module.modules()), default=None)
-
-
-def around(call, before, after):
-    """`call` with two more calls around it, which Dynamo neither compiles nor looks into."""
-    before, after = torch._dynamo.disable(before), torch._dynamo.disable(after)
-
-    @functools.wraps(call)
-    def watched(*arguments, **options):
-        before()
-        result = call(*arguments, **options)
-        after()
-        return result
-
-    return watched
-
-
-def watch(optimizer, attach, recorder):
-    """Wrap one optimizer's methods; they stay methods, because schedulers look at what they are bound to."""
-    found = Watch(optimizer, attach, recorder)
-    WATCHES.add(found)
-    for name in ("zero_grad", "step"):
-        bare = getattr(type(optimizer), name)
-        before = functools.partial(found.call, f"before_{name}")
-        after = functools.partial(found.call, f"after_{name}")
-        function = around(bare, before, after)
-        function.bare, function.before, function.after = bare, before, after
-        setattr(optimizer, name, types.MethodType(function, optimizer))
-    STEPS.add(optimizer.step.__func__)
-
-
-def watch_optimizers(attach, recorder):
-    bare = torch.optim.Optimizer.__init__
-
-    @functools.wraps(bare)
-    def init(self, *arguments, **options):
-        bare(self, *arguments, **options)
-        recorder.optimizers += 1
-        recorder.started = recorder.started or time.perf_counter()
-        if attach is not None:
-            watch(self, attach, recorder)
-
-    torch.optim.Optimizer.__init__ = init
-
-
-def watch_modules():
-    def register(module, name, part):
-        MODULES.add(module)
-
-    torch.nn.modules.module.register_module_parameter_registration_hook(register)
-    torch.nn.modules.module.register_module_module_registration_hook(register)
-    bare = torch.nn.Module.zero_grad
-
-    @functools.wraps(bare)
-    def zero_grad(self, *arguments, **options):
-        concerned = [each for each in list(WATCHES) if each.holds(self)]
-        for each in concerned:
-            each.call("before_zero_grad")
-        bare(self, *arguments, **options)
-        for each in concerned:
-            each.call("after_zero_grad")
-
-    torch.nn.Module.zero_grad = torch._dynamo.disable(zero_grad)
-
-
-def watch_backward():
-    bare = torch.autograd.backward
-
-    @functools.wraps(bare)
-    def backward(tensors, *arguments, **options):
-        for each in list(WATCHES):
-            each.call("before_backward", tensors)
-        bare(tensors, *arguments, **options)
-        for each in list(WATCHES):
-            each.call("after_backward", tensors)
-
-    torch.autograd.backward = torch._dynamo.disable(backward)
-
-
-class Compiler:
-    """What `torch._dynamo.optimize` returns, except that a watched step is compiled bare and watched from outside."""
-
-    def __init__(self, context):
-        self.context = context
-
-    def __call__(self, function):
-        step = getattr(function, "__func__", None)
-        if not isinstance(step, types.FunctionType) or step not in STEPS:
-            return self.context(function)
-        return around(self.context(types.MethodType(step.bare, function.__self__)), step.before, step.after)
-
-    def __enter__(self):
-        return self.context.__enter__()
-
-    def __exit__(self, *error):
-        return self.context.__exit__(*error)
-
-    def __getattr__(self, name):
-        return getattr(self.context, name)
-
-
-def watch_compiler():
-    bare = torch._dynamo.optimize
-
-    @functools.wraps(bare)
-    def optimize(*arguments, **options):
-        return Compiler(bare(*arguments, **options))
-
-    torch._dynamo.optimize = optimize
-
-
 def load(path):
     specification = importlib.util.spec_from_file_location("monitor", path)
     module = importlib.util.module_from_spec(specification)
@@ -238,8 +72,7 @@ def run(script, arguments, recorder, out):
         runpy.run_path(str(recorder.script), run_name="__main__")
     finally:
         recorder.loop_s = time.perf_counter() - (recorder.started or started)
-        for each in list(WATCHES):
-            each.end()
+        launcher_watch.end()
         recorder.write(out)
 
 
@@ -254,11 +87,7 @@ def main():
     # Behind everything else: packages of the script's own environment come first.
     sys.path += given.path
     recorder = Recorder(given.script)
-    watch_optimizers(load(given.monitor) if given.monitor else None, recorder)
-    if given.monitor:
-        watch_modules()
-        watch_backward()
-        watch_compiler()
+    launcher_watch.begin(load(given.monitor) if given.monitor else None, recorder)
     run(given.script, given.arguments, recorder, given.out)
 
 
