@@ -2,7 +2,7 @@
 
     python launcher.py OUT.json [--monitor MONITOR.py] [--path DIRECTORY] SCRIPT.py [ARGUMENT ...]
 
-MONITOR.py defines `attach(model, optimizer, emit)`, called once for every optimizer, before the first forward pass after
+MONITOR.py defines `attach(model, optimizer, emit)`, called once for each optimizer, before the first forward pass after
 its construction (where something is compiled earlier: then; and after that at the optimizer's first use). It returns an
 object; those of its methods that are named in `MOMENTS` of launcher_watch.py are called later, with the iteration,
 which is 1 up to and including the optimizer's first step (the two of `backward` also get what `backward` was called
