@@ -39,7 +39,7 @@ class Evaluation:
         self.digest = digest(detector)
         self.scratch = Path()
         self._bench: Bench | None = None
-        self._learnt: dict[tuple[str, ...], tuple[Path, str | None, float]] = {}
+        self._learnt: dict[tuple[str, ...], tuple[Path, Verdict, float]] = {}
 
     def __enter__(self) -> "Evaluation":
         self.scratch = Path(tempfile.mkdtemp())
@@ -106,25 +106,25 @@ class Evaluation:
                 None, 0.0, None
             )
         if references:
-            state, failed, learning = self._learn(references)
-            if failed:
-                return Verdict("tool_error", f"prepare: {failed}"), Seconds(learning, 0.0, None)
+            state, learnt, learning = self._learn(references)
+            if learnt.status != "ok":
+                return Verdict(learnt.status, f"prepare: {learnt.reason}"), Seconds(learning, 0.0, None)
         if "metrics" in self.detector.needs:
             sample = self.samples.with_losses(sample)
         verdict, seconds = check(self.bench, sample, state, work, self._wait(f"{self.label}: check"))
         return verdict, Seconds(learning, round(seconds, 3), None)
 
-    def _learn(self, references: Sequence[Program]) -> tuple[Path, str | None, float]:
+    def _learn(self, references: Sequence[Program]) -> tuple[Path, Verdict, float]:
         key = tuple(program.run.key for program in references)
         if key not in self._learnt:
             samples = self.samples.bare(references, "reference")
             if "metrics" in self.detector.needs:
                 samples = [self.samples.with_losses(sample) for sample in samples]
             state = self.scratch / f"state-{len(self._learnt)}"
-            failed, seconds = "no reference runs by itself" if not samples else None, 0.0
+            learnt, seconds = Verdict("tool_error", "no reference runs by itself"), 0.0
             if samples:
-                failed, seconds = prepare(self.bench, samples, state, self._wait(f"{self.label}: prepare"))
-            self._learnt[key] = (state, failed, round(seconds, 3))
+                learnt, seconds = prepare(self.bench, samples, state, self._wait(f"{self.label}: prepare"))
+            self._learnt[key] = (state, learnt, round(seconds, 3))
         return self._learnt[key]
 
     def _wait(self, what: str) -> Callable[[float], None]:

@@ -54,14 +54,13 @@ def own_python() -> Path:
 
 def prepare(
     bench: Bench, samples: Sequence[Sample], state: Path, on_wait: Callable[[float], None]
-) -> tuple[str | None, float]:
-    """Let the detector learn from clean runs, into `state`; returns why it failed, if it did, and the seconds."""
+) -> tuple[Verdict, float]:
+    """Let the detector learn from clean runs, into `state`; returns ok, or why it failed, and the seconds."""
     state.mkdir(parents=True)
     work = state.with_name(f"{state.name}-work")
     targets = [_target(bench, sample, work / f"reference{index}") for index, sample in enumerate(samples, 1)]
     (work / "refs.json").write_text(json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8")
-    verdict, seconds = _call(bench, samples[0].program, work, ["prepare", "--refs", "refs.json"], state, on_wait)
-    return (None if verdict.status == "ok" else f"{verdict.status}: {verdict.reason}"), seconds
+    return _call(bench, samples[0].program, work, ["prepare", "--refs", "refs.json"], state, on_wait)
 
 
 def check(
