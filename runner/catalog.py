@@ -150,6 +150,7 @@ def _bug(config: Any, directory: Path) -> Bug:
         environment=config["environment"],
         affected=_versions(config.get("affected")),
         fixed=_versions(config.get("fixed")),
+        processes=config.get("processes", 1),
         x=plot["x"],
         panels=tuple(_panel(panel) for panel in plot["panels"]),
         cases={name: _case(name, case, config, directory) for name, case in config["cases"].items()},

@@ -129,6 +129,7 @@ class Bug:
     environment: str
     affected: Versions | None
     fixed: Versions | None
+    processes: int
     x: str
     panels: tuple[Panel, ...]
     cases: Mapping[str, Case]

@@ -77,15 +77,20 @@ KINDS = {
             raise ToolError("too hard")
         main(lambda target, state: {"alarms": [alarm("x", "x")]}, prepare)
     """,
+    "learns-forever": "main(lambda target, state: {}, lambda references, state: time.sleep(60))",
 }
 STATUS = {
     "always": "ok", "never": "ok", "right": "ok", "hangs": "timeout", "crashes": "tool_error", "killed": "tool_error",
     "silent": "tool_error", "broken": "tool_error", "foreign": "tool_error", "failed": "tool_error",
     "old": "unsupported", "peeks": "peeked", "lists": "peeked", "greps": "peeked", "hides": "peeked",
-    "child": "peeked", "learns": "ok", "cannot-learn": "tool_error",
+    "child": "peeked", "learns": "ok", "cannot-learn": "tool_error", "learns-forever": "timeout",
 }  # fmt: skip
 RULES = (Rule("default"),)
-NEEDS = {"learns": ["reference_runs", "metrics"], "cannot-learn": ["reference_runs"]}
+NEEDS = {
+    "learns": ["reference_runs", "metrics"],
+    "cannot-learn": ["reference_runs"],
+    "learns-forever": ["reference_runs"],
+}
 HEAD = """\
 import json, os, subprocess, sys, time
 from pathlib import Path
@@ -107,7 +112,7 @@ def make(toy, tmp_path, monkeypatch):
         needs = NEEDS.get(kind, ["source"])
         described = {
             "schema": 1, "name": kind, "version": "1", "title": "a toy", "source": "here", "needs": needs,
-            "adapter": "adapter.py", "alarm_rules": {"default": {}}, "timeout_s": 0.3 if kind == "hangs" else 20,
+            "adapter": "adapter.py", "alarm_rules": {"default": {}}, "timeout_s": 0.3 if kind in ("hangs", "learns-forever") else 20,
         }  # fmt: skip
         if "reference_runs" in needs:
             described["references"] = ["same"]
