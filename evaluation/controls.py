@@ -58,6 +58,7 @@ def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:
         environment=environment,
         affected=None,
         fixed=None,
+        processes=1,
         x="step",
         panels=(),
         cases=cases,

@@ -112,7 +112,7 @@ def make(toy, tmp_path, monkeypatch):
         needs = NEEDS.get(kind, ["source"])
         described = {
             "schema": 1, "name": kind, "version": "1", "title": "a toy", "source": "here", "needs": needs,
-            "adapter": "adapter.py", "alarm_rules": {"default": {}}, "timeout_s": 0.3 if kind in ("hangs", "learns-forever") else 20,
+            "adapter": "adapter.py", "alarm_rules": {"default": {}}, "timeout_s": 0.3 if kind in SLOW else 20,
         }  # fmt: skip
         if "reference_runs" in needs:
             described["references"] = ["same"]
