@@ -86,6 +86,7 @@ STATUS = {
     "child": "peeked", "learns": "ok", "cannot-learn": "tool_error", "learns-forever": "timeout",
 }  # fmt: skip
 RULES = (Rule("default"),)
+SLOW = ("hangs", "learns-forever")
 NEEDS = {
     "learns": ["reference_runs", "metrics"],
     "cannot-learn": ["reference_runs"],
