@@ -83,7 +83,7 @@ def run(campaign: Campaign, session: Session) -> Result:
 
 def _targets(campaign: Campaign, session: Session) -> list[Target]:
     """Both variants of the cases that are named, or of all that can run here."""
-    named = session.catalog.select(campaign.bugs or session.catalog.ids())
+    named = session.catalog.select(campaign.bugs or session.catalog.active())
     for target in named:
         if len(target.variants) == 1:
             raise UsageError(f"{target.case.id}: a detector is scored on both variants; name BUG or BUG/CASE")

@@ -22,7 +22,7 @@ def parser() -> Parser:
     _list_and_info(made)
     _run(made)
     _figures_and_results(made)
-    _checkout_and_validate(made)
+    _checkout_new_and_validate(made)
     _env(made)
     _versions_and_why(made)
     evaluation.arguments.add_commands(made)
@@ -37,6 +37,7 @@ CALLS = {
     "results": commands.results_command,
     "checkout": commands.checkout_command,
     "validate": commands.validate_command,
+    "new": commands.new_command,
     "env": env_commands.env_command,
     "versions": env_commands.versions_command,
     "why": env_commands.why_command,
@@ -48,8 +49,13 @@ def _add(to: Commands, name: str, text: str, examples: list[str]) -> Parser:
 
 
 def _list_and_info(to: Commands) -> None:
-    made = _add(to, "list", "show all bugs and their cases", ["list", "list --json"])
+    examples = ["list", "list --label compiler --max-seconds 30", "list --needs 2-processes", "list --json"]
+    made = _add(to, "list", "show the bugs and their cases", examples)
+    made.add_argument("--label", metavar="TEXT", help="of this location, or with this in root cause or symptom")
+    made.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
+    made.add_argument("--max-seconds", type=float, metavar="S", help="all runs of the case took no longer, together")
     made.add_argument("--json", action="store_true", help="as JSON")
+    made.add_argument("--markdown", action="store_true", help="as a table for a README")
     made = _add(to, "info", "show what is known of a bug", ["info SO-60335387", "info SO-60335387 --json"])
     made.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
     made.add_argument("--json", action="store_true", help="as JSON")
@@ -66,10 +72,12 @@ def _run(to: Commands) -> None:
             "run SO-60335387/lr1e-4 --data /path/to/folder   # that holds MNIST/raw",
             "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
             "run PyTorch-115607 --inject --environment torch-2.13.0",
+            "run --all",
         ],
     )
     made.set_defaults(status=2)
-    made.add_argument("targets", nargs="+", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
+    made.add_argument("targets", nargs="*", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
+    made.add_argument("--all", action="store_true", help="run the whole catalogue, less what is retired or lacks data")
     made.add_argument("--seeds", type=seeds, help="comma-separated, e.g. 0,1,2; default: those of the bug")
     made.add_argument("--device", type=device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
     made.add_argument("--python", type=Path, metavar="PATH", help="an interpreter of your own, not the pinned one")
@@ -106,7 +114,7 @@ def _figures_and_results(to: Commands) -> None:
     results_folder(made)
 
 
-def _checkout_and_validate(to: Commands) -> None:
+def _checkout_new_and_validate(to: Commands) -> None:
     made = _add(
         to,
         "checkout",
@@ -116,6 +124,10 @@ def _checkout_and_validate(to: Commands) -> None:
     made.add_argument("target", metavar="BUG[/CASE[/VARIANT]]", help="what to copy")
     made.add_argument("directory", type=Path, metavar="DIR", help="a new directory")
     made.add_argument("--blind", action="store_true", help="neutral names, nothing that tells which variant is buggy")
+    made = _add(to, "new", "make the skeleton of a new bug", ["new PyTorch-1", "new PyTorch-1 --directory my/own/bug"])
+    made.add_argument("id", metavar="ID", help="its public ID")
+    made.add_argument("--environment", default="torch-2.13.0", metavar="NAME", help="default: torch-2.13.0")
+    made.add_argument("--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID")
     made = _add(
         to,
         "validate",

@@ -25,6 +25,10 @@ class Catalog:
         directory = self.root / "bugs"
         return tuple(sorted(path.parent.name for path in directory.glob("*/config.json")))
 
+    def active(self) -> tuple[str, ...]:
+        """The IDs of bugs that are not retired; raises CatalogError for one that cannot be read."""
+        return tuple(name for name in self.ids() if self.bug(name).retired is None)
+
     def bug(self, name: str) -> Bug:
         """The bug of that ID, or the bug directory at that path; raises UsageError or CatalogError."""
         if name in self.ids():
@@ -150,7 +154,7 @@ def _bug(config: Any, directory: Path) -> Bug:
         environment=config["environment"],
         affected=_versions(config.get("affected")),
         fixed=_versions(config.get("fixed")),
-        processes=config.get("processes", 1),
+        retired=_retired(config.get("status")),
         x=plot["x"],
         panels=tuple(_panel(panel) for panel in plot["panels"]),
         cases={name: _case(name, case, config, directory) for name, case in config["cases"].items()},
@@ -174,6 +178,8 @@ def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
         benign=case.get("benign", False),
         portable=case.get("portable", True),
         data=tuple(case.get("data", ())),
+        tools=tuple(case.get("needs", ())),
+        processes=config.get("processes", 1),
         trigger=case["trigger"]["iteration"],
         trigger_why=case["trigger"]["why"],
         seeds=tuple(case.get("seeds", config["seeds"])),
@@ -215,6 +221,10 @@ def _heatmap(entry: Any) -> Heatmap | None:
     if entry is None:
         return None
     return Heatmap(**{**entry, "rows": tuple(entry["rows"]), "quiet": tuple(entry.get("quiet", ()))})
+
+
+def _retired(entry: Any) -> str | None:
+    return f"{entry['since']}: {entry['reason']}" if entry else None
 
 
 def _versions(entry: Any) -> Versions | None:

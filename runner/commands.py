@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from runner.api import load
 from runner.errors import CatalogError, ResultsError, UsageError
-from runner.model import Bug
-from runner.report import columns, describe, listing
+from runner.model import Bug, Target
+from runner.report import columns, describe, listing, markdown
+from runner.selection import Filter
 
 if TYPE_CHECKING:
     from plots.figures import Runs
+    from runner.catalog import Catalog
 
 
 def list_command(arguments: Namespace) -> int:
@@ -24,10 +26,11 @@ def list_command(arguments: Namespace) -> int:
             bugs.append(catalog.bug(name))
         except CatalogError as error:
             broken.append(str(error))
+    bugs = Filter(arguments.label, arguments.needs, arguments.max_seconds).of(bugs)
     if arguments.json:
         print(json.dumps([describe(bug) for bug in bugs], indent=1))
     else:
-        print(columns(listing(bugs)))
+        print(markdown(bugs) if arguments.markdown else columns(listing(bugs)))
     if broken:
         raise CatalogError("; ".join(broken))
     return 0
@@ -48,24 +51,22 @@ def run_command(arguments: Namespace) -> int:
     from runner.session import Options, Session, default_data, exit_status, save_expected
 
     catalog = load()
-    elsewhere = arguments.inject or arguments.environment is not None
-    targets = catalog.select(arguments.targets, elsewhere)
+    data = arguments.data or default_data()
+    targets, notes = _chosen(arguments, catalog, data)
     options = Options(
         results=arguments.results,
         seeds=arguments.seeds,
         device=arguments.device,
         python=arguments.python,
         environment=arguments.environment,
-        data=arguments.data or default_data(),
+        data=data,
         force=arguments.force,
         timeout_s=arguments.timeout,
         inject=arguments.inject,
     )
     session = Session(catalog, options, on_stderr())
-    for target in catalog.select(arguments.targets) if elsewhere else ():
-        if target not in targets:
-            where = target.bug.environment
-            session.progress.line(f"{target.case.id}: left out, its numbers are of {where} only; name it to run it")
+    for note in notes:
+        session.progress.line(note)
     outcomes = session.run(targets)
     arguments.status = exit_status(outcomes)
     print(verdicts(outcomes))
@@ -79,6 +80,22 @@ def run_command(arguments: Namespace) -> int:
         except ResultsError as error:  # no reason to doubt the verdicts
             print(f"trainbugs: {error}", file=sys.stderr)
     return int(arguments.status)
+
+
+def _chosen(arguments: Namespace, catalog: "Catalog", data: Path | None) -> tuple[list[Target], list[str]]:
+    """The targets to run, and what is to be said of those that are left out."""
+    if arguments.all == bool(arguments.targets):
+        raise UsageError("name the bugs to run, or all of them by --all; `trainbugs list` shows them")
+    names = arguments.targets or catalog.active()
+    targets = catalog.select(names, elsewhere=arguments.inject or arguments.environment is not None)
+    notes = [
+        f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to run it"
+        for target in catalog.select(names)
+        if target not in targets
+    ]
+    lacking = [target for target in targets if arguments.all and target.case.data and data is None]
+    notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
+    return [target for target in targets if target not in lacking], notes
 
 
 def figures_command(arguments: Namespace) -> int:
@@ -121,6 +138,17 @@ def checkout_command(arguments: Namespace) -> int:
     targets = load().select([arguments.target])
     for line in checkout(targets, arguments.directory, blind=arguments.blind):
         print(line)
+    return 0
+
+
+def new_command(arguments: Namespace) -> int:
+    from runner.new import new
+
+    root = load().root
+    directory = arguments.directory or root / "bugs" / arguments.id
+    for path in new(arguments.id, directory, root, arguments.environment):
+        print(path)
+    print(f"fill in what says TODO; `trainbugs validate {arguments.directory or arguments.id}` tells what is left")
     return 0
 
 

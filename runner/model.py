@@ -77,8 +77,8 @@ class Variant:
 class Case:
     """One scenario of a bug. `timeout_s` is in seconds; `trigger` is the iteration at which the fault first acts.
 
-    `volatile` names metrics that differ from run to run. A case that is not `portable` says
-    something of its own environment only.
+    `processes` train at the same time in one run. `volatile` names metrics that differ from run to run. A case that is
+    not `portable` says something of its own environment only.
     """
 
     bug: str
@@ -87,6 +87,8 @@ class Case:
     benign: bool
     portable: bool
     data: tuple[str, ...]
+    tools: tuple[str, ...]
+    processes: int
     trigger: int
     trigger_why: str
     seeds: tuple[int, ...]
@@ -103,8 +105,9 @@ class Case:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What the machine must bring."""
-        return ("data",) if self.data else ()
+        """What the machine must bring: data, c++, gpu, N-processes."""
+        processes = (f"{self.processes}-processes",) if self.processes > 1 else ()
+        return (*(("data",) if self.data else ()), *self.tools, *processes)
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,8 @@ class Versions:
 
 @dataclass(frozen=True)
 class Bug:
+    """What config.json says. `retired` is the day and the reason, of a bug that is run only when it is named."""
+
     id: str
     directory: Path
     title: str
@@ -129,7 +134,7 @@ class Bug:
     environment: str
     affected: Versions | None
     fixed: Versions | None
-    processes: int
+    retired: str | None
     x: str
     panels: tuple[Panel, ...]
     cases: Mapping[str, Case]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.model import Bug, Case, Versions
+from runner.selection import seconds
 
 if TYPE_CHECKING:
     from runner.records import RunRecord
@@ -20,12 +21,32 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 def listing(bugs: Sequence[Bug]) -> list[list[str]]:
     """A row per case."""
-    rows = [["CASE", "LOCATION", "ENVIRONMENT", "NEEDS", "TITLE"]]
+    rows = [["CASE", "LOCATION", "ENVIRONMENT", "NEEDS", "SECONDS", "TITLE"]]
     for bug in bugs:
         for case in bug.cases.values():
-            needs = ", ".join(case.needs) or "-"
-            rows.append([case.id, bug.location, bug.environment, needs, case.title])
+            needs, title = ", ".join(case.needs) or "-", ("(retired) " if bug.retired else "") + case.title
+            rows.append([case.id, bug.location, bug.environment, needs, _seconds(bug, case), title])
     return rows
+
+
+def markdown(bugs: Sequence[Bug]) -> str:
+    """The catalogue as a table for a README: a row per bug."""
+    lines = ["| bug | what happens | where | environment | cases (seconds on two cores) |", "|---|---|---|---|---|"]
+    for bug in bugs:
+        cells = [f"[{bug.id}](bugs/{bug.id}/README.md)", bug.title, bug.location, bug.environment]
+        cells.append(", ".join(_case_in_words(bug, case) for case in bug.cases.values()))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def _case_in_words(bug: Bug, case: Case) -> str:
+    words = [_seconds(bug, case), *case.needs, *(["benign"] if case.benign else [])]
+    return f"`{case.name}` ({', '.join(words)})"
+
+
+def _seconds(bug: Bug, case: Case) -> str:
+    taken = seconds(bug, case)
+    return "-" if taken is None else f"{taken:.0f}"
 
 
 def describe(bug: Bug) -> dict[str, Any]:
@@ -37,12 +58,13 @@ def describe(bug: Bug) -> dict[str, Any]:
         "labels": {"location": bug.location, "root_cause": bug.root_cause, "symptom": bug.symptom},
         "site": {"file": bug.site_file, "line": bug.site_line, "api": bug.site_api},
         "environment": bug.environment,
+        "retired": bug.retired,
         "affected": _versions(bug.affected),
         "fixed": _versions(bug.fixed),
         "directory": str(bug.directory),
         "can_be_injected": bug.fault is not None,
         "shows_why": bug.why is not None,
-        "cases": [_describe_case(case) for case in bug.cases.values()],
+        "cases": [_describe_case(case) | {"seconds": seconds(bug, case)} for case in bug.cases.values()],
     }
 
 
@@ -77,6 +99,8 @@ def details(bug: Bug) -> str:
         f"fixed        {_versions_text(bug.fixed)}",
         f"read more    {bug.directory / 'README.md'}",
     ]
+    if bug.retired:
+        lines.append(f"retired      {bug.retired}")
     if bug.why:
         lines.append(f"see why      trainbugs why {bug.id}")
     if bug.fault:

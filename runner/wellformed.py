@@ -32,7 +32,7 @@ def problems(directory: Path, root: Path) -> list[str]:
     unreadable = [problem for path in (*bug.scripts, bug.directory / "README.md") for problem in _check_text(path)]
     if unreadable:
         return unreadable
-    checks = (_check_files, _check_scripts, _check_readme, _check_cases)
+    checks = (_check_todo, _check_files, _check_scripts, _check_readme, _check_cases)
     found = [problem for check in checks for problem in check(bug)]
     return [*found, *_check_environments(bug, root), *_check_expected(bug, root), *_check_map(bug, root)]
 
@@ -51,6 +51,14 @@ def real_diff(case: Case) -> str:
     buggy, fixed = (case.variants[name].script for name in VARIANTS)
     lines = difflib.unified_diff(_lines(buggy), _lines(fixed), buggy.name, fixed.name)
     return "".join(lines)
+
+
+def _check_todo(bug: Bug) -> Iterator[str]:
+    for path in (bug.directory / "config.json", bug.directory / "README.md", *bug.scripts):
+        lines = _lines(path) if path.is_file() else []
+        open_ = [str(number) for number, line in enumerate(lines, 1) if "TODO" in line]
+        if open_:
+            yield f"{path.name}: still TODO: line{'s' if len(open_) > 1 else ''} {', '.join(open_)}"
 
 
 def _check_files(bug: Bug) -> Iterator[str]:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from runner import commands, env_commands
 from runner.catalog import Catalog, load_bug
+from runner.cli import main
 from runner.progress import Progress
 from runner.session import Options, Session
 
@@ -188,3 +190,22 @@ def toy_environment(toy: Toy, wheelhouse: Path) -> Path:
     (directory / ".python-version").write_text(PYTHON + "\n")
     (directory / "environment.json").write_text('{"disk_gb": 0.01}')
     return directory
+
+
+@pytest.fixture
+def cli(toy, monkeypatch, tmp_path, capsys):
+    """Call the program on the toy catalogue, in an empty directory; returns (exit status, stdout, stderr)."""
+    for module in (commands, env_commands):
+        monkeypatch.setattr(module, "load", lambda: toy.catalog)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as exit:
+            status = exit.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return status, captured.out, captured.err
+
+    return call

@@ -6,6 +6,7 @@ import pytest
 
 from runner.catalog import Catalog
 from runner.records import expected_records
+from runner.report import markdown
 from runner.verification import verify
 from runner.wellformed import problems
 
@@ -16,6 +17,11 @@ CASES = [(name, case) for name in CATALOG.ids() for case in CATALOG.bug(name).ca
 
 def test_both_seed_bugs_are_there():
     assert {"PyTorch-115607", "SO-60335387"} <= set(CATALOG.ids())
+
+
+def test_the_table_in_the_readme_is_that_of_the_catalogue():
+    table = markdown([CATALOG.bug(name) for name in CATALOG.active()])
+    assert table in (ROOT / "README.md").read_text(), "put the output of `trainbugs list --markdown` into README.md"
 
 
 @pytest.mark.parametrize("name", CATALOG.ids())

@@ -15,30 +15,9 @@ from conftest import SCRIPT, toy_config
 from test_environment import as_pinned
 from test_process import is_alive, wait_until
 
-from runner import commands, env_commands
-from runner.cli import main
 from runner.session import save_expected
 
 PYTHON = ["--python", sys.executable]
-
-
-@pytest.fixture
-def cli(toy, monkeypatch, tmp_path, capsys):
-    """Call the program on the toy catalogue, in an empty directory; returns (exit status, stdout, stderr)."""
-    for module in (commands, env_commands):
-        monkeypatch.setattr(module, "load", lambda: toy.catalog)
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as exit:
-            status = exit.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
 
 
 def test_list_and_info(cli):
@@ -155,7 +134,7 @@ def test_checkout(cli):
     [
         (["run", "Toi-1"], "no bug 'Toi-1' (did you mean Toy-1?); `trainbugs list` shows all"),
         (["run", "Toy-1/x"], "no case 'x'; expected one of only"),
-        (["run"], "required: BUG"),
+        (["run"], "name the bugs to run, or all of them by --all"),
         (["run", "Toy-1", "--seeds", "0,x"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--seeds", "1,1"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--device", "gpu"], "expected auto, cpu, cuda or cuda:N"),
