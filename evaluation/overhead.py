@@ -1,16 +1,22 @@
-"""How much slower does a detector make training? Bare and watched runs in turns, so that both meet the same machine."""
+"""How much slower does a detector make training? Bare and watched runs in turns, so that both meet the same machine.
+
+A bare run is started in the same way as a watched one, by an adapter of no detector: waiting for it costs the same.
+"""
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from evaluation.evaluate import Evaluation
 from evaluation.model import Training
 from evaluation.records import SCHEMA, OverheadRecord
-from evaluation.samples import launch
-from evaluation.trial import Sample
+from evaluation.trial import Sample, check
 from runner.execution import machine
 from runner.key import THREADS
+
+BARE = Path(__file__).with_name("bare")
 
 
 def measure(evaluation: Evaluation, sample: Sample, training: Training, repeats: int) -> OverheadRecord | None:
@@ -26,22 +32,29 @@ def measure(evaluation: Evaluation, sample: Sample, training: Training, repeats:
     bare, watched = [], []
     for turn in range(1, repeats + 1):
         evaluation.progress.line(f"{evaluation.label}: overhead on {blank.bug}/{blank.case}, {turn} of {repeats}")
-        directory = evaluation.new_folder() / "program"
-        sample.program.lay_out(directory)
-        seconds = launch(sample.program, directory)
+        alone = _bare(evaluation, sample, training.of)
         verdict, _ = evaluation.answer(sample, references, evaluation.new_folder())
-        if seconds is None or verdict.training is None or verdict.training.of != training.of:
+        if alone is None or verdict.training is None or verdict.training.of != training.of:
             return None
-        bare.append(round(seconds[0 if training.of == "loop" else 1], 4))
+        bare.append(round(alone.seconds, 4))
         watched.append(round(verdict.training.seconds, 4))
     record = OverheadRecord(**{**vars(blank), "bare": tuple(bare), "watched": tuple(watched)})
     evaluation.settings.evaluations.save(record)
     return record
 
 
+def _bare(evaluation: Evaluation, sample: Sample, of: str) -> Training | None:
+    """The seconds of the program without a detector; None where it does not end well."""
+    detector = replace(evaluation.detector, directory=BARE, program=f"{of}.py", in_launcher=False)
+    bench = replace(evaluation.bench, detector=detector)
+    verdict, _ = check(bench, sample, None, evaluation.new_folder(), lambda elapsed: None)
+    return verdict.training
+
+
 def _blank(evaluation: Evaluation, sample: Sample, of: str, repeats: int) -> OverheadRecord:
     program, detector = sample.program, evaluation.detector
-    parts = [SCHEMA, evaluation.digest, program.run.key, evaluation.how, repeats, of, machine()]
+    alone = (BARE / f"{of}.py").read_text(encoding="utf-8")
+    parts = [SCHEMA, evaluation.digest, alone, program.run.key, evaluation.how, repeats, of, machine()]
     return OverheadRecord(
         schema=SCHEMA,
         key=hashlib.sha256(json.dumps(parts).encode()).hexdigest(),

@@ -70,17 +70,13 @@ class Samples:
         return found
 
 
-def launch(program: Program, directory: Path, options: Sequence[str] = ()) -> tuple[float, float] | None:
-    """Run a program that is laid out, in the launcher: seconds of its loop and of its process, None if it failed."""
-    out = directory.with_name("launch.json")
-    done = process.run(
-        [str(program.run.place.python_path), str(KIT / "launcher.py"), str(out), *options, "program.py", "config.json"],
+def launch(program: Program, directory: Path, options: Sequence[str]) -> None:
+    """Run a program that is laid out, in the launcher; what comes of it lies in the directory."""
+    process.run(
+        [str(program.run.place.python_path), str(KIT / "launcher.py"), "../out", *options, "program.py", "config.json"],
         cwd=directory,
         env=process.clean_environment(THREADS, variables(program.run, directory)),
         stdout=directory.with_name("stdout"),
         stderr=directory.with_name("stderr"),
         timeout_s=program.run.timeout_s,
     )
-    if done.returncode or done.timed_out or not out.is_file():
-        return None
-    return float(json.loads(out.read_text(encoding="utf-8"))["loop_s"]), done.wall_s

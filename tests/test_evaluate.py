@@ -285,12 +285,14 @@ def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
     assert result.checks[0].reason == "prepare: no reference runs by itself"
 
 
-def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch):
-    turns = []
-    monkeypatch.setattr(
-        "evaluation.overhead.launch", lambda program, directory: turns.append(program.kind) or (2.0, 5.0)
-    )
-    for of, ratio in (("loop", 1.5), ("process", 0.6)):
+def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch, tmp_path):
+    folder, turns = tmp_path / "bare", tmp_path / "turns"
+    folder.mkdir()
+    monkeypatch.setattr("evaluation.overhead.BARE", folder)
+    seen = f"open('{turns}', 'a').write(Path(target.directory, target.script).read_text().count('100 * epoch') * 'f')"
+    for of, alone, ratio in (("loop", 2.0, 1.5), ("process", 5.0, 0.6)):
+        check = f'{{"training": {{"seconds": {alone}, "of": "{of}"}}, "dropped": 0 * {seen}}}'
+        (folder / f"{of}.py").write_text(f"{HEAD}main(lambda target, state: {check})")
         adapter = f'main(lambda target, state: {{"training": {{"seconds": 3.0, "of": "{of}"}}}})'
         session = toy.session()
         chosen = [detectors.read(make("trains", adapter))]
@@ -300,7 +302,9 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch)
         table = scores(outcomes(result.checks, {"trains": RULES}), result.overheads)
         assert table.overhead[0] == ratio and table.overhead_of[0] == of
         assert campaign.run(plan, session).overheads == result.overheads
-    assert turns == ["fixed"] * 4
+    assert turns.read_text() == "ffff"
+    (folder / "process.py").write_text("raise SystemExit(1)")
+    assert not campaign.run(plan, session).overheads
     assert not campaign.run(
         campaign.Campaign([detectors.read(make("never"))], overhead_on="Toy-1/only"), session
     ).overheads
