@@ -237,6 +237,12 @@ def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
     assert [program.kind for program in result.broken] == ["buggy"]
 
 
+def test_a_retired_bug_is_shown_only_when_it_is_named(toy, make):
+    toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
+    assert not evaluate(toy, make("never"), with_controls=False).checks
+    assert len(evaluate(toy, make("never"), with_controls=False, bugs=["Toy-1"], seeds=(0,)).checks) == 2
+
+
 def test_two_detectors_of_one_name_are_refused(toy, make, tmp_path):
     one = detectors.read(make("never"))
     with pytest.raises(Exception, match="two detectors are named 'never'"):

@@ -22,7 +22,7 @@ def many(toy):
         made("plain"),
         made("compiled", "compiler", tools=("c++",)),
         made("pair", "framework", processes=2),
-        made("images", data=("MNIST/raw",)),
+        replace(made("images", data=("MNIST/raw",)), symptom="low values, and not by the compiler"),
     ]
 
 
@@ -72,8 +72,9 @@ def test_a_limit_is_above_zero():
 def test_list_filters_on_the_command_line(cli, toy):
     assert "Toy-1/only" in cli("list", "--label", "user code", "--needs", "none")[1]
     assert "Toy-1/only" not in cli("list", "--label", "compiler")[1]
+    toy.configure(title="A toy | one")
     line = cli("list", "--markdown")[1].splitlines()[-1]
-    assert line == "| [Toy-1](bugs/Toy-1/README.md) | A toy | user code | toy | `only` (-) |"
+    assert line == "| [Toy-1](bugs/Toy-1/README.md) | A toy \\| one | user code | toy | `only` (-) |"
 
 
 def test_all_runs_everything_but_what_is_retired_or_lacks_data(cli, toy, tmp_path):
