@@ -209,3 +209,12 @@ def cli(toy, monkeypatch, tmp_path, capsys):
         return status, captured.out, captured.err
 
     return call
+
+
+def pytest_collection_modifyitems(items):
+    """Tests in one environment (`place`) come one after the other, so that it is built once and removed after them."""
+
+    def environment(item):
+        return item.callspec.params.get("place", "") if hasattr(item, "callspec") else ""
+
+    items.sort(key=environment)

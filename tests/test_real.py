@@ -6,10 +6,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from sys import intern
 
 import pytest
+from test_evaluate_real import OWN
 from test_monitors import works_in
 
+from evaluation import campaign, detectors
 from runner import build, environment
 from runner.affected import findings
 from runner.catalog import Catalog
@@ -30,33 +33,90 @@ def run(tmp_path, *targets, **options):
     return session.run(CATALOG.select(targets))
 
 
-# Environments that other tests use as well; every other one is removed again after its own test.
-KEPT = {"torch-2.13.0"} | {
-    variant.environment
-    for name in CATALOG.ids()
-    for case in CATALOG.bug(name).cases.values()
-    for variant in case.variants.values()
-}
+# Environments that other tests use as well; every other one is removed again after the tests in it.
+KEPT = {"torch-2.2.2", "torch-2.13.0"}
 MAPPED = ("PyTorch-115607", "PyTorch-107076/eager", "PyTorch-130467", "PyTorch-133898", "PyTorch-163093")
 
 
-@pytest.mark.parametrize("name", environment.names(ROOT))
-def test_every_environment_is_what_its_lock_says_and_behaves_as_mapped(tmp_path, name):
-    described = environment.load(ROOT, name)
-    leave = name in KEPT or environment.find(described) is not None
-    built = build.build(described, on_stderr(), keep=leave)
-    try:
-        assert environment.problems(built) == []
-        options = Options(results=tmp_path / "results", device="cpu")
-        for made in map_versions(CATALOG, MAPPED, name, options, on_stderr()):
-            expected = findings(made.bug, version_records(made.bug))
-            states = {item.case: item.state for item in expected if item.environment == name}
-            assert {item.case: item.state for item in made.findings} == states
-        # torch.compile of 2.0 refuses Python 3.11
-        works_in(built.python, tmp_path, compiles=name != "torch-2.0.1")
-    finally:
-        if not leave:
-            build.remove(described)
+def built():
+    return {name for name in environment.names(ROOT) if environment.find(environment.load(ROOT, name))}
+
+
+@pytest.fixture(scope="module")
+def place(request):
+    """The environment of that name. What is built for the tests in it is removed after them, if it was not there."""
+    leave = built() | KEPT
+    yield build.build(environment.load(ROOT, request.param), on_stderr(), keep=request.param in leave)
+    for name in built() - leave:
+        build.remove(environment.load(ROOT, name))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """One folder for several tests: what one has run, the next finds done."""
+    return tmp_path_factory.mktemp("results")
+
+
+def runnable():
+    """Every case of the catalogue that this machine can run without data, with the environment of its buggy variant."""
+    lacking = {"gpu", "data"} | (set() if shutil.which("g++") else {"c++"})
+    cases = [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
+    return [(intern(case.variants["buggy"].environment), case.id) for case in cases if not lacking & set(case.needs)]
+
+
+# pytest keeps a fixture while its parameter is the same object.
+every_environment = pytest.mark.parametrize("place", [intern(name) for name in environment.names(ROOT)], indirect=True)
+every_case = pytest.mark.parametrize("place, target", runnable(), indirect=["place"])
+
+
+@every_environment
+def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_path):
+    assert environment.problems(place) == []
+    name = place.environment.name
+    if not name.startswith("torch-"):
+        return
+    options = Options(results=tmp_path / "results", device="cpu")
+    for made in map_versions(CATALOG, MAPPED, name, options, on_stderr()):
+        expected = findings(made.bug, version_records(made.bug))
+        states = {item.case: item.state for item in expected if item.environment == name}
+        assert {item.case: item.state for item in made.findings} == states
+    # torch.compile of 2.0 refuses Python 3.11
+    works_in(place.python, tmp_path, compiles=name != "torch-2.0.1")
+
+
+@every_case
+def test_every_bug_reproduces_as_committed(place, target, results):
+    seed = CATALOG.select([target])[0].case.seeds[0]
+    outcome = run(results, target, device="cpu", seeds=(seed,), keep=False)[0]
+    assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason
+    # Another CPU may round differently; a whole update of 115607 would be 1e-3.
+    assert outcome.drift is not None and outcome.drift < 1e-4
+
+
+@every_case
+def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place, target, tmp_path):
+    name, case = target.split("/")
+    directory = tmp_path / "bugs" / name
+    shutil.copytree(ROOT / "bugs" / name, directory)
+    (tmp_path / "environments").symlink_to(ROOT / "environments")
+    config = json.loads((directory / "config.json").read_text())
+    variants = config["cases"][case]["variants"]
+    variants["buggy"] = variants["fixed"]
+    (directory / "config.json").write_text(json.dumps(config))
+    copy = Catalog(tmp_path)
+    options = Options(results=tmp_path / "results", seeds=(copy.bug(name).cases[case].seeds[0],), device="cpu")
+    outcome = Session(copy, options, on_stderr()).run(copy.select([target]))[0]
+    assert outcome.verdict.outcome == "NOT REPRODUCED", outcome.verdict.reason
+
+
+@every_case
+def test_our_detectors_are_silent_on_every_fixed_variant(place, target, results):
+    chosen = [detectors.load(ROOT, name) for name in OWN]
+    plan = campaign.Campaign(chosen, bugs=[target], with_controls=False, overhead_on=None)
+    options = Options(results=results / "results", device="cpu", keep=False)
+    result = campaign.run(plan, Session(CATALOG, options, on_stderr()))
+    assert {record.status for record in result.checks} == {"ok"} and not result.broken
+    assert not [record.name for record in result.checks if record.kind == "fixed" and record.alarms]
 
 
 def test_the_fault_put_back_brings_115607_to_a_current_release(tmp_path):
@@ -80,22 +140,6 @@ def test_why_shows_the_guard_that_2_2_2_lacks():
     assert "params'][0].grad: CONSTANT_MATCH" in mended and "step counters [4, 3]" in mended
 
 
-def runnable():
-    """Every case of the catalogue that this machine can run without data."""
-    lacking = {"gpu"} | (set() if shutil.which("g++") else {"c++"}) | {"data"}
-    cases = [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
-    return [case.id for case in cases if not lacking & set(case.needs)]
-
-
-@pytest.mark.parametrize("target", runnable())
-def test_every_bug_reproduces_as_committed(tmp_path, target):
-    seed = CATALOG.select([target])[0].case.seeds[0]
-    outcome = run(tmp_path, target, device="cpu", seeds=(seed,))[0]
-    assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason
-    # Another CPU may round differently; a whole update of 115607 would be 1e-3.
-    assert outcome.drift is not None and outcome.drift < 1e-4
-
-
 def test_60335387_digits_reproduces_and_repeats_exactly(tmp_path):
     first = run(tmp_path, "SO-60335387/digits", device="cpu", seeds=(0,))[0]
     assert first.verdict.outcome == "REPRODUCED"
@@ -117,23 +161,6 @@ def test_mnist_that_is_not_there_is_invalid_and_says_where_to_put_it(tmp_path):
     outcome = run(tmp_path, "SO-60335387/lr1e-4", seeds=(0,), data=tmp_path)[0]
     assert outcome.verdict.outcome == "INVALID"
     assert f"Its four idx files belong into {tmp_path}/MNIST/raw" in outcome.verdict.reason
-
-
-@pytest.mark.parametrize("target", runnable())
-def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(tmp_path, target):
-    name, case = target.split("/")
-    directory = tmp_path / "bugs" / name
-    shutil.copytree(ROOT / "bugs" / name, directory)
-    (tmp_path / "environments").symlink_to(ROOT / "environments")
-    config = json.loads((directory / "config.json").read_text())
-    variants = config["cases"][case]["variants"]
-    variants["buggy"] = variants["fixed"]
-    (directory / "config.json").write_text(json.dumps(config))
-    copy = Catalog(tmp_path)
-    seed = copy.bug(name).cases[case].seeds[0]
-    session = Session(copy, Options(results=tmp_path / "results", seeds=(seed,), device="cpu"), on_stderr())
-    outcome = session.run(copy.select([target]))[0]
-    assert outcome.verdict.outcome == "NOT REPRODUCED", outcome.verdict.reason
 
 
 def test_scripts_run_by_hand(tmp_path):
