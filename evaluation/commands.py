@@ -28,6 +28,7 @@ def detectors_command(arguments: Namespace) -> int:
 
 def evaluate_command(arguments: Namespace) -> int:
     from evaluation import campaign, detectors
+    from evaluation.expected import refuse_part, save_expected
     from runner.progress import on_stderr
     from runner.session import Options, Session, default_data
 
@@ -42,6 +43,8 @@ def evaluate_command(arguments: Namespace) -> int:
         force=arguments.force,
         timeout_s=arguments.timeout,
     )
+    if arguments.update_expected:
+        refuse_part(plan, arguments.seeds)
     options = Options(
         results=arguments.results,
         seeds=arguments.seeds,
@@ -57,8 +60,6 @@ def evaluate_command(arguments: Namespace) -> int:
     _show(result.checks, result.overheads, rules, arguments.out)
     print(f"records: {session.store.root / 'detectors'}")
     if arguments.update_expected:
-        from evaluation.expected import save_expected
-
         folder = catalog.root / "detectors" / "expected"
         kept = save_expected(plan, result, folder)
         _show(kept.checks(), kept.overheads(), kept.rules(), folder)

@@ -5,9 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluation.campaign import Campaign, Result
+from evaluation.model import REFERENCES
 from evaluation.records import CheckRecord, Evaluations
 from evaluation.verdicts import thin
 from runner.errors import UsageError
+
+
+def refuse_part(campaign: Campaign, seeds: tuple[int, ...] | None) -> None:
+    """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs."""
+    whole = not campaign.bugs and campaign.with_controls and set(campaign.references) >= set(REFERENCES) - {"none"}
+    if not whole or seeds is not None or campaign.overhead_on is None:
+        raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")
 
 
 def save_expected(campaign: Campaign, result: Result, folder: Path) -> Evaluations:

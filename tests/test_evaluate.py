@@ -383,6 +383,12 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
         (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
         (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
         (["scores"], "holds no checks"),
+        (["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--no-controls", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--seeds", "0", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--overhead", "none", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "learns", "--references", "same", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--update-expected"], "is not committed"),
     ],
 )
 def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_path):
@@ -391,7 +397,7 @@ def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path / "own")
     python = ["--python", sys.executable] if arguments[0] == "evaluate" else []
     status, out, err = cli(*arguments, *python)
-    assert status == 2 and words in err and out == "" and len(err.splitlines()[-1:]) == 1
+    assert status == 2 and words in err.splitlines()[-1] and ("DETECTOR" in out) == ("committed" in words)
 
 
 def test_interpreter_of_adapters_is_ours(toy, make):
