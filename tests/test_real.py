@@ -35,7 +35,6 @@ def run(tmp_path, *targets, **options):
 
 # Environments that other tests use as well; every other one is removed again after the tests in it.
 KEPT = {"torch-2.2.2", "torch-2.13.0"}
-MAPPED = ("PyTorch-115607", "PyTorch-107076/eager", "PyTorch-130467", "PyTorch-133898", "PyTorch-163093")
 
 
 def built():
@@ -75,11 +74,14 @@ def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_p
     name = place.environment.name
     if not name.startswith("torch-"):
         return
+    records = [record for bug in CATALOG.active() for record in version_records(CATALOG.bug(bug))]
+    mapped = sorted({f"{record.bug}/{record.case}" for record in records if record.environment == name})
     options = Options(results=tmp_path / "results", device="cpu")
-    for made in map_versions(CATALOG, MAPPED, name, options, on_stderr()):
+    for made in map_versions(CATALOG, mapped, name, options, on_stderr()):
         expected = findings(made.bug, version_records(made.bug))
         states = {item.case: item.state for item in expected if item.environment == name}
-        assert {item.case: item.state for item in made.findings} == states
+        # Of a bug with several cases, some may not be mapped.
+        assert made.findings and {item.case: item.state for item in made.findings}.items() <= states.items()
     # torch.compile of 2.0 refuses Python 3.11
     works_in(place.python, tmp_path, compiles=name != "torch-2.0.1")
 
