@@ -15,7 +15,7 @@ from torch import nn
 
 
 def make_data(config, device):
-    """Inputs whose class a fixed random network knows, in three sets."""
+    """Inputs whose class a random network knows, in three sets."""
     truth = nn.Sequential(nn.Linear(config["features"], 32), nn.Tanh(), nn.Linear(32, config["classes"]))
     sets = {}
     for name, count in (("train", 512), ("unlabelled", 512), ("test", 2048)):

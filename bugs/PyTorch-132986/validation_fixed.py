@@ -15,7 +15,7 @@ from torch import nn
 
 
 def make_data(config, device):
-    """Inputs whose class a fixed random network knows, in three sets; a part of the labels of two of them is drawn."""
+    """Inputs whose class a random network knows, in three sets; a part of the labels of two of them is drawn."""
     teacher = nn.Sequential(nn.Linear(config["features"], 32), nn.Tanh(), nn.Linear(32, config["classes"]))
     sets, noisy = {}, config["noise"]
     for name, count, noise in (("train", 512, noisy), ("validation", 512, noisy), ("test", 2048, 0)):
