@@ -30,7 +30,7 @@ def load(name, device):
     inputs, labels = torch.tensor(inputs, dtype=torch.float32), torch.tensor(labels)
     order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(0))
     train, validation = order[len(order) // 5 :], order[: len(order) // 5]
-    mean, std = inputs[train].mean(0), inputs[train].std(0).clamp(min=1e-3)
+    mean, std = inputs[train].mean(0), inputs[train].std(0).clamp(min=0.1)
     inputs = (inputs - mean) / std
     return tuple((inputs[part].to(device), labels[part].to(device)) for part in (train, validation))
 
