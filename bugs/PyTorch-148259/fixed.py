@@ -1,9 +1,9 @@
 """Train a recurrent network by SGD with clipped gradients on the adding problem.
 
 Each sequence has a random number and a marker at every step; the target is the sum of the two numbers that are marked.
-Every step prints one JSON object with the loss and its running average, the norm that clipping reports and the norm of
-the gradients that the optimizer gets; at the end all of them go to `<output>.json`. The one argument, a JSON file with
-`parameters`, is by default the `config.json` beside this file.
+Every step prints one JSON object with the loss, the norm that clipping reports and the norm of the gradients that the
+optimizer gets; at the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by
+default the `config.json` beside this file.
 """
 
 import json
@@ -38,7 +38,7 @@ def train(config, device):
     parameters = list(model.parameters())
     optimizer = torch.optim.SGD(parameters, lr=config["learning_rate"], momentum=0.9)
 
-    records, average = [], None
+    records = []
     for step in range(1, config["steps"] + 1):
         x, y = adding_problem(config["batch_size"], config["length"], device)
         optimizer.zero_grad()
@@ -47,11 +47,9 @@ def train(config, device):
         reported = nn.utils.clip_grad_norm_(parameters, config["max_norm"])
         gradients = [parameter.grad.norm() for parameter in model.parameters()]
         optimizer.step()
-        average = loss.item() if average is None else 0.98 * average + 0.02 * loss.item()
         record = {
             "step": step,
             "loss": loss.item(),
-            "average_loss": average,
             "reported_norm": reported.item(),
             "gradient_norm": torch.stack(gradients).norm().item(),
         }
