@@ -70,6 +70,11 @@ CASES = {
     "cleared by hand": ({"CLEAR": "for p in model.parameters(): p.grad = None"}, {}),
     "zeroed by hand": ({"CLEAR": "[p.grad.zero_() for p in model.parameters() if p.grad is not None]"}, {}),
     "cleared by the module": ({"CLEAR": "model.zero_grad()"}, {}),
+    # Calls alone do not tell: whatever is not zero may be left over.
+    "replaced by hand": (
+        {"CLEAR": "for p in model.parameters(): p.grad = torch.full_like(p, 0.001)"},
+        {"api-sequence": ("no-zero-grad", 2)},
+    ),
     "half of it cleared": ({"CLEAR": "model[0].zero_grad()"}, {"gradient-cycle": ("not-periodic", 2)}),
     "another module cleared": ({"BEFORE": "other = nn.Linear(1, 1)", "CLEAR": "other.zero_grad()"}, STALE),
     "a step that stops working": ({"CLASS": LAZY}, {"optimizer-progress": ("no-progress", 3)}),

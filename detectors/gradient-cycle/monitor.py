@@ -2,8 +2,9 @@
 
 The right pattern of a training loop is periodic: nothing, gradients, a step, nothing again. Whoever clears them, and
 however, at some moment between two steps each gradient is None or zero; this monitor looks when `zero_grad` is done,
-when `backward` begins and when `step` begins. A gradient that never was, and that has changed since the last step, is
-the sum of this and an earlier iteration. One that has not changed is only used again, which is no accumulation.
+when `backward` begins and when `step` begins. A gradient that never was, and that has changed in place since the last
+step, is the sum of this and an earlier iteration. One that has not changed is only used again, and one that is another
+tensor was assigned by the program: neither is accumulation. (`backward(create_graph=True)` adds out of place, unseen.)
 """
 
 
@@ -17,7 +18,7 @@ class Cycle:
     def __init__(self, model, optimizer, emit):
         self.optimizer, self.emit = optimizer, emit
         self.stepping = False
-        self.used = {}  # parameters whose gradient was used and not seen clear since -> the gradient then
+        self.used = {}  # parameters whose gradient was used and not seen clear since -> the gradient, its version then
         self.names = {id(p): name for name, p in model.named_parameters()} if model is not None else {}
 
     def look(self):
@@ -32,9 +33,7 @@ class Cycle:
 
     def before_step(self, iteration):
         self.look()
-        grown = [
-            p for p, (gradient, version) in self.used.items() if (id(p.grad), p.grad._version) != (gradient, version)
-        ]
+        grown = [p for p, (gradient, version) in self.used.items() if p.grad is gradient and p.grad._version != version]
         if grown:
             self.emit(
                 "not-periodic",
@@ -48,7 +47,7 @@ class Cycle:
     def after_step(self, iteration):
         self.stepping = False
         parameters = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
-        self.used = {p: (id(p.grad), p.grad._version) for p in parameters if p.grad is not None}
+        self.used = {p: (p.grad, p.grad._version) for p in parameters if p.grad is not None}
 
 
 def attach(model, optimizer, emit):
