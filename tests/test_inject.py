@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from conftest import SCRIPT, toy_config
-from test_cli import cli  # noqa: F401
 
 from plots.style import seeds_text
 from runner.checkout import checkout
@@ -44,7 +43,7 @@ def test_the_fault_is_there_only_when_it_is_injected(sound):
     assert [record.started for record in again.records] == [record.started for record in injected.records]
 
 
-def test_the_verdicts_are_kept_apart(sound, cli):  # noqa: F811
+def test_the_verdicts_are_kept_apart(sound, cli):
     arguments = ("run", "Toy-1", "--python", sys.executable, "--results", sound.results)
     status, out, _ = cli(*arguments)
     assert status == 1 and "NOT REPRODUCED " in out and "(injected)" not in out
@@ -75,7 +74,7 @@ def test_a_bug_without_a_fault_to_put_back_says_so(toy):
         toy.run(inject=True)
 
 
-def test_a_case_that_is_not_portable_runs_elsewhere_only_if_named(sound, cli):  # noqa: F811
+def test_a_case_that_is_not_portable_runs_elsewhere_only_if_named(sound, cli):
     cases = toy_config()["cases"]
     sound.configure(cases=cases | {"other": cases["only"] | {"portable": False}})
     arguments = ("--python", sys.executable, "--inject", "--seeds", "0")
@@ -108,7 +107,7 @@ def test_the_fault_is_no_script_of_the_bug(sound, tmp_path):
     assert not (tmp_path / "blind" / "fault.py").exists() and not (tmp_path / "blind" / "why.py").exists()
 
 
-def test_why(sound, cli):  # noqa: F811
+def test_why(sound, cli):
     assert "Toy-1 ships no why.py; its README tells the root cause" in cli("why", "Toy-1")[2]
     sound.write("why.py", WHY)
     python = ("--python", sys.executable)

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 from test_affected import alone
-from test_cli import cli  # noqa: F401
 from test_environment import QUIET, load
 
 from plots import style
@@ -153,7 +152,7 @@ def test_what_is_not_to_be_kept_stays_out_of_the_cache(toy, second, monkeypatch)
     assert ["--no-cache" in arguments for arguments in calls] == [False, False, False, False, False, True]
 
 
-def test_the_command(cli, toy, second):  # noqa: F811
+def test_the_command(cli, toy, second):
     status, out, err = cli("versions", "Toy-1", "--environments", "toy*")
     assert status == 2 and "environment 2 of 2: toy-2" in err
     lines = out.splitlines()
