@@ -21,7 +21,8 @@ from evaluation import campaign, detectors
 from runner import build, environment
 from runner.catalog import Catalog
 from runner.progress import on_stderr
-from runner.session import Options, Session
+from runner.session import Session
+from runner.settings import Options
 
 ROOT = Path(__file__).resolve().parent.parent
 TRAINBUGS = [sys.executable, "-m", "runner"]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from evaluation import commands
-from runner.options import Commands, Parser, add, data, device, positive, results_folder, seeds
+from runner.options import Commands, Parser, add, at_once, count, data, device, numbers, positive, results_folder
 
 
 def add_commands(to: Commands) -> None:
@@ -31,7 +31,7 @@ def _detectors(to: Commands) -> None:
     )  # fmt: skip
     made.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
     made.add_argument("--no-controls", action="store_true", help="leave the clean controls out")
-    made.add_argument("--seeds", type=seeds, help="comma-separated; default: the first one of each case")
+    made.add_argument("--seeds", type=numbers, help="comma-separated; default: the first one of each case")
     made.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
         help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
@@ -39,7 +39,8 @@ def _detectors(to: Commands) -> None:
     made.add_argument(
         "--overhead", default="SO-60335387/digits", metavar="BUG/CASE|none", help="whose fixed program is timed"
     )
-    made.add_argument("--repeats", type=int, default=3, help="bare and watched runs for the overhead; default: 3")
+    at_once(made)
+    made.add_argument("--repeats", type=count, default=3, help="bare and watched runs for the overhead; default: 3")
     made.add_argument("--timeout", type=positive, metavar="SECONDS", help="for each check; default: the detector's")
     made.add_argument("--device", type=device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
     made.add_argument("--python", type=Path, metavar="PATH", help="an interpreter of your own, not the pinned one")

@@ -1,19 +1,23 @@
 """How does a whole evaluation go? Detectors × programs × references, then overheads; programs run bare first."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 from evaluation import controls
-from evaluation.evaluate import Evaluation, Settings
+from evaluation.evaluate import Evaluation, Settings, said
 from evaluation.model import CONTROL, REFERENCES, Detector
 from evaluation.overhead import measure
 from evaluation.programs import Program
 from evaluation.records import CheckRecord, Evaluations, OverheadRecord
 from evaluation.samples import Samples
 from evaluation.trial import Sample
+from runner.crew import Report
 from runner.errors import UsageError
 from runner.model import Target
+from runner.schedule import Job
 from runner.session import Session
+from runner.slots import Share
 
 # Long enough to be timed, and needs no data. Where it is not among the programs nothing is timed.
 USUAL = "SO-60335387/digits"
@@ -68,17 +72,20 @@ def run(campaign: Campaign, session: Session) -> Result:
     programs = samples.programs(targets, session.options.seeds)
     # In an order that has nothing to do with which is which: a detector might remember.
     good = sorted(samples.bare(programs), key=lambda sample: sample.program.run.key)
-    checks: list[CheckRecord] = []
-    overheads: list[OverheadRecord] = []
     for detector in campaign.detectors:
         evaluations.save_detector(detector)
-        for how in (each for each in detector.references if each in ("none", *campaign.references)):
-            with Evaluation(detector, how, samples, settings, session.progress) as evaluation:
-                made = [evaluation.check(sample, f"[{n}/{len(good)}]") for n, sample in enumerate(good, 1)]
-                checks += [record for record in made if record]
-                overheads += _overheads(campaign, evaluation, good, made)
+    with ExitStack() as stack:
+        looking = [
+            stack.enter_context(Evaluation(detector, how, samples, settings, session.progress))
+            for detector in campaign.detectors
+            for how in (each for each in detector.references if each in ("none", *campaign.references))
+        ]
+        made = _checks(looking, samples, good, session)
+        # One at a time, with nothing else beside them: these are timings.
+        overheads = [record for each in looking for record in _overheads(campaign, each, good, made)]
+    checks = tuple(made[each, sample] for each in looking for sample in good if (each, sample) in made)
     broken = {program.run.key for program in programs} - {sample.program.run.key for sample in good}
-    return Result(tuple(checks), tuple(overheads), tuple(p for p in programs if p.run.key in broken))
+    return Result(checks, tuple(overheads), tuple(p for p in programs if p.run.key in broken))
 
 
 def _targets(campaign: Campaign, session: Session) -> list[Target]:
@@ -93,14 +100,44 @@ def _targets(campaign: Campaign, session: Session) -> list[Target]:
     return [target for target in named if target not in left_out]
 
 
-def _overheads(
-    campaign: Campaign, evaluation: Evaluation, good: Sequence[Sample], made: Iterable[CheckRecord | None]
-) -> list[OverheadRecord]:
+Made = dict[tuple[Evaluation, Sample], CheckRecord]
+
+
+def _checks(looking: Sequence[Evaluation], samples: Samples, good: Sequence[Sample], session: Session) -> Made:
+    """The records of all checks: finished ones are found, the others made, as many at a time as there are slots."""
+    made: Made = {}
+    jobs = []
+    for evaluation in looking:
+        references = [evaluation.references(sample.program) for sample in good]
+        samples.bare([program for programs in references for program in programs or ()], "reference: ")
+        for sample in (sample for sample, programs in zip(good, references, strict=True) if programs is not None):
+            item = evaluation, sample
+            record = evaluation.find(sample)
+            if record is None:
+                run = sample.program.run
+                jobs.append(Job(f"{evaluation.label} on {run.name}", run.need, sample.seconds, item))
+                continue
+            made[item] = record
+            session.progress.line(f"{evaluation.label} on {record.name} seed {record.seed}: done before")
+    for number, ((evaluation, sample), record) in enumerate(session.crew.do(jobs, _check), 1):
+        made[evaluation, sample] = record
+        what = f"[{number}/{len(jobs)}] {evaluation.label} on {record.name} seed {record.seed}"
+        session.progress.line(f"{what}: {said(record)}")
+    return made
+
+
+def _check(item: tuple[Evaluation, Sample], share: Share, report: Report) -> CheckRecord:
+    evaluation, sample = item
+    program = replace(sample.program, run=replace(sample.program.run, gpu=share.gpu))
+    return evaluation.check(replace(sample, program=program), report)
+
+
+def _overheads(campaign: Campaign, evaluation: Evaluation, good: Sequence[Sample], made: Made) -> list[OverheadRecord]:
     """Timings on the fixed program of the case that was named, if this detector trains at all."""
-    found = []
-    for sample, record in zip(good, made, strict=True):
-        here = record is not None and f"{record.bug}/{record.case}" == campaign.overhead_on and record.kind == "fixed"
-        if here and record is not None and record.seconds.training and sample.program.bug.id != CONTROL:
-            found.append(measure(evaluation, sample, record.seconds.training, campaign.repeats))
-            break
-    return [record for record in found if record]
+    for sample in good:
+        record = made.get((evaluation, sample))
+        here = record and f"{record.bug}/{record.case}" == campaign.overhead_on and record.kind == "fixed"
+        if record and here and record.seconds.training and sample.program.bug.id != CONTROL:
+            found = measure(evaluation, sample, record.seconds.training, campaign.repeats)
+            return [found] if found else []
+    return []

@@ -30,7 +30,8 @@ def evaluate_command(arguments: Namespace) -> int:
     from evaluation import campaign, detectors
     from evaluation.expected import refuse_part, save_expected
     from runner.progress import on_stderr
-    from runner.session import Options, Session, default_data
+    from runner.session import Session
+    from runner.settings import Options, default_data
 
     catalog = load()
     plan = campaign.Campaign(
@@ -51,6 +52,9 @@ def evaluate_command(arguments: Namespace) -> int:
         device=arguments.device,
         python=arguments.python,
         data=arguments.data or default_data(),
+        jobs=arguments.jobs or max(1, len(arguments.gpus) * arguments.runs_per_gpu),
+        gpus=arguments.gpus,
+        per_gpu=arguments.runs_per_gpu,
     )
     session = Session(catalog, options, on_stderr())
     result = campaign.run(plan, session)

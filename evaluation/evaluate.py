@@ -4,18 +4,20 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from evaluation.detectors import supports
 from evaluation.model import Detector, Verdict
+from evaluation.once import Once
 from evaluation.programs import Program
 from evaluation.records import SCHEMA, CheckRecord, Evaluations, Seconds, Site
 from evaluation.samples import Samples
 from evaluation.trial import KIT, Bench, Sample, check, own_python, prepare
 from runner import build, environment, process
+from runner.crew import Report
 from runner.execution import machine
 from runner.key import THREADS
 from runner.progress import Progress
@@ -38,8 +40,9 @@ class Evaluation:
         self.detector, self.how, self.samples, self.settings, self.progress = detector, how, samples, settings, progress
         self.digest = digest(detector)
         self.scratch = Path()
-        self._bench: Bench | None = None
-        self._learnt: dict[tuple[str, ...], tuple[Path, Verdict, float]] = {}
+        self._bench: Once[Bench] = Once()
+        self._learnt: Once[tuple[Path, Verdict, float]] = Once()
+        self._references: dict[str, list[Program] | None] = {}
 
     def __enter__(self) -> "Evaluation":
         self.scratch = Path(tempfile.mkdtemp())
@@ -55,9 +58,7 @@ class Evaluation:
     @property
     def bench(self) -> Bench:
         """The detector, ready to work; its environment is built if it is missing."""
-        if self._bench is None:
-            self._bench = self._set_up()
-        return self._bench
+        return self._bench.get(None, self._set_up)
 
     def _set_up(self) -> Bench:
         python, packages = own_python(), tuple[Path, ...]()
@@ -68,25 +69,25 @@ class Evaluation:
         timeout_s = self.settings.timeout_s or self.detector.timeout_s
         return Bench(self.detector, python, packages, self.settings.guarded, timeout_s)
 
-    def check(self, sample: Sample, where: str) -> CheckRecord | None:
-        """The record of a check, made now or found; None where the program is not scored with these references."""
-        references = self.samples.references(sample.program, self.how)
-        if references is None:
-            return None
-        record = self._blank(sample.program, references)
-        done = None if self.settings.force else self.settings.evaluations.find(record)
-        if done:
-            self.progress.line(f"{where} {self.label} on {record.name} seed {record.seed}: done before")
-            return done
-        record = self._fill(record, sample, references)
-        self.progress.line(f"{where} {self.label} on {record.name} seed {record.seed}: {_said(record)}")
-        return record
+    def references(self, program: Program) -> list[Program] | None:
+        """The clean runs that the detector may learn from; None where the program is not scored with any."""
+        if program.run.key not in self._references:
+            self._references[program.run.key] = self.samples.references(program, self.how)
+        return self._references[program.run.key]
 
-    def _fill(self, record: CheckRecord, sample: Sample, references: Sequence[Program]) -> CheckRecord:
-        work = self.new_folder()
-        verdict, seconds = self.answer(sample, references, work)
+    def find(self, sample: Sample) -> CheckRecord | None:
+        """The finished record of a check, if there is one."""
+        references = self.references(sample.program)
+        if references is None or self.settings.force:
+            return None
+        return self.settings.evaluations.find(self._blank(sample.program, references))
+
+    def check(self, sample: Sample, report: Report) -> CheckRecord:
+        """The record of a check, made now. Its references must have run before (`Samples.bare`)."""
+        references, work = self.references(sample.program) or [], self.new_folder()
+        verdict, seconds = self.answer(sample, references, work, report)
         record = replace(
-            record,
+            self._blank(sample.program, references),
             status=verdict.status,
             reason=verdict.reason,
             alarms=verdict.alarms,
@@ -98,7 +99,9 @@ class Evaluation:
         self.settings.evaluations.save(record)
         return record
 
-    def answer(self, sample: Sample, references: Sequence[Program], work: Path) -> tuple[Verdict, Seconds]:
+    def answer(
+        self, sample: Sample, references: Sequence[Program], work: Path, report: Report
+    ) -> tuple[Verdict, Seconds]:
         """What the detector says of a program now, and the seconds that learning and looking took."""
         state, learning, torch = None, None, sample.program.run.place.torch
         if not supports(self.detector, torch):
@@ -106,29 +109,24 @@ class Evaluation:
                 None, 0.0, None
             )
         if references:
-            state, learnt, learning = self._learn(references)
+            key = tuple(program.run.key for program in references)
+            state, learnt, learning = self._learnt.get(key, lambda: self._learn(references, report))
             if learnt.status != "ok":
                 return Verdict(learnt.status, f"prepare: {learnt.reason}"), Seconds(learning, 0.0, None)
         if "metrics" in self.detector.needs:
             sample = self.samples.with_losses(sample)
-        verdict, seconds = check(self.bench, sample, state, work, self._wait(f"{self.label}: check"))
+        verdict, seconds = check(self.bench, sample, state, work, lambda elapsed: report(lambda: "check"))
         return verdict, Seconds(learning, round(seconds, 3), None)
 
-    def _learn(self, references: Sequence[Program]) -> tuple[Path, Verdict, float]:
-        key = tuple(program.run.key for program in references)
-        if key not in self._learnt:
-            samples = self.samples.bare(references, "reference")
-            if "metrics" in self.detector.needs:
-                samples = [self.samples.with_losses(sample) for sample in samples]
-            state = self.scratch / f"state-{len(self._learnt)}"
-            learnt, seconds = Verdict("tool_error", "no reference runs by itself"), 0.0
-            if samples:
-                learnt, seconds = prepare(self.bench, samples, state, self._wait(f"{self.label}: prepare"))
-            self._learnt[key] = (state, learnt, round(seconds, 3))
-        return self._learnt[key]
-
-    def _wait(self, what: str) -> Callable[[float], None]:
-        return lambda elapsed: self.progress.status(lambda: f"{what}, {elapsed:.0f} s")
+    def _learn(self, references: Sequence[Program], report: Report) -> tuple[Path, Verdict, float]:
+        samples = self.samples.known(references)
+        if "metrics" in self.detector.needs:
+            samples = [self.samples.with_losses(sample) for sample in samples]
+        state = Path(tempfile.mkdtemp(prefix="state-", dir=self.scratch)) / "state"
+        learnt, seconds = Verdict("tool_error", "no reference runs by itself"), 0.0
+        if samples:
+            learnt, seconds = prepare(self.bench, samples, state, lambda elapsed: report(lambda: "prepare"))
+        return state, learnt, round(seconds, 3)
 
     def new_folder(self) -> Path:
         """A new folder in the scratch folder, whose name says nothing."""
@@ -193,7 +191,8 @@ def digest(detector: Detector) -> str:
     return hashlib.sha256(json.dumps([hashes, described]).encode()).hexdigest()
 
 
-def _said(record: CheckRecord) -> str:
+def said(record: CheckRecord) -> str:
+    """How a check ended, for the user."""
     seconds = f"{record.seconds.check:.1f} s"
     if record.status != "ok":
         return f"{record.status}: {record.reason}, {seconds}"

@@ -28,12 +28,12 @@ def measure(evaluation: Evaluation, sample: Sample, training: Training, repeats:
     done = None if evaluation.settings.force else evaluation.settings.evaluations.find_overhead(blank)
     if done:
         return done
-    references = evaluation.samples.references(sample.program, evaluation.how) or []
+    references = evaluation.references(sample.program) or []
     bare, watched = [], []
     for turn in range(1, repeats + 1):
         evaluation.progress.line(f"{evaluation.label}: overhead on {blank.bug}/{blank.case}, {turn} of {repeats}")
         alone = _bare(evaluation, sample, training.of)
-        verdict, _ = evaluation.answer(sample, references, evaluation.new_folder())
+        verdict, _ = evaluation.answer(sample, references, evaluation.new_folder(), lambda note: None)
         if alone is None or verdict.training is None or verdict.training.of != training.of:
             return None
         bare.append(round(alone.seconds, 4))

@@ -3,11 +3,13 @@
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evaluation.controls import Controls
 from evaluation.model import CONTROL
+from evaluation.once import Once
 from evaluation.programs import Program
 from evaluation.trial import KIT, Sample
 from runner import process
@@ -26,7 +28,8 @@ class Samples:
     def __init__(self, session: Session, controls: Controls) -> None:
         self.session = session
         self.controls = controls
-        self._losses: dict[str, Sequence[Mapping[str, Any]]] = {}
+        self._bare: dict[str, Sample | None] = {}
+        self._losses: Once[Sequence[Mapping[str, Any]]] = Once()
 
     def programs(self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None) -> list[Program]:
         """The programs of targets; of each case the first seed, or those given."""
@@ -36,18 +39,22 @@ class Samples:
             for run in self.session.plan(target, seeds or target.case.seeds[:1])
         ]
 
-    def bare(self, programs: Sequence[Program], what: str = "bare") -> list[Sample]:
+    def bare(self, programs: Sequence[Program], what: str = "bare: ") -> list[Sample]:
         """The programs that end well when they run by themselves, with their records."""
-        total = len(programs)
-        done = [(p, self.session.perform(p.run, f"[{n}/{total}] {what}:")) for n, p in enumerate(programs, 1)]
-        return [Sample(program, record.metrics) for program, record in done if record.ok]
+        missing = {program.run.key: program for program in programs if program.run.key not in self._bare}
+        for run, record in self.session.runs.do([program.run for program in missing.values()], what):
+            sample = Sample(missing[run.key], record.metrics, seconds=record.wall_s)
+            self._bare[run.key] = sample if record.ok else None
+        return self.known(programs)
+
+    def known(self, programs: Sequence[Program]) -> list[Sample]:
+        """Those of the programs that have ended well when they ran."""
+        return [sample for program in programs if (sample := self._bare[program.run.key])]
 
     def with_losses(self, sample: Sample) -> Sample:
         """The sample with the loss of every iteration, taken by a monitor in a run of its own."""
-        key = sample.program.run.key
-        if key not in self._losses:
-            self._losses[key] = self._record_losses(sample.program)
-        return Sample(sample.program, sample.metrics, self._losses[key])
+        program = sample.program
+        return replace(sample, losses=self._losses.get(program.run.key, lambda: self._record_losses(program)))
 
     def references(self, program: Program, how: str) -> list[Program] | None:
         """Clean runs to learn from for that program; None where there are none, or it is among those for all others."""

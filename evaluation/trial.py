@@ -24,13 +24,17 @@ GRACE_S = 30.0
 LEFT_OUT = shutil.ignore_patterns("README.md", "requirements.*", "environment.json", "__pycache__")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
-    """A program as a detector gets it. `metrics` are its records, `losses` one loss an iteration, of a bare run."""
+    """A program as a detector gets it. `metrics` are its records, `losses` one loss an iteration, of a bare run.
+
+    `seconds` is what the bare run took.
+    """
 
     program: Program
     metrics: Sequence[Record] | None = None
     losses: Sequence[Mapping[str, Any]] | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)

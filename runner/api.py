@@ -17,7 +17,7 @@ from runner.catalog import Catalog, default_root
 if TYPE_CHECKING:
     import pandas as pd
 
-    from runner.session import Outcome
+    from runner.outcome import Outcome
 
 
 def load(root: Path | None = None) -> Catalog:
@@ -35,6 +35,9 @@ def run(
     force: bool = False,
     timeout_s: float | None = None,
     inject: bool = False,
+    jobs: int = 1,
+    gpus: Iterable[int] = (),
+    repeat: int = 1,
     results: Path | str = "results",
     root: Path | None = None,
 ) -> "list[Outcome]":
@@ -43,7 +46,8 @@ def run(
     Arguments are those of `trainbugs run`. Builds what environments are missing (gigabytes). Raises TrainbugsError.
     """
     from runner.progress import on_stderr
-    from runner.session import Options, Session, default_data
+    from runner.session import Session
+    from runner.settings import Options, default_data
 
     catalog = load(root)
     options = Options(
@@ -56,6 +60,9 @@ def run(
         force=force,
         timeout_s=timeout_s,
         inject=inject,
+        jobs=jobs,
+        gpus=tuple(gpus),
+        repeat=repeat,
     )
     targets = catalog.select(names, elsewhere=inject or environment is not None)
     return Session(catalog, options, on_stderr()).run(targets)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import evaluation.arguments
 from runner import commands, env_commands
-from runner.options import Commands, Parser, data, device, positive, results_folder, seeds
+from runner.options import Commands, Parser, at_once, count, data, device, numbers, positive, results_folder
 from runner.options import add as add_command
 
 
@@ -72,19 +72,21 @@ def _run(to: Commands) -> None:
             "run SO-60335387/lr1e-4 --data /path/to/folder   # that holds MNIST/raw",
             "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
             "run PyTorch-115607 --inject --environment torch-2.13.0",
-            "run --all",
+            "run --all -j 2",
         ],
     )
     made.set_defaults(status=2)
     made.add_argument("targets", nargs="*", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
     made.add_argument("--all", action="store_true", help="run the whole catalogue, less what is retired or lacks data")
-    made.add_argument("--seeds", type=seeds, help="comma-separated, e.g. 0,1,2; default: those of the bug")
+    made.add_argument("--seeds", type=numbers, help="comma-separated, e.g. 0,1,2; default: those of the bug")
     made.add_argument("--device", type=device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
     made.add_argument("--python", type=Path, metavar="PATH", help="an interpreter of your own, not the pinned one")
     made.add_argument("--environment", metavar="NAME", help="another pinned environment than the bug's")
     made.add_argument("--data", type=data, metavar="DIR", help="folder of data sets; default: $TRAINBUGS_DATA")
     made.add_argument("--timeout", type=positive, metavar="SECONDS", help="for each run; default: that of the bug")
     made.add_argument("--force", action="store_true", help="run again what has been run before")
+    made.add_argument("--repeat", type=count, default=1, metavar="K", help="every run K times: stable or flaky?")
+    at_once(made)
     made.add_argument(
         "--inject", action="store_true", help="put the fault back into a release that has it no more (see README)"
     )
@@ -166,7 +168,7 @@ def _versions_and_why(to: Commands) -> None:
     made.add_argument(
         "--remove-after", action="store_true", help="remove each environment that was not there before: 5 GB at a time"
     )
-    made.add_argument("--seeds", type=seeds, help="comma-separated; default: the first one of each case")
+    made.add_argument("--seeds", type=numbers, help="comma-separated; default: the first one of each case")
     made.add_argument("--device", type=device, default="auto", help="auto, cpu, cuda or cuda:N; default: auto")
     made.add_argument("--data", type=data, metavar="DIR", help="folder of data sets; default: $TRAINBUGS_DATA")
     made.add_argument("--force", action="store_true", help="run again what has been run before")

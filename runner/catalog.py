@@ -192,6 +192,7 @@ def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
         },
         expectations=tuple(_expectation(entry) for entry in case["expectations"]),
         heatmap=_heatmap(case.get("heatmap")),
+        memory_gb=case.get("memory_gb"),
     )
 
 

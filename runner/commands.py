@@ -46,9 +46,11 @@ def info_command(arguments: Namespace) -> int:
 
 def run_command(arguments: Namespace) -> int:
     from plots.figures import Runs
+    from runner.outcome import exit_status, save_expected
     from runner.progress import on_stderr
     from runner.report import verdicts
-    from runner.session import Options, Session, default_data, exit_status, save_expected
+    from runner.session import Session
+    from runner.settings import Options, default_data
 
     catalog = load()
     data = arguments.data or default_data()
@@ -63,6 +65,10 @@ def run_command(arguments: Namespace) -> int:
         force=arguments.force,
         timeout_s=arguments.timeout,
         inject=arguments.inject,
+        jobs=arguments.jobs or max(1, len(arguments.gpus) * arguments.runs_per_gpu),
+        gpus=arguments.gpus,
+        per_gpu=arguments.runs_per_gpu,
+        repeat=arguments.repeat,
     )
     session = Session(catalog, options, on_stderr())
     for note in notes:

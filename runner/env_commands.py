@@ -79,7 +79,7 @@ def versions_command(arguments: Namespace) -> int:
     from plots.versions import draw_versions
     from runner.progress import on_stderr
     from runner.report import version_rows
-    from runner.session import Options, default_data
+    from runner.settings import Options, default_data
     from runner.verification import INVALID
     from runner.versions import map_versions, save_expected
 

@@ -6,18 +6,20 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from runner import process
 from runner.environment import cache_root, problems
 from runner.errors import ProcessError
+from runner.estimate import Estimate
 from runner.key import SCHEMA, THREADS, effective_parameters, run_key
 from runner.model import FAULT, Case, Scalar
 from runner.place import Place
 from runner.process import Finished
-from runner.records import RunRecord, Store
+from runner.records import RunRecord, Store, file_name
+from runner.slots import Need
 
 MAX_METRICS_BYTES = 64_000_000
 # The exit status by which fault.py says that it does not know this release.
@@ -31,7 +33,8 @@ class Run:
     """One run to be done. `timeout_s` in seconds; `data` is the folder of data sets that the user named.
 
     `scripts` are the bug's Python files as they were when the run was planned: these are run, and the key is theirs.
-    `injected`: fault.py, one of them, runs the script.
+    `injected`: fault.py, one of them, runs the script. `repeat` counts the times that the same run is done. `gpu` is
+    the one that the run may see, by number; None: all that the user's environment shows.
     """
 
     case: Case
@@ -44,11 +47,24 @@ class Run:
     data_digest: str | None
     revision: str | None
     injected: bool = False
+    repeat: int = 1
+    estimate: Estimate = Estimate()
+    gpu: int | None = None
 
     @property
     def name(self) -> str:
         injected = ", injected" if self.injected else ""
-        return f"{self.case.id}/{self.variant} seed {self.seed}{injected}"
+        again = f", repeat {self.repeat}" if self.repeat > 1 else ""
+        return f"{self.case.id}/{self.variant} seed {self.seed}{injected}{again}"
+
+    @property
+    def file_name(self) -> str:
+        return file_name(self.variant, self.seed, self.key, self.repeat)
+
+    @property
+    def need(self) -> Need:
+        """What of the machine the run needs."""
+        return Need(self.case.processes, self.estimate.memory_gb, self.place.device.startswith("cuda"))
 
     @property
     def arguments(self) -> list[str]:
@@ -60,7 +76,7 @@ class Run:
     def parameters(self) -> dict[str, Scalar]:
         return effective_parameters(self.case, self.seed, self.place.device)
 
-    @property
+    @cached_property
     def key(self) -> str:
         place = (self.place.environment, self.place.lock, str(self.place.pinned), self.place.python, self.place.torch)
         return run_key(self.case, self.variant, self.scripts, self.seed, self.place.device, place, self.data_digest)
@@ -72,7 +88,7 @@ def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> R
     `on_wait` is called while the script runs, with the seconds elapsed and the file of its standard output.
     """
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
-    with store.working_directory(run.case.bug, run.case.name) as directory:
+    with store.working_directory() as directory:
         try:
             finished = _run_script(run, directory, on_wait)
             metrics, reason = _read_metrics(directory / f"{run.parameters['output']}.json")
@@ -109,7 +125,8 @@ def variables(run: Run, directory: Path) -> dict[str, str]:
     data = {"TRAINBUGS_DATA": str(run.data)} if run.data else {}
     # What inductor has compiled in one run must not save another one the time.
     inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
-    return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data}
+    gpu = {} if run.gpu is None else {"CUDA_VISIBLE_DEVICES": str(run.gpu)}
+    return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data, **gpu}
 
 
 def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
@@ -183,6 +200,7 @@ def _record(
         revision=run.revision,
         metrics=metrics,
         injected=run.injected,
+        repeat=run.repeat,
     )
 
 

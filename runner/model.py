@@ -77,8 +77,9 @@ class Variant:
 class Case:
     """One scenario of a bug. `timeout_s` is in seconds; `trigger` is the iteration at which the fault first acts.
 
-    `processes` train at the same time in one run. `volatile` names metrics that differ from run to run. A case that is
-    not `portable` says something of its own environment only.
+    `processes` train at the same time in one run, which takes `memory_gb` of memory (None: nothing is declared).
+    `volatile` names metrics that differ from run to run. A case that is not `portable` says something of its own
+    environment only.
     """
 
     bug: str
@@ -98,6 +99,7 @@ class Case:
     variants: Mapping[str, Variant]
     expectations: tuple[Expectation, ...]
     heatmap: Heatmap | None
+    memory_gb: float | None = None
 
     @property
     def id(self) -> str:

@@ -37,15 +37,29 @@ def results_folder(made: Parser) -> None:
     made.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: ./results")
 
 
-def seeds(text: str) -> tuple[int, ...]:
-    """A list of seeds."""
+def at_once(made: Parser) -> None:
+    """The options that say how much is done at a time."""
+    made.add_argument("-j", "--jobs", type=count, metavar="N", help="runs at a time; default: 1, or one for each GPU")
+    made.add_argument("--gpus", type=numbers, default=(), metavar="0,1", help="GPUs to use, one run each at a time")
+    made.add_argument("--runs-per-gpu", type=count, default=1, metavar="K", help="that many at a time; default: 1")
+
+
+def count(text: str) -> int:
+    """A number of things."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number of at least 1")
+    return int(text)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """A list of seeds, or of GPUs."""
     try:
-        seeds = tuple(int(part) for part in text.split(","))
+        found = tuple(int(part) for part in text.split(","))
     except ValueError:
-        seeds = ()
-    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
+        found = ()
+    if not found or min(found) < 0 or len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"{text!r}: expected different numbers >= 0, separated by commas, like 0,1,2")
-    return seeds
+    return found
 
 
 def device(text: str) -> str:

@@ -1,10 +1,12 @@
-"""How does a user see that work goes on? One line that is rewritten on a terminal, plain lines elsewhere."""
+"""How does a user see that work goes on? Lines that are rewritten on a terminal, plain lines elsewhere."""
 
 import os
+import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TextIO
 
 EVERY_S = 0.2
@@ -15,21 +17,25 @@ class Progress:
     """Writes to standard error by default, so that standard output holds results only."""
 
     stream: TextIO
-    width: int = 0
+    rows: int = 0
     shown: float = 0.0
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     def line(self, text: str) -> None:
         """A line that stays."""
-        self._write(self._wipe() + text + "\n")
+        with self.lock:
+            self._write(self._wipe() + text + "\n")
 
     def status(self, text: Callable[[], str]) -> None:
         """What goes on right now, until the next text; `text` is asked only when it is shown, on a terminal."""
         if not self.stream.isatty() or time.monotonic() < self.shown + EVERY_S:
             return
-        self.shown = time.monotonic()
-        words, wipe = text(), self._wipe()
-        self.width = len(words)
-        self._write(wipe + words)
+        with self.lock:
+            self.shown = time.monotonic()
+            width = shutil.get_terminal_size().columns
+            lines = [line[: width - 1] for line in text().splitlines()]
+            wipe, self.rows = self._wipe(), len(lines)
+            self._write(wipe + "\n".join(lines))
 
     def _write(self, text: str) -> None:
         try:
@@ -39,8 +45,10 @@ class Progress:
             discard(self.stream)
 
     def _wipe(self) -> str:
-        wipe = "\r" + " " * self.width + "\r" if self.width else ""
-        self.width = 0
+        """What takes away the rows that are shown: up to the first of them, and all below it."""
+        up = f"\x1b[{self.rows - 1}A" if self.rows > 1 else ""
+        wipe = f"\r{up}\x1b[J" if self.rows else ""
+        self.rows = 0
         return wipe
 
 

@@ -1,13 +1,16 @@
 """What did a run give, and where is it kept? Run records as versioned JSON; the only owner of output paths."""
 
+import itertools
 import json
 import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from runner.errors import ResultsError
 from runner.key import SCHEMA
 from runner.measure import Record
 from runner.model import VARIANTS, Bug, Scalar
+from runner.scratch import Scratch
 
 STATUSES = ("ok", "crashed", "killed", "timeout", "no records", "environment broken", "refused")
 # The folder of expected records that are of other environments; no case has that name.
@@ -29,6 +33,7 @@ class RunRecord:
     `status` is one of STATUSES, `reason` says why it is not `ok`. `pinned` is False where the interpreter was not built
     from the hashed lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key` identifies
     what was run: two runs with one key are the same run. `injected`: the bug's fault was put back into the release.
+    `repeat` counts from 1 the times that the same run was done.
     """
 
     schema: int
@@ -59,6 +64,7 @@ class RunRecord:
     revision: str | None
     metrics: tuple[Record, ...]
     injected: bool = False
+    repeat: int = 1
 
     @property
     def ok(self) -> bool:
@@ -71,22 +77,30 @@ class Store:
 
     root: Path
 
+    @cached_property
+    def scratch(self) -> Scratch:
+        """Where this object keeps what is not finished; raises ResultsError where nothing can be written."""
+        try:
+            return Scratch(self.root)
+        except OSError as error:
+            raise _unwritable(self.root, error) from error
+
     def case_directory(self, bug: str, case: str) -> Path:
         return self.root / bug / case
 
     def record_path(self, record: RunRecord) -> Path:
-        return self.case_directory(record.bug, record.case) / f"{run_name(record)}-{record.key[:12]}.json"
+        return self.case_directory(record.bug, record.case) / f"{_file_name(record)}.json"
 
     def verdict_path(self, bug: str, case: str, injected: bool = False) -> Path:
         return self.case_directory(bug, case) / f"verdict{'-injected' if injected else ''}.json"
 
     def log_path(self, record: RunRecord, stream: str) -> Path:
         """Where the run's `stdout` or `stderr` is kept."""
-        return self.case_directory(record.bug, record.case) / "logs" / f"{run_name(record)}-{record.key[:12]}.{stream}"
+        return self.case_directory(record.bug, record.case) / "logs" / f"{_file_name(record)}.{stream}"
 
-    def find(self, bug: str, case: str, variant: str, seed: int, key: str) -> RunRecord | None:
+    def find(self, bug: str, case: str, file_name: str, key: str) -> RunRecord | None:
         """The finished (`ok`) run with that key, or None; a file that cannot be read counts as none."""
-        path = self.case_directory(bug, case) / f"{variant}-seed{seed}-{key[:12]}.json"
+        path = self.case_directory(bug, case) / f"{file_name}.json"
         try:
             record = read_record(path)
         except ResultsError:
@@ -96,8 +110,24 @@ class Store:
     def save(self, record: RunRecord) -> Path:
         """Write the record atomically; raises ResultsError."""
         path = self.record_path(record)
-        write_json(path, encode(record))
+        write_json(path, encode(record), self.scratch.path)
         return path
+
+    def save_verdict(self, bug: str, case: str, injected: bool, verdict: Mapping[str, object]) -> None:
+        """Write a verdict atomically; raises ResultsError."""
+        write_json(self.verdict_path(bug, case, injected), verdict, self.scratch.path)
+
+    def other_repeats(self, records: Sequence[RunRecord]) -> list[RunRecord]:
+        """Repeats of these runs that were done by earlier commands, as far as there are finished ones of every run."""
+        first = [record for record in records if record.repeat == 1]
+        found: list[RunRecord] = []
+        for repeat in itertools.count(max((record.repeat for record in records), default=1) + 1):
+            made = [self.find(r.bug, r.case, _file_name(replace(r, repeat=repeat)), r.key) for r in first]
+            again = [record for record in made if record is not None]
+            if not again or len(again) < len(first):
+                return found
+            found += again
+        raise AssertionError("counting ends by itself only where there are no records")
 
     def records(self, bugs: Iterable[str] = ()) -> list[RunRecord]:
         """All records, or those of the named bugs, oldest first; raises ResultsError for one that cannot be read."""
@@ -115,27 +145,25 @@ class Store:
         return found
 
     @contextmanager
-    def working_directory(self, bug: str, case: str) -> Iterator[Path]:
+    def working_directory(self) -> Iterator[Path]:
         """A new empty directory for one run, removed afterwards; raises ResultsError where it cannot be made."""
-        parent = self.case_directory(bug, case)
+        path = None
         try:
-            parent.mkdir(parents=True, exist_ok=True)
-            (parent / "logs").mkdir(exist_ok=True)
-            path = Path(tempfile.mkdtemp(prefix=".run-", dir=parent))
-        except OSError as error:
-            raise _unwritable(parent, error) from error
-        try:
+            path = Path(tempfile.mkdtemp(prefix="run-", dir=self.scratch.path))
             yield path
         except OSError as error:
-            raise _unwritable(parent, error) from error
+            raise _unwritable(self.root, error) from error
         finally:
-            shutil.rmtree(path, ignore_errors=True)
+            if path:
+                shutil.rmtree(path, ignore_errors=True)
 
     def keep_logs(self, record: RunRecord, directory: Path) -> None:
         """Move the run's `stdout` and `stderr` from its working directory to where they are kept."""
         for stream in ("stdout", "stderr"):
             if (directory / stream).exists():
-                (directory / stream).replace(self.log_path(record, stream))
+                kept = self.log_path(record, stream)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                (directory / stream).replace(kept)
 
 
 def expected_path(bug: Bug, record: RunRecord) -> Path:
@@ -160,6 +188,15 @@ def version_records(bug: Bug) -> list[RunRecord]:
 
 def run_name(record: RunRecord) -> str:
     return f"{record.variant}-seed{record.seed}"
+
+
+def file_name(variant: str, seed: int, key: str, repeat: int) -> str:
+    """The name of a run's record in a results folder, without its ending."""
+    return f"{variant}-seed{seed}-{key[:12]}" + (f"-r{repeat}" if repeat > 1 else "")
+
+
+def _file_name(record: RunRecord) -> str:
+    return file_name(record.variant, record.seed, record.key, record.repeat)
 
 
 def read_record(path: Path) -> RunRecord:
@@ -197,10 +234,13 @@ def encode(record: RunRecord) -> dict[str, Any]:
     return encoded
 
 
-def write_json(path: Path, data: Any) -> None:
-    """Write JSON so that a reader sees the old file or the whole new one; raises ResultsError."""
+def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
+    """Write JSON so that a reader sees the old file or the whole new one; raises ResultsError.
+
+    It is written in `scratch`, a folder on the same disk, or else beside its place, before it is moved there.
+    """
     text = json.dumps(data, indent=1, allow_nan=False) + "\n"
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = (scratch or path.parent) / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -215,7 +255,7 @@ def write_json(path: Path, data: Any) -> None:
 def _names_of_runs(verdict: Path) -> list[str]:
     try:
         runs = json.loads(verdict.read_text(encoding="utf-8"))["runs"]
-        return [f"{run['variant']}-seed{run['seed']}-{run['key'][:12]}.json" for run in runs]
+        return [f"{file_name(run['variant'], run['seed'], run['key'], run.get('repeat', 1))}.json" for run in runs]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ResultsError(f"{verdict}: not a verdict; move it out of the results folder") from error
 

@@ -7,8 +7,8 @@ from runner.model import Bug, Case, Versions
 from runner.selection import seconds
 
 if TYPE_CHECKING:
+    from runner.outcome import Outcome
     from runner.records import RunRecord
-    from runner.session import Outcome
     from runner.versions import VersionMap
 
 
@@ -116,7 +116,8 @@ def details(bug: Bug) -> str:
 
 def verdicts(outcomes: "Sequence[Outcome]") -> str:
     """The table of verdicts; where the verdict is not REPRODUCED, the reason is the last column."""
-    rows = [["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", "WHY"]]
+    repeated = any(outcome.repeatability for outcome in outcomes)
+    rows = [["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", *(["REPEATS"] if repeated else []), "WHY"]]
     for outcome in outcomes:
         verdict = outcome.verdict
         how = " (injected)" if outcome.injected and verdict.outcome else ""
@@ -133,10 +134,19 @@ def verdicts(outcomes: "Sequence[Outcome]") -> str:
                 str(len(outcome.records)),
                 f"{seconds:.1f}",
                 drift,
+                *([_repeats(outcome)] if repeated else []),
                 why,
             ]
         )
     return columns(rows)
+
+
+def _repeats(outcome: "Outcome") -> str:
+    varied = outcome.repeatability
+    if varied is None:
+        return "-"
+    spread = "" if varied.spread is None else f", spread {varied.spread:.2g}"
+    return f"{varied.label}: {varied.text}{spread}"
 
 
 def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:

@@ -14,7 +14,8 @@ from runner.errors import EnvironmentBuildError, UsageError
 from runner.model import Bug, Case, Target
 from runner.progress import Progress
 from runner.records import VERSIONS, RunRecord, encode, version_path, version_records, write_json
-from runner.session import Options, Session
+from runner.session import Session
+from runner.settings import Options
 from runner.verification import INVALID
 
 
@@ -51,7 +52,7 @@ def map_versions(
         progress.line(f"environment {number} of {len(chosen)}: {described.name}")
         try:
             session = Session(catalog, replace(options, environment=described.name, keep=not remove_after), progress)
-            records += [record for _, made in session.records(targets) for record in made]
+            records += session.records(targets)
         except EnvironmentBuildError as error:
             unbuilt.append((described, str(error)))
         finally:

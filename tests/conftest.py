@@ -15,7 +15,8 @@ from runner import commands, env_commands
 from runner.catalog import Catalog, load_bug
 from runner.cli import main
 from runner.progress import Progress
-from runner.session import Options, Session
+from runner.session import Session
+from runner.settings import Options
 
 # A background job of a shell starts with interrupts ignored, and its children inherit that; tests interrupt them.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -15,9 +15,9 @@ from runner import build, environment, place
 from runner.errors import CatalogError, EnvironmentBuildError, UsageError
 from runner.interpreter import probe
 from runner.key import read_scripts, run_key
+from runner.outcome import Outcome, save_expected
 from runner.progress import Progress
 from runner.records import RunRecord
-from runner.session import Outcome, save_expected
 
 QUIET = Progress(io.StringIO())
 BUILD = """

@@ -379,7 +379,7 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
         (["evaluate", "--detector", "nothing"], "there is no detector 'nothing'"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-2"], "there is no bug 'Toy-2'"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-1/only/buggy"], "scored on both variants"),
-        (["evaluate", "--detector", "always", "--repeats", "0"], "repeats are 0"),
+        (["evaluate", "--detector", "always", "--repeats", "0"], "expected a number of at least 1"),
         (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
         (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
         (["scores"], "holds no checks"),

@@ -189,7 +189,7 @@ def test_an_unreadable_expected_record_costs_the_drift_not_the_verdict(toy, caps
 def test_drift_is_reported_beside_the_verdict(toy):
     from test_environment import as_pinned
 
-    from runner.session import save_expected
+    from runner.outcome import save_expected
 
     outcome = toy.run()
     assert outcome.drift is None

@@ -9,8 +9,8 @@ from conftest import SCRIPT, toy_config
 from plots.style import seeds_text
 from runner.checkout import checkout
 from runner.errors import UsageError
+from runner.outcome import save_expected
 from runner.records import Store
-from runner.session import save_expected
 
 FAULT = """\
 import builtins, runpy, sys

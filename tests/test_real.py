@@ -19,7 +19,8 @@ from runner.catalog import Catalog
 from runner.place import Places
 from runner.progress import on_stderr
 from runner.records import version_records
-from runner.session import Options, Session
+from runner.session import Session
+from runner.settings import Options
 from runner.versions import map_versions
 from runner.why import explain
 

@@ -11,6 +11,7 @@ from conftest import SCRIPT
 
 from runner.errors import ResultsError
 from runner.records import Store, encode, expected_path, read_record, write_json
+from runner.scratch import CLAIMS
 from runner.table import frame, write_csv
 
 
@@ -24,7 +25,7 @@ def test_a_record_says_everything_about_its_run(toy):
     assert (data["device"], data["status"], data["exit_code"], data["benign"]) == ("cpu", "ok", 0, False)
     assert data["wall_s"] > 0 and data["peak_memory_mb"] > 1 and data["machine"].startswith("Linux")
     assert read_record(path) == outcome.records[0]
-    assert not list(toy.results.rglob(".*")), "nothing temporary stays"
+    assert [path.name for path in toy.results.rglob(".*")] == [CLAIMS], "nothing temporary stays"
 
 
 def test_no_path_of_the_machine_in_a_record(toy, tmp_path):

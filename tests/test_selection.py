@@ -7,8 +7,8 @@ import pytest
 from test_cli import PYTHON
 
 from runner.errors import UsageError
+from runner.outcome import save_expected
 from runner.selection import Filter, seconds
-from runner.session import save_expected
 
 
 def many(toy):

@@ -15,7 +15,7 @@ from runner.affected import Finding
 from runner.errors import UsageError
 from runner.execution import NOTHING
 from runner.records import version_records
-from runner.session import Options
+from runner.settings import Options
 from runner.versions import map_versions, save_expected
 from runner.wellformed import problems
 

@@ -7,7 +7,7 @@ import pytest
 from conftest import toy_config
 from test_environment import as_pinned
 
-from runner.session import save_expected
+from runner.outcome import save_expected
 from runner.wellformed import problems
 
 

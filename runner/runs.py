@@ -1,0 +1,68 @@
+"""Which runs are to be done? Finished ones are found; the crew does the others, each by one program at a time."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from runner.crew import Crew, Report
+from runner.execution import Run, execute
+from runner.records import RunRecord, Store
+from runner.schedule import BusyError, Job
+from runner.slots import Share
+
+
+class Runs:
+    """Does runs and keeps their records. With `force`, finished ones are done again."""
+
+    def __init__(self, store: Store, crew: Crew, force: bool = False) -> None:
+        self.store, self.crew, self.force = store, crew, force
+
+    def do(self, runs: Sequence[Run], what: str = "") -> Iterator[tuple[Run, RunRecord]]:
+        """Each run with its record: finished ones first, the others as they end. `what` is said before each name.
+
+        A run that is named twice is done once.
+        """
+        total, number = len(runs), itertools.count(1)
+        missing: dict[tuple[str, int], list[Run]] = {}
+        for run in runs:
+            record = self._find(run)
+            if record is None:
+                missing.setdefault((run.key, run.repeat), []).append(run)
+            else:
+                self._say(f"[{next(number)}/{total}] {what}{run.name}: done before")
+                yield run, record
+        jobs = [Job(same[0].name, same[0].need, same[0].estimate.seconds, same) for same in missing.values()]
+        for same, record in self.crew.do(jobs, self._perform):
+            for run in same:
+                self._say(f"[{next(number)}/{total}] {what}{run.name}: {self._ended(record)}")
+                yield run, record
+
+    def _find(self, run: Run) -> RunRecord | None:
+        again = self.force or run.place.broken is not None
+        return None if again else self.store.find(run.case.bug, run.case.name, run.file_name, run.key)
+
+    def _perform(self, same: Sequence[Run], share: Share, report: Report) -> RunRecord:
+        run = replace(same[0], gpu=share.gpu)
+        with self.store.scratch.claim(f"{run.key}/{run.repeat}") as ours:
+            if not ours:
+                report(lambda: "another trainbugs is doing it")
+                raise BusyError
+            # The other one may have ended since we looked.
+            return self._find(run) or execute(run, self.store, lambda elapsed, stdout: report(partial(_lines, stdout)))
+
+    def _ended(self, record: RunRecord) -> str:
+        logs = "" if record.ok else f" (logs: {self.store.log_path(record, 'stderr')})"
+        return f"{record.reason or 'ok'}, {record.wall_s:.1f} s{logs}"
+
+    def _say(self, text: str) -> None:
+        self.crew.progress.line(text)
+
+
+def _lines(stdout: Path) -> str:
+    try:
+        count = stdout.read_bytes().count(b"\n")
+    except OSError:
+        return ""
+    return f"{count} records"

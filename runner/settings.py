@@ -1,0 +1,67 @@
+"""How does the user want runs to be done? Options that hold for a whole command, and what they may be."""
+
+import math
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run. None means: as the bug's config.json says. `device` is auto, cpu, cuda or cuda:N.
+
+    `inject` puts the fault back into a release that has it no more; without `keep`, what a build downloads is not kept.
+    `jobs` runs are done at a time, `per_gpu` on each of `gpus`; every run is done `repeat` times.
+    """
+
+    results: Path
+    seeds: tuple[int, ...] | None = None
+    device: str = "auto"
+    python: Path | None = None
+    environment: str | None = None
+    data: Path | None = None
+    force: bool = False
+    timeout_s: float | None = None
+    inject: bool = False
+    keep: bool = True
+    jobs: int = 1
+    gpus: tuple[int, ...] = ()
+    per_gpu: int = 1
+    repeat: int = 1
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for what cannot be meant."""
+        if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
+            raise UsageError(f"device is {self.device!r}, expected auto, cpu, cuda or cuda:N")
+        if self.seeds is not None and (len(set(self.seeds)) < len(self.seeds) or min(self.seeds, default=0) < 0):
+            raise UsageError(f"seeds are {self.seeds}, expected different numbers >= 0")
+        if self.timeout_s is not None and not 0 < self.timeout_s < math.inf:
+            raise UsageError(f"timeout is {self.timeout_s}, expected a number of seconds above 0")
+        if self.data is not None and not self.data.is_dir():
+            raise UsageError(f"{str(self.data)!r}: no such folder; expected one that holds, say, MNIST/raw")
+        if self.python is not None and self.environment is not None:
+            raise UsageError("an interpreter of your own and a pinned environment exclude each other; name one")
+        for name in ("jobs", "per_gpu", "repeat"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}, expected a number of at least 1")
+        self._check_gpus()
+
+    def _check_gpus(self) -> None:
+        if len(set(self.gpus)) < len(self.gpus) or min(self.gpus, default=0) < 0:
+            raise UsageError(f"gpus are {self.gpus}, expected different numbers >= 0; see --runs-per-gpu")
+        if self.gpus and self.device not in ("auto", "cuda"):
+            raise UsageError(f"device is {self.device!r} and gpus are named; leave one of them out")
+
+
+def default_data() -> Path | None:
+    """The folder that TRAINBUGS_DATA names, or None; raises UsageError where there is no such folder."""
+    given = os.environ.get("TRAINBUGS_DATA")
+    if not given:
+        return None
+    path = Path(given).absolute()
+    if not path.is_dir():
+        raise UsageError(f"TRAINBUGS_DATA is {given!r}: no such folder; expected one that holds, say, MNIST/raw")
+    return path
