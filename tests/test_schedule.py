@@ -1,0 +1,149 @@
+"""The order of jobs, what happens to those that somebody else does, and to the others when one fails."""
+
+import threading
+import time
+from concurrent.futures import Future
+
+import pytest
+
+from runner import schedule as module
+from runner.board import Pace, Row, table
+from runner.crew import Crew, StoppedError
+from runner.schedule import BusyError, Job, longest_first, schedule
+from runner.slots import Need, Slots
+
+ONE, TWO = Need(), Need(slots=2)
+
+
+def job(name, seconds=None, need=ONE):
+    return Job(name, need, seconds, name)
+
+
+def at_once(job, share):
+    future = Future()
+    future.set_result(job.item.upper())
+    return future
+
+
+def nothing(running, waiting):
+    pass
+
+
+class Silent:
+    def line(self, text):
+        pass
+
+    def status(self, text):
+        text()
+
+
+def test_results_come_with_their_jobs():
+    jobs = [job(name) for name in "abc"]
+    assert [(done.name, result) for done, result in schedule(jobs, Slots(2), at_once, nothing)] == [
+        ("a", "A"),
+        ("b", "B"),
+        ("c", "C"),
+    ]
+
+
+def test_the_longest_first_and_before_them_what_nobody_knows_and_what_needs_more():
+    jobs = [job("short", 1), job("long", 9), job("two", 2, TWO), job("unknown")]
+    assert [each.name for each in longest_first(jobs)] == ["two", "unknown", "long", "short"]
+    started = []
+    crew = Crew(Slots(2), Silent())
+    list(crew.do(jobs, lambda item, share, report: started.append(item)))
+    assert started[0] == "two" and set(started) == {"short", "long", "two", "unknown"}
+
+
+def test_one_at_a_time_keeps_the_order():
+    started = []
+    list(Crew(Slots(1), Silent()).do([job("b", 1), job("a", 2)], lambda item, share, report: started.append(item)))
+    assert started == ["b", "a"]
+
+
+def test_no_more_run_than_there_are_slots():
+    running, most, lock = set(), [], threading.Lock()
+
+    def work(item, share, report):
+        with lock:
+            running.add(item)
+            most.append((len(running), len(share.slots)))
+        time.sleep(0.01)
+        with lock:
+            running.discard(item)
+
+    jobs = [job(str(number), need=TWO if number < 3 else ONE) for number in range(20)]
+    list(Crew(Slots(3), Silent()).do(jobs, work))
+    assert max(count for count, _ in most) == 3 and len(most) == 20
+    assert all(count <= 2 for count, slots in most[:2] if slots == 2)
+
+
+def test_what_another_program_does_is_asked_for_again(monkeypatch):
+    monkeypatch.setattr(module, "AGAIN_S", 0.05)
+    asked = []
+
+    def work(item, share, report):
+        asked.append(item)
+        if item == "busy" and asked.count("busy") < 3:
+            raise BusyError
+        return item
+
+    done = [item for item, _ in Crew(Slots(1), Silent()).do([job("busy"), job("free")], work)]
+    assert done == ["free", "busy"] and asked.count("busy") == 3 and asked.count("free") == 1
+
+
+def test_the_first_error_stops_the_others():
+    stopped, began = [], threading.Event()
+
+    def work(item, share, report):
+        if item == "bad":
+            assert began.wait(10)
+            raise ZeroDivisionError
+        began.set()
+        try:
+            while True:
+                report(str)
+                time.sleep(0.005)
+        except StoppedError:
+            stopped.append(item)
+            raise
+
+    start = time.monotonic()
+    with pytest.raises(ZeroDivisionError):
+        list(Crew(Slots(2), Silent()).do([job("endless"), job("bad"), job("never")], work))
+    assert stopped == ["endless"] and time.monotonic() - start < 5
+
+
+def test_a_consumer_that_stops_stops_the_work():
+    stopped = []
+
+    def work(item, share, report):
+        try:
+            while item == "endless":
+                report(str)
+                time.sleep(0.005)
+        except StoppedError:
+            stopped.append(item)
+            raise
+
+    work_on = Crew(Slots(2), Silent()).do([job("endless"), job("quick")], work)
+    assert next(work_on)[0] == "quick"
+    work_on.close()
+    assert stopped == ["endless"]
+
+
+def test_time_left_is_measured_in_what_things_take_here():
+    pace = Pace()
+    pace.count(4.0, 2.0)
+    pace.count(2.0, None)
+    assert pace.of(10.0) == 20.0 and pace.of(None) == 3.0 and Pace().of(None) == 0.0
+
+
+def test_the_table_says_what_runs():
+    rows = [Row("a", 7.0, lambda: "3 records", time.monotonic() - 100), Row("b", None)]
+    assert table(5, 20, rows, 7000.0).splitlines() == [
+        "5 of 20 done, 2 running, about 1.9 h left",
+        "  a  2 min of 7 s  3 records",
+        "  b  0 s",
+    ]
+    assert table(0, 30, [Row(str(n), None) for n in range(15)], None).splitlines()[-1] == "  … and 3 more"

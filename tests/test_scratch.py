@@ -1,0 +1,78 @@
+"""Folders and locks that end with the process that holds them."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+from runner.scratch import CLAIMS, LOCK, PREFIX, Scratch, sweep
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from runner.scratch import Scratch
+scratch = Scratch(Path(sys.argv[1]))
+(scratch.path / "half").write_text("half")
+with scratch.claim("a run") as ours:
+    print(ours, flush=True)
+    time.sleep(60)
+"""
+
+
+def names(root):
+    return sorted(path.name for path in root.iterdir())
+
+
+def test_a_scratch_folder_ends_with_its_object(tmp_path):
+    scratch = Scratch(tmp_path)
+    (scratch.path / "file").write_text("x")
+    assert scratch.path.parent == tmp_path and len(names(tmp_path)) == 3
+    other = Scratch(tmp_path)
+    assert other.path != scratch.path and (scratch.path / "file").exists(), "it is not swept while it lives"
+    del scratch, other
+    assert names(tmp_path) == [CLAIMS]
+
+
+def test_a_claim_is_seen_by_others_until_it_ends(tmp_path):
+    one, two = Scratch(tmp_path), Scratch(tmp_path)
+    with one.claim("a") as ours, two.claim("a") as theirs, two.claim("b") as other:
+        assert (ours, theirs, other) == (True, False, True)
+        with two.claim("a") as still:
+            assert not still, "a claim that was refused takes nothing away"
+    with two.claim("a") as theirs:
+        assert theirs
+
+
+def test_claims_hold_between_threads(tmp_path):
+    one, two, seen = Scratch(tmp_path), Scratch(tmp_path), []
+
+    def ask():
+        with two.claim("a") as ours:
+            seen.append(ours)
+
+    with one.claim("a"):
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join()
+    assert seen == [False]
+
+
+def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "True\n"
+        mine = Scratch(tmp_path)
+        with mine.claim("a run") as ours:
+            assert not ours
+        assert len(list(tmp_path.glob(f"{PREFIX}*/half"))) == 1, "its owner lives"
+        os.kill(holder.pid, signal.SIGKILL)
+    with mine.claim("a run") as ours:
+        assert ours
+    sweep(tmp_path)
+    assert names(tmp_path) == sorted([CLAIMS, mine.path.name, mine.path.name + LOCK])
+
+
+def test_a_lock_without_a_folder_is_removed_too(tmp_path):
+    (tmp_path / f"{PREFIX}abc{LOCK}").write_text("")
+    sweep(tmp_path)
+    assert names(tmp_path) == []
