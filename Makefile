@@ -11,7 +11,7 @@ test: lint
 	$(BIN)/pytest
 
 unit: .venv/installed
-	$(BIN)/pytest -m "not real"
+	$(BIN)/pytest -m "not real and not stress"
 
 lint: .venv/installed
 	$(BIN)/ruff check .
