@@ -96,6 +96,8 @@ def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> R
         except ProcessError as error:
             finished, metrics = NOTHING, ()
             status, reason = "environment broken", _repair(run, str(error))
+        if status != "ok":
+            store.check_room()
         record = _record(run, finished, status, reason, started, metrics if status == "ok" else ())
         store.keep_logs(record, directory)
     store.save(record)

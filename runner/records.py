@@ -1,5 +1,6 @@
 """What did a run give, and where is it kept? Run records as versioned JSON; the only owner of output paths."""
 
+import errno
 import itertools
 import json
 import math
@@ -23,6 +24,8 @@ from runner.scratch import Scratch
 STATUSES = ("ok", "crashed", "killed", "timeout", "no records", "environment broken", "refused")
 # The folder of expected records that are of other environments; no case has that name.
 VERSIONS = "versions"
+# With less than that free a disk counts as full.
+ROOM_BYTES = 65536
 ALLOWED = {"variant": VARIANTS, "status": STATUSES}
 
 
@@ -156,6 +159,11 @@ class Store:
         finally:
             if path:
                 shutil.rmtree(path, ignore_errors=True)
+
+    def check_room(self) -> None:
+        """Raise ResultsError where the disk is full: a run that failed there says nothing of its script."""
+        if shutil.disk_usage(self.scratch.path).free < ROOM_BYTES:
+            raise _unwritable(self.root, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
     def keep_logs(self, record: RunRecord, directory: Path) -> None:
         """Move the run's `stdout` and `stderr` from its working directory to where they are kept."""
