@@ -3,6 +3,9 @@
 import json
 import sys
 import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -11,6 +14,7 @@ from conftest import SCRIPT
 from evaluation import campaign, commands, controls, detectors
 from evaluation.expected import save_expected
 from evaluation.model import Rule
+from evaluation.once import Once
 from evaluation.records import Evaluations
 from evaluation.samples import Samples
 from evaluation.scores import outcomes, scores
@@ -126,7 +130,8 @@ def make(toy, tmp_path, monkeypatch):
 
 
 def evaluate(toy, *directories, **options):
-    session = toy.session(**{name: options.pop(name) for name in ("seeds",) if name in options})
+    own = ("seeds", "jobs", "results", "force", "gpus")
+    session = toy.session(**{name: options.pop(name) for name in own if name in options})
     chosen = [detectors.load(toy.root, str(directory)) for directory in directories]
     return campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
 
@@ -398,6 +403,58 @@ def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_pat
     python = ["--python", sys.executable] if arguments[0] == "evaluate" else []
     status, out, err = cli(*arguments, *python)
     assert status == 2 and words in err.splitlines()[-1] and ("DETECTOR" in out) == ("committed" in words)
+
+
+def without_times(records):
+    return [replace(record, seconds=None, started="") for record in records]
+
+
+def test_many_checks_at_a_time_give_the_same_records(toy, make, tmp_path):
+    counted = """
+        def prepare(references, state):
+            with open(COUNT, "a") as file:
+                file.write("learnt\\n")
+            time.sleep(0.1)
+
+        main(lambda target, state: {}, prepare)
+    """.replace("COUNT", repr(str(tmp_path / "count")))
+    kinds = make("always"), make("right"), make("crashes"), make("learns", counted)
+    serial = evaluate(toy, *kinds, seeds=(0, 1))
+    parallel = evaluate(toy, *kinds, seeds=(0, 1), jobs=4, results=tmp_path / "parallel")
+    assert without_times(parallel.checks) == without_times(serial.checks) and len(serial.checks) == 16
+    assert (tmp_path / "count").read_text() == "learnt\n" * 2, "once for all programs, each time"
+
+
+def test_checks_run_at_the_same_time_and_are_found_again(toy, make, tmp_path):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    meet = f"""
+        (Path({str(notes)!r}) / str(os.getpid())).write_text("")
+        until = time.monotonic() + 15
+        while len(os.listdir({str(notes)!r})) < 4 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert time.monotonic() < until, "alone"
+        main(lambda target, state: {{}})
+    """
+    result = evaluate(toy, make("never", meet), seeds=(0, 1), jobs=4)
+    assert [record.status for record in result.checks] == ["ok"] * 4
+    assert evaluate(toy, make("never", meet), seeds=(0, 1), jobs=4).checks == result.checks
+    assert len(list(notes.iterdir())) == 4
+
+
+def test_something_is_made_once_though_many_ask():
+    once, made, start = Once(), [], threading.Barrier(8)
+
+    def ask():
+        start.wait()
+        return once.get("key", lambda: made.append(time.sleep(0.05)) or len(made))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert {future.result() for future in [threads.submit(ask) for _ in range(8)]} == {1} and len(made) == 1
+    with pytest.raises(ZeroDivisionError):
+        once.get("other", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        once.get("other", lambda: 1)
 
 
 def test_interpreter_of_adapters_is_ours(toy, make):
