@@ -4,6 +4,8 @@ python benchmarks/benchmark.py                 # list, run, warm: a minute
 python benchmarks/benchmark.py cold            # builds the environment four times from nothing: 20 GB of download
 python benchmarks/benchmark.py loader --data DIR   # DIR holds MNIST/raw
 python benchmarks/benchmark.py watch           # what our detectors cost: five minutes
+python benchmarks/benchmark.py schedule        # 10,000 toy runs: ten minutes
+python benchmarks/benchmark.py catalogue       # every bug bare, with -j 1 and with -j 2: half an hour
 """
 
 import argparse
@@ -16,6 +18,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import scale
 
 from evaluation import campaign, detectors
 from runner import build, environment
@@ -121,6 +125,8 @@ BENCHES = {
     "cold": bench_cold,
     "loader": bench_loader,
     "watch": bench_watch,
+    "schedule": scale.bench_schedule,
+    "catalogue": scale.bench_catalogue,
 }
 
 

@@ -1,0 +1,117 @@
+"""How does the runner behave with many runs? Parts of benchmark.py: `schedule` and `catalogue`."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from runner import environment
+from runner.catalog import Catalog
+from runner.crew import Crew
+from runner.key import THREADS
+from runner.process import clean_environment
+from runner.progress import Progress, on_stderr
+from runner.schedule import Job
+from runner.session import Session
+from runner.settings import Options
+from runner.slots import Need, Slots
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = """\
+import json, sys
+seed = json.load(open(sys.argv[1]))["parameters"]["seed"]
+json.dump([{"epoch": 1, "value": seed + OFFSET}], open("metrics.json", "w"))
+"""
+
+
+def quiet():
+    return Progress(Path(os.devnull).open("w"))  # noqa: SIM115 - as long as the program
+
+
+def toy(root, seeds):
+    """A catalogue with one toy bug."""
+    directory = root / "bugs" / "Toy-1"
+    directory.mkdir(parents=True)
+    for variant, offset in (("buggy", "0"), ("fixed", "1")):
+        (directory / f"{variant}.py").write_text(SCRIPT.replace("OFFSET", offset))
+    higher = {"statement": "fixed is higher", "variant": "fixed", "metric": "value", "minus": "buggy"}
+    config = {
+        "schema": 1, "id": "Toy-1", "title": "a toy", "source": "https://example.org", "environment": "none",
+        "labels": {"location": "user code", "root_cause": "a", "symptom": "b"},
+        "site": {"file": "buggy.py", "api": "print"}, "timeout_s": 60, "seeds": [0],
+        "parameters": {"num_epoch": 1, "seed": 0, "device": "auto", "output": "metrics"},
+        "plot": {"x": "epoch", "panels": [{"label": "value", "lines": [{"label": "value", "metric": "value"}]}]},
+        "cases": {"only": {
+            "title": "the case", "trigger": {"iteration": 1, "why": "toy"},
+            "variants": {name: {"script": f"{name}.py"} for name in ("buggy", "fixed")},
+            "expectations": [higher | {"reduce": "last", "op": "==", "value": 1}],
+        }},
+    }  # fmt: skip
+    (directory / "config.json").write_text(json.dumps(config))
+    return Catalog(root), tuple(range(seeds))
+
+
+def bench_schedule(arguments):
+    """What it costs to give out jobs that do nothing, and runs of a toy script per second, as their number grows."""
+    for count in (1_000, 10_000, 100_000):
+        jobs = [Job(str(number), Need(), number % 7, number) for number in range(count)]
+        start = time.perf_counter()
+        assert sum(1 for _ in Crew(Slots(2), quiet()).do(jobs, lambda item, share, report: item)) == count
+        taken = time.perf_counter() - start
+        print(f"{count:7d} jobs that do nothing: {taken:6.2f} s, {taken / count * 1e6:5.0f} µs each", flush=True)
+    for count in (100, 1_000, 10_000):
+        with tempfile.TemporaryDirectory() as folder:
+            catalog, seeds = toy(Path(folder), count // 2)
+            options = Options(results=Path(folder) / "results", python=Path(sys.executable), seeds=seeds, jobs=2)
+            start = time.perf_counter()
+            (outcome,) = Session(catalog, options, quiet()).run(catalog.select(["Toy-1"]))
+            taken = time.perf_counter() - start
+            assert (outcome.verdict.outcome, len(outcome.records)) == ("REPRODUCED", count)
+            print(f"{count:7d} toy runs, -j 2: {taken:6.1f} s, {count / taken:5.1f} runs a second", flush=True)
+    command = [sys.executable, "-c", SCRIPT.replace("OFFSET", "0"), str(ROOT / "bugs" / "SO-60335387" / "config.json")]
+    times = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(50):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, cwd=folder)
+            times.append(time.perf_counter() - start)
+    print(f"the bare toy script, one after the other: {1 / statistics.median(times):.1f} a second\n")
+
+
+def bench_catalogue(arguments):
+    """Seconds of the whole catalogue: each script by itself, one after the other, then by the runner, -j 1 and -j 2."""
+    session = Session(Catalog(ROOT), Options(results=Path("unused"), device="cpu"), on_stderr())
+    targets = [target for target in session.catalog.select(session.catalog.active()) if not target.case.data]
+    runs = [run for target in targets for run in session.plan(target)]
+    bare = [_bare(run) for run in runs]
+    print(f"{len(runs)} bare scripts: {sum(bare):7.1f} s together, the longest {max(bare):.1f} s", flush=True)
+    for jobs in (1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            options = Options(results=Path(folder), device="cpu", jobs=jobs)
+            start = time.perf_counter()
+            outcomes = Session(session.catalog, options, quiet()).run(targets)
+            taken = time.perf_counter() - start
+        verdicts = {outcome.verdict.outcome for outcome in outcomes}
+        drift = max(outcome.drift or 0.0 for outcome in outcomes)
+        ratios = f"{taken / sum(bare):.2f} of the bare scripts' sum, {taken / max(bare):.1f} times the longest"
+        print(f"run --all -j {jobs}: {taken:7.1f} s, {ratios}; {verdicts}, drift {drift:g}", flush=True)
+    print()
+
+
+def _bare(run):
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder)
+        for name, text in run.scripts.items():
+            (directory / name).write_bytes(text)
+        (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}))
+        own = {"TRAINBUGS_CACHE": str(environment.cache_root()), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor"}
+        start = time.perf_counter()
+        subprocess.run(
+            [str(run.place.python_path), *run.arguments],
+            cwd=folder, env=clean_environment(THREADS, own), check=True, capture_output=True,
+        )  # fmt: skip
+        return time.perf_counter() - start
