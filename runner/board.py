@@ -3,7 +3,12 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
+from runner.progress import Progress
+from runner.schedule import Job
+
+W = TypeVar("W")
 # More rows than that tell nobody anything.
 ROWS = 12
 
@@ -43,6 +48,33 @@ class Pace:
         if expected is None:
             return self.took / self.ended if self.ended else 0.0
         return expected * (self.measured / self.expected if self.expected else 1.0)
+
+
+class Board(Generic[W]):
+    """The jobs that run, shown on a terminal several times a second; `at_once` run at the same time."""
+
+    def __init__(self, progress: Progress, total: int, at_once: Callable[[], int]) -> None:
+        self.progress, self.total, self.at_once = progress, total, at_once
+        self.rows: dict[Job[W], Row] = {}
+        self.pace = Pace()
+
+    def begin(self, job: Job[W]) -> Row:
+        self.rows[job] = Row(job.name, job.seconds)
+        return self.rows[job]
+
+    def end(self, job: Job[W]) -> None:
+        self.pace.count(self.rows.pop(job).elapsed, job.seconds)
+
+    def look(self, running: Sequence[Job[W]], waiting: Sequence[Job[W]]) -> None:
+        rows = [self.rows[job] for job in running]
+        self.progress.status(lambda: table(self.pace.ended, self.total, rows, self._left(rows, waiting)))
+
+    def _left(self, rows: Sequence[Row], waiting: Sequence[Job[W]]) -> float | None:
+        """Seconds until all is done, if nobody is ever idle; None before anything is known."""
+        if not self.pace.ended:
+            return None
+        of_running = sum(max(0.0, self.pace.of(row.seconds) - row.elapsed) for row in rows)
+        return (of_running + sum(self.pace.of(job.seconds) for job in waiting)) / max(1, self.at_once())
 
 
 def table(done: int, total: int, rows: Sequence[Row], left_s: float | None) -> str:

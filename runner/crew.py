@@ -3,9 +3,9 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from runner.board import Pace, Row, table
+from runner.board import Board, Row
 from runner.progress import Progress
 from runner.schedule import Job, longest_first, schedule
 from runner.slots import Share, Slots, pin
@@ -32,52 +32,29 @@ class Crew:
 
         The first exception stops the others, and is raised when they have ended.
         """
+        board: Board[W] = Board(self.progress, len(jobs), lambda: self.slots.jobs)
+        stop = threading.Event()
         with ThreadPoolExecutor(self.slots.jobs, "slot") as threads:
-            shift = _Shift(self, threads, work, len(jobs))
+
+            def submit(job: Job[W], share: Share) -> "Future[T]":
+                return threads.submit(_call, job, share, work, board.begin(job), stop)
+
             order = longest_first(jobs) if self.slots.jobs > 1 else jobs
             try:
-                for job, result in schedule(order, self.slots, shift.submit, shift.look):
-                    shift.end(job)
+                for job, result in schedule(order, self.slots, submit, board.look):
+                    board.end(job)
                     yield job.item, result
             finally:
-                shift.stop.set()
+                stop.set()
                 threads.shutdown(wait=True, cancel_futures=True)
 
 
-class _Shift(Generic[W, T]):
-    """The work on some jobs, from the first to the last."""
+def _call(job: Job[W], share: Share, work: Work[W, T], row: Row, stop: threading.Event) -> T:
+    pin(share)
 
-    def __init__(self, crew: Crew, threads: ThreadPoolExecutor, work: Work[W, T], total: int) -> None:
-        self.crew, self.threads, self.work, self.total = crew, threads, work, total
-        self.stop = threading.Event()
-        self.rows: dict[Job[W], Row] = {}
-        self.pace = Pace()
+    def report(note: Callable[[], str]) -> None:
+        if stop.is_set():
+            raise StoppedError
+        row.note = note
 
-    def submit(self, job: Job[W], share: Share) -> "Future[T]":
-        self.rows[job] = Row(job.name, job.seconds)
-        return self.threads.submit(self._call, job, share)
-
-    def _call(self, job: Job[W], share: Share) -> T:
-        pin(share)
-        row = self.rows[job]
-
-        def report(note: Callable[[], str]) -> None:
-            if self.stop.is_set():
-                raise StoppedError
-            row.note = note
-
-        return self.work(job.item, share, report)
-
-    def look(self, running: Sequence[Job[W]], waiting: Sequence[Job[W]]) -> None:
-        rows = [self.rows[job] for job in running]
-        self.crew.progress.status(lambda: table(self.pace.ended, self.total, rows, self._left(rows, waiting)))
-
-    def end(self, job: Job[W]) -> None:
-        self.pace.count(self.rows.pop(job).elapsed, job.seconds)
-
-    def _left(self, rows: Sequence[Row], waiting: Sequence[Job[W]]) -> float | None:
-        """Seconds until all is done, if every slot has something to do until then; None before anything is known."""
-        if not self.pace.ended:
-            return None
-        of_running = sum(max(0.0, self.pace.of(row.seconds) - row.elapsed) for row in rows)
-        return (of_running + sum(self.pace.of(job.seconds) for job in waiting)) / self.crew.slots.jobs
+    return work(job.item, share, report)

@@ -9,7 +9,8 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     {"runner.errors", "runner.model", "runner.scratch", "runner.slots"},
     {"runner.catalog", "runner.process", "runner.measure", "runner.progress", "runner.key", "runner.options"},
-    {"runner.schedule", "runner.board", "runner.settings"},
+    {"runner.schedule", "runner.settings"},
+    {"runner.board"},
     {"runner.crew"},
     {"runner.interpreter", "runner.records", "runner.checkout"},
     {"runner.environment", "runner.table", "runner.verification", "runner.selection", "runner.estimate"},
