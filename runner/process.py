@@ -1,22 +1,31 @@
-"""How is a program run? The only module that starts processes; it owns the process group and its end."""
+"""How is a program run? The only module that starts processes; it owns what it has started, and the end of all that."""
 
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
-from runner.errors import ProcessError
+from runner.errors import ProcessError, UsageError
+from runner.limits import Limits, command, own_folder
 
 POLL_S = 0.02
-# What a bug's script sees of the user's environment. Everything else is left out, so that it cannot change a result.
-INHERITED = (
-    "PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
+GRACE_S = 7.0  # a little more than confine.py takes at most to end a program
+MAX_SAID_BYTES = 1_000_000
+# What a bug's script sees of the user's environment. Everything else is left out: it could change a result, or be a
+# secret. Of these, LD_LIBRARY_PATH can change a result, but interpreters of clusters do not start without it; HOME and
+# TMPDIR are seen only by what is asked about an interpreter: a run has its own.
+INHERITED = ("PATH", "HOME", "TMPDIR", "PYTHONUSERBASE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+# What a download needs besides. There may be passwords in it.
+FOR_DOWNLOADS = (
     "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
 )  # fmt: skip
@@ -35,19 +44,25 @@ class Finished:
     """How a process ended. `returncode` is negative for a signal; times in seconds, memory in MB (10^6 bytes).
 
     Linux counts what a child held before its program was loaded: the peak is never below ours, some 40 MB.
+    `exceeded` says, in words, which limit it was killed for.
     """
 
     returncode: int
     timed_out: bool
     wall_s: float
     peak_memory_mb: float
+    exceeded: str | None = None
 
 
 def clean_environment(threads: int, extra: Mapping[str, str]) -> dict[str, str]:
     """Environment variables for a bug's script: an allow-list, fixed settings, and `threads` CPU threads."""
-    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     pinned = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
-    return inherited | FIXED | pinned | dict(extra)
+    return inherited(INHERITED) | FIXED | pinned | dict(extra)
+
+
+def inherited(names: Sequence[str]) -> dict[str, str]:
+    """Those of the user's environment variables, as far as they are set."""
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def build_environment() -> dict[str, str]:
@@ -64,32 +79,46 @@ def run(
     stderr: Path,
     timeout_s: float,
     on_wait: Callable[[float], None] = lambda elapsed_s: None,
+    limits: Limits | None = None,
 ) -> Finished:
-    """Run a program in a process group of its own until it ends or `timeout_s` have passed.
+    """Run a program until it ends, `timeout_s` have passed, or it exceeds `limits`.
 
-    Nothing of the group outlives this call, whether the program ended, was too slow, or the caller was interrupted.
-    `on_wait` is called with the seconds elapsed, many times a second. Raises ProcessError where it cannot be started.
+    Nothing that it has started outlives this call, whether it ended, was too slow, or the caller was interrupted, nor
+    does it outlive us, should we be killed: confine.py sees to that. The kernel tells it of the end of the thread that
+    started it, so a program has to be waited for in the thread that starts it, as this call does.
+
+    With `limits` it has a HOME and a TMPDIR of its own, which are removed afterwards. `on_wait` is called with the
+    seconds elapsed, many times a second. Raises ProcessError where the program cannot be started, UsageError where the
+    network cannot be cut.
     """
     start = time.monotonic()
     child: subprocess.Popen[bytes] | None = None
-    timed_out = False
+    in_time = True
+    with own_folder(env, limits) as (folder, env), open(os.memfd_create("report"), "rb") as report:  # noqa: PTH123
+        whole = [*command(limits, folder, report.fileno()), *argv]
+        try:
+            with _signals_held():
+                child = _start(whole, cwd, env, stdout, stderr, report.fileno())
+            in_time = _ends_in_time(child.pid, start, timeout_s, on_wait)
+        finally:
+            wall = time.monotonic() - start
+            if child is not None:
+                _end(child.pid)
+                _, status, usage = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+        exceeded = _exceeded(report)
+    return Finished(child.returncode, not in_time, wall, usage.ru_maxrss * 1024 / 1e6, exceeded)
+
+
+@cache
+def network_can_be_cut() -> str | None:
+    """Why programs cannot be run without network on this machine; None where they can."""
+    nowhere, nothing = Path(os.devnull), [sys.executable, "-I", "-S", "-c", ""]
     try:
-        with _signals_held():
-            child = _start(argv, cwd, env, stdout, stderr)
-        while not _has_ended(child.pid):
-            elapsed = time.monotonic() - start
-            if elapsed > timeout_s:
-                timed_out = True
-                break
-            on_wait(elapsed)
-            time.sleep(POLL_S)
-    finally:
-        wall = time.monotonic() - start
-        if child is not None:
-            _kill_group(child.pid)
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-    return Finished(child.returncode, timed_out, wall, usage.ru_maxrss * 1024 / 1e6)
+        run(nothing, cwd=Path("/"), env={}, stdout=nowhere, stderr=nowhere, timeout_s=30, limits=Limits(network=False))
+    except (ProcessError, UsageError) as error:
+        return str(error)
+    return None
 
 
 def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 120) -> str:
@@ -110,7 +139,7 @@ def git_revision(directory: Path) -> str | None:
     git = shutil.which("git")
     if git is None:
         return None
-    env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    env = inherited(("PATH", "HOME"))
     try:
         revision = output([git, "-C", str(directory), "rev-parse", "HEAD"], env=env).strip()
         what = [".", ":!expected", ":!README.md"]
@@ -118,6 +147,12 @@ def git_revision(directory: Path) -> str | None:
     except ProcessError:
         return None
     return revision + ("-dirty" if changed else "")
+
+
+def error_in(path: Path) -> str:
+    """What the end of a program's standard error, kept in a file, says went wrong; empty where there is none."""
+    end = path.read_bytes()[-MAX_SAID_BYTES:] if path.is_file() else b""
+    return error_line(end.decode("utf-8", errors="replace"))
 
 
 def error_line(text: str) -> str:
@@ -141,12 +176,13 @@ def last_line(text: str) -> str:
 
 
 def _start(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path, report: int
 ) -> "subprocess.Popen[bytes]":
+    none = subprocess.DEVNULL
     with stdout.open("wb") as out, stderr.open("wb") as err:
         try:
             return subprocess.Popen(
-                argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+                argv, cwd=cwd, env=env, stdin=none, stdout=out, stderr=err, start_new_session=True, pass_fds=[report]
             )
         except OSError as error:
             raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
@@ -180,8 +216,34 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _kill_group(pid: int) -> None:
+def _ends_in_time(pid: int, start: float, timeout_s: float, on_wait: Callable[[float], None]) -> bool:
+    while not _has_ended(pid):
+        elapsed = time.monotonic() - start
+        if elapsed > timeout_s:
+            return False
+        on_wait(elapsed)
+        time.sleep(POLL_S)
+    return True
+
+
+def _exceeded(report: BinaryIO) -> str | None:
+    """Which limit a program was killed for, by confine.py's report; raises an error where it was not even started."""
+    report.seek(0)
+    kind, _, text = report.read().decode().partition("\n")
+    if kind == "failed":
+        raise ProcessError(text)
+    if kind == "network":
+        raise UsageError(f"the network cannot be cut on this machine: {text}")
+    return text or None
+
+
+def _end(pid: int) -> None:
+    """End a program and all that it has started."""
     try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+        until = time.monotonic() + GRACE_S
+        os.kill(pid, signal.SIGTERM)
+        while not _has_ended(pid) and time.monotonic() < until:
+            time.sleep(0.002)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)

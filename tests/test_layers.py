@@ -7,7 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = [
-    {"runner.errors", "runner.model", "runner.scratch", "runner.slots"},
+    {"runner.errors", "runner.model", "runner.scratch", "runner.limits", "runner.confine"},
+    {"runner.slots"},
     {"runner.catalog", "runner.process", "runner.measure", "runner.progress", "runner.key", "runner.options"},
     {"runner.schedule", "runner.settings"},
     {"runner.board"},

@@ -1,0 +1,248 @@
+"""How is a program kept from harming the machine? Its watcher: starts it, watches over it, and ends as it ends.
+
+    python -I -S confine.py NAME=VALUE ... -- PROGRAM [ARGUMENT ...]
+
+process.py starts this file in the program's place, in a session of its own. The program becomes its child; whatever the
+program starts stays below the watcher, even what leaves the session or outlives its parent. Nothing of it survives:
+
+- the program's end. The watcher then kills what is left and ends with the same exit status, or by the same signal;
+- the runner's wish: SIGTERM from the runner;
+- the runner's own end, however sudden: the kernel then sends SIGTERM. What is named by `remove` is removed;
+- the watcher's own sudden end: the kernel then kills the program, and the runner the process group.
+
+NAMEs: `runner` (its process number) and `report` (a file descriptor, to which is written what the runner must know) are
+needed; `network=no`, `memory_mb`, `output_mb`, `file_mb` and `remove` are limits.
+
+It imports nothing of this project and little else: pathlib, argparse or json would double the time that it takes.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+import time
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+EVERY_S = 0.5
+# So many times as long as a look at the memory takes, it is at least until the next one.
+IDLE = 20
+# What cannot be killed by then sits in the kernel: it is left behind.
+PATIENCE_S = 5.0
+MB = 1_000_000
+HEARD = (signal.SIGTERM, signal.SIGCHLD)
+STREAMS = {1: "standard output", 2: "standard error"}
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    """Start the program, watch over it, end as it ends."""
+    split = sys.argv.index("--")
+    given = dict(word.split("=", 1) for word in sys.argv[1:split])
+    runner, report = int(given["runner"]), int(given["report"])
+    os.set_inheritable(report, False)
+    # Before anything is started: held signals wait, so that none comes unheard.
+    signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if given.get("network") == "no":
+        _cut_network(report)
+    # Not earlier: the kernel may forget it where namespaces are entered.
+    _call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM)
+    _call("prctl", PR_SET_CHILD_SUBREAPER, 1)
+    watcher = os.getpid()
+    if os.getppid() != runner:  # it ended before the kernel was asked to tell
+        os._exit(1)
+    memory, output, file = (int(float(given.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb"))
+    program = os.fork()
+    if program == 0:
+        _become(sys.argv[split + 1 :], watcher, report, file)
+    status, excess = _watch(program, runner, memory, output)
+    if excess:
+        os.write(report, f"exceeded\n{excess}".encode())
+        for stream in STREAMS:
+            if output and os.fstat(stream).st_size > output:
+                os.ftruncate(stream, output)
+    if os.getppid() != runner and "remove" in given:
+        import shutil
+
+        shutil.rmtree(given["remove"], ignore_errors=True)
+    _end_as(status)
+
+
+def _become(argv: list[str], watcher: int, report: int, file_limit: int) -> None:
+    """Be the program, as if the runner had started it; returns never."""
+    _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != watcher:
+        os._exit(1)
+    if file_limit:
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        limit = file_limit if hard == resource.RLIM_INFINITY else min(hard, file_limit)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and a program inherits that
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        os.write(report, f"failed\n{argv[0]}: cannot be started: {error.strerror}".encode())
+    os._exit(127)
+
+
+def _watch(program: int, runner: int, memory: int, output: int) -> tuple[int, str | None]:
+    """Wait for the program's end or bring it about; its status as wait() gives it, and which limit it exceeded."""
+    look = time.monotonic() + EVERY_S
+    while True:
+        heard = signal.sigtimedwait(HEARD, max(0.0, look - time.monotonic()))
+        status = _reaped(program)
+        if status is not None:
+            return _kill_all(program, status), None
+        # A script that signals its whole group means itself, not us.
+        if heard and heard.si_signo == signal.SIGTERM and (heard.si_pid == runner or os.getppid() != runner):
+            return _kill_all(program, None), None
+        start = time.monotonic()
+        if start >= look:
+            excess = _excess(program, memory, output)
+            if excess:
+                return _kill_all(program, None), excess
+            look = time.monotonic() + max(EVERY_S, IDLE * (time.monotonic() - start))
+
+
+def _reaped(program: int) -> int | None:
+    """Reap every child that has ended; the program's status if it is among them."""
+    status = None
+    while True:
+        try:
+            pid, found = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if pid == 0:
+            return status
+        if pid == program:
+            status = found
+
+
+def _kill_all(program: int, status: int | None) -> int:
+    """Kill whatever is below us; returns the program's status. Orphans become our children, until there are none."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        # Only children: the number of one that has ended is not given away before we reap it.
+        for child in {*_children(os.getpid())} | ({program} if status is None else set()):
+            os.kill(child, signal.SIGKILL)
+        try:
+            pid, found = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if pid == program:
+            status = found
+        elif pid == 0:
+            time.sleep(0.002)
+    return signal.SIGKILL if status is None else status
+
+
+def _excess(program: int, memory: int, output: int) -> str | None:
+    """Which limit is exceeded, in words."""
+    for stream, name in STREAMS.items():
+        if output and os.fstat(stream).st_size > output:
+            return f"wrote more than {output / MB:g} MB to its {name}"
+    # RLIMIT_AS would be simpler, but CUDA reserves address space by the terabyte. Resident pages are quickly counted,
+    # shared ones again for each process; what the processes really hold together is asked for only in doubt.
+    pages = [_read(f"/proc/{pid}/statm").split()[1:2] for pid in _family(program)] if memory else []
+    resident = sum(int(number) for numbers in pages for number in numbers) * resource.getpagesize()
+    if resident > memory and sum(_held(pid) for pid in _family(program)) > memory:
+        return f"used more than {memory / 1e9:.3g} GB of memory"
+    return None
+
+
+def _family(program: int) -> set[int]:
+    """The program and all that is below us."""
+    left = [program, *_children(os.getpid())]
+    found: set[int] = set()
+    while left:
+        pid = left.pop()
+        if pid not in found:
+            found.add(pid)
+            left += _children(pid)
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    """The children of a process, those of all its threads; none of one that has ended meanwhile."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+    except OSError:
+        return []
+    return [int(child) for thread in threads for child in _read(f"/proc/{pid}/task/{thread}/children").split()]
+
+
+def _held(pid: int) -> int:
+    """Bytes that are there for that process alone, and its share of others; without files, whose pages can be dropped.
+
+    Swapped pages count as if they were in memory.
+    """
+    lines = [line.split() for line in _read(f"/proc/{pid}/smaps_rollup").splitlines()[1:]]
+    sizes = {line[0]: int(line[1]) * 1024 for line in lines}
+    if "Pss_Anon:" not in sizes:  # Linux before 5.4 does not tell files apart
+        return sizes.get("Pss:", 0)
+    return sum(sizes.get(name, 0) for name in ("Pss_Anon:", "Pss_Shmem:", "SwapPss:"))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _end_as(status: int) -> None:
+    """End as the program did."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+        os.kill(os.getpid(), number)
+    os._exit(os.waitstatus_to_exitcode(status))
+
+
+def _cut_network(report: int) -> None:
+    """Go where there is no network but localhost; reports and ends where that is not allowed."""
+    import fcntl
+    import socket
+    import struct
+
+    try:
+        _enter_namespaces()
+        # The request of the kernel: a name, and flags in the first two of the bytes that follow.
+        shape = struct.Struct("16sh22x")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            _, flags = shape.unpack(fcntl.ioctl(any_socket, SIOCGIFFLAGS, shape.pack(b"lo", 0)))
+            fcntl.ioctl(any_socket, SIOCSIFFLAGS, shape.pack(b"lo", flags | IFF_UP))
+    except OSError as error:
+        os.write(report, f"network\n{error.strerror}".encode())
+        os._exit(1)
+
+
+def _enter_namespaces() -> None:
+    """A network of our own, where we may have one as we are; else as the same user of a user namespace of our own."""
+    if LIBC.unshare(CLONE_NEWNET) == 0:
+        return
+    user, group = os.geteuid(), os.getegid()
+    _call("unshare", CLONE_NEWUSER | CLONE_NEWNET)
+    for name, text in {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}.items():
+        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
+            file.write(text)
+
+
+def _call(name: str, *arguments: int) -> None:
+    """A function of the C library; raises OSError."""
+    if getattr(LIBC, name)(*(ctypes.c_ulong(argument) for argument in arguments)):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+if __name__ == "__main__":
+    main()
