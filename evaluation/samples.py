@@ -86,4 +86,5 @@ def launch(program: Program, directory: Path, options: Sequence[str]) -> None:
         stdout=directory.with_name("stdout"),
         stderr=directory.with_name("stderr"),
         timeout_s=program.run.timeout_s,
+        limits=program.run.limits,
     )

@@ -104,24 +104,24 @@ def _call(
         stderr=work / "stderr",
         timeout_s=bench.timeout_s + GRACE_S,
         on_wait=on_wait,
+        limits=program.run.limits,
     )
     seconds = time.monotonic() - start
     if peeked.exists():
         return Verdict("peeked", f"looked at {peeked.read_text(encoding='utf-8').splitlines()[0]}"), seconds
     if done.timed_out:
         return Verdict("timeout", f"no answer within {bench.timeout_s + GRACE_S:.0f} s"), seconds
+    if done.exceeded:
+        return Verdict("tool_error", f"the adapter and what it ran {done.exceeded}"), seconds
     if done.returncode:
-        said = process.error_line((work / "stderr").read_text(encoding="utf-8", errors="replace"))
+        said = process.error_in(work / "stderr")
         return Verdict("tool_error", f"the adapter ended with {done.returncode}: {said or 'no message'}"[:500]), seconds
     return Verdict("ok"), seconds
 
 
 def _variables(bench: Bench, program: Program, work: Path, peeked: Path) -> dict[str, str]:
-    home = work / "home"
-    home.mkdir(exist_ok=True)
     return {
         **variables(program.run, work),
-        "HOME": str(home),
         "PYTHONPATH": str(KIT),
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -3,6 +3,7 @@
 import json
 import platform
 import re
+import site
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from runner.environment import cache_root, problems
 from runner.errors import ProcessError
 from runner.estimate import Estimate
 from runner.key import SCHEMA, THREADS, effective_parameters, run_key
+from runner.limits import Limits, default_memory_mb
 from runner.model import FAULT, Case, Scalar
 from runner.place import Place
 from runner.process import Finished
@@ -35,6 +37,8 @@ class Run:
     `scripts` are the bug's Python files as they were when the run was planned: these are run, and the key is theirs.
     `injected`: fault.py, one of them, runs the script. `repeat` counts the times that the same run is done. `gpu` is
     the one that the run may see, by number; None: all that the user's environment shows.
+    `max_memory_mb` in MB (10^6 bytes); None: most of the machine's. Without `network` there is nothing but localhost.
+    Neither limit is part of the key: a run that ends well ends so.
     """
 
     case: Case
@@ -50,6 +54,8 @@ class Run:
     repeat: int = 1
     estimate: Estimate = Estimate()
     gpu: int | None = None
+    max_memory_mb: float | None = None
+    network: bool = True
 
     @property
     def name(self) -> str:
@@ -73,6 +79,10 @@ class Run:
         return [FAULT, script, "config.json"] if self.injected else [script, "config.json"]
 
     @property
+    def limits(self) -> Limits:
+        return Limits(self.max_memory_mb or default_memory_mb(), self.network)
+
+    @property
     def parameters(self) -> dict[str, Scalar]:
         return effective_parameters(self.case, self.seed, self.place.device)
 
@@ -85,6 +95,7 @@ class Run:
 def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> RunRecord:
     """Do the run and save its record and logs; raises ResultsError, nothing for a failing script or environment.
 
+    Raises UsageError where the run is to have no network and this machine cannot cut it: ask process.py before.
     `on_wait` is called while the script runs, with the seconds elapsed and the file of its standard output.
     """
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -119,6 +130,7 @@ def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None
         stderr=directory / "stderr",
         timeout_s=run.timeout_s,
         on_wait=lambda elapsed: on_wait(elapsed, stdout),
+        limits=run.limits,
     )
 
 
@@ -127,8 +139,12 @@ def variables(run: Run, directory: Path) -> dict[str, str]:
     data = {"TRAINBUGS_DATA": str(run.data)} if run.data else {}
     # What inductor has compiled in one run must not save another one the time.
     inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
+    # Packages that `pip install --user` has put there belong to an interpreter of the user's own, wherever HOME is.
+    user = {"PYTHONUSERBASE": site.getuserbase()} if run.place.built is None else {}
+    downloads = run.case.data and run.data is None and run.network
+    proxies = process.inherited(process.FOR_DOWNLOADS) if downloads else {}
     gpu = {} if run.gpu is None else {"CUDA_VISIBLE_DEVICES": str(run.gpu)}
-    return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data, **gpu}
+    return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data, **user, **proxies, **gpu}
 
 
 def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
@@ -150,9 +166,11 @@ def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -
     """Status and reason of a run; a broken environment is looked for only where a run failed in it."""
     if finished.timed_out:
         return "timeout", f"killed after {run.timeout_s:g} s"
+    if finished.exceeded:
+        return "killed", finished.exceeded
     if finished.returncode == 0:
         return ("no records", no_metrics) if no_metrics else ("ok", None)
-    said = process.error_line(stderr.read_text(encoding="utf-8", errors="replace") if stderr.is_file() else "")[:1000]
+    said = process.error_in(stderr)[:1000]
     if run.injected and finished.returncode == REFUSED:
         return "refused", f"{FAULT}: {said or 'no reason given'}"
     if finished.returncode < 0:

@@ -5,13 +5,10 @@ inherits: jobs at the same time do not get in each other's way. It changes no nu
 """
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-# Of the machine's memory, what jobs may take together.
-MEMORY_PART = 0.9
+from runner.limits import default_memory_mb
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Slots:
         self.jobs = jobs
         self.cores = sorted(os.sched_getaffinity(0) if cores is None else cores)
         self.has_gpus = bool(gpus)
-        self.memory_gb = machine_memory_gb() * MEMORY_PART if memory_gb is None else memory_gb
+        self.memory_gb = default_memory_mb() / 1000 if memory_gb is None else memory_gb
         self._free = list(range(jobs))
         self._gpus = [gpu for _ in range(per_gpu) for gpu in gpus]
         self._memory_gb = 0.0
@@ -89,9 +86,3 @@ def pin(share: Share) -> None:
     """Bind the calling thread, and all that it will start, to the cores of a share."""
     if share.cores:
         os.sched_setaffinity(0, share.cores)
-
-
-def machine_memory_gb() -> float:
-    """Memory of the machine, in GB (10^9 bytes)."""
-    found = re.search(r"MemTotal:\s*(\d+) kB", Path("/proc/meminfo").read_text(encoding="utf-8"))
-    return int(found.group(1)) * 1024 / 1e9 if found else float("inf")

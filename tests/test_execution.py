@@ -2,11 +2,14 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from conftest import SCRIPT, toy_config
 
 from runner import place
+from runner.limits import default_memory_mb
+from runner.process import network_can_be_cut
 
 HEAD = "import json, os, sys, time\nfrom pathlib import Path\n"
 
@@ -198,3 +201,41 @@ def test_drift_is_reported_beside_the_verdict(toy):
     toy.write("fixed.py", SCRIPT.replace("VALUE", "2.5").replace('config["seed"]', 'config["seed"] - 1.5'))
     outcome = toy.run()
     assert (outcome.verdict.outcome, outcome.drift) == ("REPRODUCED", 1.0)
+
+
+def perform(toy, code, **changes):
+    """The record of one run of the buggy script, with changes of the planned run."""
+    toy.write("buggy.py", HEAD + code + "\n" + SCRIPT.replace("VALUE", "1"))
+    session = toy.session(force=True)
+    return session.perform(replace(session.plan(session.catalog.select(["Toy-1/only/buggy"])[0])[0], **changes), "")
+
+
+def test_a_script_that_takes_too_much_memory_is_killed_and_says_so(toy):
+    record = perform(toy, "held = bytearray(300_000_000); time.sleep(20)", max_memory_mb=200)
+    assert (record.status, record.reason) == ("killed", "used more than 0.2 GB of memory")
+    assert (record.ok, record.metrics) == (False, ())
+    session = toy.session()
+    assert session.plan(session.catalog.select(["Toy-1"])[0])[0].limits.memory_mb == default_memory_mb()
+
+
+def test_a_script_sees_no_secret_and_no_home_of_the_user(toy, monkeypatch):
+    for name in ("AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK"):
+        monkeypatch.setenv(name, "http://user:hidden@proxy:1")
+    record = perform(toy, "print(dict(os.environ)); print(os.path.expanduser('~'), flush=True)")
+    logged = next(toy.results.rglob("*.stdout")).read_text().splitlines()
+    assert record.ok and "hidden" not in logged[0]
+    assert Path(logged[1]) != Path.home() and not Path(logged[1]).exists()
+
+
+@pytest.mark.parametrize(
+    "data, changes, passed", [([], {}, False), (["SET"], {}, True), (["SET"], {"data": Path("/")}, False)]
+)
+def test_proxies_are_for_what_downloads_its_data(toy, monkeypatch, data, changes, passed):
+    config = toy_config()
+    config["cases"]["only"] |= {"data": data} if data else {}
+    toy.configure(cases=config["cases"])
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:hidden@proxy:1")
+    assert perform(toy, "print(os.environ.get('HTTPS_PROXY'), flush=True)", **changes).ok
+    assert ("hidden" in next(toy.results.rglob("*.stdout")).read_text()) == passed
+    if network_can_be_cut() is None:
+        assert perform(toy, "assert 'HTTPS_PROXY' not in os.environ", network=False, **changes).ok

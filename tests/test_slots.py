@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from runner.slots import Need, Share, Slots, machine_memory_gb, pin
+from runner.slots import Need, Share, Slots, pin
 
 PLAIN = Need()
 
@@ -62,7 +62,7 @@ def test_memory_is_not_given_twice_and_what_never_fits_runs_alone():
     assert huge and slots.take(Need(memory_gb=1)) is None
     slots.give(huge)
     assert slots.take(Need(memory_gb=1)) and slots.take(Need(memory_gb=100)) is None
-    assert six and four and 0.1 < machine_memory_gb() < 100_000
+    assert six and four and 0.1 < Slots(1).memory_gb < 100_000
 
 
 def test_each_gpu_has_as_many_jobs_as_it_may():
