@@ -84,6 +84,8 @@ def _run(to: Commands) -> None:
     made.add_argument("--environment", metavar="NAME", help="another pinned environment than the bug's")
     made.add_argument("--data", type=data, metavar="DIR", help="folder of data sets; default: $TRAINBUGS_DATA")
     made.add_argument("--timeout", type=positive, metavar="SECONDS", help="for each run; default: that of the bug")
+    made.add_argument("--no-network", action="store_true", help="nothing but localhost for each run")
+    made.add_argument("--max-memory", type=positive, metavar="GB", help="of each run; default: 90%% of the machine's")
     made.add_argument("--force", action="store_true", help="run again what has been run before")
     made.add_argument("--repeat", type=count, default=1, metavar="K", help="every run K times: stable or flaky?")
     at_once(made)

@@ -69,6 +69,8 @@ def run_command(arguments: Namespace) -> int:
         gpus=arguments.gpus,
         per_gpu=arguments.runs_per_gpu,
         repeat=arguments.repeat,
+        network=not arguments.no_network,
+        max_memory_gb=arguments.max_memory,
     )
     session = Session(catalog, options, on_stderr())
     for note in notes:

@@ -71,13 +71,13 @@ def device(text: str) -> str:
 
 
 def positive(text: str) -> float:
-    """A number of seconds."""
+    """A number of seconds, or of something else that has to be there."""
     try:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number above 0")
     return seconds
 
 

@@ -82,6 +82,8 @@ class Session:
                 injected=options.inject,
                 repeat=repeat,
                 estimate=known.get(variant, Estimate()),
+                max_memory_mb=options.max_memory_gb and options.max_memory_gb * 1000,
+                network=options.network,
             )
             for repeat in range(1, options.repeat + 1)
             for seed in next(given for given in (seeds, options.seeds, case.seeds) if given is not None)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner import process
 from runner.errors import UsageError
 
 
@@ -14,6 +15,7 @@ class Options:
     """How to run. None means: as the bug's config.json says. `device` is auto, cpu, cuda or cuda:N.
 
     `inject` puts the fault back into a release that has it no more; without `keep`, what a build downloads is not kept.
+    Without `network` a run has nothing but localhost; more than `max_memory_gb` (10^9 bytes) and it is killed.
     `jobs` runs are done at a time, `per_gpu` on each of `gpus`; every run is done `repeat` times.
     """
 
@@ -27,6 +29,8 @@ class Options:
     timeout_s: float | None = None
     inject: bool = False
     keep: bool = True
+    network: bool = True
+    max_memory_gb: float | None = None
     jobs: int = 1
     gpus: tuple[int, ...] = ()
     per_gpu: int = 1
@@ -40,6 +44,8 @@ class Options:
             raise UsageError(f"seeds are {self.seeds}, expected different numbers >= 0")
         if self.timeout_s is not None and not 0 < self.timeout_s < math.inf:
             raise UsageError(f"timeout is {self.timeout_s}, expected a number of seconds above 0")
+        if self.max_memory_gb is not None and not 0 < self.max_memory_gb < math.inf:
+            raise UsageError(f"memory is {self.max_memory_gb}, expected a number of GB above 0")
         if self.data is not None and not self.data.is_dir():
             raise UsageError(f"{str(self.data)!r}: no such folder; expected one that holds, say, MNIST/raw")
         if self.python is not None and self.environment is not None:
@@ -48,6 +54,9 @@ class Options:
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, expected a number of at least 1")
         self._check_gpus()
+        refused = None if self.network else process.network_can_be_cut()
+        if refused:
+            raise UsageError(f"{refused}; allow it user namespaces (see `man unshare`), or leave out --no-network")
 
     def _check_gpus(self) -> None:
         if len(set(self.gpus)) < len(self.gpus) or min(self.gpus, default=0) < 0:

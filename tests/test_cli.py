@@ -140,7 +140,7 @@ def test_checkout(cli):
         (["run", "Toy-1", "--seeds", "0,x"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--seeds", "1,1"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--device", "gpu"], "expected auto, cpu, cuda or cuda:N"),
-        (["run", "Toy-1", "--timeout", "0"], "expected a number of seconds above 0"),
+        (["run", "Toy-1", "--timeout", "0"], "expected a number above 0"),
         (["run", "Toy-1", "--data", "/no/such/folder"], "no such folder; expected one that holds"),
         (["run", "Toy-1", "--python", "/no/python"], "/no/python: not a usable Python: /no/python: cannot be started"),
         (["run", "Toy-1", "--environment", "x"], "no environment 'x'; expected one of"),

@@ -249,6 +249,27 @@ def test_a_cancelled_program_ends_in_whatever_thread_it_was_started(tmp_path):
     assert all_dead(numbers(tmp_path, 3))
 
 
+def test_limits_of_a_run_are_options(cli, toy, monkeypatch):
+    python = ("--python", sys.executable)
+    toy.write("buggy.py", HOG)
+    status, out, _ = cli("run", "Toy-1/only/buggy", "--seeds", "0", "--max-memory", "0.2", *python)
+    assert (status, "used more than 0.2 GB of memory" in out) == (2, True)
+    assert "expected a number above 0" in cli("run", "Toy-1", "--max-memory", "0", *python)[2]
+    monkeypatch.setattr(process, "network_can_be_cut", lambda: "the network cannot be cut: no")
+    status, out, err = cli("run", "Toy-1", "--no-network", *python)
+    assert (status, out) == (2, "") and err.startswith("trainbugs: the network cannot be cut: no; allow")
+
+
+@NO_NETWORK
+def test_a_run_without_network(cli, toy):
+    interfaces = "import socket, sys; sys.exit(str([name for _, name in socket.if_nameindex()]))"
+    toy.write("buggy.py", interfaces)
+    run = ("run", "Toy-1/only/buggy", "--seeds", "0", "--python", sys.executable)
+    assert "exit status 1: ['lo']" in cli(*run, "--no-network")[1]
+    others = [name for _, name in socket.if_nameindex() if name != "lo"]
+    assert all(name in cli(*run)[1] for name in others)
+
+
 @pytest.mark.parametrize(
     "lines, folder, text, expected",
     [
