@@ -3,6 +3,7 @@
 import math
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,31 +39,34 @@ class Options:
 
     def __post_init__(self) -> None:
         """Raise UsageError for what cannot be meant."""
-        if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
-            raise UsageError(f"device is {self.device!r}, expected auto, cpu, cuda or cuda:N")
+        for problem in (*self._of_runs(), *self._of_the_machine()):
+            raise UsageError(problem)
+
+    def _of_runs(self) -> Iterator[str]:
         if self.seeds is not None and (len(set(self.seeds)) < len(self.seeds) or min(self.seeds, default=0) < 0):
-            raise UsageError(f"seeds are {self.seeds}, expected different numbers >= 0")
+            yield f"seeds are {self.seeds}, expected different numbers >= 0"
         if self.timeout_s is not None and not 0 < self.timeout_s < math.inf:
-            raise UsageError(f"timeout is {self.timeout_s}, expected a number of seconds above 0")
+            yield f"timeout is {self.timeout_s}, expected a number of seconds above 0"
         if self.max_memory_gb is not None and not 0 < self.max_memory_gb < math.inf:
-            raise UsageError(f"memory is {self.max_memory_gb}, expected a number of GB above 0")
+            yield f"memory is {self.max_memory_gb}, expected a number of GB above 0"
         if self.data is not None and not self.data.is_dir():
-            raise UsageError(f"{str(self.data)!r}: no such folder; expected one that holds, say, MNIST/raw")
+            yield f"{str(self.data)!r}: no such folder; expected one that holds, say, MNIST/raw"
         if self.python is not None and self.environment is not None:
-            raise UsageError("an interpreter of your own and a pinned environment exclude each other; name one")
+            yield "an interpreter of your own and a pinned environment exclude each other; name one"
+
+    def _of_the_machine(self) -> Iterator[str]:
+        if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
+            yield f"device is {self.device!r}, expected auto, cpu, cuda or cuda:N"
         for name in ("jobs", "per_gpu", "repeat"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}, expected a number of at least 1")
-        self._check_gpus()
+                yield f"{name} is {getattr(self, name)}, expected a number of at least 1"
+        if len(set(self.gpus)) < len(self.gpus) or min(self.gpus, default=0) < 0:
+            yield f"gpus are {self.gpus}, expected different numbers >= 0; see --runs-per-gpu"
+        if self.gpus and self.device not in ("auto", "cuda"):
+            yield f"device is {self.device!r} and gpus are named; leave one of them out"
         refused = None if self.network else process.network_can_be_cut()
         if refused:
-            raise UsageError(f"{refused}; allow it user namespaces (see `man unshare`), or leave out --no-network")
-
-    def _check_gpus(self) -> None:
-        if len(set(self.gpus)) < len(self.gpus) or min(self.gpus, default=0) < 0:
-            raise UsageError(f"gpus are {self.gpus}, expected different numbers >= 0; see --runs-per-gpu")
-        if self.gpus and self.device not in ("auto", "cuda"):
-            raise UsageError(f"device is {self.device!r} and gpus are named; leave one of them out")
+            yield f"{refused}; allow it user namespaces (see `man unshare`), or leave out --no-network"
 
 
 def default_data() -> Path | None:

@@ -207,7 +207,9 @@ def perform(toy, code, **changes):
     """The record of one run of the buggy script, with changes of the planned run."""
     toy.write("buggy.py", HEAD + code + "\n" + SCRIPT.replace("VALUE", "1"))
     session = toy.session(force=True)
-    return session.perform(replace(session.plan(session.catalog.select(["Toy-1/only/buggy"])[0])[0], **changes), "")
+    return next(
+        session.runs.do([replace(session.plan(session.catalog.select(["Toy-1/only/buggy"])[0])[0], **changes)])
+    )[1]
 
 
 def test_a_script_that_takes_too_much_memory_is_killed_and_says_so(toy):
