@@ -27,3 +27,11 @@ class ResultsError(TrainbugsError):
 
 class MeasureError(TrainbugsError):
     """A metric that an expectation or a figure asks for is missing or is not a finite number."""
+
+
+class ClusterError(TrainbugsError):
+    """A cluster cannot be reached or was lost, or it could not do a call; the call itself may be right."""
+
+
+class WorkerLostError(ClusterError):
+    """Every worker that tried a call was lost while it did. The call may be what kills them."""

@@ -1,0 +1,289 @@
+"""Clusters: real schedulers and workers on this machine, calls that note what happens to them in files."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import CancelledError, wait
+from pathlib import Path
+
+import pytest
+
+from runner import cluster, connection, remote
+from runner.cluster import connect
+from runner.errors import ClusterError, UsageError, WorkerLostError
+
+ENV = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+ASLEEP = "import time; time.sleep(600)"
+
+
+# What workers are asked to do: they import this file.
+
+
+def note(folder, number, seconds):
+    """Note begin and end of a call, one line each; the end is noted by those that live to see it."""
+    with Path(folder, "begun").open("a") as file:
+        file.write(f"{number} {os.getpid()}\n")
+    time.sleep(seconds)
+    with Path(folder, "ended").open("a") as file:
+        file.write(f"{number}\n")
+    return number * number
+
+
+def fail(kind, text):
+    raise kind(text)
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave_once(folder):
+    """Do as a call on a worker that is about to end: the first time only."""
+    path = Path(folder, "left")
+    if not path.exists():
+        path.touch()
+        raise remote.Abandoned
+    return "stayed"
+
+
+def child(folder):
+    """Run a program until nobody waits for it any more, as runs do."""
+    program = subprocess.Popen([sys.executable, "-c", ASLEEP])
+    Path(folder, "child-").write_text(str(program.pid))
+    Path(folder, "child-").rename(Path(folder, "child"))
+    try:
+        while True:
+            remote.stop_if_abandoned()
+            time.sleep(0.02)
+    finally:
+        program.kill()
+        program.wait()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def configuration(tmp_path_factory):
+    """Neither read nor write the user's own configuration of Dask."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DASK_CONFIG", str(tmp_path_factory.mktemp("dask-config")))
+        patch.setenv("DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT", "1s")
+        pytest.importorskip("distributed", reason="extra dask is not installed")
+        yield
+
+
+class Dask:
+    """A scheduler and workers, which are processes of this machine."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.spec = f"dask:{self.file}"
+        self.processes = []
+        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        until(lambda: self.file.exists() and self.file.read_text())
+
+    def start(self, what, *options, **env):
+        argv = [sys.executable, "-m", "dask", what, "--scheduler-file", self.file, *options]
+        with (self.folder / f"{what}{len(self.processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                list(map(str, argv)), stdout=log, stderr=log, env=ENV | env, cwd=self.folder, start_new_session=True
+            )
+        self.processes.append(process)
+        return process
+
+    def worker(self, *options, **env):
+        return self.start("worker", "--nthreads", "1", "--no-dashboard", *options, **env)
+
+    def close(self):
+        for process in self.processes:
+            kill_group(process.pid)
+            process.wait()
+
+
+def kill_group(pid):
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def until(true, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def lines(path):
+    return path.read_text().split("\n")[:-1] if path.exists() else []
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture
+def dask(tmp_path):
+    started = Dask(tmp_path)
+    yield started
+    started.close()
+
+
+@pytest.mark.parametrize("spec", ["dask", "dask:", "slurm:x", "threads", ""])
+def test_what_is_no_executor(spec):
+    with pytest.raises(UsageError, match="expected dask:HOST:PORT, dask:SCHEDULER_FILE or slurm"):
+        connect(spec, 1)
+
+
+def test_no_scheduler(monkeypatch, tmp_path):
+    monkeypatch.setattr(connection, "CONNECT_S", 0.5)
+    with pytest.raises(ClusterError, match=r"^tcp://127.0.0.1:9: no Dask scheduler answers within 0.5 s \(.*\); start"):
+        connect("dask:127.0.0.1:9", 1)
+    with pytest.raises(UsageError, match=r"scheduler file '.*none.json' cannot be read"):
+        connect(f"dask:{tmp_path}/none.json", 1)
+    (tmp_path / "x").write_text("[]")
+    with pytest.raises(UsageError, match="cannot be read"):
+        connect(f"dask:{tmp_path}/x", 1)
+
+
+@pytest.mark.parametrize("kind, missing", [("dask", "distributed"), ("slurm", "dask_jobqueue")])
+def test_the_extra_is_not_installed(monkeypatch, kind, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(
+        UsageError, match=rf"executor {kind}: no module {missing} here; pip install 'trainbugs\[{kind}\]'"
+    ):
+        connect("slurm" if kind == "slurm" else "dask:127.0.0.1:9", 1)
+
+
+def test_nothing_but_a_cluster_imports_dask():
+    script = "import sys, runner.cli, runner.cluster; print({'dask', 'distributed'} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout == "set()\n"
+
+
+def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
+    with connect(dask.spec, 1) as workers:
+        first = workers.submit(note, str(tmp_path), 7, 0)
+        until(workers.trouble)
+        assert "no worker for" in workers.trouble() and f"dask worker {workers.where} --nthreads 1" in workers.trouble()
+        dask.worker()
+        assert first.result(timeout=30) == 49
+        assert workers.trouble() is None and workers.threads == 1
+
+        error = workers.submit(fail, UsageError, "it is wrong").exception(timeout=10)
+        assert type(error) is UsageError and str(error) == "it is wrong"
+        assert "in fail" in error.__notes__[0]
+
+        assert workers.submit(leave_once, str(tmp_path)).result(timeout=10) == "stayed"
+
+        running = workers.submit(child, str(tmp_path))
+        until((tmp_path / "child").exists)
+        pid = int((tmp_path / "child").read_text())
+        assert alive(pid) and running.cancel()
+        until(lambda: not alive(pid))
+        assert workers.submit(note, str(tmp_path), 3, 0).result(timeout=10) == 9
+
+        (tmp_path / "child").unlink()
+        waiting = [workers.submit(child, str(tmp_path)) for _ in range(3)]
+        until((tmp_path / "child").exists)
+    pid = int((tmp_path / "child").read_text())
+    for future in waiting:
+        with pytest.raises(CancelledError):
+            future.result(timeout=5)
+    until(lambda: not alive(pid))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_caller_that_is_killed(dask, tmp_path):
+    dask.worker()
+    script = f"import test_cluster as t; t.connect({dask.spec!r}, 1).submit(t.child, {str(tmp_path)!r}).result()"
+    caller = subprocess.Popen([sys.executable, "-c", script], env=ENV)
+    until((tmp_path / "child").exists)
+    pid = int((tmp_path / "child").read_text())
+    assert alive(pid)
+    caller.kill()
+    caller.wait()
+    until(lambda: not alive(pid))
+
+
+def test_a_scheduler_that_goes_away(dask, tmp_path, capfd):
+    dask.worker()
+    with connect(dask.spec, 1) as workers:
+        futures = [workers.submit(child, str(tmp_path)) for _ in range(3)]
+        until((tmp_path / "child").exists)
+        dask.scheduler.kill()
+        assert not wait(futures, timeout=15).not_done
+        futures.append(workers.submit(child, str(tmp_path)))
+        for future in futures:
+            assert type(future.exception(timeout=5)) is ClusterError
+            assert "the scheduler is gone; start it and the same command again" in str(future.exception())
+    pid = int((tmp_path / "child").read_text())
+    until(lambda: not alive(pid))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_workers_without_trainbugs_or_with_another_one(dask, tmp_path):
+    blocking, other = tmp_path / "blocking", tmp_path / "other"
+    blocking.mkdir()
+    (blocking / "sitecustomize.py").write_text("import sys\nsys.modules['runner'] = None\n")
+    shutil.copytree(Path(remote.__file__).parent, other / "runner", ignore=shutil.ignore_patterns("__pycache__"))
+    with (other / "runner" / "model.py").open("a") as file:
+        file.write("# changed\n")
+
+    with connect(dask.spec, 1) as workers:
+        late = dask.worker(PYTHONPATH=f"{other}:{ENV['PYTHONPATH']}")
+        differs = r"worker tcp://.* has trainbugs 0.* \(source .*\), here it is .*; install the same there"
+        with pytest.raises(UsageError, match=differs):
+            workers.submit(note, str(tmp_path), 1, 0).result(timeout=30)
+        with pytest.raises(UsageError, match=differs):
+            connect(dask.spec, 1)
+        kill_group(late.pid)
+        until(lambda: workers.threads == 0)
+        dask.worker(PYTHONPATH=str(blocking))
+        with pytest.raises(UsageError, match="a worker lacks trainbugs .*; pip install"):
+            workers.submit(note, str(tmp_path), 1, 0).result(timeout=30)
+    with pytest.raises(UsageError, match="worker tcp://.* lacks trainbugs .*; pip install"):
+        connect(dask.spec, 1)
+
+
+def test_a_call_that_kills_its_workers(dask):
+    dask.worker("--nanny")
+    with (
+        connect(dask.spec, 1) as workers,
+        pytest.raises(WorkerLostError, match="4 workers were lost while they did it"),
+    ):
+        workers.submit(die).result(timeout=60)
+
+
+@pytest.mark.stress
+def test_a_lost_worker_costs_only_what_it_was_doing(dask, tmp_path):
+    doomed, _ = dask.worker("--no-nanny"), dask.worker("--no-nanny")
+    with connect(dask.spec, 2) as workers:
+        until(lambda: workers.threads == 2)
+        futures = [workers.submit(note, str(tmp_path), number, 0.05) for number in range(120)]
+        until(lambda: len(lines(tmp_path / "ended")) > 50)
+        kill_at_work(doomed, tmp_path)
+        results = [future.result(timeout=30) for future in futures]
+    assert results == [number * number for number in range(120)]
+    ended = [int(line) for line in lines(tmp_path / "ended")]
+    assert sorted(ended) == list(range(120)), "what had ended was done again"
+    begun = [line.split() for line in lines(tmp_path / "begun")]
+    (again,) = [number for number in range(120) if sum(int(other) == number for other, _ in begun) > 1]
+    assert begun.count([str(again), str(doomed.pid)]) == 1, "what the lost worker did was done by another one"
+
+
+def kill_at_work(worker, folder):
+    """Kill a worker between begin and end of a call."""
+    while True:
+        worker.send_signal(signal.SIGSTOP)
+        begun = [number for number, pid in map(str.split, lines(folder / "begun")) if int(pid) == worker.pid]
+        if set(begun) - set(lines(folder / "ended")):
+            return worker.kill()
+        worker.send_signal(signal.SIGCONT)
+        time.sleep(0.02)
