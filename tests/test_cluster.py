@@ -192,6 +192,8 @@ def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capf
         (tmp_path / "child").unlink()
         waiting = [workers.submit(child, str(tmp_path)) for _ in range(3)]
         until((tmp_path / "child").exists)
+        given = sum(map(len, workers._client.processing().values()))
+        assert given == 1, "the worker is held responsible for more than what it does"
     pid = int((tmp_path / "child").read_text())
     for future in waiting:
         with pytest.raises(CancelledError):
