@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from runner import reading
 from runner.errors import CatalogError, UsageError
 from runner.model import VARIANTS, Bug, Case, Expectation, Heatmap, Line, Panel, Series, Target, Variant, Versions
 
@@ -33,7 +34,7 @@ class Catalog:
         """The bug of that ID, or the bug directory at that path; raises UsageError or CatalogError."""
         if name in self.ids():
             return load_bug(self.root / "bugs" / name)
-        if name and (Path(name) / "config.json").is_file():
+        if name and _holds_config(Path(name)):
             return load_bug(Path(name))
         raise UsageError(f"there is no bug {name!r}{_near(name, self.ids())}; `trainbugs list` shows all")
 
@@ -62,12 +63,12 @@ class Catalog:
         first, *rest = name.strip("/").split("/")
         if first in self.ids():
             return self.bug(first), rest
-        if name and (Path(name) / "config.json").is_file():
+        if name and _holds_config(Path(name)):
             return load_bug(Path(name)), []
         parts = Path(name).parts
         for depth in range(1, min(3, len(parts))):
             directory = Path(*parts[: len(parts) - depth])
-            if (directory / "config.json").is_file():
+            if _holds_config(directory):
                 return load_bug(directory), list(parts[len(parts) - depth :])
         if Path(name).is_dir():
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
@@ -82,10 +83,23 @@ def default_root() -> Path:
     return root
 
 
-def load_bug(directory: Path) -> Bug:
-    """Read and check `directory/config.json`; raises CatalogError naming the file, the key and the value."""
+def _holds_config(directory: Path) -> bool:
+    """Whether a config.json of any kind is there, also one that must not be read."""
     path = directory / "config.json"
-    config = read_json(path)
+    return path.is_symlink() or path.exists()
+
+
+def load_bug(directory: Path) -> Bug:
+    """Read and check `directory/config.json`; raises CatalogError naming the file, the key and the value.
+
+    Also for a directory with files that are not safe to read: every bug may be a stranger's.
+    """
+    path = directory / "config.json"
+    config = read_json(path, directory)
+    try:
+        reading.check_directory(directory)
+    except (reading.UnsafeError, OSError) as error:
+        raise CatalogError(f"{reading.shown(directory)}: {error}") from error
     check_schema(config, path)
     _check_expectations(config, path)
     directory = directory.resolve()
@@ -94,23 +108,17 @@ def load_bug(directory: Path) -> Bug:
     return _bug(config, directory)
 
 
-def read_json(path: Path) -> Any:
-    """The JSON in a file of at most 1 MB; raises CatalogError."""
+def read_json(path: Path, within: Path | None = None) -> Any:
+    """The JSON in a short file of lines that can be printed; raises CatalogError.
+
+    With `within`, no link may lead out of that folder.
+    """
     try:
-        if path.stat().st_size > MAX_CONFIG_BYTES:
-            raise CatalogError(f"{path}: larger than {MAX_CONFIG_BYTES} bytes, expected a short JSON file")
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
-    except OSError as error:
-        raise CatalogError(f"{path}: cannot be read: {error.strerror}") from error
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise CatalogError(f"{path}: not JSON: {error.msg} at {where}") from error
-    except (ValueError, RecursionError) as error:
-        raise CatalogError(f"{path}: not JSON: {error}") from error
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+        value = reading.read_json(path, MAX_CONFIG_BYTES, within)
+        reading.check_short(value)
+    except reading.UnsafeError as error:
+        raise CatalogError(f"{reading.shown(path)}: {error}") from error
+    return value
 
 
 def check_schema(config: Any, path: Path, schema: Path = SCHEMA, part: str | None = None) -> None:
@@ -119,9 +127,9 @@ def check_schema(config: Any, path: Path, schema: Path = SCHEMA, part: str | Non
 
     error = best_match(_validator(schema, part).iter_errors(config))
     if error is not None:
-        text = error.message if len(error.message) < 300 else error.message[:300] + "…"
+        text, key = (part if len(part) < 300 else part[:300] + "…" for part in (error.message, error.json_path))
         where = f"{schema.parent.name}/{schema.name}"
-        raise CatalogError(f"{path}: {error.json_path.removeprefix('$.')}: {text} (see {where})")
+        raise CatalogError(f"{reading.shown(path)}: {key.removeprefix('$.')}: {text} (see {where})")
 
 
 @cache
@@ -179,10 +187,11 @@ def _case(name: str, case: Any, config: Any, directory: Path) -> Case:
         portable=case.get("portable", True),
         data=tuple(case.get("data", ())),
         tools=tuple(case.get("needs", ())),
-        processes=config.get("processes", 1),
-        trigger=case["trigger"]["iteration"],
+        processes=int(config.get("processes", 1)),
+        trigger=int(case["trigger"]["iteration"]),
         trigger_why=case["trigger"]["why"],
-        seeds=tuple(case.get("seeds", config["seeds"])),
+        # In JSON's eyes 1.0 is an integer, too; a seed is part of a path.
+        seeds=tuple(int(seed) for seed in case.get("seeds", config["seeds"])),
         timeout_s=case.get("timeout_s", config["timeout_s"]),
         parameters={**config["parameters"], **case.get("parameters", {})},
         volatile=frozenset(config.get("volatile", ())),

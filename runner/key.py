@@ -5,6 +5,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from runner import reading
+from runner.errors import CatalogError
 from runner.model import Bug, Case, Scalar
 
 # Not the machine's number of cores: sums over another number of threads round differently.
@@ -42,9 +44,19 @@ def run_key(
 
 
 def read_scripts(bug: Bug, inject: bool = False) -> dict[str, bytes]:
-    """The bug's Python files by name, as they are now; with `inject` the program that puts the fault back as well."""
+    """The bug's Python files by name, as they are now; with `inject` the program that puts the fault back as well.
+
+    Raises CatalogError for one that is not safe to read.
+    """
     fault = (bug.fault,) if inject and bug.fault else ()
-    return {path.name: path.read_bytes() for path in (*bug.scripts, *fault)}
+    return {path.name: _read_script(path, bug.directory) for path in (*bug.scripts, *fault)}
+
+
+def _read_script(path: Path, within: Path) -> bytes:
+    try:
+        return reading.read_bytes(path, reading.MAX_TEXT_BYTES, within)
+    except reading.UnsafeError as error:
+        raise CatalogError(f"{reading.shown(path)}: {error}") from error
 
 
 def effective_parameters(case: Case, seed: int, device: str) -> dict[str, Scalar]:

@@ -15,28 +15,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from runner import reading
 from runner.errors import ResultsError
+from runner.fields import fits
 from runner.key import SCHEMA
 from runner.measure import Record
-from runner.model import VARIANTS, Bug, Scalar
+from runner.model import Bug, Scalar
 from runner.scratch import Scratch
 
-STATUSES = ("ok", "crashed", "killed", "timeout", "no records", "environment broken", "refused")
+# Twice what a script may write: in a record, it is indented.
+MAX_RECORD_BYTES = 128_000_000
 # The folder of expected records that are of other environments; no case has that name.
 VERSIONS = "versions"
 # With less than that free a disk counts as full.
 ROOM_BYTES = 65536
-ALLOWED = {"variant": VARIANTS, "status": STATUSES}
 
 
 @dataclass(frozen=True)
 class RunRecord:
     """One run. `wall_s` in seconds, `peak_memory_mb` in 10^6 bytes; `metrics` are the script's own records, in order.
 
-    `status` is one of STATUSES, `reason` says why it is not `ok`. `pinned` is False where the interpreter was not built
-    from the hashed lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key` identifies
-    what was run: two runs with one key are the same run. `injected`: the bug's fault was put back into the release.
-    `repeat` counts from 1 the times that the same run was done.
+    `status` is one of `fields.STATUSES`, `reason` says why it is not `ok`. `pinned` is False where the interpreter was
+    not built from the hashed lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key`
+    identifies what was run: two runs with one key are the same run. `injected`: the bug's fault was put back into the
+    release. `repeat` counts from 1 the times that the same run was done.
     """
 
     schema: int
@@ -210,29 +212,19 @@ def _file_name(record: RunRecord) -> str:
 def read_record(path: Path) -> RunRecord:
     """The record in a file; raises ResultsError where it is none, or of another schema."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not JSON"
-        raise ResultsError(f"{path}: not a run record: {why}") from error
+        data = reading.read_json(path, MAX_RECORD_BYTES)
+    except reading.UnsafeError as error:
+        raise ResultsError(f"{reading.shown(path)}: not a run record: {error}") from error
     names = {field.name for field in fields(RunRecord)}
     needed = {field.name for field in fields(RunRecord) if field.default is MISSING}
     if not isinstance(data, dict) or data.get("schema") != SCHEMA or not needed <= set(data) <= names:
-        raise ResultsError(f"{path}: not a run record of schema {SCHEMA}; move it out of the results folder")
+        where = reading.shown(path)
+        raise ResultsError(f"{where}: not a run record of schema {SCHEMA}; move it out of the results folder")
     for field in fields(RunRecord):
-        if field.name in data and not _fits(field.name, data[field.name], field.type):
-            raise ResultsError(f"{path}: not a run record: {field.name} is {str(data[field.name])[:60]!r}")
+        if field.name in data and not fits(field.name, data[field.name], field.type):
+            found = reading.brief(data[field.name])
+            raise ResultsError(f"{reading.shown(path)}: not a run record: {field.name} is {found}")
     return RunRecord(**{**data, "metrics": tuple(data["metrics"])})
-
-
-def _fits(name: str, value: Any, kind: Any) -> bool:
-    """Whether a value of JSON can be that field of a RunRecord."""
-    if name == "metrics":
-        return isinstance(value, list) and all(isinstance(record, dict) for record in value)
-    if name == "parameters":
-        return isinstance(value, dict)
-    if name in ALLOWED:
-        return value in ALLOWED[name] if isinstance(value, str) else False
-    return isinstance(value, int | float if kind is float else kind)
 
 
 def encode(record: RunRecord) -> dict[str, Any]:

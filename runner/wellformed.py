@@ -3,10 +3,11 @@
 import ast
 import difflib
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runner import environment
+from runner import environment, reading
 from runner.affected import AFFECTED, findings
 from runner.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
@@ -20,6 +21,8 @@ from runner.verification import INVALID
 TELLTALE = re.compile(r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b")
 ALLOWED = re.compile(r"TRAINBUGS_[A-Z]+|trainbugs run|\.cache|\"trainbugs\"")
 SECTIONS = ("What to expect", "What is wrong", "Root cause", "The fix", "Impact", "How it could be detected")
+# Comparing two scripts takes time that grows with the square of this.
+MAX_LINES = 2_000
 DIFF_BLOCK = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -38,12 +41,16 @@ def problems(directory: Path, root: Path) -> list[str]:
 
 
 def _check_text(path: Path) -> Iterator[str]:
-    try:
-        path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not path.exists():
         return
-    except (OSError, UnicodeDecodeError) as error:
-        yield f"{path.name}: cannot be read as UTF-8 text: {error}"
+    try:
+        text = reading.read_text(path, reading.MAX_TEXT_BYTES, path.parent)
+    except reading.UnsafeError as error:
+        yield f"{path.name}: {error}"
+        return
+    length = len(text.splitlines())
+    if length > MAX_LINES and path.suffix == ".py":
+        yield f"{path.name}: has {length} lines, expected at most {MAX_LINES}"
 
 
 def real_diff(case: Case) -> str:
@@ -66,19 +73,22 @@ def _check_files(bug: Bug) -> Iterator[str]:
         for variant in case.variants.values():
             if not variant.script.is_file():
                 yield f"case {case.name}: there is no {variant.script.name}; add it, or name another script"
-    if bug.site_line is not None and (bug.directory / bug.site_file).is_file():
-        length = len(_lines(bug.directory / bug.site_file))
-        if bug.site_line > length:
-            yield f"site.line is {bug.site_line}, {bug.site_file} has {length} lines"
+    # Else it is a file of a package, or any file of this machine.
+    site = next((script for script in bug.scripts if script.name == bug.site_file), None)
+    if site is not None and bug.site_line is not None and bug.site_line > len(_lines(site)):
+        yield f"site.line is {bug.site_line}, {bug.site_file} has {len(_lines(site))} lines"
 
 
 def _check_scripts(bug: Bug) -> Iterator[str]:
     for script in bug.scripts:
         text = script.read_text(encoding="utf-8")
         try:
-            tree = ast.parse(text)
+            tree = _parse(text)
         except SyntaxError as error:
             yield f"{script.name}: line {error.lineno}: {error.msg}"
+            continue
+        except (ValueError, RecursionError, MemoryError):
+            yield f"{script.name}: cannot be parsed: an expression in it is nested too deeply"
             continue
         for number, line in enumerate(text.splitlines(), 1):
             told = TELLTALE.search(ALLOWED.sub("", line))
@@ -86,6 +96,12 @@ def _check_scripts(bug: Bug) -> Iterator[str]:
                 yield f"{script.name}: line {number} says {told.group()!r}; say that in the README, detectors read this"
         for name in sorted(_imports(tree) & {"runner", "plots", "detectors"}):
             yield f"{script.name}: imports {name}; a script must run without this project"
+
+
+def _parse(text: str) -> ast.Module:
+    with warnings.catch_warnings():  # of odd escapes, say: they are no problem of the directory
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 def _check_readme(bug: Bug) -> Iterator[str]:

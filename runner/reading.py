@@ -1,0 +1,210 @@
+"""Is a file that a stranger wrote safe to read? Plain files of a bounded size, and JSON that holds no traps.
+
+Nothing here trusts a name, a size or a number: a pipe would be waited for, a device has no end, a deep list exhausts
+the stack of whoever walks through it.
+"""
+
+import json
+import os
+import re
+import stat
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from runner.errors import TrainbugsError
+
+MAX_TEXT_BYTES = 1_000_000
+MAX_SCRIPTS = 100
+MAX_EXPECTED = 10_000
+# Deeper than any record or configuration; copying, comparing and writing a value recurse.
+MAX_DEPTH = 50
+# Far above what any of our files holds; the check of a schema, and drawing, take long where there is much more.
+MAX_VALUES, MAX_ITEMS, MAX_TEXT = 10_000, 1_000, 1_000
+# What moves a terminal's cursor, ends a line, or turns the direction of reading.
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class UnsafeError(TrainbugsError):
+    """Why a file is not read; who asked for it says which one it is."""
+
+
+def shown(path: Path) -> str:
+    """The path as it can be printed on one line of a terminal."""
+    text = str(path)
+    return text if text.isprintable() else repr(text)
+
+
+def read_bytes(path: Path, limit: int, within: Path | None = None) -> bytes:
+    """What a plain file holds, if that is at most `limit` bytes, and no link leads out of the folder `within`.
+
+    Raises UnsafeError.
+    """
+    try:
+        _check_file(path, within)
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise UnsafeError(f"cannot be read: {error.strerror}") from error
+    if len(data) > limit:
+        raise UnsafeError(f"is larger than {limit} bytes")
+    return data
+
+
+def read_text(path: Path, limit: int, within: Path | None = None) -> str:
+    """Like read_bytes, as text."""
+    try:
+        return read_bytes(path, limit, within).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnsafeError(f"cannot be read as UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def read_json(path: Path, limit: int, within: Path | None = None) -> Any:
+    """The JSON in a file; raises UnsafeError.
+
+    Refused are constants and numbers that are not finite, keys that are there twice, half characters, and what lies
+    deeper than MAX_DEPTH.
+    """
+    data = read_bytes(path, limit, within)
+    try:
+        value = json.loads(
+            data.decode("utf-8"),
+            parse_constant=_constant,
+            parse_float=_float,
+            parse_int=_int,
+            object_pairs_hook=_unique,
+        )
+    except UnicodeDecodeError as error:
+        raise UnsafeError(f"not JSON: {error.reason} at byte {error.start}, expected UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise UnsafeError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+    except RecursionError as error:
+        raise UnsafeError(_too_deep()) from error
+    for part in parts(value):
+        if isinstance(part, str) and SURROGATE.search(part):
+            raise UnsafeError(f"not JSON: {brief(part)} holds half a character (a lone surrogate)")
+    return value
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """A value of JSON and everything in it, keys too; raises UnsafeError for what lies deeper than MAX_DEPTH."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        yield from level
+        inner: list[Any] = []
+        for part in level:
+            if isinstance(part, dict):
+                inner += part
+                inner += part.values()
+            elif isinstance(part, list):
+                inner += part
+        level = inner
+    if level:
+        raise UnsafeError(_too_deep())
+
+
+def check_short(value: Any) -> None:
+    """Raise UnsafeError for JSON that is much longer than what somebody writes by hand, or cannot be printed."""
+    for number, part in enumerate(parts(value), 1):
+        if number > MAX_VALUES:
+            raise UnsafeError(f"holds more than {MAX_VALUES} values")
+        if isinstance(part, list) and len(part) > MAX_ITEMS:
+            raise UnsafeError(f"holds a list of {len(part)} values, expected at most {MAX_ITEMS}")
+        if isinstance(part, str) and (len(part) > MAX_TEXT or UNPRINTABLE.search(part)):
+            raise UnsafeError(f"{brief(part)} is no text of one line and {MAX_TEXT} characters")
+
+
+def brief(value: object) -> str:
+    """A value for a message: on one line, and not too long."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def check_directory(directory: Path) -> None:
+    """Raise UnsafeError for the first file of a bug directory, among those that are read, that cannot be trusted."""
+    scripts = sorted(directory.glob("*.py"))
+    if len(scripts) > MAX_SCRIPTS:
+        raise UnsafeError(f"holds {len(scripts)} scripts, expected at most {MAX_SCRIPTS}")
+    readme = directory / "README.md"
+    for path in (*scripts, *([readme] if _is_there(readme) else [])):
+        _check(path, directory)
+        if path.stat().st_size > MAX_TEXT_BYTES:
+            raise UnsafeError(f"{path.name} is larger than {MAX_TEXT_BYTES} bytes")
+    for path in _below(directory / "expected", directory):
+        _check(path, directory)
+
+
+def _below(folder: Path, within: Path) -> Iterator[Path]:
+    """Every file below a folder; links to folders are files here, which nobody may have."""
+    if not _is_there(folder):
+        return
+    folders, found = [folder], 0
+    while folders:
+        path = folders.pop()
+        if path.is_symlink() or not path.is_dir():
+            yield path
+            continue
+        inner = sorted(path.iterdir())
+        found += len(inner)
+        if found > MAX_EXPECTED:
+            raise UnsafeError(f"{folder.name} holds more than {MAX_EXPECTED} files")
+        folders += inner
+
+
+def _is_there(path: Path) -> bool:
+    return path.is_symlink() or path.exists()
+
+
+def _check(path: Path, within: Path) -> None:
+    name = shown(path.relative_to(within))
+    if not path.name.isprintable():
+        raise UnsafeError(f"{name} has a name that cannot be printed")
+    try:
+        _check_file(path, within)
+    except OSError as error:
+        raise UnsafeError(f"{name} cannot be read: {error.strerror}") from error
+    except UnsafeError as error:
+        raise UnsafeError(f"{name} {error}") from error
+
+
+def _check_file(path: Path, within: Path | None) -> None:
+    """Raise UnsafeError where there is no plain file, or it lies elsewhere; before it is opened, which may not end."""
+    if within is not None and path.is_symlink():
+        real = os.path.realpath(path)
+        if not Path(real).is_relative_to(os.path.realpath(within)):
+            raise UnsafeError(f"is a link that leads out of its directory, to {shown(Path(real))}")
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise UnsafeError("is no plain file")
+
+
+def _constant(name: str) -> None:
+    raise UnsafeError(f"not JSON: {name} is no number")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if abs(number) > sys.float_info.max:
+        raise UnsafeError(f"not JSON: {brief(text)} is too large a number")
+    return number
+
+
+def _int(text: str) -> int:
+    # As long as the largest float. Python itself would not read thousands of digits, nor write them.
+    if len(text) > sys.float_info.max_10_exp:
+        raise UnsafeError(f"not JSON: {brief(text)} is too large a number")
+    return int(text)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise UnsafeError(f"not JSON: the key {brief(twice)} is there twice")
+    return made
+
+
+def _too_deep() -> str:
+    return f"not JSON: nested more than {MAX_DEPTH} deep"
