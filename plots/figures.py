@@ -11,6 +11,7 @@ from plots.versions import draw_versions
 from runner.affected import findings
 from runner.errors import MeasureError
 from runner.model import Bug, Case
+from runner.reading import brief
 from runner.records import RunRecord, version_records
 
 
@@ -45,6 +46,9 @@ def draw(runs: Sequence[Runs], out: Path | None, kind: str) -> Drawn:
             paths += draw_one(item.bug, item.case, item.records, directory, kind)
         except MeasureError as error:
             problems.append(f"{item.case.id}: no curves: {error}")
+        except (ValueError, ArithmeticError) as error:
+            # A text where a number belongs, a number at which an axis overflows, a label that is no formula.
+            problems.append(f"{item.case.id}: no curves: cannot be drawn: {brief(str(error))}")
     if out and runs:
         paths.append(draw_summary([(item.case, item.records) for item in runs], out, kind))
     return Drawn(tuple(paths), tuple(problems))

@@ -25,6 +25,8 @@ from runner.scratch import Scratch
 
 # Twice what a script may write: in a record, it is indented.
 MAX_RECORD_BYTES = 128_000_000
+# What a verdict tells of its runs, as far as their files are named by it.
+NAMING = {"variant": str, "seed": int, "key": str, "repeat": int}
 # The folder of expected records that are of other environments; no case has that name.
 VERSIONS = "versions"
 # With less than that free a disk counts as full.
@@ -254,10 +256,14 @@ def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
 
 def _names_of_runs(verdict: Path) -> list[str]:
     try:
-        runs = json.loads(verdict.read_text(encoding="utf-8"))["runs"]
-        return [f"{file_name(run['variant'], run['seed'], run['key'], run.get('repeat', 1))}.json" for run in runs]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ResultsError(f"{verdict}: not a verdict; move it out of the results folder") from error
+        runs = [{"repeat": 1} | run for run in reading.read_json(verdict, MAX_RECORD_BYTES)["runs"]]
+        named = all(fits(name, run[name], kind) for run in runs for name, kind in NAMING.items())
+        names = [f"{file_name(*(run[name] for name in NAMING))}.json" for run in runs] if named else []
+    except (reading.UnsafeError, KeyError, TypeError):
+        names = []
+    if not names:
+        raise ResultsError(f"{verdict}: not a verdict; move it out of the results folder")
+    return names
 
 
 def finite(value: Any) -> Any:
