@@ -52,14 +52,13 @@ def main() -> None:
     # Not earlier: the kernel may forget it where namespaces are entered.
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM)
     _call("prctl", PR_SET_CHILD_SUBREAPER, 1)
-    watcher = os.getpid()
-    if os.getppid() != runner:  # it ended before the kernel was asked to tell
-        os._exit(1)
     memory, output, file = (int(float(given.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb"))
-    program = os.fork()
-    if program == 0:
-        _become(sys.argv[split + 1 :], watcher, report, file)
-    status, excess = _watch(program, runner, memory, output)
+    watcher, status, excess = os.getpid(), int(signal.SIGKILL), None
+    if os.getppid() == runner:  # else it ended before the kernel was asked to tell
+        program = os.fork()
+        if program == 0:
+            _become(sys.argv[split + 1 :], watcher, report, file)
+        status, excess = _watch(program, runner, memory, output)
     if excess:
         os.write(report, f"exceeded\n{excess}".encode())
         for stream in STREAMS:

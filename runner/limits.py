@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -59,7 +59,8 @@ def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[
         home.mkdir()
         yield folder, {**env, "HOME": str(home), "TMPDIR": str(folder)}
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(RecursionError):  # a tree of a thousand levels stays: no reason to stop others
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def default_memory_mb() -> float:

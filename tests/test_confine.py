@@ -14,7 +14,7 @@ from test_process import is_alive, run, wait_until
 
 from runner import limits, process
 from runner.errors import UsageError
-from runner.limits import Limits
+from runner.limits import Limits, command
 
 # A program whose relatives are hard to kill: it prints the numbers of all, then waits. One of them has left the session
 # and has no parent.
@@ -86,6 +86,15 @@ def test_a_killed_runner_leaves_no_process_and_no_folder(runner, tmp_path):
     assert wait_until(lambda: list((tmp_path / "tmp").iterdir()) == [])
 
 
+def test_where_the_runner_is_gone_before_the_program_starts_nothing_starts(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    argv = [word if not word.startswith("runner=") else "runner=1" for word in command(None, folder, 2)]
+    program = [sys.executable, "-c", "open('ran', 'w')"]
+    done = subprocess.run([*argv, *program], cwd=tmp_path, start_new_session=True)
+    assert done.returncode == -9 and not folder.exists() and not (tmp_path / "ran").exists()
+
+
 def test_a_killed_watcher_takes_the_program_and_its_group_along(runner, tmp_path):
     started = runner(STUBBORN + "wait()")
     sessions = {pid: os.getsid(pid) for pid in numbers(tmp_path, 3)}
@@ -136,6 +145,13 @@ def test_a_program_with_limits_has_a_home_of_its_own(tmp_path):
     assert Path(home) != Path.home() and not Path(home).exists() and not Path(temporary).exists()
     assert sorted(here.strip("[]").replace("'", "").split(", ")) == ["stderr", "stdout"]
     assert len(temporary) < len("/tmp/") + 20 or "TMPDIR" in os.environ
+
+
+def test_a_folder_that_cannot_be_removed_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code = "import os; os.chdir(os.environ['TMPDIR'])\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')"
+    assert run(tmp_path, code, limits=Limits()).returncode == 0
+    subprocess.run(["rm", "-r", *tmp_path.glob("tb-*")], check=True)
 
 
 HOG = "held = bytearray(300_000_000)\nimport time; time.sleep(20)"
