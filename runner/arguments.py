@@ -90,6 +90,9 @@ def _run(to: Commands) -> None:
     made.add_argument("--repeat", type=count, default=1, metavar="K", help="every run K times: stable or flaky?")
     at_once(made)
     made.add_argument(
+        "--executor", default="local", metavar="WHERE", help="dask:HOST:PORT, dask:FILE or slurm; default: this machine"
+    )
+    made.add_argument(
         "--inject", action="store_true", help="put the fault back into a release that has it no more (see README)"
     )
     made.add_argument("--figures", action="store_true", help="draw the figures of what was run")

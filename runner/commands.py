@@ -4,6 +4,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from runner.selection import Filter
 if TYPE_CHECKING:
     from plots.figures import Runs
     from runner.catalog import Catalog
+    from runner.cluster import Cluster
 
 
 def list_command(arguments: Namespace) -> int:
@@ -72,10 +74,12 @@ def run_command(arguments: Namespace) -> int:
         network=not arguments.no_network,
         max_memory_gb=arguments.max_memory,
     )
-    session = Session(catalog, options, on_stderr())
+    progress = on_stderr()
     for note in notes:
-        session.progress.line(note)
-    outcomes = session.run(targets)
+        progress.line(note)
+    with _cluster(arguments) as cluster:
+        session = Session(catalog, options, progress, cluster)
+        outcomes = session.run(targets)
     arguments.status = exit_status(outcomes)
     print(verdicts(outcomes))
     print(f"\nrecords, logs and verdicts: {session.store.root}")
@@ -88,6 +92,19 @@ def run_command(arguments: Namespace) -> int:
         except ResultsError as error:  # no reason to doubt the verdicts
             print(f"trainbugs: {error}", file=sys.stderr)
     return int(arguments.status)
+
+
+def _cluster(arguments: Namespace) -> "AbstractContextManager[Cluster | None]":
+    """The workers of --executor, or nobody."""
+    if arguments.executor == "local":
+        return nullcontext()
+    if arguments.gpus:
+        raise UsageError("--gpus is for this machine: a worker uses what its CUDA_VISIBLE_DEVICES shows")
+    if arguments.jobs and arguments.executor != "slurm":
+        raise UsageError("-j is for this machine and for slurm; Dask does as much at a time as it has workers")
+    from runner.cluster import connect
+
+    return connect(arguments.executor, arguments.jobs or 1, arguments.results.absolute() / "slurm")
 
 
 def _chosen(arguments: Namespace, catalog: "Catalog", data: Path | None) -> tuple[list[Target], list[str]]:

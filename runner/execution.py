@@ -98,7 +98,7 @@ def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> R
     Raises UsageError where the run is to have no network and this machine cannot cut it: ask process.py before.
     `on_wait` is called while the script runs, with the seconds elapsed and the file of its standard output.
     """
-    started = datetime.now(UTC).isoformat(timespec="milliseconds")
+    started = _now()
     with store.working_directory() as directory:
         try:
             finished = _run_script(run, directory, on_wait)
@@ -113,6 +113,15 @@ def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> R
         store.keep_logs(record, directory)
     store.save(record)
     return record
+
+
+def not_done(run: Run, reason: str) -> RunRecord:
+    """The record of a run that was lost on its way, though it was begun. It is saved nowhere."""
+    return _record(run, NOTHING, "killed", reason, _now(), ())
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None]) -> Finished:

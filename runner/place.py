@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from runner import build, environment
 from runner.environment import Built
@@ -32,6 +33,12 @@ class Place:
     @property
     def pinned(self) -> bool:
         return self.built is not None and self.built.backend is None
+
+
+class PlaceFinder(Protocol):
+    """Who knows the place of an environment: this machine, or the workers of a cluster."""
+
+    def get(self, name: str) -> Place: ...
 
 
 class Places:

@@ -21,7 +21,7 @@ from runner.fields import fits
 from runner.key import SCHEMA
 from runner.measure import Record
 from runner.model import Bug, Scalar
-from runner.scratch import Scratch
+from runner.scratch import Scratch, remove
 
 # Twice what a script may write: in a record, it is indented.
 MAX_RECORD_BYTES = 128_000_000
@@ -162,12 +162,22 @@ class Store:
             raise _unwritable(self.root, error) from error
         finally:
             if path:
-                shutil.rmtree(path, ignore_errors=True)
+                remove(path)
 
     def check_room(self) -> None:
         """Raise ResultsError where the disk is full: a run that failed there says nothing of its script."""
         if shutil.disk_usage(self.scratch.path).free < ROOM_BYTES:
             raise _unwritable(self.root, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+    def save_logs(self, record: RunRecord, logs: Mapping[str, bytes]) -> None:
+        """Write what a run on another machine has said, by stream; raises ResultsError."""
+        for stream, text in logs.items():
+            path = self.log_path(record, stream)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(text)
+            except OSError as error:
+                raise _unwritable(path, error) from error
 
     def keep_logs(self, record: RunRecord, directory: Path) -> None:
         """Move the run's `stdout` and `stderr` from its working directory to where they are kept."""

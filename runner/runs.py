@@ -8,16 +8,17 @@ from pathlib import Path
 
 from runner.crew import Crew, Report
 from runner.execution import Run, execute
+from runner.progress import Progress
 from runner.records import RunRecord, Store
 from runner.schedule import BusyError, Job
 from runner.slots import Share
 
 
 class Runs:
-    """Does runs and keeps their records. With `force`, finished ones are done again."""
+    """Does runs and keeps their records. With `force`, finished ones are done again. Who does them is a subclass's."""
 
-    def __init__(self, store: Store, crew: Crew, force: bool = False) -> None:
-        self.store, self.crew, self.force = store, crew, force
+    def __init__(self, store: Store, progress: Progress, force: bool = False) -> None:
+        self.store, self.progress, self.force = store, progress, force
 
     def do(self, runs: Sequence[Run], what: str = "") -> Iterator[tuple[Run, RunRecord]]:
         """Each run with its record: finished ones first, the others as they end. `what` is said before each name.
@@ -31,17 +32,37 @@ class Runs:
             if record is None:
                 missing.setdefault((run.key, run.repeat), []).append(run)
             else:
-                self._say(f"[{next(number)}/{total}] {what}{run.name}: done before")
+                self.progress.line(f"[{next(number)}/{total}] {what}{run.name}: done before")
                 yield run, record
-        jobs = [Job(same[0].name, same[0].need, same[0].estimate.seconds, same) for same in missing.values()]
-        for same, record in self.crew.do(jobs, self._perform):
+        jobs: list[Job[Sequence[Run]]] = [
+            Job(same[0].name, same[0].need, same[0].estimate.seconds, same) for same in missing.values()
+        ]
+        for same, record in self._do(jobs):
             for run in same:
-                self._say(f"[{next(number)}/{total}] {what}{run.name}: {self._ended(record)}")
+                self.progress.line(f"[{next(number)}/{total}] {what}{run.name}: {self._ended(record)}")
                 yield run, record
 
     def _find(self, run: Run) -> RunRecord | None:
         again = self.force or run.place.broken is not None
         return None if again else self.store.find(run.case.bug, run.case.name, run.file_name, run.key)
+
+    def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> Iterator[tuple[Sequence[Run], RunRecord]]:
+        raise NotImplementedError
+
+    def _ended(self, record: RunRecord) -> str:
+        logs = "" if record.ok else f" (logs: {self.store.log_path(record, 'stderr')})"
+        return f"{record.reason or 'ok'}, {record.wall_s:.1f} s{logs}"
+
+
+class OwnRuns(Runs):
+    """Runs on this machine, by threads of this process; what another trainbugs is doing is waited for."""
+
+    def __init__(self, store: Store, crew: Crew, force: bool = False) -> None:
+        super().__init__(store, crew.progress, force)
+        self.crew = crew
+
+    def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> Iterator[tuple[Sequence[Run], RunRecord]]:
+        return self.crew.do(jobs, self._perform)
 
     def _perform(self, same: Sequence[Run], share: Share, report: Report) -> RunRecord:
         run = replace(same[0], gpu=share.gpu)
@@ -51,13 +72,6 @@ class Runs:
                 raise BusyError
             # The other one may have ended since we looked.
             return self._find(run) or execute(run, self.store, lambda elapsed, stdout: report(partial(_lines, stdout)))
-
-    def _ended(self, record: RunRecord) -> str:
-        logs = "" if record.ok else f" (logs: {self.store.log_path(record, 'stderr')})"
-        return f"{record.reason or 'ok'}, {record.wall_s:.1f} s{logs}"
-
-    def _say(self, text: str) -> None:
-        self.crew.progress.line(text)
 
 
 def _lines(stdout: Path) -> str:

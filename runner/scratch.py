@@ -85,8 +85,14 @@ def _make(root: Path) -> tuple[Path, int]:
         os.close(file)
 
 
+def remove(folder: Path) -> None:
+    """Remove a folder and what is in it, as far as that can be done."""
+    with suppress(RecursionError):  # a tree of a thousand levels stays: no reason to stop others
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _remove(path: Path, lock: int, *others: int) -> None:
-    shutil.rmtree(path, ignore_errors=True)
+    remove(path)
     # The folder may have become read-only by now; what stays is swept later.
     with suppress(OSError):
         path.with_name(path.name + LOCK).unlink(missing_ok=True)

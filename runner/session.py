@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from runner import process
 from runner.catalog import Catalog
@@ -12,27 +13,47 @@ from runner.execution import Run
 from runner.key import data_digest, read_scripts
 from runner.model import FAULT, Target
 from runner.outcome import Outcome, summary
-from runner.place import Places
+from runner.place import PlaceFinder, Places
 from runner.progress import Progress
 from runner.records import RunRecord, Store, expected_records
 from runner.repeatability import judge
-from runner.runs import Runs
+from runner.runs import OwnRuns, Runs
 from runner.settings import Options
 from runner.slots import Slots
 from runner.verification import drift
 
+if TYPE_CHECKING:
+    from runner.cluster import Cluster
+
 
 class Session:
-    """Runs targets, as many runs at a time as there are slots; every interpreter is looked at once."""
+    """Runs targets, as many runs at a time as there are slots; every interpreter is looked at once.
 
-    def __init__(self, catalog: Catalog, options: Options, progress: Progress) -> None:
+    With a cluster its workers do the runs, and have the environments.
+    """
+
+    def __init__(
+        self, catalog: Catalog, options: Options, progress: Progress, cluster: "Cluster | None" = None
+    ) -> None:
         self.catalog = catalog
         self.options = options
         self.progress = progress
         self.store = Store(options.results.absolute())
-        self.places = Places(catalog.root, progress, options.device, options.python, options.keep)
         self.crew = Crew(Slots(options.jobs, options.gpus, options.per_gpu), progress)
-        self.runs = Runs(self.store, self.crew, options.force)
+        self.places, self.runs = self._hired(cluster) if cluster else self._own()
+
+    def _own(self) -> tuple[PlaceFinder, Runs]:
+        options = self.options
+        places = Places(self.catalog.root, self.progress, options.device, options.python, options.keep)
+        return places, OwnRuns(self.store, self.crew, options.force)
+
+    def _hired(self, cluster: "Cluster") -> tuple[PlaceFinder, Runs]:
+        from runner.hire import HiredPlaces, HiredRuns
+        from runner.worker import Where
+
+        where = Where(self.catalog.root, self.options.device, self.options.python)
+        places = HiredPlaces(cluster, where, self.progress)
+        return places, HiredRuns(self.store, cluster, where, self.progress, self.options.force)
 
     def run(self, targets: Sequence[Target]) -> list[Outcome]:
         """Run and judge all targets; environments that are missing are built first.

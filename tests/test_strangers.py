@@ -14,8 +14,8 @@ from runner import reading
 from runner.catalog import load_bug
 from runner.errors import CatalogError, ResultsError
 from runner.key import read_scripts
+from runner.outcome import save_expected
 from runner.records import Store, read_record
-from runner.session import save_expected
 from runner.wellformed import problems
 
 COMMANDS = (
