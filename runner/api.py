@@ -8,6 +8,7 @@ outcome.verdict.outcome          # 'REPRODUCED'
 runner.results()                 # one row per record
 """
 
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,8 +70,14 @@ def run(
 
 
 def results(*bugs: str, folder: Path | str = "results") -> "pd.DataFrame":
-    """All run records of a results folder as one table, or those of some bugs: one row per record of a script."""
+    """All run records of a results folder as one table, or those of some bugs: one row per record of a script.
+
+    Files that cannot be read are left out, each with a warning.
+    """
     from runner.records import Store
     from runner.table import frame
 
-    return frame(Store(Path(folder)).records(bugs))
+    records = Store(Path(folder)).records(bugs)
+    for problem in records.problems:
+        warnings.warn(problem, stacklevel=2)
+    return frame(records)

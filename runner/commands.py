@@ -1,5 +1,6 @@
 """What does each subcommand do? Puts the parts together and prints; heavy modules are imported where they are used."""
 
+import gc
 import json
 import sys
 from argparse import Namespace
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from plots.figures import Runs
     from runner.catalog import Catalog
     from runner.cluster import Cluster
+    from runner.records import Store
+
+# So many files that cannot be read are named one by one.
+NAMED = 10
 
 
 def list_command(arguments: Namespace) -> int:
@@ -124,37 +129,50 @@ def _chosen(arguments: Namespace, catalog: "Catalog", data: Path | None) -> tupl
 
 
 def figures_command(arguments: Namespace) -> int:
-    from plots.figures import Runs, draw_maps
+    from plots.figures import draw_maps
     from runner.records import Store
 
     catalog = load()
     bugs = [catalog.bug(name) for name in arguments.bugs or catalog.ids()]
+    problems: list[str] = []
     if arguments.source == "expected":
         runs = _expected_runs(bugs)
     else:
-        store = Store(arguments.results)
-        runs = [Runs(bug, bug.cases[c], tuple(found)) for bug in bugs for c, found in store.judged_runs(bug).items()]
-    if not runs:
+        runs, problems = _judged_runs(bugs, Store(arguments.results))
+    arguments.status = 2 if problems else 0
+    if not runs and not problems:
         raise UsageError(f"there are no {arguments.source} records of {', '.join(bug.id for bug in bugs)} to draw")
     _draw(runs, arguments.out, arguments.format)
     for path in draw_maps(bugs, arguments.out, arguments.format) if arguments.source == "expected" else ():
         print(f"figure: {path}")
-    return 0
+    _name(problems)
+    return int(arguments.status)
 
 
 def results_command(arguments: Namespace) -> int:
+    # The search for cycles among 100,000 rows, which have none, would take as long as reading their index.
+    gc.disable()
+    try:
+        return _show_results(arguments)
+    finally:
+        gc.enable()
+
+
+def _show_results(arguments: Namespace) -> int:
     from runner.records import Store
     from runner.report import runs
     from runner.table import write_csv
 
     records = Store(arguments.results).records(arguments.bugs)
-    if not records:
+    if not records and not records.problems:
         raise UsageError(f"there are no records of {', '.join(arguments.bugs) or 'any bug'} in {arguments.results}")
+    arguments.status = 2 if records.problems else 0
     if arguments.csv:
         write_csv(records, arguments.csv)
-    else:
-        print(columns(runs(records)))
-    return 0
+    elif records:
+        print(columns(runs(records.rows)))
+    _name(records.problems)
+    return int(arguments.status)
 
 
 def checkout_command(arguments: Namespace) -> int:
@@ -199,6 +217,30 @@ def _expected_runs(bugs: Sequence[Bug]) -> "list[Runs]":
     from runner.records import expected_runs
 
     return [Runs(bug, bug.cases[case], tuple(found)) for bug in bugs for case, found in expected_runs(bug).items()]
+
+
+def _judged_runs(bugs: Sequence[Bug], store: "Store") -> "tuple[list[Runs], list[str]]":
+    """The runs behind the verdicts, and a line for each case of which they cannot be read."""
+    from plots.figures import Runs
+
+    judged, problems = [], []
+    for bug in bugs:
+        for case in bug.cases.values():
+            try:
+                found = store.judged_runs(bug.id, case.name)
+            except ResultsError as error:
+                problems.append(str(error))
+            else:
+                judged += [Runs(bug, case, tuple(found))] if found else []
+    return judged, problems
+
+
+def _name(problems: Sequence[str]) -> None:
+    """Say which files could not be read; the first ones, if there are many."""
+    for problem in problems[:NAMED]:
+        print(f"trainbugs: {problem}", file=sys.stderr)
+    if len(problems) > NAMED:
+        print(f"trainbugs: {len(problems) - NAMED} more files cannot be read", file=sys.stderr)
 
 
 def _draw(runs: "Sequence[Runs]", out: Path | None, kind: str) -> None:

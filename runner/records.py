@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from runner import reading
+from runner import index, reading
 from runner.errors import ResultsError
 from runner.fields import fits
 from runner.key import SCHEMA
@@ -118,6 +118,7 @@ class Store:
         """Write the record atomically; raises ResultsError."""
         path = self.record_path(record)
         write_json(path, encode(record), self.scratch.path)
+        index.append(self.root, path, read_record)
         return path
 
     def save_verdict(self, bug: str, case: str, injected: bool, verdict: Mapping[str, object]) -> None:
@@ -136,20 +137,17 @@ class Store:
             found += again
         raise AssertionError("counting ends by itself only where there are no records")
 
-    def records(self, bugs: Iterable[str] = ()) -> list[RunRecord]:
-        """All records, or those of the named bugs, oldest first; raises ResultsError for one that cannot be read."""
-        wanted = [self.root / bug for bug in bugs] or [self.root]
-        found = [path for directory in wanted for path in directory.rglob("*-seed*-*.json")]
-        return sorted((read_record(path) for path in found), key=lambda record: record.started)
+    def records(self, bugs: Iterable[str] = ()) -> index.Found[RunRecord]:
+        """All records, or those of the named bugs, oldest first; files that cannot be read are its `problems`."""
+        return index.find(self.root, bugs, read_record)
 
-    def judged_runs(self, bug: Bug) -> dict[str, list[RunRecord]]:
-        """By case, the records behind its verdict.json, failed runs included; cases without a verdict are left out."""
-        found = {}
-        for case in bug.cases:
-            path = self.verdict_path(bug.id, case)
-            if path.exists():
-                found[case] = [read_record(path.with_name(name)) for name in _names_of_runs(path)]
-        return found
+    def judged_runs(self, bug: str, case: str) -> list[RunRecord]:
+        """The records behind the case's verdict.json, failed runs included; none where there is no verdict.
+
+        Raises ResultsError where one of these files cannot be read.
+        """
+        path = self.verdict_path(bug, case)
+        return [read_record(path.parent / name) for name in _names_of_runs(path)] if path.exists() else []
 
     @contextmanager
     def working_directory(self) -> Iterator[Path]:

@@ -7,16 +7,16 @@ from runner.model import Bug, Case, Versions
 from runner.selection import seconds
 
 if TYPE_CHECKING:
+    from runner.index import Row
     from runner.outcome import Outcome
-    from runner.records import RunRecord
     from runner.versions import VersionMap
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
     """Rows as lines with aligned columns; the first row is the heading."""
-    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+    # One format for all: a table of runs may have 100,000 rows.
+    line = "  ".join(f"%-{max(map(len, column))}s" for column in zip(*rows, strict=True))
+    return "\n".join((line % tuple(row)).rstrip() for row in rows)
 
 
 def listing(bugs: Sequence[Bug]) -> list[list[str]]:
@@ -159,15 +159,15 @@ def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
     return rows
 
 
-def runs(records: "Sequence[RunRecord]") -> list[list[str]]:
-    """A row per run."""
-    rows = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
-    for record in records:
-        name = f"{record.bug}/{record.case}/{record.variant}" + (" (injected)" if record.injected else "")
-        numbers = [f"{record.wall_s:.1f}", f"{record.peak_memory_mb:.0f}", str(len(record.metrics))]
-        place = [record.environment, record.torch or "-", record.device]
-        rows.append([name, str(record.seed), record.status, *place, *numbers])
-    return rows
+def runs(rows: "Sequence[Row]") -> list[list[str]]:
+    """A row per run; of repeated ones the seed says which time it was."""
+    table = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
+    for row in rows:
+        name = f"{row.bug}/{row.case}/{row.variant}" + (" (injected)" if row.injected else "")
+        seed = f"{row.seed} ({row.repeat})" if row.repeat > 1 else str(row.seed)
+        numbers = [f"{row.wall_s:.1f}", f"{row.peak_memory_mb:.0f}", str(row.records)]
+        table.append([name, seed, row.status, row.environment, row.torch or "-", row.device, *numbers])
+    return table
 
 
 def _versions(versions: Versions | None) -> dict[str, Any] | None:

@@ -1,11 +1,14 @@
-"""Results as one table: a row a record of a script, with what was run beside it (pandas; ready for CSV or parquet)."""
+"""Results as one table: a row a record of a script, with what was run beside it (pandas, or straight into CSV)."""
 
+import csv
 import json
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 from runner.errors import ResultsError
-from runner.records import RunRecord, encode
+from runner.records import RunRecord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,14 +27,13 @@ def frame(records: Iterable[RunRecord]) -> "pd.DataFrame":
     return table
 
 
-def _rows(record: RunRecord) -> list[dict[str, Any]]:
-    fields = encode(record)
-    metrics, parameters = fields.pop("metrics"), fields.pop("parameters")
-    run = fields | {f"parameter.{name}": value for name, value in parameters.items()}
-    return [
-        run | {"record": index} | {f"metric.{name}": _cell(value) for name, value in metric.items()}
-        for index, metric in enumerate(metrics, 1)
-    ] or [run | {"record": None}]
+def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
+    run = {name: value for name, value in vars(record).items() if name not in ("metrics", "parameters")}
+    run |= {f"parameter.{name}": value for name, value in record.parameters.items()}
+    if not record.metrics:
+        yield run | {"record": None}
+    for index, metric in enumerate(record.metrics, 1):
+        yield run | {"record": index} | {f"metric.{name}": _cell(value) for name, value in metric.items()}
 
 
 def _cell(value: Any) -> Any:
@@ -42,12 +44,26 @@ def _cell(value: Any) -> Any:
 
 
 def write_csv(records: Iterable[RunRecord], file: str) -> None:
-    """Write the table as CSV to a file, or to standard output for `-`; raises ResultsError."""
-    table = frame(records)
+    """Write the table as CSV to a file, or to standard output for `-`; raises ResultsError.
+
+    One record is in memory at a time, and each is read twice: first for the columns, which differ from bug to bug.
+    """
+    names = list(dict.fromkeys(name for record in records for row in _rows(record) for name in row))
     if file == "-":
-        print(table.to_csv(index=False), end="")
+        _write(records, names, sys.stdout)
         return
     try:
-        table.to_csv(file, index=False)
+        with Path(file).open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+            _write(records, names, stream)
     except OSError as error:
         raise ResultsError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+
+def _write(records: Iterable[RunRecord], names: Sequence[str], stream: TextIO) -> None:
+    writer = csv.DictWriter(stream, names, lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        try:
+            writer.writerows(_rows(record))
+        except ValueError as error:
+            raise ResultsError("the records have changed while they were read; run the same command again") from error

@@ -16,6 +16,7 @@ from conftest import SCRIPT, toy_config
 from test_environment import as_pinned
 from test_process import is_alive, wait_until
 
+from runner.index import INDEX
 from runner.outcome import save_expected
 from runner.scratch import CLAIMS
 
@@ -292,10 +293,10 @@ def test_an_interrupt_leaves_nothing_half_done(toy, tmp_path, number):
     assert program.returncode == 130 and time.monotonic() - start < 5
     assert "interrupted; finished runs are kept" in err and "Traceback" not in err
     assert not [pid for pid in map(int, ready.read_text().split()) if is_alive(pid)]
-    files = [path for path in toy.results.rglob("*") if path.is_file() and path.name != CLAIMS]
+    files = [path for path in toy.results.rglob("*") if path.is_file() and path.name not in (CLAIMS, INDEX)]
     assert sorted(path.suffix for path in files) == [".json", ".stderr", ".stdout"]
     assert json.loads(next(toy.results.rglob("buggy-seed0-*.json")).read_text())["status"] == "ok"
-    assert [path.name for path in toy.results.rglob(".*")] == [CLAIMS]
+    assert {path.name for path in toy.results.rglob(".*")} == {CLAIMS, INDEX}
 
 
 def test_drift_is_shown(cli, toy):

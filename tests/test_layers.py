@@ -10,7 +10,7 @@ LAYERS = [
     {"runner.errors", "runner.model", "runner.scratch", "runner.limits", "runner.confine"},
     {"runner.slots", "runner.reading", "runner.fields"},
     {"runner.catalog", "runner.process", "runner.measure", "runner.progress", "runner.key", "runner.options"},
-    {"runner.schedule", "runner.settings"},
+    {"runner.schedule", "runner.settings", "runner.index"},
     {"runner.board"},
     {"runner.crew"},
     {"runner.interpreter", "runner.records", "runner.checkout", "runner.remote", "runner.slurm"},

@@ -14,6 +14,7 @@ from plots import curves, heatmap, style
 from plots.figures import Runs, draw
 from runner.catalog import Catalog
 from runner.errors import ResultsError
+from runner.index import INDEX
 from runner.records import Store, expected_records, version_records
 from runner.scratch import CLAIMS
 
@@ -79,11 +80,11 @@ def test_the_summary_says_what_the_table_says(toy, tmp_path, monkeypatch):
     toy.write("buggy.py", "raise RuntimeError('late')")
     outcome = toy.run()
     assert ">INVALID<" in texts(outcome, tmp_path)
-    stored = Store(toy.results).judged_runs(toy.bug)["only"]
+    stored = Store(toy.results).judged_runs("Toy-1", "only")
     assert stored == list(outcome.records)
     toy.write("buggy.py", good)
     assert ">REPRODUCED<" in texts(toy.run(), tmp_path)
-    assert all(record.ok for record in Store(toy.results).judged_runs(toy.bug)["only"])
+    assert all(record.ok for record in Store(toy.results).judged_runs("Toy-1", "only"))
 
 
 def test_a_figure_is_written_whole_or_not_at_all(toy, tmp_path, monkeypatch):
@@ -105,7 +106,7 @@ def test_a_figure_is_written_whole_or_not_at_all(toy, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         draw([runs(outcome)], tmp_path, "png")
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.png")} == before
-    assert not [path for path in tmp_path.rglob(".*") if path.name != CLAIMS]
+    assert not [path for path in tmp_path.rglob(".*") if path.name not in (CLAIMS, INDEX)]
 
 
 def test_the_summary_of_runs_that_took_no_time(toy, tmp_path):
