@@ -6,6 +6,7 @@ python benchmarks/benchmark.py loader --data DIR   # DIR holds MNIST/raw
 python benchmarks/benchmark.py watch           # what our detectors cost: five minutes
 python benchmarks/benchmark.py schedule        # 10,000 toy runs: ten minutes
 python benchmarks/benchmark.py catalogue       # every bug bare, with -j 1 and with -j 2: half an hour
+python benchmarks/benchmark.py records         # a table of 100,000 records: two minutes, 0.5 GB of disk
 """
 
 import argparse
@@ -118,6 +119,67 @@ def bench_watch(arguments):
             print(f"ratio {middle / base:.3f} (limit 1.05)\n")
 
 
+READ_EVERY_FILE = """
+import sys
+from pathlib import Path
+from runner.records import read_record
+from runner.report import columns
+records = [read_record(path) for path in Path(sys.argv[1]).rglob("*-seed*-*.json")]
+rows = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
+for made in sorted(records, key=lambda record: record.started):
+    numbers = [f"{made.wall_s:.1f}", f"{made.peak_memory_mb:.0f}", str(len(made.metrics))]
+    name = f"{made.bug}/{made.case}/{made.variant}"
+    rows.append([name, str(made.seed), made.status, made.environment, made.torch or "-", made.device, *numbers])
+print(columns(rows))
+"""
+
+
+def bench_records(arguments):
+    """`trainbugs results` on 10,000 and 100,000 records: every file read, no index yet, the index there."""
+    for count in (10_000, 100_000):
+        with tempfile.TemporaryDirectory() as folder:
+            write_records(Path(folder), count)
+            command = [*TRAINBUGS, "results", "--results", folder]
+            every = [spent([sys.executable, "-c", READ_EVERY_FILE, folder], count) for _ in range(2)]
+            first = [spent(command, count)]
+            later = [spent(command, count) for _ in range(7)]
+        name = f"{count:,} records, "
+        base, _ = show_spent(name + "every file read", every), show_spent(name + "no index yet", first)
+        limit = "(limit 2, 300 MB)" if count == 100_000 else ""
+        print(f"ratio {base / show_spent(name + 'trainbugs results', later, limit):.1f} times as fast\n", flush=True)
+
+
+def write_records(folder, count):
+    """Copies of expected records of all bugs, cases and variants, of at most 6 kB, with other seeds and keys."""
+    real = [path for path in sorted(ROOT.glob("bugs/*/expected/*/*-seed0.json")) if path.stat().st_size <= 6000]
+    for path in real:
+        data = json.loads(path.read_text())
+        directory = folder / data["bug"] / data["case"]
+        directory.mkdir(parents=True, exist_ok=True)
+        for seed in range(real.index(path), count, len(real)):
+            data |= {"seed": seed, "parameters": data["parameters"] | {"seed": seed}, "key": f"{seed:064x}"[::-1]}
+            name = f"{data['variant']}-seed{seed}-{data['key'][:12]}.json"
+            (directory / name).write_text(json.dumps(data, indent=1) + "\n")
+
+
+def spent(command, count):
+    """Seconds and peak megabytes of a command that shows a table of `count` runs."""
+    with tempfile.TemporaryFile() as output:
+        start = time.perf_counter()
+        child = subprocess.Popen([str(part) for part in command], stdout=output, cwd=ROOT)
+        _, status, usage = os.wait4(child.pid, 0)
+        end = time.perf_counter()
+        child.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        assert child.returncode == 0 and sum(1 for _ in output) == count + 1
+    return end - start, usage.ru_maxrss * 1024 / 1e6
+
+
+def show_spent(name, measured, limit=""):
+    times, peaks = zip(*measured, strict=True)
+    return show(name, times, f"{max(peaks):4.0f} MB  {limit}")
+
+
 BENCHES = {
     "list": bench_list,
     "run": bench_run,
@@ -127,6 +189,7 @@ BENCHES = {
     "watch": bench_watch,
     "schedule": scale.bench_schedule,
     "catalogue": scale.bench_catalogue,
+    "records": bench_records,
 }
 
 
