@@ -74,7 +74,7 @@ def results(*bugs: str, folder: Path | str = "results") -> "pd.DataFrame":
 
     Files that cannot be read are left out, each with a warning.
     """
-    from runner.records import Store
+    from runner.store import Store
     from runner.table import frame
 
     records = Store(Path(folder)).records(bugs)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from plots.figures import Runs
     from runner.catalog import Catalog
     from runner.cluster import Cluster
-    from runner.records import Store
+    from runner.store import Store
 
 # So many files that cannot be read are named one by one.
 NAMED = 10
@@ -130,7 +130,7 @@ def _chosen(arguments: Namespace, catalog: "Catalog", data: Path | None) -> tupl
 
 def figures_command(arguments: Namespace) -> int:
     from plots.figures import draw_maps
-    from runner.records import Store
+    from runner.store import Store
 
     catalog = load()
     bugs = [catalog.bug(name) for name in arguments.bugs or catalog.ids()]
@@ -159,8 +159,8 @@ def results_command(arguments: Namespace) -> int:
 
 
 def _show_results(arguments: Namespace) -> int:
-    from runner.records import Store
     from runner.report import runs
+    from runner.store import Store
     from runner.table import write_csv
 
     records = Store(arguments.results).records(arguments.bugs)

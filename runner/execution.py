@@ -20,8 +20,9 @@ from runner.limits import Limits, default_memory_mb
 from runner.model import FAULT, Case, Scalar
 from runner.place import Place
 from runner.process import Finished
-from runner.records import RunRecord, Store, file_name
+from runner.records import RunRecord, file_name
 from runner.slots import Need
+from runner.store import Store
 
 MAX_METRICS_BYTES = 64_000_000
 # The exit status by which fault.py says that it does not know this release.

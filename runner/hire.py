@@ -10,10 +10,11 @@ from runner.errors import WorkerLostError
 from runner.execution import Run, not_done
 from runner.place import Place
 from runner.progress import Progress
-from runner.records import RunRecord, Store
+from runner.records import RunRecord
 from runner.runs import Runs
 from runner.schedule import Job, longest_first, schedule
 from runner.slots import Need, Share
+from runner.store import Store
 from runner.worker import Delivery, Where
 
 if TYPE_CHECKING:

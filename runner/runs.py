@@ -9,9 +9,10 @@ from pathlib import Path
 from runner.crew import Crew, Report
 from runner.execution import Run, execute
 from runner.progress import Progress
-from runner.records import RunRecord, Store
+from runner.records import RunRecord
 from runner.schedule import BusyError, Job
 from runner.slots import Share
+from runner.store import Store
 
 
 class Runs:

@@ -15,11 +15,12 @@ from runner.model import FAULT, Target
 from runner.outcome import Outcome, summary
 from runner.place import PlaceFinder, Places
 from runner.progress import Progress
-from runner.records import RunRecord, Store, expected_records
+from runner.records import RunRecord, expected_records
 from runner.repeatability import judge
 from runner.runs import OwnRuns, Runs
 from runner.settings import Options
 from runner.slots import Slots
+from runner.store import Store
 from runner.verification import drift
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from runner.errors import TrainbugsError
 from runner.execution import Run, execute
 from runner.place import Place, Places
 from runner.progress import Progress
-from runner.records import RunRecord, Store
+from runner.records import RunRecord
 from runner.remote import stop_if_abandoned
+from runner.store import Store
 
 # Of each stream of a run, what is sent back: its end.
 MAX_LOG_BYTES = 1_000_000

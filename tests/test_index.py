@@ -17,7 +17,8 @@ from conftest import toy_config
 
 import runner
 from runner import index
-from runner.records import RunRecord, Store, read_record
+from runner.records import RunRecord, read_record
+from runner.store import Store
 from runner.table import frame, write_csv
 
 BROKEN = ["", "{", "[]", '{"schema": 1}', "[" * 100_000, "\0", '{"schema": 99}']

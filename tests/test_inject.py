@@ -10,7 +10,7 @@ from plots.style import seeds_text
 from runner.checkout import checkout
 from runner.errors import UsageError
 from runner.outcome import save_expected
-from runner.records import Store
+from runner.store import Store
 
 FAULT = """\
 import builtins, runpy, sys

@@ -21,6 +21,7 @@ LAYERS = [
         "runner.verification",
         "runner.selection",
         "runner.estimate",
+        "runner.store",
     },
     {"runner.build", "runner.affected", "runner.cluster", "runner.repeatability"},
     {"runner.place", "runner.wellformed", "runner.new"},

@@ -136,7 +136,7 @@ def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch):
     def full(store, record):
         raise ResultsError("no room")
 
-    monkeypatch.setattr("runner.records.Store.save", full)
+    monkeypatch.setattr("runner.store.Store.save", full)
     start = time.monotonic()
     with pytest.raises(ResultsError, match="no room"):
         toy.run(jobs=4)

@@ -15,8 +15,9 @@ from plots.figures import Runs, draw
 from runner.catalog import Catalog
 from runner.errors import ResultsError
 from runner.index import INDEX
-from runner.records import Store, expected_records, version_records
+from runner.records import expected_records, version_records
 from runner.scratch import CLAIMS
+from runner.store import Store
 
 ROOT = Path(__file__).parent.parent
 

@@ -11,8 +11,9 @@ from conftest import SCRIPT
 
 from runner.errors import ResultsError
 from runner.index import INDEX
-from runner.records import Store, encode, expected_path, read_record, write_json
+from runner.records import encode, expected_path, read_record, write_json
 from runner.scratch import CLAIMS
+from runner.store import Store
 from runner.table import frame, write_csv
 
 

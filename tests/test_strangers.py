@@ -15,7 +15,8 @@ from runner.catalog import load_bug
 from runner.errors import CatalogError, ResultsError
 from runner.key import read_scripts
 from runner.outcome import save_expected
-from runner.records import Store, read_record
+from runner.records import read_record
+from runner.store import Store
 from runner.wellformed import problems
 
 COMMANDS = (
