@@ -22,6 +22,7 @@ from runner.store import Store
 from runner.table import frame, write_csv
 
 BROKEN = ["", "{", "[]", '{"schema": 1}', "[" * 100_000, "\0", '{"schema": 99}']
+SLASH = '{"runs": [{"variant": "a/b", "seed": 0, "key": "0"}]}'
 RECORD = RunRecord(
     schema=1,
     key="0" * 64,
@@ -184,6 +185,17 @@ def test_files_that_were_edited_replaced_removed_or_added_by_hand(store):
     assert found.rows == rows_of_files(store) and look(store)[1] == []
 
 
+def test_neither_the_size_nor_the_time_is_enough(store):
+    path = paths(store)[0]
+    state, text = path.stat(), path.read_text()
+    path.write_text(text.replace('"ok"', '"crashed"'))
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert look(store)[0].rows[0].status == "crashed"
+    path.write_text(text.replace('"ok"', '"killed" '))
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 1))
+    assert look(store)[0].rows[0].status == "killed"
+
+
 def test_a_file_that_changes_while_it_is_read_is_not_remembered(store):
     path = paths(store)[0]
     path.write_text(path.read_text() + "\n")
@@ -327,6 +339,7 @@ def test_csv_is_the_table(store, tmp_path):
     empty = [name for name in made if made[name].isna().all()]
     pd.testing.assert_frame_equal(told.drop(columns=empty), made.drop(columns=empty), check_dtype=False)
     assert list(told) == list(made)
+    assert told["bug"].value_counts().to_dict() == {"Toy-1": 3, "Toy-2": 3, "Toy-3": 1}, "also a run without records"
 
 
 def test_csv_holds_one_record_at_a_time(store, tmp_path):
@@ -355,7 +368,8 @@ def test_a_record_that_gets_another_column_or_goes_while_a_csv_is_written(cli, s
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "null", '{"runs": []}', '{"runs": [1]}', "[" * 100_000, '{"runs": "ab"}', "RECORD", "GONE"]
+    "text",
+    ["{", "[]", "null", '{"runs": []}', '{"runs": [1]}', "[" * 100_000, '{"runs": "ab"}', SLASH, "RECORD", "GONE"],
 )
 def test_figures_of_the_other_cases_are_drawn(cli, toy, text):
     cases = toy_config()["cases"]
