@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from runner.api import load
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.model import Bug, Target
-from runner.report import columns, describe, listing, markdown
+from runner.report import columns, describe, listing, markdown, unreadable
 from runner.selection import Filter
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from runner.catalog import Catalog
     from runner.cluster import Cluster
     from runner.store import Store
-
-# So many files that cannot be read are named one by one.
-NAMED = 10
 
 
 def list_command(arguments: Namespace) -> int:
@@ -145,7 +142,7 @@ def figures_command(arguments: Namespace) -> int:
     _draw(runs, arguments.out, arguments.format)
     for path in draw_maps(bugs, arguments.out, arguments.format) if arguments.source == "expected" else ():
         print(f"figure: {path}")
-    _name(problems)
+    print(unreadable(problems), end="", file=sys.stderr)
     return int(arguments.status)
 
 
@@ -171,7 +168,7 @@ def _show_results(arguments: Namespace) -> int:
         write_csv(records, arguments.csv)
     elif records:
         print(columns(runs(records.rows)))
-    _name(records.problems)
+    print(unreadable(records.problems), end="", file=sys.stderr)
     return int(arguments.status)
 
 
@@ -233,14 +230,6 @@ def _judged_runs(bugs: Sequence[Bug], store: "Store") -> "tuple[list[Runs], list
             else:
                 judged += [Runs(bug, case, tuple(found))] if found else []
     return judged, problems
-
-
-def _name(problems: Sequence[str]) -> None:
-    """Say which files could not be read; the first ones, if there are many."""
-    for problem in problems[:NAMED]:
-        print(f"trainbugs: {problem}", file=sys.stderr)
-    if len(problems) > NAMED:
-        print(f"trainbugs: {len(problems) - NAMED} more files cannot be read", file=sys.stderr)
 
 
 def _draw(runs: "Sequence[Runs]", out: Path | None, kind: str) -> None:

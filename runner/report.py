@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from runner.outcome import Outcome
     from runner.versions import VersionMap
 
+# So many files that cannot be read are named one by one.
+NAMED = 10
+
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
     """Rows as lines with aligned columns; the first row is the heading."""
@@ -168,6 +171,14 @@ def runs(rows: "Sequence[Row]") -> list[list[str]]:
         numbers = [f"{row.wall_s:.1f}", f"{row.peak_memory_mb:.0f}", str(row.records)]
         table.append([name, seed, row.status, row.environment, row.torch or "-", row.device, *numbers])
     return table
+
+
+def unreadable(problems: Sequence[str]) -> str:
+    """A line for each file that could not be read; only for the first ones, if there are many."""
+    lines = [f"trainbugs: {problem}\n" for problem in problems[:NAMED]]
+    if len(problems) > NAMED:
+        lines.append(f"trainbugs: {len(problems) - NAMED} more files cannot be read\n")
+    return "".join(lines)
 
 
 def _versions(versions: Versions | None) -> dict[str, Any] | None:
