@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from runner.errors import ResultsError
 from runner.model import VARIANTS, Bug, Case, Expectation
 from runner.records import RunRecord
 from runner.verification import INVALID, Check, check
@@ -29,10 +30,16 @@ class Finding:
 
 
 def findings(bug: Bug, records: Iterable[RunRecord]) -> list[Finding]:
-    """One finding for each environment and case among the records, in the order of versions and of cases."""
+    """One finding for each environment and case among the records, in the order of versions and of cases.
+
+    Raises ResultsError for records of what is no case of the bug.
+    """
     groups: dict[tuple[str, str], list[RunRecord]] = {}
     for record in records:
         groups.setdefault((record.environment, record.case), []).append(record)
+    strange = next((case for _, case in groups if case not in bug.cases), None)
+    if strange is not None:
+        raise ResultsError(f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of it")
     found = [_finding(bug.cases[case], group) for (_, case), group in groups.items()]
     order = list(bug.cases)
     return sorted(found, key=lambda item: (version_order(item.torch), item.environment, order.index(item.case)))

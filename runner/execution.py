@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from runner import process
+from runner import process, reading
 from runner.environment import cache_root, problems
 from runner.errors import ProcessError
 from runner.estimate import Estimate
@@ -159,14 +159,13 @@ def variables(run: Run, directory: Path) -> dict[str, str]:
 
 def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
     """The script's records, or the reason why there are none."""
-    try:
-        if path.stat().st_size > MAX_METRICS_BYTES:
-            return (), f"{path.name} is larger than {MAX_METRICS_BYTES} bytes"
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists() and not path.is_symlink():
         return (), f"the script wrote no {path.name}"
-    except (OSError, ValueError, RecursionError) as error:
-        return (), f"{path.name} is not JSON: {error}"
+    try:
+        # What cannot be read back must not get into a record.
+        found = reading.read_json(path, MAX_METRICS_BYTES, path.parent, constants=True)
+    except reading.UnsafeError as error:
+        return (), f"{path.name}: {error}"
     if not isinstance(found, list) or not found or not all(isinstance(record, dict) for record in found):
         return (), f"{path.name} holds no records, expected a list of JSON objects"
     return tuple(found), None

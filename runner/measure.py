@@ -65,7 +65,10 @@ def reduce(sequence: Sequence[Value], how: str) -> Value:
     if how == "largest_drop":
         return max((a - b for a, b in zip(numbers, numbers[1:], strict=False)), default=0.0)
     if how == "mean":
-        return math.fsum(numbers) / len(numbers)
+        try:
+            return math.fsum(numbers) / len(numbers)
+        except OverflowError as error:
+            raise MeasureError(f"the mean of {_short(list(sequence))} cannot be computed: {error}") from error
     return max(numbers) if how == "max" else min(numbers)
 
 

@@ -62,17 +62,17 @@ def read_text(path: Path, limit: int, within: Path | None = None) -> str:
         raise UnsafeError(f"cannot be read as UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
-def read_json(path: Path, limit: int, within: Path | None = None) -> Any:
+def read_json(path: Path, limit: int, within: Path | None = None, constants: bool = False) -> Any:
     """The JSON in a file; raises UnsafeError.
 
-    Refused are constants and numbers that are not finite, keys that are there twice, half characters, and what lies
-    deeper than MAX_DEPTH.
+    Refused are numbers that are too large, keys that are there twice, half characters, and what lies deeper than
+    MAX_DEPTH; and NaN, Infinity and -Infinity, unless `constants` are allowed, which Python's json writes.
     """
     data = read_bytes(path, limit, within)
     try:
         value = json.loads(
             data.decode("utf-8"),
-            parse_constant=_constant,
+            parse_constant=float if constants else _constant,
             parse_float=_float,
             parse_int=_int,
             object_pairs_hook=_unique,

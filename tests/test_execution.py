@@ -43,8 +43,8 @@ def test_a_buggy_copy_as_the_fixed_script_is_not_reproduced(toy):
         ("Path('metrics.json').write_text('[]')", "no records", "holds no records"),
         ("Path('metrics.json').write_text('{\"a\": 1}')", "no records", "holds no records"),
         ("Path('metrics.json').write_text('[1, 2]')", "no records", "holds no records"),
-        ("Path('metrics.json').write_text('[{\"a\":')", "no records", "is not JSON"),
-        ("Path('metrics.json').write_text('[' * 100_000)", "no records", "is not JSON"),
+        ("Path('metrics.json').write_text('[{\"a\":')", "no records", "metrics.json: not JSON"),
+        ("Path('metrics.json').write_text('[' * 100_000)", "no records", "metrics.json: not JSON"),
         ("time.sleep(60)", "timeout", "killed after 1 s"),
     ],
 )

@@ -12,8 +12,9 @@ from conftest import toy_config
 
 from runner import reading
 from runner.catalog import load_bug
-from runner.errors import CatalogError, ResultsError
+from runner.errors import CatalogError, MeasureError, ResultsError
 from runner.key import read_scripts
+from runner.measure import reduce
 from runner.outcome import save_expected
 from runner.records import read_record
 from runner.store import Store
@@ -392,3 +393,51 @@ def test_every_field_of_our_own_records_is_one(toy):
     assert len(Store(toy.results).records()) == 4
     with pytest.raises(ResultsError):
         read_record(toy.results)
+
+
+@pytest.mark.parametrize(
+    "written, words",
+    [
+        ("'[' * 100 + ']' * 100", "metrics.json: not JSON: nested more than 50 deep"),
+        ("'[{\"a\": ' + '9' * 400 + '}]'", "is too large a number"),
+        ('\'[{"a": "\\\\ud800"}]\'', "half a character"),
+    ],
+)
+def test_a_script_whose_records_could_not_be_read_back(toy, cli, written, words):
+    toy.write("buggy.py", f'from pathlib import Path\nPath("metrics.json").write_text({written})\n')
+    outcome = toy.run(seeds=(0,))
+    assert outcome.verdict.outcome == "INVALID" and words in outcome.verdict.reason
+    assert len(Store(toy.results).records()) == 2
+
+
+@pytest.mark.parametrize("call", ["mkfifo('metrics.json')", "symlink('/dev/zero', 'metrics.json')"])
+def test_a_script_that_leaves_a_trap_for_records(toy, call):
+    toy.write("buggy.py", f"import os\nos.{call}\n")
+    outcome = toy.run(seeds=(0,))
+    assert outcome.verdict.outcome == "INVALID" and "metrics.json: is " in outcome.verdict.reason
+
+
+def test_a_results_folder_of_many_levels(cli, toy, monkeypatch):
+    """Folders in folders, a thousand deep; a real one would trouble pytest's own tidying up."""
+
+    def deep(path, pattern):
+        raise RecursionError("maximum recursion depth exceeded")
+
+    monkeypatch.setattr(Path, "rglob", deep)
+    status, _, err = cli("results", "--results", toy.results)
+    assert status == 2 and "nested too deeply" in err and len(err.splitlines()) == 1
+
+
+def test_a_map_of_versions_with_runs_of_no_case(cli, whole, tmp_path):
+    path = whole.directory / "expected" / "versions" / "own" / "gone" / "buggy-seed0.json"
+    path.parent.mkdir(parents=True)
+    record = json.loads((whole.directory / "expected" / "only" / "buggy-seed0.json").read_text())
+    path.write_text(json.dumps(record | {"case": "gone"}))
+    status, _, err = cli("figures", "Toy-1", "--out", tmp_path / "figures")
+    assert status == 2
+    assert err.endswith("\ntrainbugs: Toy-1: there are runs of 'gone' in its map of versions, which is no case of it\n")
+
+
+def test_a_mean_that_overflows():
+    with pytest.raises(MeasureError, match="the mean of"):
+        reduce([1e308, 1e308], "mean")
