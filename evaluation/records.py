@@ -2,16 +2,25 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from evaluation.detectors import read_rules
-from evaluation.model import STATUSES, Alarm, Detector, Invariants, Rule, Training
+from evaluation.model import CONTROL, REFERENCES, SEVERITIES, STATUSES, Alarm, Detector, Invariants, Rule, Training
+from runner import reading
 from runner.errors import ResultsError
-from runner.records import finite, write_json
+from runner.fields import MAX_NUMBER
+from runner.model import VARIANTS
+from runner.records import MAX_RECORD_BYTES, finite, write_json
 
 SCHEMA = 1
+ALLOWED = {
+    "status": STATUSES,
+    "kind": (*VARIANTS, CONTROL),
+    "references": REFERENCES,
+    "severity": SEVERITIES,
+}
 
 
 @dataclass(frozen=True)
@@ -178,8 +187,7 @@ def read_check(path: Path) -> CheckRecord:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise _foreign(path) from error
-    if record.status not in STATUSES:
-        raise _foreign(path)
+    _check_fields(record, path)
     return record
 
 
@@ -188,17 +196,39 @@ def read_overhead(path: Path) -> OverheadRecord:
     data = _read(path)
     try:
         record = OverheadRecord(**data)
-        return replace(record, bare=tuple(record.bare), watched=tuple(record.watched))
+        record = replace(record, bare=tuple(record.bare), watched=tuple(record.watched))
     except TypeError as error:
         raise _foreign(path) from error
+    _check_fields(record, path)
+    return record
+
+
+def _check_fields(made: Any, path: Path) -> None:
+    """Raise ResultsError where a field of a record, or of a part of it, is not what its dataclass says."""
+    for field in fields(made):
+        value, kind = getattr(made, field.name), field.type
+        # Of a tuple, each of its elements.
+        parts, kind = (value, get_args(kind)[0]) if isinstance(value, tuple) else ((value,), kind)
+        for part in parts:
+            if is_dataclass(part):
+                _check_fields(part, path)
+            elif not _fits(field.name, part, kind):
+                raise ResultsError(f"{reading.shown(path)}: {field.name} is {reading.brief(part)}; move the file away")
+
+
+def _fits(name: str, value: Any, kind: Any) -> bool:
+    if isinstance(value, bool):  # which is an int, too
+        return kind is bool
+    if isinstance(value, int | float):
+        return abs(value) <= MAX_NUMBER and isinstance(value, kind | int if float in (kind, *get_args(kind)) else kind)
+    return isinstance(value, kind) and (name not in ALLOWED or value in ALLOWED[name])
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not JSON"
-        raise ResultsError(f"{path}: not a record of an evaluation: {why}") from error
+        data = reading.read_json(path, MAX_RECORD_BYTES)
+    except reading.UnsafeError as error:
+        raise ResultsError(f"{reading.shown(path)}: not a record of an evaluation: {error}") from error
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise _foreign(path)
     return data

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.model import CONTROL, Alarm, Rule
 from evaluation.records import CheckRecord, OverheadRecord, Site
+from runner.errors import ResultsError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +28,17 @@ def outcomes(records: Iterable[CheckRecord], rules: "dict[str, tuple[Rule, ...]]
     """
     import pandas as pd
 
-    rows = [_outcome(record, rule) for record in records for rule in rules[record.detector]]
+    rows = [_outcome(record, rule) for record in records for rule in _rules_of(record, rules)]
     table = pd.DataFrame(rows)
     for name in ("first", "delay", "invariants_checked", "invariants_violated") if rows else ():
         table[name] = table[name].astype("Int64")
     return table
+
+
+def _rules_of(record: CheckRecord, rules: "dict[str, tuple[Rule, ...]]") -> "tuple[Rule, ...]":
+    if record.detector not in rules:
+        raise ResultsError(f"there is no detector.json of {record.detector!r} beside its records; evaluate it anew")
+    return rules[record.detector]
 
 
 def _outcome(record: CheckRecord, rule: Rule) -> dict[str, Any]:

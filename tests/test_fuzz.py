@@ -17,9 +17,14 @@ import pytest
 from conftest import Toy, toy_config
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_scores import HIT, overhead
+from test_scores import record as check
 
+import evaluation.commands
+from evaluation.records import Evaluations
 from runner import commands, env_commands
 from runner.cli import main
+from runner.records import write_json
 
 # Nothing is written into the checkout.
 hypothesis.configuration.set_hypothesis_home_dir(Path(tempfile.gettempdir(), "trainbugs-hypothesis"))
@@ -150,7 +155,7 @@ def bench(tmp_path_factory):
     made = Bench(root)
     here = Path.cwd()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (commands, env_commands):
+        for module in (commands, env_commands, evaluation.commands):
             patch.setattr(module, "load", lambda: made.toy.catalog)
         patch.chdir(root)
         yield made
@@ -224,6 +229,35 @@ def test_expected_record_is_drawn(bench, data, mapped):
     path = bench.mapped if mapped else bench.expected
     with bench.spoil(path, data.draw(spoiled(path.read_text()))):
         bench.call("figures", "Toy-1", "--out", bench.out)
+
+
+@pytest.fixture(scope="module")
+def evaluated(bench):
+    """A folder of evaluations that `scores` reads: one detector, a hit on the buggy program, timings."""
+    folder = Evaluations(bench.toy.results / "detectors")
+    for made in (check("buggy", alarms=[HIT]), check("fixed"), overhead((1.0, 1.1), (2.0, 2.2))):
+        folder.save(made)
+    rules = {"default": {"codes": [HIT.code]}}
+    text = (Path(__file__).parent.parent / "detectors" / "expected" / "loss-rules" / "detector.json").read_text()
+    write_json(folder.root / "d" / "detector.json", json.loads(text) | {"name": "d", "alarm_rules": rules})
+    return sorted(folder.root.rglob("*.json"))
+
+
+def test_what_is_not_spoiled_is_well(bench, evaluated):
+    """Else the rest of this file would look at errors only."""
+    results = ["--results", bench.toy.results]
+    assert bench.call("scores", "--from", "results", *results, "--out", bench.out) == 0
+    assert bench.call("figures", "Toy-1", "--from", "results", *results, "--out", bench.out) == 0
+    assert bench.call("figures", "Toy-1", "--out", bench.out) == 0
+    assert bench.call("results", *results) == bench.call("list") == bench.call("info", "Toy-1") == 0
+
+
+@given(data=st.data())
+@variants(8)
+def test_evaluation(bench, evaluated, data):
+    path = data.draw(st.sampled_from(evaluated))
+    with bench.spoil(path, data.draw(broken(path.read_text()))):
+        bench.call("scores", "--from", "results", "--results", bench.toy.results, "--out", bench.out)
 
 
 @given(data=st.data(), name=st.sampled_from(["buggy.py", "fixed.py", "README.md", "why.py"]))
