@@ -200,6 +200,8 @@ def read_overhead(path: Path) -> OverheadRecord:
     except TypeError as error:
         raise _foreign(path) from error
     _check_fields(record, path)
+    if not (record.bare and record.watched and min(*record.bare, *record.watched) > 0):
+        raise ResultsError(f"{reading.shown(path)}: bare or watched lacks seconds above 0; move the file away")
     return record
 
 

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 from conftest import toy_config
+from test_scores import overhead
+from test_scores import record as check
 
+from evaluation.records import Evaluations
+from evaluation.scores import outcomes
 from runner import reading
 from runner.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
@@ -441,3 +445,62 @@ def test_a_map_of_versions_with_runs_of_no_case(cli, whole, tmp_path):
 def test_a_mean_that_overflows():
     with pytest.raises(MeasureError, match="the mean of"):
         reduce([1e308, 1e308], "mean")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"variant": "../x"}, {"variant": "x/y"}, {"seed": "../0"}, {"key": "../../x"}, {"key": 1}, None],
+    ids=str,
+)
+def test_a_verdict_whose_runs_lie_elsewhere(cli, toy, record, changes):
+    verdict = record.with_name("verdict.json")
+    said = json.loads(verdict.read_text())
+    said["runs"] = [run | changes for run in said["runs"]] if changes else []
+    verdict.write_text(json.dumps(said))
+    status, _, err = cli("figures", "Toy-1", "--from", "results", "--results", toy.results)
+    assert status == 2 and "verdict.json: not a verdict" in err and len(err.splitlines()) == 1, err
+
+
+def test_records_of_a_script_are_no_link_to_another_place(toy, tmp_path):
+    (tmp_path / "other.json").write_text('[{"epoch": 1, "accuracy": 1}]')
+    toy.write("buggy.py", f"import os\nos.symlink({str(tmp_path / 'other.json')!r}, 'metrics.json')\n")
+    outcome = toy.run(seeds=(0,))
+    assert outcome.verdict.outcome == "INVALID" and "leads out of its directory" in outcome.verdict.reason
+
+
+def test_curves_of_what_is_no_number(cli, toy, record):
+    record.write_text(record.read_text().replace('"epoch": 1', '"epoch": "one"'))
+    status, out, err = cli("figures", "Toy-1", "--from", "results", "--results", toy.results)
+    assert status == 0 and "summary.png" in out
+    assert err.startswith("trainbugs: Toy-1/only: no curves: cannot be drawn: ") and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"detector": "other"}, "there is no detector.json of 'other'"),
+        ({"kind": "best"}, "kind is 'best'"),
+        ({"trigger": "5"}, "trigger is '5'"),
+        ({"trigger": 10**30}, "trigger is 1000"),
+        ({"benign": 1}, "benign is 1"),
+        ({"seed": True}, "seed is True"),
+        ({"site": {"file": 1, "line": None, "api": "x"}}, "file is 1"),
+    ],
+)
+def test_an_evaluation_of_a_stranger(tmp_path, changes, words):
+    folder = Evaluations(tmp_path)
+    path = folder.save(check())
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(ResultsError, match=words):
+        outcomes(folder.checks(), {})
+
+
+@pytest.mark.parametrize("seconds", [[], [0.0], [-1.0], ["x"], [True]])
+@pytest.mark.parametrize("name", ["bare", "watched"])
+def test_timings_of_a_stranger(tmp_path, name, seconds):
+    folder = Evaluations(tmp_path)
+    path = folder.save(overhead((1.0,), (2.0,)))
+    assert folder.overheads()[0].watched == (2.0,)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: seconds}))
+    with pytest.raises(ResultsError, match=name):
+        folder.overheads()
