@@ -20,6 +20,7 @@ from zlib import crc32
 
 from runner.errors import ResultsError
 from runner.key import SCHEMA
+from runner.reading import shown
 
 T = TypeVar("T")
 # Time of change in nanoseconds, and size.
@@ -119,10 +120,10 @@ def _scan(root: Path, folders: Iterable[str], problems: list[str]) -> Files:
         except FileNotFoundError:
             continue
         except OSError as error:
-            problems.append(f"{root / folder}: cannot be read: {error.strerror}")
+            problems.append(f"{shown(root / folder)}: cannot be read: {error.strerror}")
             continue
         todo += inner
-        problems += [f"{root / path}: not a run record: neither a file nor a folder" for path in odd]
+        problems += [f"{shown(root / path)}: not a run record: is no plain file" for path in odd]
     return files
 
 

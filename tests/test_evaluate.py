@@ -130,7 +130,7 @@ def make(toy, tmp_path, monkeypatch):
 
 
 def evaluate(toy, *directories, **options):
-    own = ("seeds", "jobs", "results", "force", "gpus")
+    own = ("seeds", "jobs", "results")
     session = toy.session(**{name: options.pop(name) for name in own if name in options})
     chosen = [detectors.load(toy.root, str(directory)) for directory in directories]
     return campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)

@@ -279,7 +279,7 @@ def test_what_is_no_file_is_named(store):
     (store.root / "x-seed2-1.json").mkdir()
     found = look(store)[0]
     assert len(found) == 3 and len(found.problems) == 2
-    assert all("not a run record: neither a file nor a folder" in problem for problem in found.problems)
+    assert all("not a run record: is no plain file" in problem for problem in found.problems)
 
 
 def test_a_number_that_cannot_be_is_a_broken_record(store):
@@ -362,7 +362,7 @@ def test_a_record_that_gets_another_column_or_goes_while_a_csv_is_written(cli, s
         path.write_text(json.dumps(json.loads(path.read_text()) | {"metrics": [{str(os.urandom(9)): 1}]}))
         return record
 
-    monkeypatch.setattr("runner.records.read_record", changing)
+    monkeypatch.setattr("runner.store.read_record", changing)
     status, _, err = cli("results", "--csv", "all.csv")
     assert status == 2 and "have changed while they were read; run the same command again" in err
 

@@ -323,7 +323,7 @@ def refuses(cli, toy, *words):
         assert all(word in err for word in words), (arguments, err)
 
 
-@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a folder", "a device", "huge"])
+@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a device", "huge"])
 def test_a_record_that_is_no_plain_file(cli, toy, record, kind):
     make, words = KINDS[kind]
     replace(record, make)
@@ -419,17 +419,6 @@ def test_a_script_that_leaves_a_trap_for_records(toy, call):
     toy.write("buggy.py", f"import os\nos.{call}\n")
     outcome = toy.run(seeds=(0,))
     assert outcome.verdict.outcome == "INVALID" and "metrics.json: is " in outcome.verdict.reason
-
-
-def test_a_results_folder_of_many_levels(cli, toy, monkeypatch):
-    """Folders in folders, a thousand deep; a real one would trouble pytest's own tidying up."""
-
-    def deep(path, pattern):
-        raise RecursionError("maximum recursion depth exceeded")
-
-    monkeypatch.setattr(Path, "rglob", deep)
-    status, _, err = cli("results", "--results", toy.results)
-    assert status == 2 and "nested too deeply" in err and len(err.splitlines()) == 1
 
 
 def test_a_map_of_versions_with_runs_of_no_case(cli, whole, tmp_path):
