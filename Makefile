@@ -8,10 +8,11 @@ reproduce: .venv/installed
 	$(BIN)/trainbugs run PyTorch-115607 SO-60335387/digits --figures
 
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 -m "not real"
+	$(BIN)/pytest -m real
 
 unit: .venv/installed
-	$(BIN)/pytest -m "not real and not stress"
+	$(BIN)/pytest -n 2 -m "not real and not stress"
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -15,6 +15,8 @@ from runner import cluster, connection, remote
 from runner.cluster import connect
 from runner.errors import ClusterError, UsageError, WorkerLostError
 
+pytestmark = pytest.mark.stress
+
 ENV = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
 ASLEEP = "import time; time.sleep(600)"
 

@@ -154,6 +154,7 @@ def test_a_folder_that_cannot_be_removed_is_left(tmp_path, monkeypatch):
     subprocess.run(["rm", "-r", *tmp_path.glob("tb-*")], check=True)
 
 
+pytestmark = pytest.mark.stress
 HOG = "held = bytearray(300_000_000)\nimport time; time.sleep(20)"
 
 

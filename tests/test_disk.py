@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import toy_config
 
+pytestmark = pytest.mark.stress
+
 PYTHON = ("--python", sys.executable)
 MOUNT = "mount -t tmpfs -o size={size} tmpfs results"
 RUN = f"{sys.executable} -m runner run {{bug}} --python {sys.executable}"

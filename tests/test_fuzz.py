@@ -36,7 +36,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 # What is drawn is odd: glyphs that the font lacks, values at which an axis overflows. That is said, and no error.
-pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")]
+pytestmark = [pytest.mark.stress, pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")]
 
 TRAPS = [
     *(None, True, False, 0, -1, 1, 1.0, 1.5, 2**63, 10**30, 10**400, -(10**400), 1e308, 1e-320, float("nan")),

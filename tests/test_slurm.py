@@ -15,6 +15,8 @@ from runner import cluster
 from runner.cluster import connect
 from runner.errors import UsageError
 
+pytestmark = pytest.mark.stress
+
 os.environ["PATH"] += ":/usr/sbin"
 MISSING = [name for name in ("munged", "slurmctld", "slurmd", "sbatch", "scancel") if shutil.which(name) is None]
 # One node that says it has four processors; no cgroups, no accounts, no data base.

@@ -24,6 +24,7 @@ from runner.records import read_record
 from runner.store import Store
 from runner.wellformed import problems
 
+pytestmark = pytest.mark.stress
 COMMANDS = (
     ("run", "--environment", "toy"),
     ("validate",),
