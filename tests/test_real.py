@@ -30,6 +30,7 @@ pytestmark = pytest.mark.real
 
 
 def run(tmp_path, *targets, **options):
+    options = {"jobs": 2} | options
     session = Session(CATALOG, Options(results=tmp_path / "results", **options), on_stderr())
     return session.run(CATALOG.select(targets))
 
@@ -77,7 +78,7 @@ def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_p
         return
     records = [record for bug in CATALOG.active() for record in version_records(CATALOG.bug(bug))]
     mapped = sorted({f"{record.bug}/{record.case}" for record in records if record.environment == name})
-    options = Options(results=tmp_path / "results", device="cpu")
+    options = Options(results=tmp_path / "results", device="cpu", jobs=2)
     for made in map_versions(CATALOG, mapped, name, options, on_stderr()):
         expected = findings(made.bug, version_records(made.bug))
         states = {item.case: item.state for item in expected if item.environment == name}
@@ -96,6 +97,17 @@ def test_every_bug_reproduces_as_committed(place, target, results):
     assert outcome.drift is not None and outcome.drift < 1e-4
 
 
+@pytest.mark.parametrize("place", [intern("torch-2.2.2")], indirect=True)
+def test_metrics_of_parallel_runs_are_those_of_serial_ones(place, tmp_path):
+    targets = ["PyTorch-115607/complex", "Bolts-654/digits"]
+    serial = run(tmp_path / "serial", *targets, device="cpu", jobs=1)
+    for jobs in (2, 3):
+        parallel = run(tmp_path / str(jobs), *targets, device="cpu", jobs=jobs)
+        for one, other in zip(serial, parallel, strict=True):
+            assert [record.metrics for record in other.records] == [record.metrics for record in one.records]
+            assert other.verdict == one.verdict and other.verdict.outcome == "REPRODUCED"
+
+
 @every_case
 def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place, target, tmp_path):
     name, case = target.split("/")
@@ -107,7 +119,7 @@ def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place
     variants["buggy"] = variants["fixed"]
     (directory / "config.json").write_text(json.dumps(config))
     copy = Catalog(tmp_path)
-    options = Options(results=tmp_path / "results", seeds=(copy.bug(name).cases[case].seeds[0],), device="cpu")
+    options = Options(results=tmp_path / "results", seeds=(copy.bug(name).cases[case].seeds[0],), device="cpu", jobs=2)
     outcome = Session(copy, options, on_stderr()).run(copy.select([target]))[0]
     assert outcome.verdict.outcome == "NOT REPRODUCED", outcome.verdict.reason
 
@@ -116,7 +128,7 @@ def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place
 def test_our_detectors_are_silent_on_every_fixed_variant(place, target, results):
     chosen = [detectors.load(ROOT, name) for name in OWN]
     plan = campaign.Campaign(chosen, bugs=[target], with_controls=False, overhead_on=None)
-    options = Options(results=results / "results", device="cpu", keep=False)
+    options = Options(results=results / "results", device="cpu", keep=False, jobs=2)
     result = campaign.run(plan, Session(CATALOG, options, on_stderr()))
     assert {record.status for record in result.checks} == {"ok"} and not result.broken
     assert not [record.name for record in result.checks if record.kind == "fixed" and record.alarms]
