@@ -88,6 +88,8 @@ class Session:
         options, case = self.options, target.case
         if options.inject and target.bug.fault is None:
             raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
+        if case.data and options.data is None and not options.network:
+            raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
         revision, scripts = process.git_revision(target.bug.directory), read_scripts(target.bug, options.inject)
         digest, known = data_digest(case, options.data), estimates(target.bug, case)
         return [

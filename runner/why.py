@@ -29,4 +29,4 @@ def explain(bug: Bug, place: Place, inject: bool) -> str:
         for path in (*bug.scripts, *called):
             shutil.copy(path, folder)
         argv = [str(place.python_path), *(str(Path(folder, path.name)) for path in called)]
-        return process.output(argv, env=process.clean_environment(THREADS, {}), timeout_s=TIMEOUT_S)
+        return process.output(argv, env=process.clean_environment(THREADS, {"HOME": folder}), timeout_s=TIMEOUT_S)

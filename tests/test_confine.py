@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from conftest import toy_config
 from test_process import is_alive, run, wait_until
 
 from runner import limits, process
@@ -306,3 +307,17 @@ def test_the_memory_that_there_is_for_us(tmp_path, monkeypatch, lines, folder, t
     total = int(Path("/proc/meminfo").read_text().split()[1]) * 1024 / 1e6
     assert limits.machine_memory_mb() == pytest.approx(expected or total, rel=0.01)
     assert limits.default_memory_mb() == pytest.approx(0.9 * (expected or total), rel=0.01)
+
+
+def test_a_case_that_downloads_its_data_is_refused_without_network(cli, toy):
+    config = toy_config()
+    config["cases"]["only"]["data"] = ["MNIST/raw/x"]
+    toy.configure(**config)
+    status, out, err = cli("run", "Toy-1", "--no-network", "--python", sys.executable)
+    assert (status, out) == (2, "") and len(err.splitlines()) == 1 and "by --data" in err
+
+
+def test_why_has_no_home_of_the_users(cli, toy):
+    toy.write("why.py", "import os\nprint('home', os.environ['HOME'])\n")
+    status, out, _ = cli("why", "Toy-1", "--python", sys.executable)
+    assert status == 0 and out.startswith("home ") and str(Path.home()) not in out
