@@ -178,6 +178,15 @@ def test_a_real_slurm_whose_job_is_cancelled(slurm, tmp_path, monkeypatch, capfd
 
 
 @pytest.mark.stress
+def test_bugs_are_run_by_a_real_slurm(slurm, toy, cli, monkeypatch):
+    monkeypatch.setattr("runner.slurm.DEFAULTS", {"name": "trainbugs", "memory": "400MiB", "walltime": "00:10:00"})
+    status, out, err = cli("run", "Toy-1", "--executor", "slurm", "-j", "2", "--python", sys.executable)
+    assert status == 0 and out.splitlines()[1].split()[:3] == ["Toy-1/only", "REPRODUCED", "4"], err
+    assert list(Path("results/slurm").glob("trainbugs-*.err"))
+    until(lambda: not jobs(), 15)
+
+
+@pytest.mark.stress
 def test_what_a_real_slurm_refuses(slurm, monkeypatch, capfd):
     monkeypatch.setattr("runner.slurm.DEFAULTS", {"memory": "400MiB", "queue": "none"})
     with pytest.raises(UsageError, match="executor slurm: sbatch: .*partition.*; see jobqueue.yaml"):
