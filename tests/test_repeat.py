@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 from conftest import SCRIPT
+from test_environment import as_pinned
 
-from runner.outcome import exit_status
+from runner.outcome import exit_status, save_expected
 
 PYTHON = ("--python", sys.executable)
 # Another factor at every execution, taken from a list in a file.
@@ -83,3 +84,8 @@ def test_half_of_the_repeats_of_an_interrupted_command_are_not_judged(toy):
     next(toy.results.rglob("fixed-seed1-*-r2.json")).unlink()
     outcome = toy.run()
     assert outcome.repeatability is None and len(outcome.records) == 4
+
+
+def test_the_first_of_the_repeats_is_what_one_may_expect(toy):
+    paths = save_expected([as_pinned(toy.run(repeat=2))])
+    assert len(paths) == 4 and {json.loads(path.read_text())["repeat"] for path in paths} == {1}

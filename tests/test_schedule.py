@@ -1,5 +1,7 @@
 """The order of jobs, what happens to those that somebody else does, and to the others when one fails."""
 
+import io
+import os
 import threading
 import time
 from concurrent.futures import Future
@@ -9,6 +11,7 @@ import pytest
 from runner import schedule as module
 from runner.board import Pace, Row, table
 from runner.crew import Crew, StoppedError
+from runner.progress import Progress
 from runner.schedule import BusyError, Job, longest_first, schedule
 from runner.slots import Need, Slots
 
@@ -147,3 +150,27 @@ def test_the_table_says_what_runs():
         "  b  0 s",
     ]
     assert table(0, 30, [Row(str(n), None) for n in range(15)], None).splitlines()[-1] == "  … and 3 more"
+
+
+def test_jobs_run_on_the_cores_of_their_slots():
+    cores, both = sorted(os.sched_getaffinity(0)), threading.Barrier(2, timeout=10)
+
+    def work(item, share, report):
+        both.wait()
+        return tuple(sorted(os.sched_getaffinity(0)))
+
+    slots = Slots(2, cores=[cores[0], cores[-1]])
+    found = [where for _, where in Crew(slots, Silent()).do([job("a"), job("b")], work)]
+    assert sorted(found) == [(cores[0],), (cores[-1],)] and sorted(os.sched_getaffinity(0)) == cores
+
+
+def test_rows_are_cut_to_the_width_of_the_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("COLUMNS", "20")
+    progress = Progress(Terminal())
+    progress.status(lambda: "x" * 100 + "\n" + "y" * 100)
+    progress.line("z")
+    assert progress.stream.getvalue() == "x" * 19 + "\n" + "y" * 19 + "\r\x1b[1A\x1b[J" + "z\n"
