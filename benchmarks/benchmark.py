@@ -198,6 +198,7 @@ def main():
     parser.add_argument("what", nargs="*", help=f"{', '.join(BENCHES)}; default: list run warm")
     parser.add_argument("--data", type=Path, default=os.environ.get("TRAINBUGS_DATA"), help="holds MNIST/raw")
     parser.add_argument("--repeats", type=int, default=9, help="of watch: bare and watched runs; default: 9")
+    parser.add_argument("--bugs", nargs="+", help="of catalogue: BUG[/CASE]; default: all")
     arguments = parser.parse_args()
     unknown = set(arguments.what) - set(BENCHES)
     if unknown or ("loader" in arguments.what and not arguments.data):
