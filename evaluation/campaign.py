@@ -1,7 +1,7 @@
 """How does a whole evaluation go? Detectors × programs × references, then overheads; programs run bare first."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 
 from evaluation import controls
@@ -119,10 +119,11 @@ def _checks(looking: Sequence[Evaluation], samples: Samples, good: Sequence[Samp
                 continue
             made[item] = record
             session.progress.line(f"{evaluation.label} on {record.name} seed {record.seed}: done before")
-    for number, ((evaluation, sample), record) in enumerate(session.crew.do(jobs, _check), 1):
-        made[evaluation, sample] = record
-        what = f"[{number}/{len(jobs)}] {evaluation.label} on {record.name} seed {record.seed}"
-        session.progress.line(f"{what}: {said(record)}")
+    with closing(session.crew.do(jobs, _check)) as done:
+        for number, ((evaluation, sample), record) in enumerate(done, 1):
+            made[evaluation, sample] = record
+            what = f"[{number}/{len(jobs)}] {evaluation.label} on {record.name} seed {record.seed}"
+            session.progress.line(f"{what}: {said(record)}")
     return made
 
 

@@ -1,7 +1,7 @@
 """Who does the jobs? Threads of this process, each bound to its share of the machine; they stop when they are told."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -27,10 +27,10 @@ class Crew:
     def __init__(self, slots: Slots, progress: Progress) -> None:
         self.slots, self.progress = slots, progress
 
-    def do(self, jobs: Sequence[Job[W]], work: Work[W, T]) -> Iterator[tuple[W, T]]:
+    def do(self, jobs: Sequence[Job[W]], work: Work[W, T]) -> Generator[tuple[W, T], None, None]:
         """Each job's item with what `work` gives for it, as they end; longest first where there is more than one slot.
 
-        The first exception stops the others, and is raised when they have ended.
+        The first exception stops the others, and is raised when they have ended; `close` stops them, too.
         """
         board: Board[W] = Board(self.progress, len(jobs), lambda: self.slots.jobs)
         stop = threading.Event()

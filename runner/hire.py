@@ -1,6 +1,6 @@
 """Who does the runs where a cluster is named? Its workers; what they deliver is kept here, by this process alone."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from runner.execution import Run, not_done
 from runner.place import Place
 from runner.progress import Progress
 from runner.records import RunRecord
-from runner.runs import Runs
+from runner.runs import DoneTogether, Runs
 from runner.schedule import Job, longest_first, schedule
 from runner.slots import Need, Share
 from runner.store import Store
@@ -46,7 +46,7 @@ class HiredRuns(Runs):
         super().__init__(store, progress, force)
         self.cluster, self.where = cluster, where
 
-    def _do(self, jobs: Jobs) -> Iterator[tuple[Sequence[Run], RunRecord]]:
+    def _do(self, jobs: Jobs) -> DoneTogether:
         board: Board[Sequence[Run]] = Board(self.progress, len(jobs), lambda: self.cluster.threads)
         calls: set[Future[Delivery]] = set()
 

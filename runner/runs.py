@@ -1,7 +1,8 @@
 """Which runs are to be done? Finished ones are found; the crew does the others, each by one program at a time."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,11 @@ from runner.schedule import BusyError, Job
 from runner.slots import Share
 from runner.store import Store
 
+# Each run with its record, as they end. Closing it stops what is under way.
+Done = Generator[tuple[Run, RunRecord], None, None]
+# The same of runs that are the same one.
+DoneTogether = Generator[tuple[Sequence[Run], RunRecord], None, None]
+
 
 class Runs:
     """Does runs and keeps their records. With `force`, finished ones are done again. Who does them is a subclass's."""
@@ -21,7 +27,7 @@ class Runs:
     def __init__(self, store: Store, progress: Progress, force: bool = False) -> None:
         self.store, self.progress, self.force = store, progress, force
 
-    def do(self, runs: Sequence[Run], what: str = "") -> Iterator[tuple[Run, RunRecord]]:
+    def do(self, runs: Sequence[Run], what: str = "") -> Done:
         """Each run with its record: finished ones first, the others as they end. `what` is said before each name.
 
         A run that is named twice is done once.
@@ -38,8 +44,8 @@ class Runs:
         jobs: list[Job[Sequence[Run]]] = [
             Job(same[0].name, same[0].need, same[0].estimate.seconds, same) for same in missing.values()
         ]
-        for same, record in self._do(jobs):
-            for run in same:
+        with closing(self._do(jobs)) as done:
+            for run, record in ((run, record) for same, record in done for run in same):
                 self.progress.line(f"[{next(number)}/{total}] {what}{run.name}: {self._ended(record)}")
                 yield run, record
 
@@ -47,7 +53,7 @@ class Runs:
         again = self.force or run.place.broken is not None
         return None if again else self.store.find(run.case.bug, run.case.name, run.file_name, run.key)
 
-    def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> Iterator[tuple[Sequence[Run], RunRecord]]:
+    def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> DoneTogether:
         raise NotImplementedError
 
     def _ended(self, record: RunRecord) -> str:
@@ -62,7 +68,7 @@ class OwnRuns(Runs):
         super().__init__(store, crew.progress, force)
         self.crew = crew
 
-    def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> Iterator[tuple[Sequence[Run], RunRecord]]:
+    def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> DoneTogether:
         return self.crew.do(jobs, self._perform)
 
     def _perform(self, same: Sequence[Run], share: Share, report: Report) -> RunRecord:

@@ -1,7 +1,8 @@
 """How do the parts make a benchmark run? targets -> places -> runs -> verdicts, for the shell and for notebooks."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from runner import process
@@ -61,7 +62,8 @@ class Session:
 
         A verdict is written when the last run of its target has ended.
         """
-        outcomes = {index: self._outcome(targets[index], records) for index, records in self._records(targets)}
+        with closing(self._records(targets)) as done:
+            outcomes = {index: self._outcome(targets[index], records) for index, records in done}
         return [outcomes[index] for index in range(len(targets))]
 
     def records(self, targets: Sequence[Target]) -> list[RunRecord]:
@@ -69,19 +71,20 @@ class Session:
         found = dict(self._records(targets))
         return [record for index in range(len(targets)) for record in found[index]]
 
-    def _records(self, targets: Sequence[Target]) -> Iterator[tuple[int, tuple[RunRecord, ...]]]:
+    def _records(self, targets: Sequence[Target]) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
         """By its number, each target with the records of its runs; all is planned before the first one runs."""
         planned = [self.plan(target) for target in targets]
         of = {id(run): index for index, runs in enumerate(planned) for run in runs}
         left = Counter(of.values())
         done: dict[int, RunRecord] = {}
         yield from ((index, ()) for index, runs in enumerate(planned) if not runs)
-        for run, record in self.runs.do([run for runs in planned for run in runs]):
-            done[id(run)] = record
-            index = of[id(run)]
-            left[index] -= 1
-            if not left[index]:
-                yield index, tuple(done[id(each)] for each in planned[index])
+        with closing(self.runs.do([run for runs in planned for run in runs])) as ended:
+            for run, record in ended:
+                done[id(run)] = record
+                index = of[id(run)]
+                left[index] -= 1
+                if not left[index]:
+                    yield index, tuple(done[id(each)] for each in planned[index])
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
         """The runs of a target, each with its place, which is built if it is missing; with its own seeds by default."""

@@ -130,13 +130,19 @@ def test_an_interrupt_stops_all_that_run(toy, tmp_path):
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [".claims"]
 
 
-def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch):
+@pytest.mark.parametrize("what", ["save", "save_verdict"])
+def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, what):
+    """A record is written by the thread that made it, a verdict by the main one, while other runs go on."""
     meeting(toy, tmp_path / "notes", 100, ["fixed"])
+    case = toy_config()["cases"]["only"]
+    first = case | {"variants": case["variants"] | {"fixed": {"script": "quick.py"}}}
+    toy.write("quick.py", SCRIPT.replace("VALUE", "2"))
+    toy.configure(cases={"first": first, "second": case})
 
-    def full(store, record):
+    def full(store, *arguments):
         raise ResultsError("no room")
 
-    monkeypatch.setattr("runner.store.Store.save", full)
+    monkeypatch.setattr(f"runner.store.Store.{what}", full)
     start = time.monotonic()
     with pytest.raises(ResultsError, match="no room"):
         toy.run(jobs=4)
