@@ -25,7 +25,7 @@ SEEDS = ("PyTorch-115607/simple", "PyTorch-115607/complex", "SO-60335387/digits"
 
 
 def evaluate(tmp_path, *names, **options):
-    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu"), on_stderr())
+    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu", jobs=2), on_stderr())
     chosen = [detectors.load(ROOT, name) for name in names]
     result = campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
     assert not result.broken
@@ -45,7 +45,7 @@ def test_our_detectors_find_both_seed_bugs_at_once_and_accuse_nothing_else(tmp_p
 
 @pytest.mark.real
 def test_controls_learn_what_they_are_to_learn(tmp_path):
-    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu"), on_stderr())
+    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu", jobs=2), on_stderr())
     for record in session.records(controls.load(ROOT).targets()):
         assert record.ok, record.reason
         losses = [metric["loss"] for metric in record.metrics]
