@@ -117,7 +117,7 @@ def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> R
 
 
 def not_done(run: Run, reason: str) -> RunRecord:
-    """The record of a run that was lost on its way, though it was begun. It is saved nowhere."""
+    """The record of a run that was begun and lost on its way; saving it is the caller's."""
     return _record(run, NOTHING, "killed", reason, _now(), ())
 
 
