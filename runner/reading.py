@@ -38,17 +38,25 @@ def shown(path: Path) -> str:
     return text if text.isprintable() else repr(text)
 
 
-def read_bytes(path: Path, limit: int, within: Path | None = None) -> bytes:
-    """What a plain file holds, if that is at most `limit` bytes, and no link leads out of the folder `within`.
+def read_start(path: Path, size: int, within: Path | None = None) -> bytes:
+    """The first `size` bytes of a plain file, or all of them, if no link leads out of the folder `within`.
 
     Raises UnsafeError.
     """
     try:
         _check_file(path, within)
         with path.open("rb") as file:
-            data = file.read(limit + 1)
+            return file.read(size)
     except OSError as error:
         raise UnsafeError(f"cannot be read: {error.strerror}") from error
+
+
+def read_bytes(path: Path, limit: int, within: Path | None = None) -> bytes:
+    """What a plain file holds, if that is at most `limit` bytes, and no link leads out of the folder `within`.
+
+    Raises UnsafeError.
+    """
+    data = read_start(path, limit + 1, within)
     if len(data) > limit:
         raise UnsafeError(f"is larger than {limit} bytes")
     return data

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from runner.errors import ResultsError, UsageError
 from runner.model import Bug, Case
-from runner.records import expected_records
+from runner.records import expected_seconds
 
 LOCATIONS = ("user code", "framework", "compiler", "library", "hardware")
 
@@ -54,7 +54,7 @@ class Filter:
 def seconds(bug: Bug, case: Case) -> float | None:
     """Wall seconds of all runs of a case together, by its expected records; None where there are none to read."""
     try:
-        records = expected_records(bug, case.name)
+        taken = expected_seconds(bug, case.name)
     except ResultsError:
         return None
-    return sum(record.wall_s for record in records) if records else None
+    return sum(taken) if taken else None

@@ -60,8 +60,28 @@ def test_seconds_are_those_of_the_expected_records(toy):
     taken = seconds(bug, case)
     assert taken == pytest.approx(sum(record.wall_s for record in outcome.records)) and taken > 0
     assert Filter(max_seconds=taken * 2).of([bug]) == [bug] and Filter(max_seconds=taken / 2).of([bug]) == []
-    next((toy.directory / "expected").rglob("*.json")).write_text("{")
-    assert seconds(bug, case) is None
+    path = next((toy.directory / "expected").rglob("*.json"))
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps(data, sort_keys=True))  # not as we write it, but a record nevertheless
+    assert seconds(bug, case) == pytest.approx(taken)
+    for broken in ("{", json.dumps(data | {"wall_s": "1"}, indent=1), json.dumps(data | {"wall_s": -1}, indent=1)):
+        path.write_text(broken)
+        assert seconds(bug, case) is None
+
+
+def test_seconds_need_no_metrics(toy, monkeypatch):
+    """A list of many bugs shall not read megabytes of metrics."""
+    outcome = toy.run()
+    save_expected(
+        [
+            replace(
+                outcome,
+                records=tuple(replace(r, pinned=True, environment="toy", revision="0") for r in outcome.records),
+            )
+        ]
+    )
+    monkeypatch.delattr("runner.records.read_record")
+    assert seconds(toy.bug, toy.bug.cases["only"]) > 0
 
 
 def test_a_limit_is_above_zero():
