@@ -7,11 +7,12 @@ program starts stays below the watcher, even what leaves the session or outlives
 
 - the program's end. The watcher then kills what is left and ends with the same exit status, or by the same signal;
 - the runner's wish: SIGTERM from the runner;
-- the runner's own end, however sudden: the kernel then sends SIGTERM. What is named by `remove` is removed;
+- the runner's own end, however sudden: the kernel then sends SIGTERM;
 - the watcher's own sudden end: the kernel then kills the program, and the runner the process group.
 
 NAMEs: `runner` (its process number) and `report` (a file descriptor, to which is written what the runner must know) are
-needed; `network=no`, `memory_mb`, `output_mb`, `file_mb` and `remove` are limits.
+needed; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits; `folder` is the program's own, with a folder
+`home` in it: made here, and removed here in the end, for a runner that was killed would leave it behind.
 
 It imports nothing of this project and little else: pathlib, argparse or json would double the time that it takes.
 """
@@ -41,7 +42,7 @@ def main() -> None:
     """Start the program, watch over it, end as it ends."""
     split = sys.argv.index("--")
     given = dict(word.split("=", 1) for word in sys.argv[1:split])
-    runner, report = int(given["runner"]), int(given["report"])
+    runner, report, folder = int(given["runner"]), int(given["report"]), given.get("folder")
     os.set_inheritable(report, False)
     # Before anything is started: held signals wait, so that none comes unheard.
     signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
@@ -55,6 +56,7 @@ def main() -> None:
     memory, output, file = (int(float(given.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb"))
     watcher, status, excess = os.getpid(), int(signal.SIGKILL), None
     if os.getppid() == runner:  # else it ended before the kernel was asked to tell
+        _make(folder, report)
         program = os.fork()
         if program == 0:
             _become(sys.argv[split + 1 :], watcher, report, file)
@@ -64,10 +66,7 @@ def main() -> None:
         for stream in STREAMS:
             if output and os.fstat(stream).st_size > output:
                 os.ftruncate(stream, output)
-    if os.getppid() != runner and "remove" in given:
-        import shutil
-
-        shutil.rmtree(given["remove"], ignore_errors=True)
+    _remove(folder)
     _end_as(status)
 
 
@@ -139,6 +138,33 @@ def _kill_all(program: int, status: int | None) -> int:
         elif pid == 0:
             time.sleep(0.002)
     return signal.SIGKILL if status is None else status
+
+
+def _make(folder: str | None, report: int) -> None:
+    """Make the program's folder and its home; reports and ends where that cannot be done."""
+    if folder is None:
+        return
+    try:
+        os.mkdir(folder, 0o700)  # noqa: PTH102
+        os.mkdir(folder + "/home")  # noqa: PTH102
+    except OSError as error:
+        os.write(report, f"failed\n{folder}: cannot be made: {error.strerror}".encode())
+        os._exit(1)
+
+
+def _remove(folder: str | None) -> None:
+    """Remove the program's folder, whose home is mostly all that there is in it: shutil takes a while to import."""
+    if folder is None:
+        return
+    try:
+        os.rmdir(folder + "/home")  # noqa: PTH106
+        os.rmdir(folder)  # noqa: PTH106
+    except OSError:
+        import contextlib
+        import shutil
+
+        with contextlib.suppress(RecursionError):  # a tree of a thousand levels stays: the program did not fail by that
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _excess(program: int, memory: int, output: int) -> str | None:

@@ -1,6 +1,7 @@
 """What may a program take of the machine? Limits, and how they are told to confine.py, which keeps them."""
 
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -39,25 +40,24 @@ class Limits:
 
 
 def command(limits: Limits | None, folder: Path | None, report: int) -> list[str]:
-    """What is to be started, less the program's own arguments. `folder` is removed if we are killed."""
-    words = [*(limits.words() if limits else ()), *([f"remove={folder}"] if folder else ())]
+    """What is to be started, less the program's own arguments. `folder` is made for the program, and removed."""
+    words = [*(limits.words() if limits else ()), *([f"folder={folder}"] if folder else ())]
     return [sys.executable, "-I", "-S", str(CONFINE), f"runner={os.getpid()}", f"report={report}", *words, "--"]
 
 
 @contextmanager
 def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[Path | None, Mapping[str, str]]]:
-    """A new folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
+    """The name of a folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
 
     It is not in the working directory: the paths of sockets in TMPDIR, of torch.multiprocessing say, have to be short.
+    confine.py makes it and removes it, which we do only where that was killed.
     """
     if limits is None:
         yield None, env
         return
-    folder = Path(tempfile.mkdtemp(prefix="tb-"))
+    folder = Path(tempfile.gettempdir(), f"tb-{secrets.token_hex(4)}")
     try:
-        home = folder / "home"
-        home.mkdir()
-        yield folder, {**env, "HOME": str(home), "TMPDIR": str(folder)}
+        yield folder, {**env, "HOME": str(folder / "home"), "TMPDIR": str(folder)}
     finally:
         with suppress(RecursionError):  # a tree of a thousand levels stays: no reason to stop others
             shutil.rmtree(folder, ignore_errors=True)

@@ -15,7 +15,7 @@ from conftest import toy_config
 from test_process import is_alive, run, wait_until
 
 from runner import limits, process
-from runner.errors import UsageError
+from runner.errors import ProcessError, UsageError
 from runner.limits import Limits, command
 
 # A program whose relatives are hard to kill: it prints the numbers of all, then waits. One of them has left the session
@@ -90,7 +90,6 @@ def test_a_killed_runner_leaves_no_process_and_no_folder(runner, tmp_path):
 
 def test_where_the_runner_is_gone_before_the_program_starts_nothing_starts(tmp_path):
     folder = tmp_path / "folder"
-    folder.mkdir()
     argv = [word if not word.startswith("runner=") else "runner=1" for word in command(None, folder, 2)]
     program = [sys.executable, "-c", "open('ran', 'w')"]
     done = subprocess.run([*argv, *program], cwd=tmp_path, start_new_session=True)
@@ -160,6 +159,13 @@ def test_a_program_with_limits_has_a_home_of_its_own(tmp_path):
     assert Path(home) != Path.home() and not Path(home).exists() and not Path(temporary).exists()
     assert sorted(here.strip("[]").replace("'", "").split(", ")) == ["stderr", "stdout"]
     assert len(temporary) < len("/tmp/") + 20 or "TMPDIR" in os.environ
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(ProcessError, match="gone/tb-.*: cannot be made: No such file or directory"):
+        run(tmp_path, "open('ran', 'w')", limits=Limits())
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_folder_that_cannot_be_removed_is_left(tmp_path, monkeypatch):

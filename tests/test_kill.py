@@ -51,8 +51,10 @@ def comparable(results):
 
 @pytest.mark.stress
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_fifty_kills_change_nothing(tmp_path, jobs):
+def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
     chance = random.Random(jobs)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     directories = list(bugs(tmp_path / "bugs", 18, 0.1 * jobs))
     results, undisturbed = tmp_path / "results", tmp_path / "undisturbed"
     again, seen, kills, unfinished = command(directories, results, "-j", jobs), {}, 0, 0
@@ -76,6 +78,7 @@ def test_fifty_kills_change_nothing(tmp_path, jobs):
     assert comparable(results) == comparable(undisturbed) and len(comparable(results)) == 3 * 37
     files = [{path.relative_to(root) for path in root.rglob("*")} for root in (results, undisturbed)]
     assert files[0] == files[1], "something was left behind"
+    assert list((tmp_path / "tmp").iterdir()) == [], "something was left among the temporary files"
 
 
 @pytest.mark.stress
