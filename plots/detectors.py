@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-CELL_INCHES = (0.95, 0.42)
+CELL_INCHES = (0.62, 0.3)
 # Labels of points at one height and closer than this factor are put above each other.
 CROWDED = 1.6
 TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
@@ -26,17 +26,18 @@ def draw(outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind
 def _matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path:
     buggy = outcomes[outcomes.kind == "buggy"]
     cases = list(dict.fromkeys(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
-    columns = [*(f"{bug}\n{case}" + ("\n(benign)" if benign else "") for bug, case, benign in cases), "controls"]
+    rows = [*(f"{bug}/{case}" + (" (benign)" if benign else "") for bug, case, benign in cases), "controls"]
+    columns = [label(row) for _, row in scores.iterrows()]
     with styled():
         figure = new_figure(1)
-        figure.set_size_inches(3.4 + CELL_INCHES[0] * len(columns), 2.2 + CELL_INCHES[1] * len(scores))
+        figure.set_size_inches(3.4 + CELL_INCHES[0] * len(columns), 2.4 + CELL_INCHES[1] * len(rows))
         axes = figure.subplots()
-        for y, (_, row) in enumerate(scores.iterrows()):
+        for x, (_, row) in enumerate(scores.iterrows()):
             mine = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
-            for x, (bug, case, _) in enumerate(cases):
+            for y, (bug, case, _) in enumerate(cases):
                 _cell(axes, x, y, *_outcome(mine[(mine.bug == bug) & (mine.case == case)]))
-            _cell(axes, len(cases), y, *_controls(row))
-        _label(axes, columns, [label(row) for _, row in scores.iterrows()])
+            _cell(axes, x, len(cases), *_controls(row))
+        _label(axes, columns, rows)
         _legend(axes)
         return save(figure, path)
 
@@ -47,7 +48,7 @@ def _outcome(mine: "pd.DataFrame") -> tuple[str, str]:
     if buggy.empty:
         return "did not run", ""
     if (buggy.status != "ok").any():
-        return "did not run", str(buggy.status[buggy.status != "ok"].iloc[0]).replace("_", "\n")
+        return "did not run", str(buggy.status[buggy.status != "ok"].iloc[0]).replace("_", " ")
     accused = bool(fixed.alarmed.any())
     if not buggy.alarmed.any():
         return ("false alarm" if accused else "silent"), ("fixed only" if accused else "")
@@ -68,7 +69,7 @@ def _cell(axes: "Axes", x: float, y: float, state: str, text: str) -> None:
     from matplotlib.patches import Rectangle
 
     axes.add_patch(Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, color=OUTCOMES[state], linewidth=0))
-    axes.text(x, y, text, ha="center", va="center", fontsize=8)
+    axes.text(x, y, text, ha="center", va="center", fontsize=7)
 
 
 def _label(axes: "Axes", columns: list[str], rows: list[str]) -> None:
