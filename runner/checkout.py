@@ -11,8 +11,8 @@ from runner.errors import UsageError
 from runner.model import Target
 
 
-def checkout(targets: Sequence[Target], directory: Path, blind: bool) -> list[str]:
-    """Fill a new directory with the scripts of the targets; returns lines that say how to run each one.
+def checkout(targets: Sequence[Target], directory: Path, blind: bool, python: str = "python3") -> list[str]:
+    """Fill a new directory with the scripts of the targets; returns lines that say how to run each one, by `python`.
 
     Every script gets a JSON file with the parameters of its case. With `blind` the scripts have neutral names, and
     nothing in the directory tells which variant is which; only the returned lines do.
@@ -21,12 +21,14 @@ def checkout(targets: Sequence[Target], directory: Path, blind: bool) -> list[st
         raise UsageError(f"{directory} exists and is not empty; name a new directory")
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        return _blind(targets, directory) if blind else _open(targets, directory)
+        programs = _blind(targets, directory) if blind else _open(targets, directory)
     except OSError as error:
         raise UsageError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
+    start = f"cd {shlex.quote(str(directory))} && {shlex.quote(python)}"
+    return [f"{target}: {start} {arguments}" for target, arguments in programs]
 
 
-def _open(targets: Sequence[Target], directory: Path) -> list[str]:
+def _open(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
     bug = targets[0].bug
     for path in (
         *bug.scripts,
@@ -36,22 +38,20 @@ def _open(targets: Sequence[Target], directory: Path) -> list[str]:
     ):
         if path.is_file():
             shutil.copy(path, directory / path.name)
-    lines = []
+    programs = []
     for target in targets:
         parameters = directory / f"{target.case.name}.json"
         _write_parameters(target, parameters)
         for variant in target.variants:
             script = target.case.variants[variant].script.name
-            lines.append(
-                f"{target.case.id}/{variant}: cd {shlex.quote(str(directory))} && python3 {script} {parameters.name}"
-            )
-    return lines
+            programs.append((f"{target.case.id}/{variant}", f"{script} {parameters.name}"))
+    return programs
 
 
-def _blind(targets: Sequence[Target], directory: Path) -> list[str]:
+def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
     bug = targets[0].bug
-    programs = {variant.script for case in bug.cases.values() for variant in case.variants.values()}
-    for shared in set(bug.scripts) - programs:
+    whole = {variant.script for case in bug.cases.values() for variant in case.variants.values()}
+    for shared in set(bug.scripts) - whole:
         shutil.copy(shared, directory / shared.name)
     chosen = {target.case.variants[variant].script for target in targets for variant in target.variants}
     # Numbered in the order of their hashes: stable, and unrelated to which is which.
@@ -59,16 +59,14 @@ def _blind(targets: Sequence[Target], directory: Path) -> list[str]:
     names = {script: f"program{index}.py" for index, script in enumerate(order, 1)}
     for script, name in names.items():
         shutil.copyfile(script, directory / name)
-    lines = []
+    programs = []
     for index, target in enumerate(targets, 1):
         parameters = directory / f"parameters{index}.json"
         _write_parameters(target, parameters)
         for variant in target.variants:
             name = names[target.case.variants[variant].script]
-            lines.append(
-                f"{target.case.id}/{variant}: cd {shlex.quote(str(directory))} && python3 {name} {parameters.name}"
-            )
-    return lines
+            programs.append((f"{target.case.id}/{variant}", f"{name} {parameters.name}"))
+    return programs
 
 
 def _write_parameters(target: Target, path: Path) -> None:

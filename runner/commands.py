@@ -173,11 +173,20 @@ def _show_results(arguments: Namespace) -> int:
 
 
 def checkout_command(arguments: Namespace) -> int:
+    from runner import environment
     from runner.checkout import checkout
 
-    targets = load().select([arguments.target])
-    for line in checkout(targets, arguments.directory, blind=arguments.blind):
+    catalog = load()
+    targets = catalog.select([arguments.target])
+    name = targets[0].bug.environment
+    # A bug directory from elsewhere may name an environment that is not here.
+    known = name in environment.names(catalog.root)
+    built = environment.find(environment.load(catalog.root, name)) if known else None
+    for line in checkout(targets, arguments.directory, arguments.blind, str(built.python) if built else "python3"):
         print(line)
+    if built is None:
+        advice = f"; `trainbugs env build {name}` makes one" if known else ""
+        print(f"python3 has to be one with the packages of {name}, which is not built here{advice}", file=sys.stderr)
     return 0
 
 
