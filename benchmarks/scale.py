@@ -1,4 +1,4 @@
-"""How does the runner behave with many runs? Parts of benchmark.py: `schedule` and `catalogue`."""
+"""How does the runner behave with many runs? Parts of benchmark.py: `schedule`, `catalogue` and `crowd`."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from runner import environment
@@ -103,13 +104,29 @@ def bench_catalogue(arguments):
     print()
 
 
-def _bare(run):
+def bench_crowd(arguments):
+    """Seconds of a script alone, and of two and three at once upon the same cores, with libgomp's waiting and ours."""
+    session = Session(Catalog(ROOT), Options(results=Path("unused"), device="cpu", seeds=(0,)), on_stderr())
+    (target,) = session.catalog.select(["SO-60335387/digits/fixed"])
+    (run,) = session.plan(target)
+    for together in (1, 2, 3):
+        for name, variables in (("libgomp's own", {"GOMP_SPINCOUNT": "300000"}), ("the runner's", {})):
+            with ThreadPoolExecutor(together) as pool:
+                start = time.perf_counter()
+                list(pool.map(_bare, [run] * together, [variables] * together))
+                taken = time.perf_counter() - start
+            print(f"{run.name}, {together} at once, spin count {name:13s}: {taken:6.1f} s", flush=True)
+    print()
+
+
+def _bare(run, variables=()):
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         for name, text in run.scripts.items():
             (directory / name).write_bytes(text)
         (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}))
         own = {"TRAINBUGS_CACHE": str(environment.cache_root()), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor"}
+        own |= dict(variables)
         start = time.perf_counter()
         subprocess.run(
             [str(run.place.python_path), *run.arguments],

@@ -34,6 +34,9 @@ FIXED = {
     "TZ": "UTC",
     "PYTHONHASHSEED": "0",
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    # How long a thread of libgomp waits busily for the next loop: long enough for a run that has its cores for itself.
+    # By default it is thirty times as long, and runs that share cores steal them from each other by waiting.
+    "GOMP_SPINCOUNT": "10000",
 }
 # Settings of uv and Python that would make an environment something else than its lock says.
 NOT_FOR_BUILDS = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_TORCH_BACKEND", "UV_PYTHON")

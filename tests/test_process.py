@@ -115,7 +115,7 @@ def test_the_environment_is_an_allow_list(tmp_path, monkeypatch):
     text = (tmp_path / "stdout").read_text()
     assert "SECRET_TOKEN" not in text and "PYTHONPATH" not in text
     assert '"OMP_NUM_THREADS": "2"' in text and '"TZ": "UTC"' in text and '"PYTHONHASHSEED": "0"' in text
-    assert '"CUBLAS_WORKSPACE_CONFIG": ":4096:8"' in text
+    assert '"CUBLAS_WORKSPACE_CONFIG": ":4096:8"' in text and '"GOMP_SPINCOUNT": "10000"' in text
 
 
 def test_a_program_that_is_not_there(tmp_path):
