@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-CELL_INCHES = (0.62, 0.3)
+CELL_INCHES = (0.68, 0.3)
 # Labels of points at one height and closer than this factor are put above each other.
 CROWDED = 1.6
 TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
@@ -25,7 +25,7 @@ def draw(outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind
 
 def _matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path:
     buggy = outcomes[outcomes.kind == "buggy"]
-    cases = list(dict.fromkeys(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
+    cases = sorted(set(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
     rows = [*(f"{bug}/{case}" + (" (benign)" if benign else "") for bug, case, benign in cases), "controls"]
     columns = [label(row) for _, row in scores.iterrows()]
     with styled():
