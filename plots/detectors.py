@@ -30,7 +30,8 @@ def _matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Pat
     columns = [label(row) for _, row in scores.iterrows()]
     with styled():
         figure = new_figure(1)
-        figure.set_size_inches(3.4 + CELL_INCHES[0] * len(columns), 2.4 + CELL_INCHES[1] * len(rows))
+        # Not narrower than the legend.
+        figure.set_size_inches(max(10.0, 3.4 + CELL_INCHES[0] * len(columns)), 2.4 + CELL_INCHES[1] * len(rows))
         axes = figure.subplots()
         for x, (_, row) in enumerate(scores.iterrows()):
             mine = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from detector_kit import ToolError, alarm, error_line, main, run
 
-PRELUDE = Path(__file__).with_name("prelude.py")
+SITE = Path(__file__).with_name("site")
 SAMPLING = ["--sampling-interval", "10", "--warm-up-steps", "10"]
 
 
@@ -31,8 +31,8 @@ def trace(target, out, options, log):
     directory = Path(target.directory)
     script = directory / "run.sh"
     # Its own way to call the program is without arguments, and with no other folder on PYTHONPATH than the program's.
-    path = os.pathsep.join([*target.packages, str(directory)])
-    words = [target.python, str(PRELUDE), target.script, *(str(directory / word) for word in target.arguments)]
+    path = os.pathsep.join([str(SITE), *target.packages, str(directory)])
+    words = [target.python, target.script, *(str(directory / word) for word in target.arguments)]
     script.write_text(f"export PYTHONPATH={shlex.quote(path)}\n{shlex.join(words)}\n")
     models = sorted(set(re.findall(r"(\w+)\.parameters\(\)", (directory / target.script).read_text())) - {"self"})
     tracked = ["--models-to-track", *models] if models else []
