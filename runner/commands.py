@@ -179,14 +179,12 @@ def checkout_command(arguments: Namespace) -> int:
     catalog = load()
     targets = catalog.select([arguments.target])
     name = targets[0].bug.environment
-    # A bug directory from elsewhere may name an environment that is not here.
-    known = name in environment.names(catalog.root)
+    known = name in environment.names(catalog.root)  # a bug directory from elsewhere may name another one
     built = environment.find(environment.load(catalog.root, name)) if known else None
     for line in checkout(targets, arguments.directory, arguments.blind, str(built.python) if built else "python3"):
         print(line)
     if built is None:
-        advice = f"; `trainbugs env build {name}` makes one" if known else ""
-        print(f"python3 has to be one with the packages of {name}, which is not built here{advice}", file=sys.stderr)
+        print(f"{name} is not built here (`trainbugs env build`): python3 has to have its packages", file=sys.stderr)
     return 0
 
 

@@ -25,8 +25,6 @@ import sys
 import time
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 EVERY_S = 0.5
 # So many times as long as a look at the memory takes, it is at least until the next one.
 IDLE = 20
@@ -49,7 +47,10 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if given.get("network") == "no":
-        _cut_network(report)
+        # Isolated Python does not find what lies beside this file.
+        import runpy
+
+        runpy.run_path(os.path.join(os.path.dirname(__file__), "network.py"))["cut"](report)  # noqa: PTH118, PTH120
     # Not earlier: the kernel may forget it where namespaces are entered.
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM)
     _call("prctl", PR_SET_CHILD_SUBREAPER, 1)
@@ -231,35 +232,6 @@ def _end_as(status: int) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
         os.kill(os.getpid(), number)
     os._exit(os.waitstatus_to_exitcode(status))
-
-
-def _cut_network(report: int) -> None:
-    """Go where there is no network but localhost; reports and ends where that is not allowed."""
-    import fcntl
-    import socket
-    import struct
-
-    try:
-        _enter_namespaces()
-        # The request of the kernel: a name, and flags in the first two of the bytes that follow.
-        shape = struct.Struct("16sh22x")
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            _, flags = shape.unpack(fcntl.ioctl(any_socket, SIOCGIFFLAGS, shape.pack(b"lo", 0)))
-            fcntl.ioctl(any_socket, SIOCSIFFLAGS, shape.pack(b"lo", flags | IFF_UP))
-    except OSError as error:
-        os.write(report, f"network\n{error.strerror}".encode())
-        os._exit(1)
-
-
-def _enter_namespaces() -> None:
-    """A network of our own, where we may have one as we are; else as the same user of a user namespace of our own."""
-    if LIBC.unshare(CLONE_NEWNET) == 0:
-        return
-    user, group = os.geteuid(), os.getegid()
-    _call("unshare", CLONE_NEWUSER | CLONE_NEWNET)
-    for name, text in {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}.items():
-        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
-            file.write(text)
 
 
 def _call(name: str, *arguments: int) -> None:

@@ -20,9 +20,8 @@ from runner.limits import Limits, command, own_folder
 POLL_S = 0.02
 GRACE_S = 7.0  # a little more than confine.py takes at most to end a program
 MAX_SAID_BYTES = 1_000_000
-# What a bug's script sees of the user's environment. Everything else is left out: it could change a result, or be a
-# secret. Of these, LD_LIBRARY_PATH can change a result, but interpreters of clusters do not start without it; HOME and
-# TMPDIR are seen only by what is asked about an interpreter: a run has its own.
+# What a bug's script sees of the user's environment; all else could change a result or be a secret. LD_LIBRARY_PATH
+# can change one too, but interpreters of clusters do not start without it. HOME and TMPDIR: a run has its own.
 INHERITED = ("PATH", "HOME", "TMPDIR", "PYTHONUSERBASE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 # What a download needs besides. There may be passwords in it.
 FOR_DOWNLOADS = (
@@ -34,8 +33,7 @@ FIXED = {
     "TZ": "UTC",
     "PYTHONHASHSEED": "0",
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-    # How long a thread of libgomp waits busily for the next loop: long enough for a run that has its cores for itself.
-    # By default it is thirty times as long, and runs that share cores steal them from each other by waiting.
+    # How long a thread of libgomp waits busily. By default thirty times as long: runs that share cores steal them so.
     "GOMP_SPINCOUNT": "10000",
 }
 # Settings of uv and Python that would make an environment something else than its lock says.

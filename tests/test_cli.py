@@ -130,7 +130,7 @@ def test_env(cli, toy, toy_environment):
 def test_checkout(cli, toy_environment):
     status, out, error = cli("checkout", "Toy-1", "copy", "--blind")
     assert status == 0 and "Toy-1/only/buggy: cd copy && python3 program" in out
-    assert "packages of toy, which is not built here; `trainbugs env build toy` makes one" in error
+    assert error == "toy is not built here (`trainbugs env build`): python3 has to have its packages\n"
     assert cli("env", "build", "toy")[0] == 0
     status, out, error = cli("checkout", "Toy-1", "other")
     assert (status, error) == (0, "") and re.search(r"cd other && /\S+/toy-\S+/bin/python buggy.py only.json", out)

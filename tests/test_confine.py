@@ -254,8 +254,11 @@ def test_a_program_without_network_is_limited_and_killed_like_any_other(tmp_path
 
 
 def test_where_the_network_cannot_be_cut_that_is_said_and_nothing_runs(tmp_path, monkeypatch):
-    refused = limits.CONFINE.read_text().replace("0x10000000, 0x40000000", "1, 1")  # flags that no kernel knows
-    (tmp_path / "confine.py").write_text(refused)
+    network = limits.CONFINE.with_name("network.py").read_text()
+    (tmp_path / "network.py").write_text(
+        network.replace("0x10000000, 0x40000000", "1, 1")
+    )  # flags that no kernel knows
+    (tmp_path / "confine.py").write_text(limits.CONFINE.read_text())
     monkeypatch.setattr(limits, "CONFINE", tmp_path / "confine.py")
     process.network_can_be_cut.cache_clear()
     assert process.network_can_be_cut() == "the network cannot be cut on this machine: Invalid argument"

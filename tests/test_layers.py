@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = [
-    {"runner.errors", "runner.model", "runner.scratch", "runner.limits", "runner.confine"},
+    {"runner.errors", "runner.model", "runner.scratch", "runner.limits", "runner.confine", "runner.network"},
     {"runner.slots", "runner.reading", "runner.fields"},
     {"runner.catalog", "runner.process", "runner.measure", "runner.progress", "runner.key", "runner.options"},
     {"runner.schedule", "runner.settings", "runner.index"},
