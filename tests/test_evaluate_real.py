@@ -13,7 +13,7 @@ import pytest
 from evaluation import campaign, controls, detectors
 from evaluation.records import Evaluations
 from evaluation.scores import outcomes, scores
-from runner import environment
+from runner import build, environment
 from runner.catalog import Catalog
 from runner.progress import on_stderr
 from runner.session import Session
@@ -61,6 +61,24 @@ def test_a_tool_that_crashes_on_compiled_code_has_found_nothing(tmp_path):
     )
     assert {record.status for record in result.checks} == {"tool_error"}
     assert "dynamo" in result.checks[0].reason and not table.alarmed.any()
+
+
+@pytest.mark.real
+def test_what_traincheck_needs_without_a_gpu_reaches_spawned_processes(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import multiprocessing, torch\n"
+        "def look():\n"
+        "    print('cufft_plan_cache' in vars(torch.backends.cuda), torch.cuda.is_available(), flush=True)\n"
+        "if __name__ == '__main__':\n"
+        "    look()\n"
+        "    child = multiprocessing.get_context('spawn').Process(target=look)\n"
+        "    child.start()\n"
+        "    child.join()\n"
+    )
+    built = build.build(environment.load(ROOT, "torch-2.2.2"), on_stderr())
+    env = {"PYTHONPATH": str(ROOT / "detectors" / "traincheck" / "site")}
+    done = subprocess.run([built.python, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines() in ([["False False"] * 2, ["True True"] * 2]), done.stderr
 
 
 @pytest.mark.real
