@@ -6,7 +6,7 @@ python benchmarks/benchmark.py loader --data DIR   # DIR holds MNIST/raw
 python benchmarks/benchmark.py watch           # what our detectors cost: five minutes
 python benchmarks/benchmark.py schedule        # 10,000 toy runs: ten minutes
 python benchmarks/benchmark.py catalogue       # every bug bare, with -j 1 and with -j 2: forty minutes
-python benchmarks/benchmark.py crowd           # scripts that share cores: two minutes
+python benchmarks/benchmark.py crowd           # scripts that share cores: three minutes
 python benchmarks/benchmark.py records         # a table of 100,000 records: two minutes, 0.5 GB of disk
 """
 
