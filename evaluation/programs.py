@@ -28,9 +28,8 @@ class Program:
     @property
     def files(self) -> Mapping[str, bytes]:
         """What a detector may see, under neutral names: the script as program.py, and what it imports."""
-        variants = {variant.script.name for case in self.bug.cases.values() for variant in case.variants.values()}
-        shared = {name: text for name, text in self.run.scripts.items() if name not in variants}
-        return shared | {"program.py": self.run.scripts[self.case.variants[self.run.variant].script.name]}
+        script = self.case.variants[self.run.variant].script.name
+        return {"program.py" if name == script else name: text for name, text in self.run.scripts.items()}
 
     def lay_out(self, directory: Path) -> None:
         """Write the files into a new directory, with the parameters in a config.json beside them."""

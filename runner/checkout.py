@@ -50,8 +50,7 @@ def _open(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
 
 def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
     bug = targets[0].bug
-    whole = {variant.script for case in bug.cases.values() for variant in case.variants.values()}
-    for shared in set(bug.scripts) - whole:
+    for shared in bug.shared:
         shutil.copy(shared, directory / shared.name)
     chosen = {target.case.variants[variant].script for target in targets for variant in target.variants}
     # Numbered in the order of their hashes: stable, and unrelated to which is which.

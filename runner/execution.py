@@ -35,7 +35,7 @@ NOTHING = Finished(returncode=0, timed_out=False, wall_s=0.0, peak_memory_mb=0.0
 class Run:
     """One run to be done. `timeout_s` in seconds; `data` is the folder of data sets that the user named.
 
-    `scripts` are the bug's Python files as they were when the run was planned: these are run, and the key is theirs.
+    `scripts` are the variant's Python files as they were when the run was planned: these are run, the key is theirs.
     `injected`: fault.py, one of them, runs the script. `repeat` counts the times that the same run is done. `gpu` is
     the one that the run may see, by number; None: all that the user's environment shows.
     `max_memory_mb` in MB (10^6 bytes); None: most of the machine's. Without `network` there is nothing but localhost.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runner import reading
 from runner.errors import CatalogError
-from runner.model import Bug, Case, Scalar
+from runner.model import Bug, Case, Scalar, Variant
 
 # Not the machine's number of cores: sums over another number of threads round differently.
 THREADS = 2
@@ -43,13 +43,16 @@ def run_key(
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def read_scripts(bug: Bug, inject: bool = False) -> dict[str, bytes]:
-    """The bug's Python files by name, as they are now; with `inject` the program that puts the fault back as well.
+def read_scripts(bug: Bug, variant: Variant, inject: bool = False) -> dict[str, bytes]:
+    """The Python files of a variant by name, as they are now: its script, and what is no other variant's script.
 
-    Raises CatalogError for one that is not safe to read.
+    So the scripts of a new case leave the keys of the others as they are. With `inject` the program that puts the
+    fault back is among them. Raises CatalogError for a file that is not safe to read.
     """
-    fault = (bug.fault,) if inject and bug.fault else ()
-    return {path.name: _read_script(path, bug.directory) for path in (*bug.scripts, *fault)}
+    # A script that is missing is left out: its runs crash, and say so.
+    files = [path for path in bug.scripts if path in (variant.script, *bug.shared)]
+    fault = [bug.fault] if inject and bug.fault else []
+    return {path.name: _read_script(path, bug.directory) for path in (*files, *fault)}
 
 
 def _read_script(path: Path, within: Path) -> bytes:

@@ -147,6 +147,12 @@ class Bug:
         return tuple(path for path in sorted(self.directory.glob("*.py")) if path.name not in (FAULT, WHY))
 
     @property
+    def shared(self) -> tuple[Path, ...]:
+        """Those of `scripts` that are no variant's own: what several of them import."""
+        own = {variant.script for case in self.cases.values() for variant in case.variants.values()}
+        return tuple(path for path in self.scripts if path not in own)
+
+    @property
     def fault(self) -> Path | None:
         """The program that puts the fault back into a release without it and then runs a script, if there is one."""
         path = self.directory / FAULT

@@ -93,7 +93,10 @@ class Session:
             raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
         if case.data and options.data is None and not options.network:
             raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
-        revision, scripts = process.git_revision(target.bug.directory), read_scripts(target.bug, options.inject)
+        revision = process.git_revision(target.bug.directory)
+        scripts = {
+            name: read_scripts(target.bug, case.variants[name], options.inject) for name in target.variants
+        }
         digest, known = data_digest(case, options.data), estimates(target.bug, case)
         return [
             Run(
@@ -102,7 +105,7 @@ class Session:
                 seed=seed,
                 place=self.places.get(options.environment or case.variants[variant].environment),
                 timeout_s=options.timeout_s or case.timeout_s,
-                scripts=scripts,
+                scripts=scripts[variant],
                 data=options.data,
                 data_digest=digest,
                 revision=revision,

@@ -94,8 +94,12 @@ def _check_scripts(bug: Bug) -> Iterator[str]:
             told = TELLTALE.search(ALLOWED.sub("", line))
             if told:
                 yield f"{script.name}: line {number} says {told.group()!r}; say that in the README, detectors read this"
-        for name in sorted(_imports(tree) & {"runner", "plots", "detectors"}):
+        imported = _imports(tree)
+        for name in sorted(imported & {"runner", "plots", "detectors"}):
             yield f"{script.name}: imports {name}; a script must run without this project"
+        own = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
+        for name in sorted(imported & own):
+            yield f"{script.name}: imports {name}.py, a variant's script; what scripts share belongs into another file"
 
 
 def _parse(text: str) -> ast.Module:
@@ -160,7 +164,8 @@ def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
 def _is_current(bug: Bug, case: Case, record: RunRecord, named: str, root: Path) -> bool:
     """Whether a record is of today's scripts, parameters and lock of that environment: its key comes out again."""
     place = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
-    key = run_key(case, record.variant, read_scripts(bug), record.seed, record.device, place, record.data)
+    scripts = read_scripts(bug, case.variants[record.variant])
+    key = run_key(case, record.variant, scripts, record.seed, record.device, place, record.data)
     lock = environment.load(root, named).lock_hash if named in environment.names(root) else record.lock
     return (key, record.environment, record.lock) == (record.key, named, lock)
 

@@ -34,7 +34,8 @@ def pinned(record: RunRecord, target) -> RunRecord:
     root = target.bug.directory.parent.parent
     lock = environment.load(root, "toy").lock_hash if environment.names(root) else record.lock
     place = ("toy", lock, "True", record.python, record.torch)
-    key = run_key(target.case, record.variant, read_scripts(target.bug), record.seed, record.device, place, record.data)
+    scripts = read_scripts(target.bug, target.case.variants[record.variant])
+    key = run_key(target.case, record.variant, scripts, record.seed, record.device, place, record.data)
     return dataclasses.replace(record, pinned=True, environment="toy", lock=lock, key=key)
 
 

@@ -111,6 +111,27 @@ def test_the_key_changes_with_what_may_change_the_result(toy):
     toy.configure(timeout_s=21, title="Another title")
     assert keys(toy) == first
     assert not {record.key for record in toy.run(seeds=(1,)).records} & set(first)
+    buggy, fixed = first
+    toy.write("buggy.py", SCRIPT.replace("VALUE", "1.5"))
+    assert keys(toy)[0] != buggy and keys(toy)[1] == fixed
+
+
+def test_a_new_case_leaves_the_keys_of_the_others(toy):
+    first = keys(toy)
+    cases = toy_config()["cases"]
+    variants = {name: {"script": f"other_{name}.py"} for name in ("buggy", "fixed")}
+    toy.write("other_buggy.py", SCRIPT.replace("VALUE", "1"))
+    toy.write("other_fixed.py", SCRIPT.replace("VALUE", "2"))
+    toy.configure(cases=cases | {"other": cases["only"] | {"variants": variants}})
+    assert keys(toy) == first
+    assert toy.run("Toy-1/other", seeds=(0,)).verdict.outcome == "REPRODUCED"
+
+
+def test_a_script_of_another_variant_is_not_there_to_be_imported(toy):
+    """Its text is not in the key."""
+    toy.write("buggy.py", "import fixed\n" + SCRIPT.replace("VALUE", "1"))
+    outcome = toy.run(seeds=(0,))
+    assert outcome.verdict.outcome == "INVALID" and "No module named 'fixed'" in outcome.verdict.reason
 
 
 def test_the_key_is_that_of_the_scripts_that_were_run(toy):

@@ -129,17 +129,21 @@ def test_a_folder_of_expected_records_is_no_link(cli, stranger):
     refused(cli, stranger, "expected/only is no plain file")
 
 
+def scripts_of_buggy(bug):
+    return read_scripts(bug, bug.cases["only"].variants["buggy"])
+
+
 def test_a_link_within_the_directory_is_no_harm(stranger):
     (stranger.directory / "buggy.py").rename(stranger.directory / "real.txt")
     (stranger.directory / "buggy.py").symlink_to("real.txt")
-    assert "accuracy" in read_scripts(load_bug(stranger.directory))["buggy.py"].decode()
+    assert "accuracy" in scripts_of_buggy(load_bug(stranger.directory))["buggy.py"].decode()
 
 
 def test_a_file_that_is_exchanged_after_the_directory_was_looked_at(stranger):
     bug = load_bug(stranger.directory)
     replace(stranger.directory / "buggy.py", os.mkfifo)
     with pytest.raises(CatalogError, match="buggy.py: is no plain file"):
-        read_scripts(bug)
+        scripts_of_buggy(bug)
 
 
 def test_a_file_that_is_longer_than_its_size():

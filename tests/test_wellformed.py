@@ -57,6 +57,7 @@ def unknown_metric_in_a_figure(toy):
         (lambda t: (t.directory / "fixed.py").unlink(), "there is no fixed.py"),
         (lambda t: t.write("fixed.py", "def"), "fixed.py: line 1: "),
         (lambda t: t.write("fixed.py", "import runner.api\n"), "imports runner"),
+        (lambda t: t.write("fixed.py", "import buggy\n"), "imports buggy.py, a variant's script"),
         (lambda t: t.write("fixed.py", "from plots import curves\n"), "imports plots"),
         (lambda t: edit(t.directory / "buggy.py", "import sys", "import sys  # BUG: here"), "line 2 says 'BUG'"),
         (lambda t: t.write("helper.py", '"""The fixed one."""\n'), "helper.py: line 1 says 'fixed'"),
@@ -94,7 +95,9 @@ def test_all_problems_are_listed_at_once(whole):
     whole.configure(site={"file": "buggy.py", "line": 99, "api": "x"})
     edit(whole.directory / "fixed.py", "import sys", "import sys  # fixed")
     found = problems(whole.directory, whole.root)
-    assert len(found) == 7 and len({problem.split(":")[0] for problem in found}) == 7
+    # Two of them: the records of fixed.py are outdated, those of buggy.py are not.
+    assert len(found) == 5 and len({problem.split(":")[0] for problem in found}) == 5
+    assert [problem.split(" ")[0] for problem in found[3:]] == [f"expected/only/fixed-seed{n}.json" for n in (0, 1)]
 
 
 def test_expected_records_of_another_seed_are_no_substitute(whole):
