@@ -97,13 +97,14 @@ def _watch(program: int, runner: int, memory: int, output: int) -> tuple[int, st
         heard = signal.sigtimedwait(HEARD, max(0.0, look - time.monotonic()))
         status = _reaped(program)
         if status is not None:
-            return _kill_all(program, status), None
+            # It may have written gigabytes since the last look.
+            return _kill_all(program, status), _excess_of_output(output)
         # A script that signals its whole group means itself, not us.
         if heard and heard.si_signo == signal.SIGTERM and (heard.si_pid == runner or os.getppid() != runner):
             return _kill_all(program, None), None
         start = time.monotonic()
         if start >= look:
-            excess = _excess(program, memory, output)
+            excess = _excess_of_output(output) or _excess_of_memory(program, memory)
             if excess:
                 return _kill_all(program, None), excess
             look = time.monotonic() + max(EVERY_S, IDLE * (time.monotonic() - start))
@@ -168,11 +169,16 @@ def _remove(folder: str | None) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _excess(program: int, memory: int, output: int) -> str | None:
-    """Which limit is exceeded, in words."""
+def _excess_of_output(output: int) -> str | None:
+    """Which stream has become too long, in words."""
     for stream, name in STREAMS.items():
         if output and os.fstat(stream).st_size > output:
             return f"wrote more than {output / MB:g} MB to its {name}"
+    return None
+
+
+def _excess_of_memory(program: int, memory: int) -> str | None:
+    """Whether the program and all that it has started hold too much, in words."""
     # RLIMIT_AS would be simpler, but CUDA reserves address space by the terabyte. Resident pages are quickly counted,
     # shared ones again for each process; what the processes really hold together is asked for only in doubt.
     pages = [_read(f"/proc/{pid}/statm").split()[1:2] for pid in _family(program)] if memory else []

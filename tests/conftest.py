@@ -19,7 +19,7 @@ from runner.session import Session
 from runner.settings import Options
 
 # Options for whole reproductions.
-pytest_plugins = ["proving"]
+pytest_plugins = ["proving", "pytester"]
 
 # A background job of a shell starts with interrupts ignored, and its children inherit that; tests interrupt them.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -71,8 +71,9 @@ class Bounded:
             terminalreporter.line(f"{name}: {why}" + (": NOT RUN, out of time" if name in self.too_late else ""))
         for name, why in self.plan.left_out.items():
             terminalreporter.line(f"{name}: {proof.CHANGED}: NOT RUN, {why}")
-        dates = sorted(self.table[name].date for name in self.plan.standing)
-        terminalreporter.line(f"{len(dates)} more cases have today's keys in tests/proof.csv, of {dates[:1]} and later")
+        dates = sorted(self.table[name].date[:10] for name in self.plan.standing)
+        between = f" ({dates[0]} to {dates[-1]})" if dates else ""
+        terminalreporter.line(f"{len(dates)} more cases stand on {proof.TABLE.name}{between}")
 
 
 class Full:

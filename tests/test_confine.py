@@ -175,7 +175,6 @@ def test_a_folder_that_cannot_be_removed_is_left(tmp_path, monkeypatch):
     subprocess.run(["rm", "-r", *tmp_path.glob("tb-*")], check=True)
 
 
-pytestmark = pytest.mark.stress
 HOG = "held = bytearray(300_000_000)\nimport time; time.sleep(20)"
 
 
@@ -204,6 +203,13 @@ def test_endless_output(tmp_path, stream, name):
     done = run(tmp_path, code, limits=Limits(output_mb=3, file_mb=1000))
     assert done.exceeded == f"wrote more than 3 MB to its {name}"
     assert (tmp_path / stream).stat().st_size == 3_000_000
+
+
+def test_output_is_too_much_also_where_the_program_has_ended_before_anybody_looked(tmp_path):
+    done = run(tmp_path, "print('x' * 4_000_000)", limits=Limits(output_mb=3))
+    assert done.exceeded == "wrote more than 3 MB to its standard output"
+    assert (tmp_path / "stdout").stat().st_size == 3_000_000
+    assert run(tmp_path, "print('x' * 2_000_000)", limits=Limits(output_mb=3)).exceeded is None
 
 
 def test_a_file_that_grows_without_end(tmp_path):

@@ -16,9 +16,10 @@ from evaluation import campaign, detectors
 from runner import build, environment
 from runner.affected import findings
 from runner.catalog import Catalog
+from runner.execution import machine
 from runner.place import Places
 from runner.progress import on_stderr
-from runner.records import version_records
+from runner.records import expected_records, version_records
 from runner.session import Session
 from runner.settings import Options
 from runner.versions import map_versions
@@ -100,8 +101,11 @@ def test_every_bug_reproduces_as_committed(place, target, results, record_proper
     record_property("verdict", outcome.verdict.outcome)
     record_property("drift", outcome.drift)
     assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason
-    # Another CPU may round differently; a whole update of 115607 would be 1e-3. Another copy of MNIST drifts more.
-    assert outcome.drift is not None and (case.data or outcome.drift < 1e-4)
+    assert outcome.drift is not None
+    # Another CPU rounds differently, and training amplifies that; so does another copy of MNIST.
+    machines = {record.machine for record in expected_records(outcome.target.bug, case.name)}
+    if machines == {machine()} and not case.data:
+        assert outcome.drift < 1e-4
 
 
 @pytest.mark.parametrize("place", [intern("torch-2.2.2")], indirect=True)
