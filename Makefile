@@ -2,19 +2,18 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN = .venv/bin
 
-.PHONY: reproduce test test-all fast unit lint benchmark clean
+.PHONY: reproduce test test-all unit lint benchmark clean
 
 reproduce: .venv/installed
 	$(BIN)/trainbugs run PyTorch-115607 SO-60335387/digits --figures
 
-test: lint fast
+test: lint
+	$(BIN)/pytest -n 2 -m "not real"
 	$(BIN)/pytest -m real --proof-within 600
 
-test-all: lint fast
-	$(BIN)/pytest -m real --full-proof
-
-fast: .venv/installed
+test-all: lint
 	$(BIN)/pytest -n 2 -m "not real"
+	$(BIN)/pytest -m real --full-proof
 
 unit: .venv/installed
 	$(BIN)/pytest -n 2 -m "not real and not stress"

@@ -62,6 +62,7 @@ def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:
         x="step",
         panels=(),
         cases=cases,
+        variant_scripts=frozenset(variant.script for case in cases.values() for variant in case.variants.values()),
     )
 
 

@@ -29,7 +29,8 @@ class Program:
     def files(self) -> Mapping[str, bytes]:
         """What a detector may see, under neutral names: the script as program.py, and what it imports."""
         script = self.case.variants[self.run.variant].script.name
-        return {"program.py" if name == script else name: text for name, text in self.run.scripts.items()}
+        shared = {name: text for name, text in self.run.scripts.items() if name != script}
+        return shared | {"program.py": self.run.scripts[script]}
 
     def lay_out(self, directory: Path) -> None:
         """Write the files into a new directory, with the parameters in a config.json beside them."""

@@ -166,6 +166,9 @@ def _bug(config: Any, directory: Path) -> Bug:
         x=plot["x"],
         panels=tuple(_panel(panel) for panel in plot["panels"]),
         cases={name: _case(name, case, config, directory) for name, case in config["cases"].items()},
+        variant_scripts=frozenset(
+            directory / variant["script"] for case in config["cases"].values() for variant in case["variants"].values()
+        ),
     )
 
 

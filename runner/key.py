@@ -50,7 +50,8 @@ def read_scripts(bug: Bug, variant: Variant, inject: bool = False) -> dict[str, 
     fault back is among them. Raises CatalogError for a file that is not safe to read.
     """
     # A script that is missing is left out: its runs crash, and say so.
-    files = [path for path in bug.scripts if path in (variant.script, *bug.shared)]
+    wanted = {variant.script, *bug.shared}
+    files = [path for path in bug.scripts if path in wanted]
     fault = [bug.fault] if inject and bug.fault else []
     return {path.name: _read_script(path, bug.directory) for path in (*files, *fault)}
 

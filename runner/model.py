@@ -140,6 +140,8 @@ class Bug:
     x: str
     panels: tuple[Panel, ...]
     cases: Mapping[str, Case]
+    # Of all its cases, also where some are left out of `cases`.
+    variant_scripts: frozenset[Path]
 
     @property
     def scripts(self) -> tuple[Path, ...]:
@@ -149,8 +151,7 @@ class Bug:
     @property
     def shared(self) -> tuple[Path, ...]:
         """Those of `scripts` that are no variant's own: what several of them import."""
-        own = {variant.script for case in self.cases.values() for variant in case.variants.values()}
-        return tuple(path for path in self.scripts if path not in own)
+        return tuple(path for path in self.scripts if path not in self.variant_scripts)
 
     @property
     def fault(self) -> Path | None:

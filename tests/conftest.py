@@ -18,7 +18,7 @@ from runner.progress import Progress
 from runner.session import Session
 from runner.settings import Options
 
-# Options for whole reproductions.
+# Options for whole reproductions, and a pytest within pytest to test them.
 pytest_plugins = ["proving", "pytester"]
 
 # A background job of a shell starts with interrupts ignored, and its children inherit that; tests interrupt them.

@@ -5,11 +5,11 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from runner import process
 from runner.catalog import Catalog
 from runner.execution import machine
 from runner.model import Bug, Case
@@ -21,7 +21,9 @@ TABLE = Path(__file__).with_name("proof.csv")
 # Of a full proof that was stopped; a row for each test that has passed.
 BEGUN = Path(__file__).with_name("proof-begun.csv")
 SEED_BUGS = ("PyTorch-115607", "SO-60335387")
-# Rough, in seconds: what the share may take, and what it takes to download and build one more environment.
+# Besides the bugs, what may change the outcome of a real test.
+CODE = ("runner", "evaluation", "plots", "environments", "detectors", ":!detectors/expected", "tests/*.py", "setup.cfg")
+# Rough, in seconds: what the share may take at most, and what it takes to download and build one more environment.
 SHARE_S = 180.0
 ENVIRONMENT_S = 45.0
 
@@ -33,8 +35,8 @@ class Row:
     """A case that was run as a whole: all seeds, both variants, in its pinned environment.
 
     `key` is that of `case_key`, `drift` the largest distance of a metric from the expected records, `seconds` the wall
-    time. `commit` ends with -dirty where the proven files were not those of a commit. In the table of a proof that was
-    stopped there are rows of other tests too: `name` is the test's, `key` and `drift` are empty.
+    time. In the table of a proof that was stopped there are rows of other tests too: `name` is the test's, `drift` is
+    empty, and `key` holds the `code_key` as well.
     """
 
     name: str
@@ -71,6 +73,14 @@ def keys(catalog: Catalog) -> dict[str, str]:
     return {case.id: case_key(bug, case) for bug in bugs for case in bug.cases.values()}
 
 
+def code_key() -> str:
+    """What identifies our own part of a proof: a hash of the runner, the detectors, the locks and the tests."""
+    digest = hashlib.sha256()
+    for name in sorted(_git("ls-files", "--", *CODE).splitlines()):
+        digest.update(f"{name} {hashlib.sha256((ROOT / name).read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
 def read(path: Path) -> dict[str, Row]:
     """The rows of a table by name; none where there is no table."""
     if not path.exists():
@@ -100,8 +110,11 @@ def lacking() -> dict[str, str]:
     return found | ({} if shutil.which("g++") else {"c++": "needs a C++ compiler"})
 
 
-def plan(catalog: Catalog, table: Mapping[str, Row], commit: str, lacks: Mapping[str, str]) -> Plan:
-    """The seed bugs, all that the table does not prove, and a share of the others that the commit chooses."""
+def plan(catalog: Catalog, table: Mapping[str, Row], commit: str, lacks: Mapping[str, str], within_s: float) -> Plan:
+    """The seed bugs, all that the table does not prove, and a share of the others that the commit chooses.
+
+    The share takes half of the time at most that the rest is expected to leave of `within_s`.
+    """
     bugs = {case.id: bug for name in catalog.active() for bug in [catalog.bug(name)] for case in bug.cases.values()}
     cases = {name: bug.cases[name.split("/")[1]] for name, bug in bugs.items()}
     today = keys(catalog)
@@ -111,9 +124,11 @@ def plan(catalog: Catalog, table: Mapping[str, Row], commit: str, lacks: Mapping
     unproven = [name for name in cases if name not in (*proven, *chosen)]
     chosen |= {name: CHANGED for name in unproven if name not in barred}
     others = [name for name in proven if name not in (*chosen, *barred)]
-    costs = {name: seconds(bugs[name], cases[name]) or 0.0 for name in others}
+    costs = {name: seconds(bugs[name], cases[name]) or 0.0 for name in (*chosen, *others)}
     environments = {name: case.variants["buggy"].environment for name, case in cases.items()}
-    chosen |= dict.fromkeys(share(costs, environments, {environments[name] for name in chosen}, commit), SHARE)
+    built = {environments[name] for name in chosen}
+    left_s = within_s - sum(costs.pop(name) for name in chosen) - ENVIRONMENT_S * len(built)
+    chosen |= dict.fromkeys(share(costs, environments, built, commit, min(SHARE_S, left_s / 2)), SHARE)
     return Plan(
         chosen=_by_environment(chosen, environments),
         left_out={name: barred[name] for name in unproven if name in barred},
@@ -121,13 +136,18 @@ def plan(catalog: Catalog, table: Mapping[str, Row], commit: str, lacks: Mapping
     )
 
 
-def share(costs: Mapping[str, float], environments: Mapping[str, str], built: Iterable[str], commit: str) -> list[str]:
-    """Cases that together take about SHARE_S, in an order that is another one for each commit."""
-    left, there, taken = SHARE_S, set(built), []
+def share(
+    costs: Mapping[str, float], environments: Mapping[str, str], built: Iterable[str], commit: str, left_s: float
+) -> list[str]:
+    """Cases that together take about `left_s`, in an order that is another one for each commit.
+
+    The first one is taken whatever it costs, so that each case has its turn.
+    """
+    there, taken = set(built), list[str]()
     for name in sorted(costs, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest()):
         cost = costs[name] + (0.0 if environments[name] in there else ENVIRONMENT_S)
-        if cost <= left:
-            left -= cost
+        if cost <= left_s or (not taken and left_s > 0):
+            left_s -= cost
             there.add(environments[name])
             taken.append(name)
     return taken
@@ -145,9 +165,15 @@ def _by_environment(chosen: Mapping[str, str], environments: Mapping[str, str]) 
 
 def commit() -> str:
     """The commit of this checkout, with -dirty where what a proof runs differs from it; empty outside of git."""
-    parts = ("bugs", "environments", "runner", "evaluation", "detectors")
-    revisions = [process.git_revision(ROOT / part) or "" for part in parts]
-    return max(revisions, key=len)
+    if not (revision := _git("rev-parse", "HEAD").strip()):
+        return ""
+    changed = _git("status", "--porcelain", "--", *CODE, "bugs", ":!bugs/*/expected/*", ":!bugs/*/README.md")
+    return revision + ("-dirty" if changed.strip() else "")
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else ""
 
 
 def this_machine() -> str:

@@ -15,8 +15,8 @@ def pytest_addoption(parser):
         "--proof-within",
         type=float,
         metavar="SECONDS",
-        help="reproduce only the seed bugs, what tests/proof.csv does not prove, and a share of the rest; "
-        "after so many seconds nothing more is begun",
+        help="of the real tests, only reproduce the seed bugs, what tests/proof.csv does not prove, and a share of the "
+        "rest; SECONDS after the first of them has begun, no other but those of the seed bugs begins",
     )
     group.addoption(
         "--full-proof",
@@ -26,10 +26,24 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("proof_within") is not None:
-        config.pluginmanager.register(Bounded(config.getoption("proof_within")), "bounded-proof")
-    elif config.getoption("full_proof"):
-        config.pluginmanager.register(Full(), "full-proof")
+    within, full = config.getoption("proof_within"), config.getoption("full_proof")
+    if within is None and not full:
+        return
+    if within is not None and full:
+        raise pytest.UsageError("--proof-within and --full-proof exclude each other; name one")
+    if hasattr(config, "workerinput") or config.getoption("numprocesses", None):
+        raise pytest.UsageError("a proof has one environment on the disk at a time: leave out -n")
+    if within is not None:
+        config.pluginmanager.register(Bounded(within), "bounded-proof")
+        return
+    if config.args_source is config.ArgsSource.ARGS or any(
+        config.getoption(name, None) for name in ("lf", "ignore", "ignore_glob")
+    ):
+        raise pytest.UsageError("--full-proof is of all tests: name none (-k may choose those that run now)")
+    commit = proof.commit()
+    if len(commit) != 40:
+        raise pytest.UsageError("--full-proof writes down which commit it proves: commit all changes first")
+    config.pluginmanager.register(Full(), "full-proof")
 
 
 def case_of(item):
@@ -43,12 +57,14 @@ def reproduced(item):
 
 
 class Bounded:
-    """Runs what the plan has chosen, for a limited time, and says what was not run."""
+    """Runs what the plan has chosen, for a limited time, and says what became of each case."""
 
     def __init__(self, within_s):
-        self.within_s, self.begun, self.too_late = within_s, None, []
-        self.commit, self.table = proof.commit(), proof.read(proof.TABLE)
-        self.plan = proof.plan(Catalog(proof.ROOT), self.table, self.commit.removesuffix("-dirty"), proof.lacking())
+        self.within_s, self.begun = within_s, None
+        self.table = proof.read(proof.TABLE)
+        commit = proof.commit().removesuffix("-dirty")
+        self.plan = proof.plan(Catalog(proof.ROOT), self.table, commit, proof.lacking(), within_s)
+        self.names, self.became = {}, {}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config, items):
@@ -56,40 +72,49 @@ class Bounded:
         chosen = [item for item in items if reproduced(item) in order]
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = sorted(chosen, key=lambda item: order[reproduced(item)])
+        self.names = {item.nodeid: reproduced(item) for item in items}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
         self.begun = self.begun or time.monotonic()
-        name = reproduced(item)
-        if self.plan.chosen[name] != proof.SEED and time.monotonic() - self.begun > self.within_s:
-            self.too_late.append(name)
+        why = self.plan.chosen[reproduced(item)]
+        if why != proof.SEED and time.monotonic() - self.begun > self.within_s:
             pytest.skip(f"not run: {self.within_s:g} s are over")
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.became[self.names[report.nodeid]] = "FAILED"
+        elif report.when == "call" and report.passed:
+            self.became[self.names[report.nodeid]] = "REPRODUCED"
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("whole reproductions")
         for name, why in self.plan.chosen.items():
-            terminalreporter.line(f"{name}: {why}" + (": NOT RUN, out of time" if name in self.too_late else ""))
+            terminalreporter.line(f"{name} ({why}): {self.became.get(name, 'NOT RUN')}")
         for name, why in self.plan.left_out.items():
-            terminalreporter.line(f"{name}: {proof.CHANGED}: NOT RUN, {why}")
+            terminalreporter.line(f"{name} ({proof.CHANGED}): NOT RUN, {why}")
         dates = sorted(self.table[name].date[:10] for name in self.plan.standing)
-        between = f" ({dates[0]} to {dates[-1]})" if dates else ""
-        terminalreporter.line(f"{len(dates)} more cases stand on {proof.TABLE.name}{between}")
+        if dates:
+            terminalreporter.line(f"{len(dates)} other cases: proven by {proof.TABLE.name}, {dates[0]} to {dates[-1]}")
 
 
 class Full:
     """Notes what has passed, so that a second command goes on where the first was stopped, and writes the table."""
 
     def __init__(self):
-        self.rows, self.today = proof.read(proof.BEGUN), proof.keys(Catalog(proof.ROOT))
-        self.commit = proof.commit()
-        self.left, self.names, self.keys = set(), {}, {}
+        self.rows, self.written = proof.read(proof.BEGUN), False
+        self.left, self.names, self.keys, self.passed = set(), {}, {}, {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection_modifyitems(self, config, items):
         # Before -k takes some of them away: a part of a proof is no whole one.
         every = [item for item in items if item.get_closest_marker("real")]
-        self.names = {item.nodeid: reproduced(item) or item.nodeid for item in every}
-        self.keys = {item.nodeid: self.today.get(case_of(item), "") for item in every}
+        cases, code = proof.keys(Catalog(proof.ROOT)), proof.code_key()
+        for item in every:
+            key = cases.get(case_of(item), "")
+            self.names[item.nodeid] = reproduced(item) or item.nodeid
+            # What else is tested depends on our own code, too.
+            self.keys[item.nodeid] = key if reproduced(item) else f"{code}{key}"
         done = {item for item in every if self._is_done(item.nodeid)}
         self.left = {item.nodeid for item in every if item not in done}
         result = yield
@@ -102,36 +127,49 @@ class Full:
         return row is not None and row.key == self.keys[test]
 
     def pytest_runtest_logreport(self, report):
+        if report.nodeid not in self.names:
+            return
         if report.skipped:
             self.left.discard(report.nodeid)
-        if report.when == "call" and report.passed:
-            self._note(report)
-            self.left.discard(report.nodeid)
+        elif report.when == "call" and report.passed:
+            self.passed[report.nodeid] = report
+        elif report.when == "teardown" and report.passed and report.nodeid in self.passed:
+            self._note(self.passed[report.nodeid])
 
     def _note(self, report):
-        name, said = self.names.get(report.nodeid, report.nodeid), dict(report.user_properties)
+        """Add a row to the table of the proof that was begun, unless what was tested has changed meanwhile."""
+        name, said, commit = self.names[report.nodeid], dict(report.user_properties), proof.commit()
+        today = proof.keys(Catalog(proof.ROOT)).get(name, self.keys[report.nodeid])
+        if today != self.keys[report.nodeid] or len(commit) != 40:
+            return
+        self.left.discard(report.nodeid)
         self.rows[name] = proof.Row(
             name=name,
-            key=self.keys.get(report.nodeid, ""),
+            key=today,
             verdict=said.get("verdict", "passed"),
             drift=str(said.get("drift", "")),
             seconds=f"{report.duration:.0f}",
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             machine=proof.this_machine(),
-            commit=self.commit,
+            commit=commit,
         )
         proof.write(proof.BEGUN, self.rows.values())
 
-    def pytest_sessionfinish(self, exitstatus):
-        if exitstatus == 0 and not self.left:
-            # A case that this machine cannot run keeps its row.
-            rows = proof.read(proof.TABLE) | self.rows
-            proof.write(proof.TABLE, [row for name, row in rows.items() if proof.stands(row, self.today.get(name, ""))])
-            proof.BEGUN.unlink(missing_ok=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        if self.left or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            return
+        # A case that this machine cannot run keeps its row.
+        rows, today = proof.read(proof.TABLE) | self.rows, proof.keys(Catalog(proof.ROOT))
+        proof.write(proof.TABLE, [row for name, row in rows.items() if proof.stands(row, today.get(name, ""))])
+        proof.BEGUN.unlink(missing_ok=True)
+        self.written, session.exitstatus = True, pytest.ExitCode.OK
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("full proof")
-        if self.left:
-            terminalreporter.line(f"{len(self.left)} tests are left: the same command goes on ({proof.BEGUN.name})")
-        else:
-            terminalreporter.line(f"whole: the table is {proof.TABLE.relative_to(proof.ROOT)}")
+        if not self.written:
+            terminalreporter.line(f"not whole, tests left: {len(self.left)}; the same command goes on with them")
+            return
+        table = proof.read(proof.TABLE)
+        terminalreporter.line(f"whole: {proof.TABLE.relative_to(proof.ROOT)} proves {len(table)} cases; commit it")
+        for name in sorted(set(proof.keys(Catalog(proof.ROOT))) - set(table)):
+            terminalreporter.line(f"{name}: NOT RUN")

@@ -8,6 +8,7 @@ import pytest
 from conftest import SCRIPT, toy_config
 
 from runner import place
+from runner.key import read_scripts
 from runner.limits import default_memory_mb
 from runner.process import network_can_be_cut
 
@@ -125,6 +126,11 @@ def test_a_new_case_leaves_the_keys_of_the_others(toy):
     toy.configure(cases=cases | {"other": cases["only"] | {"variants": variants}})
     assert keys(toy) == first
     assert toy.run("Toy-1/other", seeds=(0,)).verdict.outcome == "REPRODUCED"
+    # A bug of which some cases are left out, as `list --needs` does, has the same shared files.
+    bug = toy.bug
+    part = replace(bug, cases={"only": bug.cases["only"]})
+    for variant in part.cases["only"].variants.values():
+        assert read_scripts(part, variant) == read_scripts(bug, variant) and part.shared == bug.shared == ()
 
 
 def test_a_script_of_another_variant_is_not_there_to_be_imported(toy):

@@ -1,6 +1,7 @@
 """Whole reproductions in the real environments, gigabytes included; `pytest -m real` runs these alone."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 from sys import intern
 
+import proof
 import pytest
 from test_evaluate_real import OWN
 from test_monitors import works_in
@@ -16,13 +18,13 @@ from evaluation import campaign, detectors
 from runner import build, environment
 from runner.affected import findings
 from runner.catalog import Catalog
-from runner.execution import machine
 from runner.place import Places
 from runner.progress import on_stderr
-from runner.records import expected_records, version_records
+from runner.records import version_records
 from runner.session import Session
 from runner.settings import Options
 from runner.versions import map_versions
+from runner.wellformed import problems
 from runner.why import explain
 
 ROOT = Path(__file__).parent.parent
@@ -59,17 +61,20 @@ def results(tmp_path_factory):
     return tmp_path_factory.mktemp("results")
 
 
-def runnable(*lacking):
-    """Every case of the catalogue that this machine can run, with the environment of its buggy variant."""
-    lacking = {"gpu", *lacking} | (set() if shutil.which("g++") else {"c++"})
+def runnable(data):
+    """Every case of the catalogue that this machine can run, with the environment of its buggy variant.
+
+    With `data`, also those that need some.
+    """
+    lacking = set(proof.lacking()) - ({"data"} if data else set())
     cases = [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
     return [(intern(case.variants["buggy"].environment), case.id) for case in cases if not lacking & set(case.needs)]
 
 
 # pytest keeps a fixture while its parameter is the same object.
 every_environment = pytest.mark.parametrize("place", [intern(name) for name in environment.names(ROOT)], indirect=True)
-every_case = pytest.mark.parametrize("place, target", runnable(), indirect=["place"])
-every_case_without_data = pytest.mark.parametrize("place, target", runnable("data"), indirect=["place"])
+every_case = pytest.mark.parametrize("place, target", runnable(data=True), indirect=["place"])
+every_case_without_data = pytest.mark.parametrize("place, target", runnable(data=False), indirect=["place"])
 
 
 @every_environment
@@ -96,15 +101,17 @@ def test_every_bug_reproduces_as_committed(place, target, results, record_proper
     case = CATALOG.select([target])[0].case
     if case.data and not os.environ.get("TRAINBUGS_DATA"):
         pytest.skip("TRAINBUGS_DATA names no folder with MNIST/raw")
+    # Else the expected records, and with them the key of the proof, may be of other files than those that run.
+    assert problems(ROOT / "bugs" / case.bug, ROOT) == []
     data = Path(os.environ["TRAINBUGS_DATA"]) if case.data else None
     outcome = run(results, target, device="cpu", keep=False, data=data)[0]
     record_property("verdict", outcome.verdict.outcome)
     record_property("drift", outcome.drift)
     assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason
-    assert outcome.drift is not None
-    # Another CPU rounds differently, and training amplifies that; so does another copy of MNIST.
-    machines = {record.machine for record in expected_records(outcome.target.bug, case.name)}
-    if machines == {machine()} and not case.data:
+    # Another processor rounds differently, and training amplifies that without end. Only of a few steps there is a
+    # bound; a whole update of 115607 would be 1e-3.
+    assert outcome.drift is not None and math.isfinite(outcome.drift)
+    if case.bug == "PyTorch-115607":
         assert outcome.drift < 1e-4
 
 
