@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from runner.catalog import Catalog
+from runner.errors import ResultsError
 from runner.execution import machine
 from runner.model import Bug, Case
 from runner.records import expected_records
@@ -21,8 +22,11 @@ TABLE = Path(__file__).with_name("proof.csv")
 # Of a full proof that was stopped; a row for each test that has passed.
 BEGUN = Path(__file__).with_name("proof-begun.csv")
 SEED_BUGS = ("PyTorch-115607", "SO-60335387")
-# Besides the bugs, what may change the outcome of a real test.
-CODE = ("runner", "evaluation", "plots", "environments", "detectors", ":!detectors/expected", "tests/*.py", "setup.cfg")
+# What may change the outcome of a real test.
+CODE = (
+    *("runner", "evaluation", "plots", "environments", "tests/*.py", "setup.cfg"),
+    *("detectors", ":!detectors/expected", "bugs", ":!bugs/*/README.md"),
+)
 # Rough, in seconds: what the share may take at most, and what it takes to download and build one more environment.
 SHARE_S = 180.0
 ENVIRONMENT_S = 45.0
@@ -62,9 +66,17 @@ class Plan:
 
 
 def case_key(bug: Bug, case: Case) -> str:
-    """What identifies the runs of a case: a hash of the keys of its expected records; empty where there are none."""
-    keys = sorted(record.key for record in expected_records(bug, case.name))
-    return hashlib.sha256(json.dumps(keys).encode()).hexdigest() if keys else ""
+    """What identifies a proof of a case: a hash of the keys of its expected records and of what they are judged by.
+
+    Empty where there are no expected records that can be read: nothing proves such a case.
+    """
+    try:
+        keys = sorted(record.key for record in expected_records(bug, case.name))
+    except ResultsError:
+        keys = []
+    config = json.loads((bug.directory / "config.json").read_text(encoding="utf-8"))
+    judged_by = [config["cases"][case.name]["expectations"], config.get("volatile"), case.benign]
+    return hashlib.sha256(json.dumps([keys, judged_by]).encode()).hexdigest() if keys else ""
 
 
 def keys(catalog: Catalog) -> dict[str, str]:
@@ -74,9 +86,9 @@ def keys(catalog: Catalog) -> dict[str, str]:
 
 
 def code_key() -> str:
-    """What identifies our own part of a proof: a hash of the runner, the detectors, the locks and the tests."""
+    """What identifies all that a proof may depend on: a hash of the runner, the bugs, detectors, locks and tests."""
     digest = hashlib.sha256()
-    for name in sorted(_git("ls-files", "--", *CODE).splitlines()):
+    for name in sorted(filter(None, _git("ls-files", "-z", "--", *CODE).split("\0"))):
         digest.update(f"{name} {hashlib.sha256((ROOT / name).read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 
@@ -167,12 +179,15 @@ def commit() -> str:
     """The commit of this checkout, with -dirty where what a proof runs differs from it; empty outside of git."""
     if not (revision := _git("rev-parse", "HEAD").strip()):
         return ""
-    changed = _git("status", "--porcelain", "--", *CODE, "bugs", ":!bugs/*/expected/*", ":!bugs/*/README.md")
+    changed = _git("--no-optional-locks", "status", "--porcelain", "--", *CODE, ":!bugs/*/expected/*")
     return revision + ("-dirty" if changed.strip() else "")
 
 
 def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+    except OSError:  # there is no git
+        return ""
     return done.stdout if done.returncode == 0 else ""
 
 

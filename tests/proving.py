@@ -7,6 +7,7 @@ import proof
 import pytest
 
 from runner.catalog import Catalog
+from runner.errors import TrainbugsError
 
 
 def pytest_addoption(parser):
@@ -42,8 +43,9 @@ def pytest_configure(config):
         raise pytest.UsageError("--full-proof is of all tests: name none (-k may choose those that run now)")
     commit = proof.commit()
     if len(commit) != 40:
-        raise pytest.UsageError("--full-proof writes down which commit it proves: commit all changes first")
-    config.pluginmanager.register(Full(), "full-proof")
+        mend = "commit or remove what `git status` shows" if commit else "run it in a git checkout"
+        raise pytest.UsageError(f"--full-proof writes down which commit it proves: {mend}")
+    config.pluginmanager.register(Full(commit), "full-proof")
 
 
 def case_of(item):
@@ -63,7 +65,10 @@ class Bounded:
         self.within_s, self.begun = within_s, None
         self.table = proof.read(proof.TABLE)
         commit = proof.commit().removesuffix("-dirty")
-        self.plan = proof.plan(Catalog(proof.ROOT), self.table, commit, proof.lacking(), within_s)
+        try:
+            self.plan = proof.plan(Catalog(proof.ROOT), self.table, commit, proof.lacking(), within_s)
+        except TrainbugsError as error:
+            raise pytest.UsageError(str(error)) from error
         self.names, self.became = {}, {}
 
     @pytest.hookimpl(trylast=True)
@@ -101,9 +106,9 @@ class Bounded:
 class Full:
     """Notes what has passed, so that a second command goes on where the first was stopped, and writes the table."""
 
-    def __init__(self):
-        self.rows, self.written = proof.read(proof.BEGUN), False
-        self.left, self.names, self.keys, self.passed = set(), {}, {}, {}
+    def __init__(self, commit):
+        self.commit, self.rows, self.written = commit, proof.read(proof.BEGUN), False
+        self.left, self.names, self.keys, self.passed, self.unnoted = set(), {}, {}, {}, []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection_modifyitems(self, config, items):
@@ -122,6 +127,15 @@ class Full:
         items[:] = [item for item in items if item not in done]
         return result
 
+    def pytest_report_collectionfinish(self):
+        if not self.rows:
+            return []
+        commits = sorted({row.commit[:7] for row in self.rows.values()})
+        return [
+            f"goes on with a proof of commits {', '.join(commits)}, {len(self.names) - len(self.left)} tests done; "
+            f"delete {proof.BEGUN.relative_to(proof.ROOT)} to begin anew"
+        ]
+
     def _is_done(self, test):
         row = self.rows.get(self.names[test])
         return row is not None and row.key == self.keys[test]
@@ -138,9 +152,13 @@ class Full:
 
     def _note(self, report):
         """Add a row to the table of the proof that was begun, unless what was tested has changed meanwhile."""
-        name, said, commit = self.names[report.nodeid], dict(report.user_properties), proof.commit()
-        today = proof.keys(Catalog(proof.ROOT)).get(name, self.keys[report.nodeid])
-        if today != self.keys[report.nodeid] or len(commit) != 40:
+        name, said, key = self.names[report.nodeid], dict(report.user_properties), self.keys[report.nodeid]
+        try:
+            today = proof.keys(Catalog(proof.ROOT)).get(name, key)
+        except TrainbugsError:
+            today = None
+        if (today, proof.commit()) != (key, self.commit):
+            self.unnoted.append(name)
             return
         self.left.discard(report.nodeid)
         self.rows[name] = proof.Row(
@@ -151,11 +169,15 @@ class Full:
             seconds=f"{report.duration:.0f}",
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             machine=proof.this_machine(),
-            commit=commit,
+            commit=self.commit,
         )
         proof.write(proof.BEGUN, self.rows.values())
 
     def pytest_sessionfinish(self, session, exitstatus):
+        if session.config.option.collectonly or not self.names:
+            return
+        if self.unnoted and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self.left or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return
         # A case that this machine cannot run keeps its row.
@@ -166,8 +188,10 @@ class Full:
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("full proof")
+        for name in self.unnoted:
+            terminalreporter.line(f"{name}: passed, but the checkout was edited meanwhile: to be run again")
         if not self.written:
-            terminalreporter.line(f"not whole, tests left: {len(self.left)}; the same command goes on with them")
+            terminalreporter.line(f"not whole, tests left: {len(self.left)}; the same command goes on")
             return
         table = proof.read(proof.TABLE)
         terminalreporter.line(f"whole: {proof.TABLE.relative_to(proof.ROOT)} proves {len(table)} cases; commit it")

@@ -74,8 +74,24 @@ def test_the_key_of_a_case_is_that_of_its_runs(catalog, variant):
     assert proof.case_key(bug, bug.cases["only"]) == before
     path.write_text(json.dumps(record | {"key": "0" * 64}))
     assert proof.case_key(bug, bug.cases["only"]) not in (before, "")
+    path.write_text("{")
+    assert proof.case_key(bug, bug.cases["only"]) == ""
     shutil.rmtree(bug.expected)
     assert proof.case_key(bug, bug.cases["only"]) == ""
+
+
+def test_the_key_of_a_case_is_that_of_its_expectations_too(catalog):
+    path = catalog.bug("A1").directory / "config.json"
+    config, before = json.loads(path.read_text()), proof.keys(catalog)["A1/only"]
+    config["cases"]["only"]["title"] = "Another title"
+    path.write_text(json.dumps(config))
+    assert proof.keys(catalog)["A1/only"] == before
+    for change in ({"volatile": ["seconds"]}, {"cases": {"only": config["cases"]["only"] | {"benign": True}}}):
+        path.write_text(json.dumps(config | change))
+        assert proof.keys(catalog)["A1/only"] not in (before, "")
+    config["cases"]["only"]["expectations"][0]["value"] = 6
+    path.write_text(json.dumps(config))
+    assert proof.keys(catalog)["A1/only"] not in (before, "")
 
 
 def test_without_a_table_everything_is_run_the_seed_bugs_first_one_environment_after_the_other(catalog):
@@ -188,11 +204,12 @@ def test_a_full_proof_goes_on_where_it_was_stopped_and_writes_the_table(proofs, 
     before = proof.TABLE.read_text()
     first = proofs("-m", "real", "--full-proof")
     first.assert_outcomes(passed=5, failed=1, skipped=1, deselected=1)
-    first.stdout.fnmatch_lines(["not whole, tests left: 1; the same command goes on with them"])
+    first.stdout.fnmatch_lines(["not whole, tests left: 1; the same command goes on"])
     assert proof.TABLE.read_text() == before and len(proof.read(proof.BEGUN)) == 5
     pytester.path.joinpath("other").touch()
     second = proofs("-m", "real", "--full-proof")
     second.assert_outcomes(passed=1, skipped=1, deselected=6)
+    second.stdout.fnmatch_lines(["goes on with a proof of commits ccccccc, 5 tests done; delete proof-begun.csv *"])
     second.stdout.fnmatch_lines(["whole: proof.csv proves 4 cases; commit it", "A4/only: NOT RUN", "A5/only: NOT RUN"])
     made = proof.read(proof.TABLE)
     # A case that was not run here keeps its row while its key is today's.
@@ -236,8 +253,26 @@ def test_what_is_edited_while_a_full_proof_runs_is_not_proven(proofs, pytester, 
     edit = f"    p = pathlib.Path({str(path)!r}); p.write_text(p.read_text().replace({key!r}, '2' * 64))\n"
     head = "def test_case(target, record_property):\n"
     tests.write_text(tests.read_text().replace(head, head + edit))
-    proofs("-m", "real", "--full-proof").assert_outcomes(passed=6, skipped=1, deselected=1)
+    done = proofs("-m", "real", "--full-proof")
+    done.assert_outcomes(passed=6, skipped=1, deselected=1)
+    done.stdout.fnmatch_lines(["A1/only: passed, but the checkout was edited meanwhile: to be run again"])
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
     assert not proof.TABLE.exists() and "A1/only" not in proof.read(proof.BEGUN)
+
+
+def test_what_is_committed_while_a_full_proof_runs_is_not_proven_either(proofs, pytester, monkeypatch):
+    pytester.path.joinpath("other").touch()
+    commits = iter(["c" * 40, "c" * 40, "d" * 40])
+    monkeypatch.setattr(proof, "commit", lambda: next(commits, "d" * 40))
+    assert proofs("-m", "real", "--full-proof").ret == pytest.ExitCode.TESTS_FAILED
+    assert not proof.TABLE.exists() and len(proof.read(proof.BEGUN)) == 1
+
+
+def test_looking_at_the_tests_of_a_full_proof_writes_nothing(proofs, pytester):
+    proofs("--full-proof", "--collect-only")
+    pytester.path.joinpath("test_them.py").write_text("")
+    proofs("--full-proof")
+    assert not proof.TABLE.exists() and not proof.BEGUN.exists()
 
 
 def test_a_failed_teardown_proves_nothing_and_a_proof_without_tests_left_is_whole(proofs, pytester):
@@ -278,6 +313,8 @@ def test_a_bounded_proof_runs_what_is_planned_and_names_what_it_does_not_run(pro
     late.stdout.fnmatch_lines(["Seed/only (seed bug): REPRODUCED", "A1/only (not in the table): NOT RUN"])
     late.stdout.fnmatch_lines(["6 other cases: proven by proof.csv, 2026-11-21 to 2026-11-21"])
     assert proofs("--proof-within", "9", "-p", "xdist", "-n", "2").ret == pytest.ExitCode.USAGE_ERROR
+    (catalog.bug("A1").directory / "config.json").write_text("{")
+    assert proofs("--proof-within", "9").ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_the_real_tests_are_in_the_order_of_the_plan(tmp_path):
@@ -308,13 +345,18 @@ def test_the_commit_is_dirty_where_what_is_proven_was_edited(tmp_path, monkeypat
         subprocess.run([*git, *command], check=True)
     assert len(proof.commit()) == 40
     code = proof.code_key()
-    for path in ("bugs/B/README.md", "bugs/B/expected/r.json", "tests/proof-begun.csv"):
+    for path in ("bugs/B/README.md", "tests/proof-begun.csv"):
         (tmp_path / path).write_text("edited")
     assert len(proof.commit()) == 40 and proof.code_key() == code
-    (tmp_path / "bugs/B/buggy.py").write_text("edited")
-    assert proof.commit().endswith("-dirty") and proof.code_key() == code
-    (tmp_path / "tests/test_a.py").write_text("edited")
-    assert proof.code_key() != code
+    (tmp_path / "bugs/B/expected/r.json").write_text("edited")
+    assert len(proof.commit()) == 40 and proof.code_key() != code
+    code = proof.code_key()
+    for path in ("bugs/B/buggy.py", "tests/test_a.py"):
+        (tmp_path / path).write_text("edited")
+        assert proof.commit().endswith("-dirty") and proof.code_key() != code
+        subprocess.run([*git, "checkout", "-q", path], check=True)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert proof.commit() == ""
 
 
 def test_the_committed_table_can_be_read():
