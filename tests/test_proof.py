@@ -72,7 +72,8 @@ def test_the_key_of_a_case_is_that_of_its_runs(catalog, variant):
     record = json.loads(path.read_text())
     path.write_text(json.dumps(record | {"wall_s": 6.0}))
     assert proof.case_key(bug, bug.cases["only"]) == before
-    path.write_text(json.dumps(record | {"key": "0" * 64}))
+    # The last of all in their order.
+    path.write_text(json.dumps(record | {"key": "f" * 64}))
     assert proof.case_key(bug, bug.cases["only"]) not in (before, "")
     path.write_text("{")
     assert proof.case_key(bug, bug.cases["only"]) == ""
@@ -292,6 +293,15 @@ def test_a_failed_teardown_proves_nothing_and_a_proof_without_tests_left_is_whol
     tests.write_text(tests.read_text().split("@pytest.mark.real\n@pytest.mark.parametrize")[0])
     again = proofs("-m", "real", "--full-proof")
     assert again.ret == 0 and proof.read(proof.TABLE) == rows and not proof.BEGUN.exists()
+
+
+def test_a_failure_of_another_test_keeps_a_full_proof_from_being_whole(proofs, pytester):
+    pytester.path.joinpath("other").touch()
+    pytester.makepyfile(test_another="def test_unmarked(): assert False")
+    proofs("--full-proof").assert_outcomes(passed=7, failed=1, skipped=1)
+    assert not proof.TABLE.exists() and len(proof.read(proof.BEGUN)) == 6
+    proofs("-m", "real", "--full-proof")
+    assert len(proof.read(proof.TABLE)) == 3
 
 
 def test_a_bounded_proof_runs_what_is_planned_and_names_what_it_does_not_run(proofs, catalog):
