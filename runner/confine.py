@@ -170,7 +170,7 @@ def _remove(folder: str | None) -> None:
 
 
 def _excess_of_output(output: int) -> str | None:
-    """Which stream has become too long, in words."""
+    """In words, which stream has become too long; None where none has."""
     for stream, name in STREAMS.items():
         if output and os.fstat(stream).st_size > output:
             return f"wrote more than {output / MB:g} MB to its {name}"
@@ -178,7 +178,7 @@ def _excess_of_output(output: int) -> str | None:
 
 
 def _excess_of_memory(program: int, memory: int) -> str | None:
-    """Whether the program and all that it has started hold too much, in words."""
+    """In words, that the program and all that it has started use too much memory; None where they do not."""
     # RLIMIT_AS would be simpler, but CUDA reserves address space by the terabyte. Resident pages are quickly counted,
     # shared ones again for each process; what the processes really hold together is asked for only in doubt.
     pages = [_read(f"/proc/{pid}/statm").split()[1:2] for pid in _family(program)] if memory else []

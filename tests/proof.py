@@ -1,4 +1,4 @@
-"""The table of the last full proof, and the plan of a bounded one: what is in the table with today's keys stands."""
+"""The table of the last full proof, and the plan of a bounded one, which runs what the table does not prove."""
 
 import csv
 import hashlib
