@@ -20,7 +20,9 @@ unit: .venv/installed
 
 lint: .venv/installed
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 benchmark: .venv/installed
 	$(BIN)/python benchmarks/benchmark.py

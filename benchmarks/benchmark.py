@@ -23,16 +23,17 @@ from pathlib import Path
 
 import scale
 
-from evaluation import campaign, detectors
-from runner import build, environment
-from runner.catalog import Catalog
-from runner.progress import on_stderr
-from runner.session import Session
-from runner.settings import Options
+from evaluation.catalog import detectors
+from evaluation.running import campaign
+from runner.bugs.catalog import Catalog
+from runner.environments import builder, spec
+from runner.progress.lines import on_stderr
+from runner.session.options import Options
+from runner.session.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 TRAINBUGS = [sys.executable, "-m", "runner"]
-ENVIRONMENT = environment.load(ROOT, "torch-2.2.2")
+ENVIRONMENT = spec.load(ROOT, "torch-2.2.2")
 
 
 def seconds(command, **options):
@@ -61,7 +62,7 @@ def bench_list(arguments):
 
 
 def bench_run(arguments):
-    built = build.build(ENVIRONMENT, on_stderr())
+    built = builder.build(ENVIRONMENT, on_stderr())
     with tempfile.TemporaryDirectory() as folder:
         script = ROOT / "bugs" / "PyTorch-115607" / "simple_fixed.py"
         parameters = Path(folder) / "parameters.json"
@@ -76,11 +77,11 @@ def bench_run(arguments):
 
 
 def bench_warm(arguments):
-    build.build(ENVIRONMENT, on_stderr())
+    builder.build(ENVIRONMENT, on_stderr())
     command = [*TRAINBUGS, "env", "build", "torch-2.2.2"]
     times = []
     for _ in range(5):
-        with tempfile.TemporaryDirectory(dir=environment.cache_root()) as folder:
+        with tempfile.TemporaryDirectory(dir=spec.cache_root()) as folder:
             times.append(seconds(command, env=os.environ | {"TRAINBUGS_CACHE": folder}))
     show("trainbugs env build, packages in uv's cache", times, "(limit 3)")
     print()
@@ -89,11 +90,11 @@ def bench_warm(arguments):
 def bench_cold(arguments):
     mine, theirs = [], []
     for _ in range(2):
-        with tempfile.TemporaryDirectory(dir=environment.cache_root()) as folder:
+        with tempfile.TemporaryDirectory(dir=spec.cache_root()) as folder:
             caches = {"TRAINBUGS_CACHE": f"{folder}/trainbugs", "UV_CACHE_DIR": f"{folder}/uv"}
             mine.append(seconds([*TRAINBUGS, "env", "build", "torch-2.2.2"], env=os.environ | caches))
             shutil.rmtree(folder, ignore_errors=True)
-        with tempfile.TemporaryDirectory(dir=environment.cache_root()) as folder:
+        with tempfile.TemporaryDirectory(dir=spec.cache_root()) as folder:
             pip = [f"{folder}/venv/bin/python", "-m", "pip", "install", "--no-cache-dir", "--require-hashes", "-r"]
             begin = seconds([sys.executable, "-m", "venv", f"{folder}/venv"])
             theirs.append(begin + seconds([*pip, ENVIRONMENT.lock]))
@@ -103,7 +104,7 @@ def bench_cold(arguments):
 
 
 def bench_loader(arguments):
-    built = build.build(ENVIRONMENT, on_stderr())
+    built = builder.build(ENVIRONMENT, on_stderr())
     script = ROOT / "benchmarks" / "loader.py"
     subprocess.run([built.python, script, arguments.data], check=True)
 
@@ -123,8 +124,8 @@ def bench_watch(arguments):
 READ_EVERY_FILE = """
 import sys
 from pathlib import Path
-from runner.records import read_record
-from runner.report import columns
+from runner.results.record import read_record
+from trainbugs.cli.text import columns
 records = [read_record(path) for path in Path(sys.argv[1]).rglob("*-seed*-*.json")]
 rows = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
 for made in sorted(records, key=lambda record: record.started):

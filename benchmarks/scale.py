@@ -10,16 +10,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from runner import environment
-from runner.catalog import Catalog
-from runner.crew import Crew
-from runner.key import THREADS
-from runner.process import clean_environment
-from runner.progress import Progress, on_stderr
-from runner.schedule import Job
-from runner.session import Session
-from runner.settings import Options
-from runner.slots import Need, Slots
+from runner.bugs.catalog import Catalog
+from runner.environments import spec
+from runner.execution.local import LocalPool
+from runner.execution.resources import Need, Slots
+from runner.execution.scheduler import Job
+from runner.progress.lines import Progress, on_stderr
+from runner.sandbox.env import THREADS, clean_environment
+from runner.session.options import Options
+from runner.session.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = """\
@@ -61,7 +60,7 @@ def bench_schedule(arguments):
     for count in (1_000, 10_000, 100_000):
         jobs = [Job(str(number), Need(), number % 7, number) for number in range(count)]
         start = time.perf_counter()
-        assert sum(1 for _ in Crew(Slots(2), quiet()).do(jobs, lambda item, share, report: item)) == count
+        assert sum(1 for _ in LocalPool(Slots(2), quiet()).do(jobs, lambda item, share, report: item)) == count
         taken = time.perf_counter() - start
         print(f"{count:7d} jobs that do nothing: {taken:6.2f} s, {taken / count * 1e6:5.0f} µs each", flush=True)
     for count in (100, 1_000, 10_000):
@@ -125,11 +124,11 @@ def _bare(run, variables=()):
         for name, text in run.scripts.items():
             (directory / name).write_bytes(text)
         (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}))
-        own = {"TRAINBUGS_CACHE": str(environment.cache_root()), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor"}
+        own = {"TRAINBUGS_CACHE": str(spec.cache_root()), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor"}
         own |= dict(variables)
         start = time.perf_counter()
         subprocess.run(
-            [str(run.place.python_path), *run.arguments],
+            [str(run.runtime.python_path), *run.arguments],
             cwd=folder, env=clean_environment(THREADS, own), check=True, capture_output=True,
         )  # fmt: skip
         return time.perf_counter() - start

@@ -1,1 +1,1 @@
-"""How good is a bug detector? Runs detectors over bugs, their fixed twins and clean controls, and scores them."""
+"""Evaluation of bug detectors on bugs, their fixed twins and clean controls."""

@@ -95,7 +95,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Answer:
     """What a detector answered; `reason` says why the status is not ok."""
 
     status: str

@@ -6,13 +6,14 @@ from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from evaluation.detectors import read_rules
+from evaluation.catalog.detectors import read_rules
 from evaluation.model import CONTROL, REFERENCES, SEVERITIES, STATUSES, Alarm, Detector, Invariants, Rule, Training
-from runner import reading
+from runner.bugs.model import VARIANTS
 from runner.errors import ResultsError
-from runner.fields import MAX_NUMBER
-from runner.model import VARIANTS
-from runner.records import MAX_RECORD_BYTES, finite, write_json
+from runner.files import untrusted
+from runner.files.atomic import finite, write_json
+from runner.results.fields import MAX_NUMBER
+from runner.results.record import MAX_RECORD_BYTES
 
 SCHEMA = 1
 ALLOWED = {
@@ -201,7 +202,7 @@ def read_overhead(path: Path) -> OverheadRecord:
         raise _foreign(path) from error
     _check_fields(record, path)
     if not (record.bare and record.watched and min(*record.bare, *record.watched) > 0):
-        raise ResultsError(f"{reading.shown(path)}: bare or watched lacks seconds above 0; move the file away")
+        raise ResultsError(f"{untrusted.shown(path)}: bare or watched lacks seconds above 0; move the file away")
     return record
 
 
@@ -215,7 +216,8 @@ def _check_fields(made: Any, path: Path) -> None:
             if is_dataclass(part):
                 _check_fields(part, path)
             elif not _fits(field.name, part, kind):
-                raise ResultsError(f"{reading.shown(path)}: {field.name} is {reading.brief(part)}; move the file away")
+                shown = f"{field.name} is {untrusted.brief(part)}"
+                raise ResultsError(f"{untrusted.shown(path)}: {shown}; move the file away")
 
 
 def _fits(name: str, value: Any, kind: Any) -> bool:
@@ -228,9 +230,9 @@ def _fits(name: str, value: Any, kind: Any) -> bool:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        data = reading.read_json(path, MAX_RECORD_BYTES)
-    except reading.UnsafeError as error:
-        raise ResultsError(f"{reading.shown(path)}: not a record of an evaluation: {error}") from error
+        data = untrusted.read_json(path, MAX_RECORD_BYTES)
+    except untrusted.UnsafeError as error:
+        raise ResultsError(f"{untrusted.shown(path)}: not a record of an evaluation: {error}") from error
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise _foreign(path)
     return data

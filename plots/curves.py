@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plots.style import COLOURS, PREFIX, SINGLE, new_figure, save, seeds_text, styled
+from runner.bugs.model import VARIANTS, Bug, Case, Line, Panel
 from runner.errors import MeasureError
-from runner.measure import select, values
-from runner.model import VARIANTS, Bug, Case, Line, Panel
-from runner.records import RunRecord
+from runner.results.record import RunRecord
+from runner.verdicts.series import select, values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

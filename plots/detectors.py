@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.scores import ROW, label
+from evaluation.scoring.scores import ROW, label
 from plots.style import OUTCOMES, PANEL_INCHES, SINGLE, new_figure, save, styled
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
 
 
 def draw(outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind: str) -> list[Path]:
-    """Draw matrix.<kind>, and overhead.<kind> where something was timed. Tables are those of evaluation.scores."""
+    """Draw matrix.<kind>, and overhead.<kind> where something was timed. Tables are those of `scores`."""
     paths = [_matrix(outcomes, scores, directory / f"matrix.{kind}")] if (outcomes.kind == "buggy").any() else []
     timed = scores[scores.overhead.notna()]
     return paths if timed.empty else [*paths, _overhead(timed, directory / f"overhead.{kind}")]

@@ -8,15 +8,16 @@ from plots.curves import draw_case
 from plots.heatmap import draw_heatmaps
 from plots.summary import draw_summary
 from plots.versions import draw_versions
-from runner.affected import findings
+from runner.bugs.model import Bug, Case
 from runner.errors import MeasureError
-from runner.model import Bug, Case
-from runner.reading import brief
-from runner.records import RunRecord, version_records
+from runner.files.untrusted import brief
+from runner.results.expected import version_records
+from runner.results.record import RunRecord
+from runner.verdicts.affected import findings
 
 
 @dataclass(frozen=True)
-class Runs:
+class CaseRuns:
     """The runs behind one verdict, failed ones included."""
 
     bug: Bug
@@ -32,7 +33,7 @@ class Drawn:
     problems: tuple[str, ...]
 
 
-def draw(runs: Sequence[Runs], out: Path | None, kind: str) -> Drawn:
+def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
     """Draw the curves of every case into out/<bug> and a summary into `out`; `kind` is png, pdf or svg.
 
     Without `out` the curves go to each bug's own expected outputs, and there is no summary.

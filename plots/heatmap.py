@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plots.style import PREFIX, new_figure, save, seeds_text, styled
+from runner.bugs.model import VARIANTS, Bug, Case, Heatmap
 from runner.errors import MeasureError
-from runner.model import VARIANTS, Bug, Case, Heatmap
-from runner.records import RunRecord
+from runner.results.record import RunRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

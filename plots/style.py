@@ -13,7 +13,7 @@ from runner.errors import ResultsError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from runner.records import RunRecord
+    from runner.results.record import RunRecord
 
 # Blue and vermilion of the Okabe-Ito palette: told apart by readers with any kind of colour vision.
 COLOURS = {"buggy": "#D55E00", "fixed": "#0072B2"}

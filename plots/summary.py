@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plots.style import COLOURS, new_figure, save, styled
-from runner.model import Case
-from runner.records import RunRecord
-from runner.verification import verify
+from runner.bugs.model import Case
+from runner.results.record import RunRecord
+from runner.verdicts.verdict import verify
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plots.style import STATES, new_figure, save, styled
-from runner.affected import Finding, version_order
-from runner.model import Bug
+from runner.bugs.model import Bug
+from runner.verdicts.affected import Finding, version_order
 
 if TYPE_CHECKING:
     from matplotlib.patches import Rectangle

@@ -1,6 +1,6 @@
 """`python -m runner` is the console command `trainbugs`."""
 
-from runner.cli import main
+from trainbugs.cli.main import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

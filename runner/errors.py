@@ -2,7 +2,7 @@
 
 
 class TrainbugsError(Exception):
-    """The base of all; only `runner.cli.main` catches it, prints its line and exits with status 2."""
+    """The base of all; only `trainbugs.cli.main.main` catches it, prints its line and exits with status 2."""
 
 
 class UsageError(TrainbugsError):

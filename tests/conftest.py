@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from runner import commands, env_commands
-from runner.catalog import Catalog, load_bug
-from runner.cli import main
-from runner.progress import Progress
-from runner.session import Session
-from runner.settings import Options
+from runner.bugs.catalog import Catalog, load_bug
+from runner.progress.lines import Progress
+from runner.session.options import Options
+from runner.session.session import Session
+from trainbugs import api
+from trainbugs.cli.main import main
 
 # Options for whole reproductions, and a pytest within pytest to test them.
 pytest_plugins = ["proving", "pytester"]
@@ -199,8 +199,7 @@ def toy_environment(toy: Toy, wheelhouse: Path) -> Path:
 @pytest.fixture
 def cli(toy, monkeypatch, tmp_path, capsys):
     """Call the program on the toy catalogue, in an empty directory; returns (exit status, stdout, stderr)."""
-    for module in (commands, env_commands):
-        monkeypatch.setattr(module, "load", lambda: toy.catalog)
+    monkeypatch.setattr(api, "load", lambda: toy.catalog)
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from runner.catalog import Catalog
+from runner.bugs.catalog import Catalog
+from runner.bugs.model import Bug, Case
 from runner.errors import ResultsError
-from runner.execution import machine
-from runner.model import Bug, Case
-from runner.records import expected_records
-from runner.selection import seconds
+from runner.results.expected import expected_records, seconds
+from runner.results.provenance import machine
 
 ROOT = Path(__file__).parent.parent
 TABLE = Path(__file__).with_name("proof.csv")
@@ -24,7 +23,7 @@ BEGUN = Path(__file__).with_name("proof-begun.csv")
 SEED_BUGS = ("PyTorch-115607", "SO-60335387")
 # What may change the outcome of a real test.
 CODE = (
-    *("runner", "evaluation", "plots", "environments", "tests/*.py", "setup.cfg"),
+    *("runner", "evaluation", "plots", "trainbugs", "environments", "tests/*.py", "setup.cfg"),
     *("detectors", ":!detectors/expected", "bugs", ":!bugs/*/README.md"),
 )
 # Rough, in seconds: what the share may take at most, and what it takes to download and build one more environment.

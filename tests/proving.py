@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import proof
 import pytest
 
-from runner.catalog import Catalog
+from runner.bugs.catalog import Catalog
 from runner.errors import TrainbugsError
 
 

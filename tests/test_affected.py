@@ -4,8 +4,8 @@ import math
 
 from test_verification import record
 
-from runner.affected import findings, mappable
-from runner.catalog import Catalog
+from runner.bugs.catalog import Catalog
+from runner.verdicts.affected import findings, mappable
 
 
 def alone(toy):

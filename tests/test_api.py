@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import runner
+import trainbugs
 from runner.errors import UsageError
 
 ROOT = Path(__file__).parent.parent
@@ -14,25 +14,25 @@ ROOT = Path(__file__).parent.parent
 
 def test_load_run_results(toy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert runner.load(toy.root).ids() == ("Toy-1",)
-    outcome = runner.run("Toy-1", seeds=[0], python=sys.executable, root=toy.root)[0]
+    assert trainbugs.load(toy.root).ids() == ("Toy-1",)
+    outcome = trainbugs.run("Toy-1", seeds=[0], python=sys.executable, root=toy.root)[0]
     assert outcome.verdict.outcome == "REPRODUCED"
     for _ in range(2):
-        assert len(runner.results("Toy-1")) == 6
-    assert runner.results(folder="elsewhere").empty
+        assert len(trainbugs.results("Toy-1")) == 6
+    assert trainbugs.results(folder="elsewhere").empty
 
 
 def test_the_readme_names_what_there_is():
     text = (ROOT / "README.md").read_text()
     block = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
-    assert set(runner.load().ids()) == set(re.findall(r"\(bugs/([^/]+)/README.md\) \|", text))
-    assert all(callable(getattr(runner, name)) for name in re.findall(r"runner\.(\w+)\(", block))
+    assert set(trainbugs.load().ids()) == set(re.findall(r"\(bugs/([^/]+)/README.md\) \|", text))
+    assert all(callable(getattr(trainbugs, name)) for name in re.findall(r"trainbugs\.(\w+)\(", block))
 
 
 def test_arguments_are_those_of_the_command(toy, tmp_path, monkeypatch):
     monkeypatch.setenv("TRAINBUGS_DATA", "/no/such/folder")
     with pytest.raises(UsageError, match="TRAINBUGS_DATA"):
-        runner.run("Toy-1", python=sys.executable, root=toy.root, results=tmp_path)
+        trainbugs.run("Toy-1", python=sys.executable, root=toy.root, results=tmp_path)
     monkeypatch.delenv("TRAINBUGS_DATA")
     for wrong in (
         {"device": "cuda:x"},
@@ -42,5 +42,5 @@ def test_arguments_are_those_of_the_command(toy, tmp_path, monkeypatch):
         {"environment": "x"},
     ):
         with pytest.raises(UsageError):
-            runner.run("Toy-1", python=sys.executable, root=toy.root, results=tmp_path, **wrong)
-    assert runner.run("Toy-1", seeds=[], python=sys.executable, root=toy.root, results=tmp_path)[0].records == ()
+            trainbugs.run("Toy-1", python=sys.executable, root=toy.root, results=tmp_path, **wrong)
+    assert trainbugs.run("Toy-1", seeds=[], python=sys.executable, root=toy.root, results=tmp_path)[0].records == ()

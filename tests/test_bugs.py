@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from runner.catalog import Catalog
-from runner.records import expected_records
-from runner.report import markdown
-from runner.verification import verify
-from runner.wellformed import problems
+from runner.authoring.validate import problems
+from runner.bugs.catalog import Catalog
+from runner.results.expected import expected_records
+from runner.verdicts.verdict import verify
+from trainbugs.cli.text import markdown
 
 ROOT = Path(__file__).parent.parent
 CATALOG = Catalog(ROOT)

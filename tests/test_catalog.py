@@ -6,7 +6,7 @@ import shutil
 import pytest
 from conftest import toy_config
 
-from runner.catalog import load_bug
+from runner.bugs.catalog import load_bug
 from runner.errors import CatalogError, UsageError
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.catalog import Catalog
-from runner.checkout import checkout
+from runner.authoring.checkout import checkout
+from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 
 ROOT = Path(__file__).parent.parent

@@ -16,9 +16,9 @@ from conftest import SCRIPT, toy_config
 from test_environment import as_pinned
 from test_process import is_alive, wait_until
 
-from runner.index import INDEX
-from runner.outcome import save_expected
-from runner.scratch import CLAIMS
+from runner.files.locks import CLAIMS
+from runner.results.index import INDEX
+from runner.session.promote import promote_runs
 
 PYTHON = ["--python", sys.executable]
 
@@ -223,7 +223,7 @@ def test_the_module_is_the_same_program():
 
 
 def test_a_reader_that_goes_away_is_no_error():
-    program = [sys.executable, "-c", "import sys; from runner.cli import main; sys.exit(main())", "list"]
+    program = [sys.executable, "-c", "import sys; from trainbugs.cli.main import main; sys.exit(main())", "list"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         child.stdout.close()
         assert child.stderr.read() == b"" and child.wait() == 0
@@ -272,7 +272,8 @@ def test_figures_that_cannot_be_written_change_no_verdict(cli, tmp_path):
 
 
 def test_nohup_is_respected(toy):
-    ignore = "import signal, sys; signal.signal(1, signal.SIG_IGN); from runner.cli import main; sys.exit(main())"
+    ignore = "import signal, sys; signal.signal(1, signal.SIG_IGN); "
+    ignore += "from trainbugs.cli.main import main; sys.exit(main())"
     toy.write("fixed.py", "import os, signal\nos.kill(os.getppid(), signal.SIGHUP)\n" + SCRIPT.replace("VALUE", "2"))
     arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *PYTHON]
     subprocess.run([sys.executable, "-c", ignore, *arguments], check=True, capture_output=True)
@@ -304,7 +305,7 @@ def test_an_interrupt_leaves_nothing_half_done(toy, tmp_path, number):
 
 
 def test_drift_is_shown(cli, toy):
-    save_expected([as_pinned(toy.run())])
+    promote_runs([as_pinned(toy.run())])
     toy.write("fixed.py", SCRIPT.replace("VALUE", "2.5").replace('config["seed"]', 'config["seed"] - 1.5'))
     out = cli("run", "Toy-1", *PYTHON)[1]
     assert out.splitlines()[1].split()[:5][1] == "REPRODUCED" and out.splitlines()[1].split()[4] == "1"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import cluster, connection, remote
-from runner.cluster import connect
+from runner.cluster import calls, client, connection
+from runner.cluster.client import connect
 from runner.errors import ClusterError, UsageError, WorkerLostError
 
 pytestmark = pytest.mark.stress
@@ -47,7 +47,7 @@ def leave_once(folder):
     path = Path(folder, "left")
     if not path.exists():
         path.touch()
-        raise remote.Abandoned
+        raise calls.Abandoned
     return "stayed"
 
 
@@ -58,7 +58,7 @@ def child(folder):
     Path(folder, "child-").rename(Path(folder, "child"))
     try:
         while True:
-            remote.stop_if_abandoned()
+            calls.stop_if_abandoned()
             time.sleep(0.02)
     finally:
         program.kill()
@@ -163,13 +163,13 @@ def test_the_extra_is_not_installed(monkeypatch, kind, missing):
 
 
 def test_nothing_but_a_cluster_imports_dask():
-    script = "import sys, runner.cli, runner.cluster; print({'dask', 'distributed'} & set(sys.modules))"
+    script = "import sys, trainbugs.cli.main, runner.cluster.client; print({'dask', 'distributed'} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout == "set()\n"
 
 
 def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(client, "PATIENCE_S", 0.5)
     with connect(dask.spec, 1) as workers:
         first = workers.submit(note, str(tmp_path), 7, 0)
         until(workers.trouble)
@@ -236,8 +236,8 @@ def test_workers_without_trainbugs_or_with_another_one(dask, tmp_path):
     blocking, other = tmp_path / "blocking", tmp_path / "other"
     blocking.mkdir()
     (blocking / "sitecustomize.py").write_text("import sys\nsys.modules['runner'] = None\n")
-    shutil.copytree(Path(remote.__file__).parent, other / "runner", ignore=shutil.ignore_patterns("__pycache__"))
-    with (other / "runner" / "model.py").open("a") as file:
+    shutil.copytree(Path(calls.__file__).parents[1], other / "runner", ignore=shutil.ignore_patterns("__pycache__"))
+    with (other / "runner" / "bugs" / "model.py").open("a") as file:
         file.write("# changed\n")
 
     with connect(dask.spec, 1) as workers:

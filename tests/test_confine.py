@@ -14,9 +14,9 @@ import pytest
 from conftest import toy_config
 from test_process import is_alive, run, wait_until
 
-from runner import limits, process
 from runner.errors import ProcessError, UsageError
-from runner.limits import Limits, command
+from runner.sandbox import env, limits, process
+from runner.sandbox.limits import Limits, command
 
 # A program whose relatives are hard to kill: it prints the numbers of all, then waits. One of them has left the session
 # and has no parent.
@@ -41,10 +41,10 @@ os.wait()
 RUNNER = """
 import sys
 from pathlib import Path
-from runner import process
-from runner.limits import Limits
+from runner.sandbox import env, process
+from runner.sandbox.limits import Limits
 here, code = Path(sys.argv[1]), sys.argv[2]
-process.run([sys.executable, "-c", code], cwd=here, env=process.clean_environment(2, {}), stdout=here / "stdout",
+process.run([sys.executable, "-c", code], cwd=here, env=env.clean_environment(2, {}), stdout=here / "stdout",
             stderr=here / "stderr", timeout_s=60, limits=Limits())
 """
 
@@ -130,7 +130,7 @@ def test_a_program_starts_as_if_nobody_stood_between(tmp_path):
     names = {"stdout": tmp_path / "stdout", "stderr": tmp_path / "stderr"}
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
-    process.run(program, cwd=tmp_path, env=process.clean_environment(2, {}), timeout_s=20, limits=Limits(), **names)
+    process.run(program, cwd=tmp_path, env=env.clean_environment(2, {}), timeout_s=20, limits=Limits(), **names)
     resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
     # What this program was told to ignore by its own parent, nohup say, its children ignore as well.
     ours = int(re.search(r"SigIgn:\s*(\w+)", Path("/proc/self/status").read_text()).group(1), 16)
@@ -260,12 +260,10 @@ def test_a_program_without_network_is_limited_and_killed_like_any_other(tmp_path
 
 
 def test_where_the_network_cannot_be_cut_that_is_said_and_nothing_runs(tmp_path, monkeypatch):
-    network = limits.CONFINE.with_name("network.py").read_text()
-    (tmp_path / "network.py").write_text(
-        network.replace("0x10000000, 0x40000000", "1, 1")
-    )  # flags that no kernel knows
-    (tmp_path / "confine.py").write_text(limits.CONFINE.read_text())
-    monkeypatch.setattr(limits, "CONFINE", tmp_path / "confine.py")
+    network = limits.SUPERVISOR.with_name("netns.py").read_text()
+    (tmp_path / "netns.py").write_text(network.replace("0x10000000, 0x40000000", "1, 1"))  # flags that no kernel knows
+    (tmp_path / "supervisor.py").write_text(limits.SUPERVISOR.read_text())
+    monkeypatch.setattr(limits, "SUPERVISOR", tmp_path / "supervisor.py")
     process.network_can_be_cut.cache_clear()
     assert process.network_can_be_cut() == "the network cannot be cut on this machine: Invalid argument"
     process.network_can_be_cut.cache_clear()

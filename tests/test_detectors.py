@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation import controls, detectors
-from evaluation.model import Alarm, Rule, Verdict
-from evaluation.verdicts import read_verdict
+from evaluation.catalog import controls, detectors
+from evaluation.model import Alarm, Answer, Rule
+from evaluation.running.adapter import read_answer
 from runner.errors import CatalogError, UsageError
 
 ROOT = Path(__file__).parent.parent
@@ -115,17 +115,17 @@ def test_verdicts(tmp_path, text, status, words):
     path = tmp_path / "verdict.json"
     if text is not None:
         path.write_text(text)
-    verdict = read_verdict(path)
+    verdict = read_answer(path)
     assert verdict.status == status
     assert (words or "") in (verdict.reason or "")
-    assert status == "ok" or verdict == Verdict(status, verdict.reason)
+    assert status == "ok" or verdict == Answer(status, verdict.reason)
 
 
 def test_of_very_many_alarms_some_are_kept_and_the_rest_counted(tmp_path):
     alarm = {"code": "a", "message": "m", "severity": "error"}
     alarms = [*[alarm] * 1500, alarm | {"code": "b"}]
     (tmp_path / "verdict.json").write_text(json.dumps({"status": "ok", "alarms": alarms, "dropped": 7}))
-    verdict = read_verdict(tmp_path / "verdict.json")
+    verdict = read_answer(tmp_path / "verdict.json")
     assert (len(verdict.alarms), verdict.alarms[-1].code, verdict.dropped) == (101, "b", 1407)
 
 

@@ -11,15 +11,16 @@ from dataclasses import replace
 import pytest
 from conftest import SCRIPT
 
-from evaluation import campaign, commands, controls, detectors
-from evaluation.expected import save_expected
+from evaluation.catalog import controls, detectors
 from evaluation.model import Rule
-from evaluation.once import Once
 from evaluation.records import Evaluations
-from evaluation.samples import Samples
-from evaluation.scores import outcomes, scores
-from runner.cli import main
+from evaluation.running import campaign
+from evaluation.running.baseline import Baselines, Once
+from evaluation.running.promote import promote_checks
+from evaluation.scoring.scores import outcomes, scores
 from runner.errors import UsageError
+from trainbugs import api
+from trainbugs.cli.main import main
 
 KINDS = {
     "always": 'main(lambda target, state: {"alarms": [alarm("here", "something", iteration=1)]})',
@@ -106,9 +107,9 @@ from detector_kit import ToolError, alarm, main
 @pytest.fixture
 def make(toy, tmp_path, monkeypatch):
     """Make a detector outside of the catalogue, of one of KINDS or with another adapter."""
-    monkeypatch.setattr("evaluation.trial.GRACE_S", 0.2)
+    monkeypatch.setattr("evaluation.running.adapter.GRACE_S", 0.2)
     # The loss of each iteration is taken by a monitor in torch, which toys do without.
-    monkeypatch.setattr("evaluation.samples.Samples._record_losses", lambda self, program: [])
+    monkeypatch.setattr("evaluation.running.baseline.Baselines._record_losses", lambda self, program: [])
     toy.write("fixed.py", (toy.directory / "fixed.py").read_text().replace("2 * epoch", "100 * epoch"))
 
     def made(kind, adapter=None, **changes):
@@ -144,7 +145,7 @@ def score(result):
 @pytest.mark.parametrize("kind", STATUS)
 def test_each_detector_gets_its_status(toy, make, kind, monkeypatch):
     if kind == "old":
-        monkeypatch.setattr("evaluation.evaluate.supports", lambda detector, torch: False)
+        monkeypatch.setattr("evaluation.running.evaluation.supports", lambda detector, torch: False)
     result = evaluate(toy, make(kind))
     assert {record.kind: record.status for record in result.checks} == {"buggy": STATUS[kind], "fixed": STATUS[kind]}
     assert all(record.reason for record in result.checks if record.status != "ok")
@@ -299,7 +300,7 @@ def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
 def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch, tmp_path):
     folder, turns = tmp_path / "bare", tmp_path / "turns"
     folder.mkdir()
-    monkeypatch.setattr("evaluation.overhead.BARE", folder)
+    monkeypatch.setattr("evaluation.running.overhead.BARE", folder)
     seen = f"open('{turns}', 'a').write(Path(target.directory, target.script).read_text().count('100 * epoch') * 'f')"
     for of, alone, ratio in (("loop", 2.0, 1.5), ("process", 5.0, 0.6)):
         check = f'{{"training": {{"seconds": {alone}, "of": "{of}"}}, "dropped": 0 * {seen}}}'
@@ -333,11 +334,11 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
         (replace(result, checks=tuple(good), broken=(session_program(toy),)), "does not run"),
     ):
         with pytest.raises(UsageError, match=words):
-            save_expected(plan, bad, folder)
+            promote_checks(plan, bad, folder)
         assert not folder.exists()
     (folder / "always" / "none" / "Gone" / "case").mkdir(parents=True)
     (folder / "other").mkdir()
-    kept = save_expected(plan, replace(result, checks=tuple(good)), folder)
+    kept = promote_checks(plan, replace(result, checks=tuple(good)), folder)
     assert sorted(kept.checks(), key=lambda r: r.kind) == sorted(good, key=lambda r: r.kind)
     assert kept.rules() == {"always": RULES}
     assert not (folder / "always" / "none" / "Gone").exists() and (folder / "other").exists()
@@ -345,13 +346,13 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
 
 def session_program(toy):
     session = toy.session()
-    samples = Samples(session, controls.load(toy.root))
+    samples = Baselines(session, controls.load(toy.root))
     return samples.programs(session.catalog.select(["Toy-1"]))[0]
 
 
 @pytest.fixture
 def cli(toy, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(commands, "load", lambda: toy.catalog)
+    monkeypatch.setattr(api, "load", lambda: toy.catalog)
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluation import campaign, controls, detectors
+from evaluation.catalog import controls, detectors
 from evaluation.records import Evaluations
-from evaluation.scores import outcomes, scores
-from runner import build, environment
-from runner.catalog import Catalog
-from runner.progress import on_stderr
-from runner.session import Session
-from runner.settings import Options
+from evaluation.running import campaign
+from evaluation.scoring.scores import outcomes, scores
+from runner.bugs.catalog import Catalog
+from runner.environments import builder, spec
+from runner.progress.lines import on_stderr
+from runner.session.options import Options
+from runner.session.session import Session
 
 ROOT = Path(__file__).parent.parent
 OWN = ("api-sequence", "gradient-cycle", "optimizer-progress")
@@ -76,7 +77,7 @@ def test_what_traincheck_needs_without_a_gpu_reaches_spawned_processes(tmp_path)
         "    child.start()\n"
         "    child.join()\n"
     )
-    built = build.build(environment.load(ROOT, "torch-2.2.2"), on_stderr())
+    built = builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr())
     env = {"PYTHONPATH": str(ROOT / "detectors" / "traincheck" / "site")}
     done = subprocess.run([built.python, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.stdout.splitlines() in ([["False False"] * 2, ["True True"] * 2]), done.stderr
@@ -144,7 +145,7 @@ def test_committed_scores_are_those_of_the_committed_records():
 @pytest.mark.parametrize("name", [name for name in detectors.names(ROOT) if detectors.load(ROOT, name).has_environment])
 def test_locks_of_detectors_pin_what_they_name(name):
     detector = detectors.load(ROOT, name)
-    described = environment.read(f"detector-{name}", detector.directory)
+    described = spec.read(f"detector-{name}", detector.directory)
     assert described.pins[name] == detector.version
     if "in_process" in detector.needs:
         assert not {"torch", "numpy"} & set(described.pins)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from conftest import SCRIPT, toy_config
 
-from runner import place
-from runner.key import read_scripts
-from runner.limits import default_memory_mb
-from runner.process import network_can_be_cut
+from runner.environments import runtime
+from runner.execution.run import read_scripts
+from runner.sandbox.limits import default_memory_mb
+from runner.sandbox.process import network_can_be_cut
 
 HEAD = "import json, os, sys, time\nfrom pathlib import Path\n"
 
@@ -173,8 +173,8 @@ def test_the_key_changes_with_the_data_and_with_the_packages(toy, tmp_path, monk
     assert not set(keys(toy)) & set(first)
     assert toy.run(seeds=(0,)).records[0].data == "cache"
     before = keys(toy)
-    real = place.probe
-    monkeypatch.setattr(place, "probe", lambda path: replace(real(path), packages={"numpy": "9"}))
+    real = runtime.probe
+    monkeypatch.setattr(runtime, "probe", lambda path: replace(real(path), packages={"numpy": "9"}))
     assert not set(keys(toy)) & set(before)
 
 
@@ -219,11 +219,11 @@ def test_an_unreadable_expected_record_costs_the_drift_not_the_verdict(toy, caps
 def test_drift_is_reported_beside_the_verdict(toy):
     from test_environment import as_pinned
 
-    from runner.outcome import save_expected
+    from runner.session.promote import promote_runs
 
     outcome = toy.run()
     assert outcome.drift is None
-    save_expected([as_pinned(outcome)])
+    promote_runs([as_pinned(outcome)])
     assert toy.run().drift == 0
     toy.write("fixed.py", SCRIPT.replace("VALUE", "2.5").replace('config["seed"]', 'config["seed"] - 1.5'))
     outcome = toy.run()
@@ -235,7 +235,7 @@ def perform(toy, code, **changes):
     toy.write("buggy.py", HEAD + code + "\n" + SCRIPT.replace("VALUE", "1"))
     session = toy.session(force=True)
     return next(
-        session.runs.do([replace(session.plan(session.catalog.select(["Toy-1/only/buggy"])[0])[0], **changes)])
+        session.queue.do([replace(session.plan(session.catalog.select(["Toy-1/only/buggy"])[0])[0], **changes)])
     )[1]
 
 

@@ -20,11 +20,10 @@ from hypothesis import strategies as st
 from test_scores import HIT, overhead
 from test_scores import record as check
 
-import evaluation.commands
 from evaluation.records import Evaluations
-from runner import commands, env_commands
-from runner.cli import main
-from runner.records import write_json
+from runner.files.atomic import write_json
+from trainbugs import api
+from trainbugs.cli.main import main
 
 # Nothing is written into the checkout.
 hypothesis.configuration.set_hypothesis_home_dir(Path(tempfile.gettempdir(), "trainbugs-hypothesis"))
@@ -106,7 +105,7 @@ def broken(text):
     return spoiled(text) | spoiled(text) | torn(text)
 
 
-class Bench:
+class Adapter:
     """A toy catalogue with expected records and results, whose files are spoiled and mended."""
 
     def __init__(self, root):
@@ -152,11 +151,10 @@ class Bench:
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     root = tmp_path_factory.mktemp("fuzz")
-    made = Bench(root)
+    made = Adapter(root)
     here = Path.cwd()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (commands, env_commands, evaluation.commands):
-            patch.setattr(module, "load", lambda: made.toy.catalog)
+        patch.setattr(api, "load", lambda: made.toy.catalog)
         patch.chdir(root)
         yield made
     assert Path.cwd() == here

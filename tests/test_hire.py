@@ -15,9 +15,9 @@ import pytest
 from conftest import SCRIPT
 from test_parallel import without_times
 
-from runner import worker
+from runner.cluster import worker
 from runner.errors import UsageError, WorkerLostError
-from runner.session import Session
+from runner.session.session import Session
 
 PYTHON = ("--python", sys.executable)
 
@@ -168,8 +168,8 @@ def test_a_run_that_every_worker_is_lost_with_is_invalid_and_the_others_are_done
 def test_a_worker_with_another_environment_says_so(toy, tmp_path, monkeypatch):
     session = hired(toy, Stub())
     target = session.catalog.select(["Toy-1"])[0]
-    runs = [replace(run, place=replace(run.place, python="3.11.0", torch="9")) for run in session.plan(target)]
-    record = next(session.runs.do(runs))[1]
+    runs = [replace(run, runtime=replace(run.runtime, python="3.11.0", torch="9")) for run in session.plan(target)]
+    record = next(session.queue.do(runs))[1]
     assert record.status == "environment broken"
     assert "the run was planned for own" in record.reason and "with Python 3.11.0, torch 9, on cpu" in record.reason
 
@@ -177,7 +177,7 @@ def test_a_worker_with_another_environment_says_so(toy, tmp_path, monkeypatch):
 def test_a_worker_without_the_data_says_so(toy, tmp_path):
     session = hired(toy, Stub())
     run = replace(session.plan(session.catalog.select(["Toy-1"])[0])[0], data=tmp_path / "nowhere")
-    record = next(session.runs.do([run]))[1]
+    record = next(session.queue.do([run]))[1]
     assert record.status == "environment broken" and f"there is no {tmp_path / 'nowhere'}" in record.reason
 
 

@@ -15,11 +15,11 @@ import pandas as pd
 import pytest
 from conftest import toy_config
 
-import runner
-from runner import index
-from runner.records import RunRecord, read_record
-from runner.store import Store
-from runner.table import frame, write_csv
+import trainbugs
+from runner.results import index
+from runner.results.export import frame, write_csv
+from runner.results.record import RunRecord, read_record
+from runner.results.store import Store
 
 BROKEN = ["", "{", "[]", '{"schema": 1}', "[" * 100_000, "\0", '{"schema": 99}']
 SLASH = '{"runs": [{"variant": "a/b", "seed": 0, "key": "0"}]}'
@@ -303,7 +303,7 @@ def test_broken_files_do_not_cost_the_rest(cli, store):
     assert status == 2 and len(out.splitlines()) == 4 and len(err.splitlines()) == 11
     assert err.splitlines()[-1] == f"trainbugs: {len(BROKEN) + 10} more files cannot be read"
     with pytest.warns(UserWarning, match="not a run record"):
-        assert len(runner.results(folder=store.root)) == 3
+        assert len(trainbugs.results(folder=store.root)) == 3
 
 
 def test_nothing_but_broken_files(cli, tmp_path):
@@ -321,8 +321,8 @@ def test_a_repeat_is_told_beside_its_seed(cli, store):
 
 def test_results_import_nothing_heavy(store):
     program = (
-        f"import sys; from runner.cli import main; main(['results', '--results', {str(store.root)!r}])\n"
-        "print({'pandas', 'numpy', 'jsonschema', 'matplotlib', 'runner.session'} & set(sys.modules))"
+        f"import sys; from trainbugs.cli.main import main; main(['results', '--results', {str(store.root)!r}])\n"
+        "print({'pandas', 'numpy', 'jsonschema', 'matplotlib', 'runner.session.session'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()" and len(done.stdout.splitlines()) == 5
@@ -362,7 +362,7 @@ def test_a_record_that_gets_another_column_or_goes_while_a_csv_is_written(cli, s
         path.write_text(json.dumps(json.loads(path.read_text()) | {"metrics": [{str(os.urandom(9)): 1}]}))
         return record
 
-    monkeypatch.setattr("runner.store.read_record", changing)
+    monkeypatch.setattr("runner.results.store.read_record", changing)
     status, _, err = cli("results", "--csv", "all.csv")
     assert status == 2 and "have changed while they were read; run the same command again" in err
 

@@ -7,10 +7,10 @@ import pytest
 from conftest import SCRIPT, toy_config
 
 from plots.style import seeds_text
-from runner.checkout import checkout
+from runner.authoring.checkout import checkout
 from runner.errors import UsageError
-from runner.outcome import save_expected
-from runner.store import Store
+from runner.results.store import Store
+from runner.session.promote import promote_runs
 
 FAULT = """\
 import builtins, runpy, sys
@@ -90,7 +90,7 @@ def test_injected_records_are_never_expected_ones(sound, toy_environment):
     outcome = sound.run(inject=True, python=None)
     assert outcome.verdict.outcome == "REPRODUCED" and outcome.records[0].pinned
     with pytest.raises(UsageError, match="is not REPRODUCED as reported"):
-        save_expected([outcome])
+        promote_runs([outcome])
 
 
 def test_the_fault_is_no_script_of_the_bug(sound, tmp_path):

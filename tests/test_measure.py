@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from runner.bugs.model import Series
 from runner.errors import MeasureError
-from runner.measure import reduce, values
-from runner.model import Series
+from runner.verdicts.series import reduce, values
 
 RECORDS = {
     "buggy": [{"mode": "a", "v": 1.0, "p": [1.0, 2.0]}, {"mode": "b", "v": 4.0, "p": [1.5, 1.0]}],

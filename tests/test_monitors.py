@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.trial import KIT
-from runner import build, environment
-from runner.progress import on_stderr
+from evaluation.running.adapter import KIT
+from runner.environments import builder, spec
+from runner.progress.lines import on_stderr
 
 ROOT = Path(__file__).parent.parent
 MONITORS = ("api-sequence", "gradient-cycle", "optimizer-progress")
@@ -128,7 +128,7 @@ def works_in(python, folder, compiles):
 
 @pytest.fixture(scope="module")
 def python():
-    return build.build(environment.load(ROOT, "torch-2.2.2"), on_stderr()).python
+    return builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr()).python
 
 
 @pytest.mark.real

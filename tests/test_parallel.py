@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from conftest import SCRIPT, toy_config
 
+from runner.environments.runtime import Runtimes
 from runner.errors import ResultsError, UsageError
-from runner.place import Places
 
 PYTHON = ("--python", sys.executable)
 # Notes each execution outside of the results, and waits until `together` of them are under way.
@@ -85,8 +85,8 @@ def test_two_commands_over_one_results_folder_share_the_work(toy, tmp_path):
 
 def test_gpus_are_dealt(cli, toy, monkeypatch):
     """No GPU is needed to see which one a run is told to use."""
-    place = Places.get
-    monkeypatch.setattr(Places, "get", lambda self, name: replace(place(self, name), device="cuda"))
+    place = Runtimes.get
+    monkeypatch.setattr(Runtimes, "get", lambda self, name: replace(place(self, name), device="cuda"))
     toy.write("buggy.py", "import os, sys\nprint(os.environ['CUDA_VISIBLE_DEVICES'], file=sys.stderr)\n")
     toy.write("fixed.py", (toy.directory / "buggy.py").read_text())
     assert cli("run", "Toy-1", "--gpus", "1,3", "--seeds", "0,1,2,3", *PYTHON)[0] == 2
@@ -142,7 +142,7 @@ def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, wha
     def full(store, *arguments):
         raise ResultsError("no room")
 
-    monkeypatch.setattr(f"runner.store.Store.{what}", full)
+    monkeypatch.setattr(f"runner.results.store.Store.{what}", full)
     start = time.monotonic()
     with pytest.raises(ResultsError, match="no room"):
         toy.run(jobs=4)

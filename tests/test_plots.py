@@ -11,19 +11,19 @@ import pytest
 from conftest import SCRIPT, toy_config
 
 from plots import curves, heatmap, style
-from plots.figures import Runs, draw
-from runner.catalog import Catalog
+from plots.figures import CaseRuns, draw
+from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError
-from runner.index import INDEX
-from runner.records import expected_records, version_records
-from runner.scratch import CLAIMS
-from runner.store import Store
+from runner.files.locks import CLAIMS
+from runner.results.expected import expected_records, version_records
+from runner.results.index import INDEX
+from runner.results.store import Store
 
 ROOT = Path(__file__).parent.parent
 
 
 def runs(outcome):
-    return Runs(outcome.target.bug, outcome.target.case, outcome.records)
+    return CaseRuns(outcome.target.bug, outcome.target.case, outcome.records)
 
 
 @pytest.mark.parametrize("kind, magic", [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
@@ -126,7 +126,7 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
     # Of some, because all take half a minute; that all are there is tested in test_bugs.
     bugs = ("PyTorch-115607", "PyTorch-163093", "SO-60335387")
     code = (
-        f"import sys; from runner.cli import main; status = main(['figures', *{bugs}, '--out', sys.argv[1]]);"
+        f"import sys; from trainbugs.cli.main import main; status = main(['figures', *{bugs}, '--out', sys.argv[1]]);"
         "assert 'torch' not in sys.modules and not any(m.startswith('runner.exec') for m in sys.modules);"
         "sys.exit(status)"
     )

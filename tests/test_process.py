@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from runner import process
 from runner.errors import ProcessError
-from runner.process import error_line
+from runner.sandbox import env, process
+from runner.sandbox.process import error_line
 
 
 def run(tmp_path, code, **changes):
     arguments = {
         "cwd": tmp_path,
-        "env": process.clean_environment(2, {}),
+        "env": env.clean_environment(2, {}),
         "stdout": tmp_path / "stdout",
         "stderr": tmp_path / "stderr",
         "timeout_s": 20,

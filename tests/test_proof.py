@@ -13,8 +13,10 @@ import proof
 import pytest
 from conftest import toy_config
 
-from runner.catalog import Catalog
-from runner.records import encode, expected_path, write_json
+from runner.bugs.catalog import Catalog
+from runner.files.atomic import write_json
+from runner.results.expected import expected_path
+from runner.results.record import encode
 
 NEEDS_NOTHING = {"gpu": "needs a GPU", "data": "needs data: left to the full proof"}
 

@@ -14,18 +14,19 @@ import pytest
 from test_evaluate_real import OWN
 from test_monitors import works_in
 
-from evaluation import campaign, detectors
-from runner import build, environment
-from runner.affected import findings
-from runner.catalog import Catalog
-from runner.place import Places
-from runner.progress import on_stderr
-from runner.records import version_records
-from runner.session import Session
-from runner.settings import Options
-from runner.versions import map_versions
-from runner.wellformed import problems
-from runner.why import explain
+from evaluation.catalog import detectors
+from evaluation.running import campaign
+from runner.authoring.validate import problems
+from runner.bugs.catalog import Catalog
+from runner.environments import builder, spec
+from runner.environments.runtime import Runtimes
+from runner.progress.lines import on_stderr
+from runner.results.expected import version_records
+from runner.session.explain import explain
+from runner.session.options import Options
+from runner.session.session import Session
+from runner.session.version_sweep import map_versions
+from runner.verdicts.affected import findings
 
 ROOT = Path(__file__).parent.parent
 CATALOG = Catalog(ROOT)
@@ -43,16 +44,16 @@ KEPT = {"torch-2.2.2", "torch-2.13.0"}
 
 
 def built():
-    return {name for name in environment.names(ROOT) if environment.find(environment.load(ROOT, name))}
+    return {name for name in spec.names(ROOT) if spec.find(spec.load(ROOT, name))}
 
 
 @pytest.fixture(scope="module")
 def place(request):
     """The environment of that name. What is built for the tests in it is removed after them, if it was not there."""
     leave = built() | (KEPT if request.config.getoption("proof_within") is None else set())
-    yield build.build(environment.load(ROOT, request.param), on_stderr(), keep=request.param in leave)
+    yield builder.build(spec.load(ROOT, request.param), on_stderr(), keep=request.param in leave)
     for name in built() - leave:
-        build.remove(environment.load(ROOT, name))
+        builder.remove(spec.load(ROOT, name))
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +73,14 @@ def runnable(data):
 
 
 # pytest keeps a fixture while its parameter is the same object.
-every_environment = pytest.mark.parametrize("place", [intern(name) for name in environment.names(ROOT)], indirect=True)
+every_environment = pytest.mark.parametrize("place", [intern(name) for name in spec.names(ROOT)], indirect=True)
 every_case = pytest.mark.parametrize("place, target", runnable(data=True), indirect=["place"])
 every_case_without_data = pytest.mark.parametrize("place, target", runnable(data=False), indirect=["place"])
 
 
 @every_environment
 def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_path):
-    assert environment.problems(place) == []
+    assert spec.problems(place) == []
     name = place.environment.name
     if not name.startswith("torch-"):
         return
@@ -164,7 +165,7 @@ def test_the_fault_put_back_brings_115607_to_a_current_release(tmp_path):
 
 
 def test_why_shows_the_guard_that_2_2_2_lacks():
-    bug, places = CATALOG.bug("PyTorch-115607"), Places(ROOT, on_stderr(), "cpu")
+    bug, places = CATALOG.bug("PyTorch-115607"), Runtimes(ROOT, on_stderr(), "cpu")
     affected = explain(bug, places.get("torch-2.2.2"), inject=False)
     mended = explain(bug, places.get("torch-2.13.0"), inject=False)
     injected = explain(bug, places.get("torch-2.13.0"), inject=True)
@@ -191,6 +192,6 @@ def test_scripts_run_by_hand(tmp_path):
     subprocess.run(
         [sys.executable, "-m", "runner", "checkout", "PyTorch-115607", tmp_path / "copy"], check=True, cwd=ROOT
     )
-    built = build.build(environment.load(ROOT, "torch-2.2.2"), on_stderr())
+    built = builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr())
     done = subprocess.run([built.python, "simple_buggy.py"], cwd=tmp_path / "copy", capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count('"step": 1.0') == 5 and done.stdout.count('"step": 2.0') == 1

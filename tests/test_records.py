@@ -10,11 +10,13 @@ import pytest
 from conftest import SCRIPT
 
 from runner.errors import ResultsError
-from runner.index import INDEX
-from runner.records import encode, expected_path, read_record, write_json
-from runner.scratch import CLAIMS
-from runner.store import Store
-from runner.table import frame, write_csv
+from runner.files.atomic import write_json
+from runner.files.locks import CLAIMS
+from runner.results.expected import expected_path
+from runner.results.export import frame, write_csv
+from runner.results.index import INDEX
+from runner.results.record import encode, read_record
+from runner.results.store import Store
 
 
 def test_a_record_says_everything_about_its_run(toy):

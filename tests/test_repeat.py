@@ -7,7 +7,8 @@ from pathlib import Path
 from conftest import SCRIPT
 from test_environment import as_pinned
 
-from runner.outcome import exit_status, save_expected
+from runner.session.promote import promote_runs
+from trainbugs.cli.text import exit_status
 
 PYTHON = ("--python", sys.executable)
 # Another factor at every execution, taken from a list in a file.
@@ -87,5 +88,5 @@ def test_half_of_the_repeats_of_an_interrupted_command_are_not_judged(toy):
 
 
 def test_the_first_of_the_repeats_is_what_one_may_expect(toy):
-    paths = save_expected([as_pinned(toy.run(repeat=2))])
+    paths = promote_runs([as_pinned(toy.run(repeat=2))])
     assert len(paths) == 4 and {json.loads(path.read_text())["repeat"] for path in paths} == {1}

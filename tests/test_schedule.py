@@ -8,12 +8,12 @@ from concurrent.futures import Future
 
 import pytest
 
-from runner import schedule as module
-from runner.board import Pace, Row, table
-from runner.crew import Crew, StoppedError
-from runner.progress import Progress
-from runner.schedule import BusyError, Job, longest_first, schedule
-from runner.slots import Need, Slots
+from runner.execution import scheduler as module
+from runner.execution.local import LocalPool, StoppedError
+from runner.execution.resources import Need, Slots
+from runner.execution.scheduler import BusyError, Job, longest_first, schedule
+from runner.progress.board import Pace, TaskRow, table
+from runner.progress.lines import Progress
 
 ONE, TWO = Need(), Need(slots=2)
 
@@ -53,14 +53,14 @@ def test_the_longest_first_and_before_them_what_nobody_knows_and_what_needs_more
     jobs = [job("short", 1), job("long", 9), job("two", 2, TWO), job("unknown")]
     assert [each.name for each in longest_first(jobs)] == ["two", "unknown", "long", "short"]
     started = []
-    crew = Crew(Slots(2), Silent())
+    crew = LocalPool(Slots(2), Silent())
     list(crew.do(jobs, lambda item, share, report: started.append(item)))
     assert started[0] == "two" and set(started) == {"short", "long", "two", "unknown"}
 
 
 def test_one_at_a_time_keeps_the_order():
     started = []
-    list(Crew(Slots(1), Silent()).do([job("b", 1), job("a", 2)], lambda item, share, report: started.append(item)))
+    list(LocalPool(Slots(1), Silent()).do([job("b", 1), job("a", 2)], lambda item, share, report: started.append(item)))
     assert started == ["b", "a"]
 
 
@@ -76,7 +76,7 @@ def test_no_more_run_than_there_are_slots():
             running.discard(item)
 
     jobs = [job(str(number), need=TWO if number < 3 else ONE) for number in range(20)]
-    list(Crew(Slots(3), Silent()).do(jobs, work))
+    list(LocalPool(Slots(3), Silent()).do(jobs, work))
     assert max(count for count, _ in most) == 3 and len(most) == 20
     assert all(count <= 2 for count, slots in most[:2] if slots == 2)
 
@@ -91,7 +91,7 @@ def test_what_another_program_does_is_asked_for_again(monkeypatch):
             raise BusyError
         return item
 
-    done = [item for item, _ in Crew(Slots(1), Silent()).do([job("busy"), job("free")], work)]
+    done = [item for item, _ in LocalPool(Slots(1), Silent()).do([job("busy"), job("free")], work)]
     assert done == ["free", "busy"] and asked.count("busy") == 3 and asked.count("free") == 1
 
 
@@ -113,7 +113,7 @@ def test_the_first_error_stops_the_others():
 
     start = time.monotonic()
     with pytest.raises(ZeroDivisionError):
-        list(Crew(Slots(2), Silent()).do([job("endless"), job("bad"), job("never")], work))
+        list(LocalPool(Slots(2), Silent()).do([job("endless"), job("bad"), job("never")], work))
     assert stopped == ["endless"] and time.monotonic() - start < 5
 
 
@@ -129,7 +129,7 @@ def test_a_consumer_that_stops_stops_the_work():
             stopped.append(item)
             raise
 
-    work_on = Crew(Slots(2), Silent()).do([job("endless"), job("quick")], work)
+    work_on = LocalPool(Slots(2), Silent()).do([job("endless"), job("quick")], work)
     assert next(work_on)[0] == "quick"
     work_on.close()
     assert stopped == ["endless"]
@@ -143,13 +143,13 @@ def test_time_left_is_measured_in_what_things_take_here():
 
 
 def test_the_table_says_what_runs():
-    rows = [Row("a", 7.0, lambda: "3 records", time.monotonic() - 100), Row("b", None)]
+    rows = [TaskRow("a", 7.0, lambda: "3 records", time.monotonic() - 100), TaskRow("b", None)]
     assert table(5, 20, rows, 7000.0).splitlines() == [
         "5 of 20 done, 2 running, about 1.9 h left",
         "  a  2 min of 7 s  3 records",
         "  b  0 s",
     ]
-    assert table(0, 30, [Row(str(n), None) for n in range(15)], None).splitlines()[-1] == "  … and 3 more"
+    assert table(0, 30, [TaskRow(str(n), None) for n in range(15)], None).splitlines()[-1] == "  … and 3 more"
 
 
 def test_jobs_run_on_the_cores_of_their_slots():
@@ -160,7 +160,7 @@ def test_jobs_run_on_the_cores_of_their_slots():
         return tuple(sorted(os.sched_getaffinity(0)))
 
     slots = Slots(2, cores=[cores[0], cores[-1]])
-    found = [where for _, where in Crew(slots, Silent()).do([job("a"), job("b")], work)]
+    found = [where for _, where in LocalPool(slots, Silent()).do([job("a"), job("b")], work)]
     assert sorted(found) == [(cores[0],), (cores[-1],)] and sorted(os.sched_getaffinity(0)) == cores
 
 

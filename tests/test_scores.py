@@ -6,10 +6,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from evaluation import report
 from evaluation.model import Alarm, Invariants, Rule
 from evaluation.records import CheckRecord, OverheadRecord, Seconds, Site
-from evaluation.scores import diagnosis, outcomes, scores, wilson
+from evaluation.scoring import report
+from evaluation.scoring.scores import diagnosis, outcomes, scores, wilson
 from plots.detectors import draw
 
 SITE = Site("program.py", 40, "torch.optim.Optimizer.zero_grad")

@@ -6,12 +6,12 @@ import subprocess
 import sys
 import threading
 
-from runner.scratch import CLAIMS, LOCK, PREFIX, Scratch, sweep
+from runner.files.locks import CLAIMS, LOCK, PREFIX, Scratch, sweep
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from runner.scratch import Scratch
+from runner.files.locks import Scratch
 scratch = Scratch(Path(sys.argv[1]))
 (scratch.path / "half").write_text("half")
 with scratch.claim("a run") as ours:

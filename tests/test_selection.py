@@ -7,8 +7,9 @@ import pytest
 from test_cli import PYTHON
 
 from runner.errors import UsageError
-from runner.outcome import save_expected
-from runner.selection import Filter, seconds
+from runner.results.expected import seconds
+from runner.session.promote import promote_runs
+from runner.session.selection import Filter
 
 
 def many(toy):
@@ -56,7 +57,7 @@ def test_seconds_are_those_of_the_expected_records(toy):
     assert seconds(bug, case) is None
     outcome = toy.run()
     pinned = tuple(replace(record, pinned=True, environment="toy", revision="0") for record in outcome.records)
-    save_expected([replace(outcome, records=pinned)])
+    promote_runs([replace(outcome, records=pinned)])
     taken = seconds(bug, case)
     assert taken == pytest.approx(sum(record.wall_s for record in outcome.records)) and taken > 0
     assert Filter(max_seconds=taken * 2).of([bug]) == [bug] and Filter(max_seconds=taken / 2).of([bug]) == []
@@ -72,7 +73,7 @@ def test_seconds_are_those_of_the_expected_records(toy):
 def test_seconds_need_no_metrics(toy, monkeypatch):
     """A list of many bugs shall not read megabytes of metrics."""
     outcome = toy.run()
-    save_expected(
+    promote_runs(
         [
             replace(
                 outcome,
@@ -80,7 +81,7 @@ def test_seconds_need_no_metrics(toy, monkeypatch):
             )
         ]
     )
-    monkeypatch.delattr("runner.records.read_record")
+    monkeypatch.delattr("runner.results.record.read_record")
     assert seconds(toy.bug, toy.bug.cases["only"]) > 0
 
 

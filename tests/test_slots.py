@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from runner.slots import Need, Share, Slots, pin
+from runner.execution.resources import Need, Share, Slots, pin
 
 PLAIN = Need()
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from test_cluster import configuration, lines, note, until  # noqa: F401 - a fixture
 
-from runner import cluster
-from runner.cluster import connect
+from runner.cluster import client
+from runner.cluster.client import connect
 from runner.errors import UsageError
 
 pytestmark = pytest.mark.stress
@@ -54,7 +54,14 @@ echo asked >> {log}
 echo 'sbatch: too many jobs' >&2
 exit 1
 """
-SCRIPT = "import sys; from pathlib import Path; from runner import slurm; print(slurm.job_script(Path(sys.argv[1])))"
+SCRIPT = """
+import sys
+from pathlib import Path
+from runner.cluster import slurm
+print(slurm.job_script(Path(sys.argv[1])))
+"""
+
+SMALL = {"name": "trainbugs", "memory": "400MiB", "walltime": "00:10:00"}
 
 
 def job_script(tmp_path, config):
@@ -98,10 +105,10 @@ def test_no_slurm_here(monkeypatch):
 
 def test_a_slurm_that_takes_no_jobs(tmp_path, monkeypatch, capfd):
     (tmp_path / "sbatch").write_text(REFUSES.format(log=tmp_path / "asked"))
-    monkeypatch.setattr(cluster, "ASK_S", 0.5)
+    monkeypatch.setattr(client, "ASK_S", 0.5)
     (tmp_path / "sbatch").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(client, "PATIENCE_S", 0.5)
     with connect("slurm", 2, tmp_path) as workers:
         workers.submit(note, str(tmp_path), 1, 0)
         until(lambda: len(lines(tmp_path / "asked")) >= 4)
@@ -160,8 +167,8 @@ def jobs():
 @pytest.mark.stress
 def test_a_real_slurm_whose_job_is_cancelled(slurm, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    monkeypatch.setattr("runner.slurm.DEFAULTS", {"name": "trainbugs", "memory": "400MiB", "walltime": "00:10:00"})
-    monkeypatch.setattr(cluster, "ASK_S", 1)
+    monkeypatch.setattr("runner.cluster.slurm.DEFAULTS", SMALL)
+    monkeypatch.setattr(client, "ASK_S", 1)
     with connect("slurm", 2, tmp_path / "logs") as workers:
         until(lambda: workers.threads == 2)
         first = jobs()
@@ -179,7 +186,7 @@ def test_a_real_slurm_whose_job_is_cancelled(slurm, tmp_path, monkeypatch, capfd
 
 @pytest.mark.stress
 def test_bugs_are_run_by_a_real_slurm(slurm, toy, cli, monkeypatch):
-    monkeypatch.setattr("runner.slurm.DEFAULTS", {"name": "trainbugs", "memory": "400MiB", "walltime": "00:10:00"})
+    monkeypatch.setattr("runner.cluster.slurm.DEFAULTS", SMALL)
     status, out, err = cli("run", "Toy-1", "--executor", "slurm", "-j", "2", "--python", sys.executable)
     assert status == 0 and out.splitlines()[1].split()[:3] == ["Toy-1/only", "REPRODUCED", "4"], err
     assert list(Path("results/slurm").glob("trainbugs-*.err"))
@@ -188,7 +195,7 @@ def test_bugs_are_run_by_a_real_slurm(slurm, toy, cli, monkeypatch):
 
 @pytest.mark.stress
 def test_what_a_real_slurm_refuses(slurm, monkeypatch, capfd):
-    monkeypatch.setattr("runner.slurm.DEFAULTS", {"memory": "400MiB", "queue": "none"})
+    monkeypatch.setattr("runner.cluster.slurm.DEFAULTS", {"memory": "400MiB", "queue": "none"})
     with pytest.raises(UsageError, match="executor slurm: sbatch: .*partition.*; see jobqueue.yaml"):
         connect("slurm", 2)
     assert not jobs()

@@ -13,16 +13,16 @@ from test_scores import overhead
 from test_scores import record as check
 
 from evaluation.records import Evaluations
-from evaluation.scores import outcomes
-from runner import reading
-from runner.catalog import load_bug
+from evaluation.scoring.scores import outcomes
+from runner.authoring.validate import problems
+from runner.bugs.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
-from runner.key import read_scripts
-from runner.measure import reduce
-from runner.outcome import save_expected
-from runner.records import read_record
-from runner.store import Store
-from runner.wellformed import problems
+from runner.execution.run import read_scripts
+from runner.files import untrusted
+from runner.results.record import read_record
+from runner.results.store import Store
+from runner.session.promote import promote_runs
+from runner.verdicts.series import reduce
 
 pytestmark = pytest.mark.stress
 COMMANDS = (
@@ -150,13 +150,13 @@ def test_a_file_that_is_longer_than_its_size():
     """Files of /proc have the size 0."""
     path = Path("/proc/self/status")
     assert path.stat().st_size == 0
-    with pytest.raises(reading.UnsafeError, match="larger than 10 bytes"):
-        reading.read_bytes(path, 10)
+    with pytest.raises(untrusted.UnsafeError, match="larger than 10 bytes"):
+        untrusted.read_bytes(path, 10)
 
 
 def test_too_many_files(cli, stranger, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_SCRIPTS", 3)
-    monkeypatch.setattr(reading, "MAX_EXPECTED", 3)
+    monkeypatch.setattr(untrusted, "MAX_SCRIPTS", 3)
+    monkeypatch.setattr(untrusted, "MAX_EXPECTED", 3)
     stranger.write("a.py", "")
     assert load_bug(stranger.directory)
     stranger.write("b.py", "")
@@ -287,7 +287,7 @@ def whole(toy, toy_environment):
     """The toy bug with expected records and all."""
     from test_environment import as_pinned
 
-    save_expected([as_pinned(toy.run())])
+    promote_runs([as_pinned(toy.run())])
     return toy
 
 

@@ -5,9 +5,9 @@ import math
 
 import pytest
 
-from runner.model import Expectation, Series
-from runner.records import RunRecord
-from runner.verification import _distance, check, drift, verify
+from runner.bugs.model import Expectation, Series
+from runner.results.record import RunRecord
+from runner.verdicts.verdict import _distance, check, drift, verify
 
 
 def record(variant, seed=0, accuracies=(1, 2, 3), status="ok", **changes):

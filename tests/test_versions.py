@@ -10,14 +10,15 @@ from test_environment import QUIET, load
 from plots import style
 from plots.figures import draw_maps
 from plots.versions import draw_versions
-from runner import build, environment
-from runner.affected import Finding
+from runner.authoring.validate import problems
+from runner.environments import builder, spec
 from runner.errors import UsageError
-from runner.execution import NOTHING
-from runner.records import version_records
-from runner.settings import Options
-from runner.versions import map_versions, save_expected
-from runner.wellformed import problems
+from runner.execution.execute import NOTHING
+from runner.results.expected import version_records
+from runner.session.options import Options
+from runner.session.promote import promote_versions
+from runner.session.version_sweep import map_versions
+from runner.verdicts.affected import Finding
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_an_environment_that_cannot_be_built_is_a_row_and_stops_nothing(toy, sec
     assert states == {"a-toy": "INVALID", "toy": "affected"}
     assert any("a-toy could not be built" in item.reason for item in made.findings)
     with pytest.raises(UsageError, match="lacks a-toy"):
-        save_expected(made)
+        promote_versions(made)
 
 
 def test_a_map_leaves_the_verdict_of_the_bug_alone(toy, second):
@@ -59,10 +60,10 @@ def test_a_map_leaves_the_verdict_of_the_bug_alone(toy, second):
 
 def test_remove_after_removes_what_it_built_and_nothing_else(toy, second):
     make(toy, pattern="toy", remove_after=True)
-    assert environment.find(load(toy)) is None
+    assert spec.find(load(toy)) is None
     make(toy, pattern="toy", force=True)
     make(toy, pattern="toy", force=True, remove_after=True)
-    assert environment.find(load(toy)) is not None
+    assert spec.find(load(toy)) is not None
 
 
 def test_the_first_seed_is_run_unless_others_are_named(toy, second):
@@ -103,7 +104,7 @@ def test_cases_that_compare_variants_or_are_not_portable_are_left_out(toy, toy_e
 
 def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path, monkeypatch):
     monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
-    save_expected(make(toy, pattern="toy"))
+    promote_versions(make(toy, pattern="toy"))
     assert [record.environment for record in version_records(toy.bug)] == ["toy"]
     (path,) = draw_maps([toy.bug], tmp_path, "svg")
     assert path == tmp_path / "Toy-1" / "versions.svg" and ">affected<" in path.read_text()
@@ -130,10 +131,10 @@ def test_only_pinned_and_committed_runs_are_kept_and_stale_ones_go(toy, second):
     made = make(toy, pattern="toy")
     for change, words in (({"pinned": False}, "not run in pinned"), ({"revision": "1-dirty"}, "not committed")):
         with pytest.raises(UsageError, match=words):
-            save_expected(replace(made, records=tuple(replace(record, **change) for record in made.records)))
-    save_expected(make(toy, pattern="toy", seeds=(0, 1)))
+            promote_versions(replace(made, records=tuple(replace(record, **change) for record in made.records)))
+    promote_versions(make(toy, pattern="toy", seeds=(0, 1)))
     assert [record.seed for record in version_records(toy.bug)] == [0, 1]
-    save_expected(made)
+    promote_versions(made)
     assert [record.seed for record in version_records(toy.bug)] == [0]
 
 
@@ -144,8 +145,8 @@ def test_what_is_not_to_be_kept_stays_out_of_the_cache(toy, second, monkeypatch)
         calls.append(arguments)
         return NOTHING if "--offline" not in arguments else replace(NOTHING, returncode=1)
 
-    monkeypatch.setattr(build, "_run_uv", run_uv)
-    monkeypatch.setattr(build, "_verify", lambda *rest: 1 / 0)
+    monkeypatch.setattr(builder, "_run_uv", run_uv)
+    monkeypatch.setattr(builder, "_verify", lambda *rest: 1 / 0)
     for remove_after in (False, True):
         with pytest.raises(ZeroDivisionError):
             make(toy, pattern="toy", remove_after=remove_after)

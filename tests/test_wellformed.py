@@ -7,14 +7,14 @@ import pytest
 from conftest import toy_config
 from test_environment import as_pinned
 
-from runner.outcome import save_expected
-from runner.wellformed import problems
+from runner.authoring.validate import problems
+from runner.session.promote import promote_runs
 
 
 @pytest.fixture
 def whole(toy, toy_environment):
     """The toy bug with everything that a bug needs."""
-    save_expected([as_pinned(toy.run())])
+    promote_runs([as_pinned(toy.run())])
     return toy
 
 
@@ -56,7 +56,7 @@ def unknown_metric_in_a_figure(toy):
         (lambda t: t.write("config.json", "{"), "not JSON"),
         (lambda t: (t.directory / "fixed.py").unlink(), "there is no fixed.py"),
         (lambda t: t.write("fixed.py", "def"), "fixed.py: line 1: "),
-        (lambda t: t.write("fixed.py", "import runner.api\n"), "imports runner"),
+        (lambda t: t.write("fixed.py", "import runner.errors\n"), "imports runner"),
         (lambda t: t.write("fixed.py", "import buggy\n"), "imports buggy.py, a variant's script"),
         (lambda t: t.write("fixed.py", "from plots import curves\n"), "imports plots"),
         (lambda t: edit(t.directory / "buggy.py", "import sys", "import sys  # BUG: here"), "line 2 says 'BUG'"),

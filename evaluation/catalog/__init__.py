@@ -1,0 +1,1 @@
+"""What can be evaluated: detectors, and the programs beside the bugs."""

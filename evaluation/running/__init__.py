@@ -1,0 +1,1 @@
+"""Running detectors on programs."""

@@ -1,0 +1,1 @@
+"""Scores of detectors, made from their records."""

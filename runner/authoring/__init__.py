@@ -1,0 +1,1 @@
+"""Tools for people who write bugs: validation, scaffold, working copies."""

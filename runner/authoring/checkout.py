@@ -1,0 +1,72 @@
+"""How does a user get a copy to play with? Working copies of a bug, with its own names or with neutral ones."""
+
+import hashlib
+import json
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.bugs.model import Target
+from runner.errors import UsageError
+
+
+def checkout(targets: Sequence[Target], directory: Path, blind: bool, python: str = "python3") -> list[str]:
+    """Fill a new directory with the scripts of the targets; returns lines that say how to run each one, by `python`.
+
+    Every script gets a JSON file with the parameters of its case. With `blind` the scripts have neutral names, and
+    nothing in the directory tells which variant is which; only the returned lines do.
+    """
+    if directory.exists() and any(directory.iterdir() if directory.is_dir() else [directory]):
+        raise UsageError(f"{directory} exists and is not empty; name a new directory")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        programs = _blind(targets, directory) if blind else _open(targets, directory)
+    except OSError as error:
+        raise UsageError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
+    start = f"cd {shlex.quote(str(directory))} && {shlex.quote(python)}"
+    return [f"{target}: {start} {arguments}" for target, arguments in programs]
+
+
+def _open(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
+    bug = targets[0].bug
+    for path in (
+        *bug.scripts,
+        *filter(None, (bug.fault, bug.why)),
+        bug.directory / "config.json",
+        bug.directory / "README.md",
+    ):
+        if path.is_file():
+            shutil.copy(path, directory / path.name)
+    programs = []
+    for target in targets:
+        parameters = directory / f"{target.case.name}.json"
+        _write_parameters(target, parameters)
+        for variant in target.variants:
+            script = target.case.variants[variant].script.name
+            programs.append((f"{target.case.id}/{variant}", f"{script} {parameters.name}"))
+    return programs
+
+
+def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
+    bug = targets[0].bug
+    for shared in bug.shared:
+        shutil.copy(shared, directory / shared.name)
+    chosen = {target.case.variants[variant].script for target in targets for variant in target.variants}
+    # Numbered in the order of their hashes: stable, and unrelated to which is which.
+    order = sorted(chosen, key=lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
+    names = {script: f"program{index}.py" for index, script in enumerate(order, 1)}
+    for script, name in names.items():
+        shutil.copyfile(script, directory / name)
+    programs = []
+    for index, target in enumerate(targets, 1):
+        parameters = directory / f"parameters{index}.json"
+        _write_parameters(target, parameters)
+        for variant in target.variants:
+            name = names[target.case.variants[variant].script]
+            programs.append((f"{target.case.id}/{variant}", f"{name} {parameters.name}"))
+    return programs
+
+
+def _write_parameters(target: Target, path: Path) -> None:
+    path.write_text(json.dumps({"parameters": dict(target.case.parameters)}, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,37 @@
+"""What does a new bug begin with? A directory with every file that a bug has, each place to fill in marked TODO."""
+
+import re
+from pathlib import Path
+
+from runner.bugs.model import VARIANTS
+from runner.environments import spec
+from runner.errors import ResultsError, UsageError
+
+SKELETON = Path(__file__).with_name("skeleton")
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def new(name: str, directory: Path, root: Path, environment_name: str) -> list[Path]:
+    """Make the directory of a bug called `name`; returns its files. `root` holds the environments.
+
+    The scripts of both variants are one working program: what differs is still to be written. Raises UsageError for a
+    name that is none, a directory that is there and an environment that is not, ResultsError where it cannot write.
+    """
+    if not ID.fullmatch(name):
+        raise UsageError(f"{name!r} is no ID; expected letters, digits, dots, dashes: PyTorch-115607, SO-60335387")
+    known = spec.names(root)
+    if environment_name not in known:
+        raise UsageError(f"there is no environment {environment_name!r}; expected one of {', '.join(known)}")
+    if directory.exists():
+        raise UsageError(f"{directory} is there already; name another ID, or another directory")
+    sources = {"README.md": "README.md", "config.json": "config.json"}
+    sources |= {f"{variant}.py": "script.py" for variant in VARIANTS}
+    try:
+        directory.mkdir(parents=True)
+        for target, source in sources.items():
+            text = (SKELETON / source).read_text(encoding="utf-8")
+            text = re.sub(r"\bID\b", name, text).replace("ENVIRONMENT", environment_name)
+            (directory / target).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(f"{directory}: cannot be written: {error.strerror}") from error
+    return [directory / target for target in sources]

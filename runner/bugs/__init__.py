@@ -1,0 +1,1 @@
+"""Bugs: what they are made of, and the catalogue that reads them."""

@@ -1,0 +1,1 @@
+"""Execution of runs on the workers of a cluster."""

@@ -1,0 +1,212 @@
+"""Where do calls happen that are not made on this machine? On workers of Dask or Slurm, behind standard futures."""
+
+import asyncio
+import math
+import pickle
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from runner.cluster import calls, connection, slurm
+from runner.errors import ClusterError, UsageError, WorkerLostError
+
+Result = TypeVar("Result")
+
+POLL_S = 1.0
+# How long calls may wait for a first worker before `trouble` says so.
+PATIENCE_S = 30.0
+# How often Slurm is asked for jobs in the place of those that it refused or that have ended.
+ASK_S = 10.0
+CLOSE_S = 20.0
+
+
+class Cluster:
+    """Workers elsewhere, one call at a time on each of their threads. Made by `connect`; a context manager.
+
+    No more calls are handed to Dask than there are threads: Dask counts every call that a lost worker was meant to do
+    as one that may have killed it. A result is fetched at once and then forgotten there: what a lost worker still
+    held would be computed again.
+    """
+
+    def __init__(self, client: Any, where: str, advice: str, deployed: Any = None, jobs: int = 0) -> None:
+        self.where = where
+        self._client = client
+        self._advice = advice
+        self._deployed = deployed
+        self._jobs = jobs
+        self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
+        self._calls: set[Future[Any]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._changed = asyncio.Condition()
+        self._threads = 0
+        self._running = 0
+        self._gone = False
+        self._alone_since: float | None = time.monotonic()
+        self._refused: str | None = None
+        self._watcher = asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def threads(self) -> int:
+        """How many calls can be done at the same time, as of a second ago."""
+        return self._threads
+
+    def submit(self, function: Callable[..., Result], *args: Any) -> "Future[Result]":
+        """Do a call of a module-level function on some worker; a lost worker's call is tried again on another one.
+
+        The future raises what the function raised, or WorkerLostError, or ClusterError. It can be cancelled at any
+        time: the function learns that by `remote.stop_if_abandoned`.
+        """
+        future = asyncio.run_coroutine_threadsafe(self._call(calls.pack(function, *args)), self._loop)
+        self._calls.add(future)
+        future.add_done_callback(self._calls.discard)
+        return future
+
+    def trouble(self) -> str | None:
+        """Why calls wait, in one line, if there has been no worker for a while; None where all is well."""
+        since = self._alone_since
+        if since is None or time.monotonic() - since < PATIENCE_S or not self._calls:
+            return None
+        said = f" ({self._refused})" if self._refused else ""
+        return f"{self.where}: no worker for {time.monotonic() - since:.0f} s{said}; {self._advice}"
+
+    def close(self) -> None:
+        """Cancel what has not been done, and let go of the cluster; workers that were started for it are ended."""
+        self._watcher.cancel()
+        for future in list(self._calls):
+            future.cancel()
+        with suppress(TimeoutError, OSError):
+            self._client.close(timeout=CLOSE_S)
+        if self._deployed is not None:
+            with suppress(TimeoutError, OSError):
+                self._deployed.close(timeout=CLOSE_S)
+
+    async def _call(self, call: bytes) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            if self._gone:
+                raise self._lost()
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._running < self._threads)
+                self._running += 1
+            try:
+                return await self._result(call)
+            finally:
+                self._running -= 1
+                async with self._changed:
+                    self._changed.notify()
+        except asyncio.CancelledError:
+            if self._gone:
+                raise self._lost() from None
+            raise
+        finally:
+            self._tasks.discard(task)
+
+    async def _result(self, call: bytes) -> Any:
+        while True:
+            with suppress(calls.Abandoned):
+                return calls.unpack(await self._performed(call))
+            # We do wait, so it is the worker that was about to end; another one does it.
+
+    async def _performed(self, call: bytes) -> bytes:
+        from distributed.scheduler import KilledWorker
+
+        # Not `remote.perform`: a worker that has no such module would end upon the name, and with it the next one.
+        future = self._client.submit(pickle.loads, call, pure=False)
+        try:
+            outcome: bytes = await future
+            return outcome
+        except KilledWorker as error:
+            raise WorkerLostError(
+                f"{self.where}: {error.allowed_failures + 1} workers were lost while they did it, the last one was "
+                f"{error.last_worker.address}; its log may say why (memory, time limit, machine)"
+            ) from error
+        except Exception as error:
+            if future.status == "cancelled":
+                self._give_up()
+                raise self._lost() from error
+            if isinstance(error, ImportError):
+                raise connection.lacking(f"{self.where}: a worker", error) from error
+            raise ClusterError(f"{self.where}: {connection.first_line(error)}") from error
+        finally:
+            future.release()
+
+    def _give_up(self) -> None:
+        """The scheduler is gone, and with it all that was under way: end every call, also those that wait."""
+        self._gone = True
+        for task in self._tasks:
+            if task is not asyncio.current_task():
+                task.cancel()
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(f"{self.where}: the scheduler is gone; start it and the same command again")
+
+    async def _watch(self) -> None:
+        """Keep the number of threads, see the scheduler go, and ask Slurm for jobs, also for those that have ended."""
+        asked = -math.inf
+        while not self._gone:
+            threads: dict[str, int] = {}
+            # Whatever comes of it: a scheduler that does not answer has no workers for us.
+            with suppress(Exception):
+                threads = await asyncio.wait_for(self._client.nthreads(), PATIENCE_S)
+            await self._note(sum(threads.values()))
+            if self._client.status != "running":
+                self._give_up()
+            elif self._deployed is not None and len(threads) < self._jobs and time.monotonic() > asked + ASK_S:
+                asked = time.monotonic()
+                self._refused = slurm.ask(self._deployed, self._jobs)
+            await asyncio.sleep(POLL_S)
+
+    async def _note(self, threads: int) -> None:
+        if threads:
+            self._alone_since = None
+        elif self._alone_since is None:
+            self._alone_since = time.monotonic()
+        async with self._changed:
+            self._threads = threads
+            self._changed.notify_all()
+
+
+def connect(spec: str, jobs: int, logs: Path | None = None) -> Cluster:
+    """The cluster of `dask:ADDRESS`, `dask:SCHEDULER_FILE`, or `slurm`: `jobs` batch jobs of one call at a time.
+
+    `logs` is where Slurm writes what its jobs say. Raises UsageError for what cannot be meant or is not installed
+    the same everywhere, ClusterError where no scheduler answers.
+    """
+    kind, _, address = spec.partition(":")
+    if spec != "slurm" and (kind != "dask" or not address):
+        raise UsageError(f"executor is {spec!r}, expected dask:HOST:PORT, dask:SCHEDULER_FILE or slurm")
+    connection.require(kind)
+    if kind == "slurm":
+        return _slurm(jobs, logs)
+    where = connection.address(address)
+    client = connection.client(where, where)
+    try:
+        connection.check(client, where)
+    except BaseException:
+        client.close(timeout=CLOSE_S)
+        raise
+    return Cluster(client, where, f"start one: dask worker {where} --nthreads 1")
+
+
+def _slurm(jobs: int, logs: Path | None) -> Cluster:
+    deployed = slurm.start(logs)
+    advice = "`squeue --me` may say why" + (f", the logs of jobs in {logs} too" if logs else "")
+    try:
+        return Cluster(connection.client("Slurm", deployed), "Slurm", advice, deployed, jobs)
+    except BaseException:
+        deployed.close(timeout=CLOSE_S)
+        raise

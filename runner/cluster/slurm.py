@@ -1,0 +1,111 @@
+"""How are workers got from Slurm? As batch jobs that dask-jobqueue submits, configured by its own jobqueue.yaml."""
+
+import os
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ProcessError, UsageError
+from runner.sandbox import process
+from runner.sandbox.env import THREADS
+
+# Where jobqueue.yaml says nothing. The largest run of the catalogue takes 1 GB, the longest time limit is 20 minutes.
+DEFAULTS: dict[str, object] = {"name": "trainbugs", "memory": "4GiB", "walltime": "04:00:00"}
+
+
+def start(logs: Path | None = None) -> Any:
+    """A dask_jobqueue.SLURMCluster, whose scheduler lives in this process; `ask` asks for its jobs.
+
+    Raises UsageError where Slurm is not there or would refuse such a job.
+    """
+    if shutil.which("sbatch") is None:
+        raise UsageError("executor slurm: no sbatch on the PATH; call it on a machine that submits to Slurm")
+    cluster = _cluster(logs)
+    try:
+        _try_out(cluster.job_script())
+    except BaseException:
+        cluster.close()
+        raise
+    return cluster
+
+
+def ask(cluster: Any, jobs: int) -> str | None:
+    """Have `jobs` jobs, of one worker each: submit what is missing, what Slurm has refused, and what has ended.
+
+    What Slurm said when it refused one. A job that ended before its worker came is not replaced: the next one would
+    end in the same way.
+    """
+    refused = {name: job.refused for name, job in cluster.workers.items() if job.refused}
+    for name in refused:
+        del cluster.workers[name]
+    cluster.scale(jobs=jobs)
+    return next(iter(refused.values()), None)
+
+
+def job_script(logs: Path | None = None) -> str:
+    """The batch script of a job, but for its number and the address of the scheduler."""
+    with _cluster(logs) as cluster:
+        return str(cluster.job_script())
+
+
+def options(logs: Path | None) -> dict[str, object]:
+    """What we ask of dask-jobqueue: its own configuration where the user wrote one, except that a job does one call.
+
+    The processors of a job are those of one run; a user's `cores` or `job-cpu` may give it more.
+    """
+    import dask
+
+    own = dask.config.collect()
+
+    def of_user(name: str) -> Any:
+        return dask.config.get(f"jobqueue.slurm.{name}", None, config=own)
+
+    chosen = {name: value for name, value in DEFAULTS.items() if of_user(name) is None}
+    chosen = {("job_name" if name == "name" else name): value for name, value in chosen.items()}
+    if logs is not None and of_user("log-directory") is None:
+        chosen["log_directory"] = str(logs)
+    # Dask would take port 8787 for a dashboard, or warn that another scheduler has it.
+    chosen["scheduler_options"] = {"dashboard_address": ":0"} | (of_user("scheduler-options") or {})
+    return chosen | {"cores": 1, "processes": 1, "job_cpu": of_user("job-cpu") or of_user("cores") or THREADS}
+
+
+def _cluster(logs: Path | None) -> Any:
+    from dask_jobqueue import SLURMCluster
+
+    # Old names in a user's file: dask-jobqueue goes on understanding them, and says so at every job.
+    warnings.filterwarnings("ignore", category=FutureWarning, module="dask_jobqueue")
+    try:
+        return SLURMCluster(job_cls=_job_class(), silence_logs="critical", **options(logs))
+    except (ValueError, OSError, RuntimeError) as error:
+        raise UsageError(f"executor slurm: {str(error).splitlines()[0]}; see jobqueue.yaml") from error
+
+
+def _job_class() -> Any:
+    from dask_jobqueue.slurm import SLURMJob
+    from distributed.core import Status
+
+    class Job(SLURMJob):  # type: ignore[misc]
+        """A job that Slurm may refuse: Dask would log a traceback, never submit it again, and stumble at the end."""
+
+        refused: str | None = None
+
+        async def start(self) -> None:
+            try:
+                await super().start()
+            except (RuntimeError, ValueError, OSError) as error:
+                self.status, self.refused = Status.failed, process.last_line(str(error)) or "no reason given"
+
+    return Job
+
+
+def _try_out(script: str) -> None:
+    """Raise UsageError if Slurm would refuse the job: dask-jobqueue would only log it, and nothing would ever start."""
+    import dask.utils
+
+    with dask.utils.tmpfile(extension="sh") as path:
+        Path(path).write_text(script, encoding="utf-8")
+        try:
+            process.output(["sbatch", "--test-only", path], env=dict(os.environ))
+        except ProcessError as error:
+            raise UsageError(f"executor slurm: {error}; see jobqueue.yaml") from error

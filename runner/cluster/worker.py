@@ -1,0 +1,91 @@
+"""How is a run done on a worker of a cluster? In the worker's own environment and on its own disk; it is sent back.
+
+The worker writes nothing into the results folder, which it may not even see.
+"""
+
+import socket
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from runner.bugs.catalog import default_root
+from runner.cluster.calls import stop_if_abandoned
+from runner.environments.runtime import Runtime, Runtimes
+from runner.errors import TrainbugsError
+from runner.execution.execute import execute
+from runner.execution.run import Run
+from runner.progress.lines import Progress
+from runner.results.record import RunRecord
+from runner.results.store import Store
+
+# Of each stream of a run, what is sent back: its end.
+MAX_LOG_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Where:
+    """How the environments of runs are found: as runner.environments.runtime.Places takes it."""
+
+    root: Path
+    device: str
+    python: Path | None
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A run that was done elsewhere; `logs` by stream."""
+
+    record: RunRecord
+    logs: Mapping[str, bytes]
+
+
+@cache
+def _runtimes(where: Where) -> Runtimes:
+    root = where.root if (where.root / "environments").is_dir() else default_root()
+    return Runtimes(root, Progress(sys.stderr), where.device, where.python)
+
+
+def find_runtime(where: Where, name: str) -> Runtime:
+    """The place of that environment on this worker, built if it is missing; raises TrainbugsError."""
+    return _runtimes(where).get(name)
+
+
+def perform(where: Where, run: Run) -> Delivery:
+    """Do a run that was planned elsewhere; what is wrong with this worker is a status of the run."""
+    with tempfile.TemporaryDirectory(prefix="trainbugs-") as folder:
+        store = Store(Path(folder))
+        record = execute(_here(where, run), store, lambda elapsed, stdout: stop_if_abandoned())
+        paths = {stream: store.log_path(record, stream) for stream in ("stdout", "stderr")}
+        return Delivery(record, {stream: _end(path) for stream, path in paths.items() if path.exists()})
+
+
+def _here(where: Where, run: Run) -> Run:
+    """The run as it can be done on this worker."""
+    try:
+        runtime = find_runtime(where, run.runtime.environment)
+    except TrainbugsError as error:
+        return _refused(run, str(error))
+    if run.data is not None and not run.data.is_dir():
+        return _refused(run, f"there is no {run.data}, the folder of data")
+    here = replace(run, runtime=runtime)
+    if here.key != run.key:
+        return _refused(run, f"has {_words(runtime)}; the run was planned for {_words(run.runtime)}")
+    return here
+
+
+def _refused(run: Run, why: str) -> Run:
+    return replace(run, runtime=replace(run.runtime, broken=f"worker {socket.gethostname()}: {why}"))
+
+
+def _words(runtime: Runtime) -> str:
+    lock = (runtime.lock or "no lock")[:12]
+    return f"{runtime.environment} ({lock}) with Python {runtime.python}, torch {runtime.torch}, on {runtime.device}"
+
+
+def _end(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - MAX_LOG_BYTES))
+        return file.read()

@@ -1,0 +1,1 @@
+"""Environments: from a folder under environments/ to an interpreter and a device."""

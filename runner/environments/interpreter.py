@@ -1,0 +1,62 @@
+"""What does a Python interpreter bring: which versions, and which accelerator does its torch see?"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import EnvironmentBuildError, ProcessError
+from runner.sandbox import env, process
+
+# Where there is none of these, no CUDA (or ROCm) device can be seen, and torch need not be imported to find out.
+DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
+# The names of .dist-info and .egg-info tell what is installed; to read what is in them takes ten times as long.
+PROBE = """
+import json, os, platform, sys
+found = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None, "packages": {}}
+try:
+    import torch
+    found["torch"] = torch.__version__
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+if found["torch"] and sys.argv[1] == "devices" and torch.cuda.is_available():
+    found["devices"] = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    try:
+        found["driver"] = open("/sys/module/nvidia/version").read().strip()
+    except OSError:
+        pass
+for folder in filter(os.path.isdir, sys.path):
+    for name in os.listdir(folder):
+        stem, dot, kind = name.rpartition(".")
+        if kind in ("dist-info", "egg-info") and "-" in stem:
+            found["packages"].setdefault(*stem.split("-py3")[0].split("-", 1))
+print(json.dumps(found))
+"""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python and what it sees; `torch` is None where it is missing, `devices` are the names of cuda:0, cuda:1 …"""
+
+    path: Path
+    python: str
+    torch: str | None
+    devices: tuple[str, ...]
+    driver: str | None
+    packages: dict[str, str]
+
+
+def probe(path: Path) -> Interpreter:
+    """Ask the interpreter at `path`, importing torch; raises EnvironmentBuildError where it or the import fails."""
+    try:
+        what = "devices" if machine_has_accelerator() else "none"
+        answer = process.output([str(path), "-c", PROBE, what], env=env.clean_environment(1, {}))
+        found = json.loads(answer.splitlines()[-1])
+        return Interpreter(path=path, **{**found, "devices": tuple(found["devices"])})
+    except (ProcessError, IndexError, ValueError, TypeError, KeyError) as error:
+        raise EnvironmentBuildError(f"{path}: not a usable Python: {error}") from error
+
+
+def machine_has_accelerator() -> bool:
+    """Whether the kernel shows a device that torch could use as `cuda`."""
+    return any(Path(node).exists() for node in DEVICE_NODES)

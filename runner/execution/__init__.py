@@ -1,0 +1,1 @@
+"""Execution of runs on this machine."""

@@ -1,0 +1,166 @@
+"""What happens in one run? (case, variant, seed, place) -> RunRecord. A run never raises for what its script does."""
+
+import json
+import site
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from runner.bugs.model import FAULT
+from runner.environments.spec import cache_root, problems
+from runner.errors import ProcessError
+from runner.execution.run import Run
+from runner.files import untrusted
+from runner.results.provenance import machine
+from runner.results.record import SCHEMA, RunRecord
+from runner.results.store import Store
+from runner.sandbox import env, process
+from runner.sandbox.env import THREADS
+from runner.sandbox.process import Finished
+
+MAX_METRICS_BYTES = 64_000_000
+# The exit status by which fault.py says that it does not know this release.
+REFUSED = 3
+# How a run ends whose program could not be started.
+NOTHING = Finished(returncode=0, timed_out=False, wall_s=0.0, peak_memory_mb=0.0)
+
+
+def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> RunRecord:
+    """Do the run and save its record and logs; raises ResultsError, nothing for a failing script or environment.
+
+    Raises UsageError where the run is to have no network and this machine cannot cut it: ask process.py before.
+    `on_wait` is called while the script runs, with the seconds elapsed and the file of its standard output.
+    """
+    started = _now()
+    with store.working_directory() as directory:
+        try:
+            finished = _run_script(run, directory, on_wait)
+            metrics, reason = _read_metrics(directory / f"{run.parameters['output']}.json")
+            status, reason = _judge(run, finished, reason, directory / "stderr")
+        except ProcessError as error:
+            finished, metrics = NOTHING, ()
+            status, reason = "environment broken", _repair(run, str(error))
+        if status != "ok":
+            store.check_room()
+        record = _record(run, finished, status, reason, started, metrics if status == "ok" else ())
+        store.keep_logs(record, directory)
+    store.save(record)
+    return record
+
+
+def not_done(run: Run, reason: str) -> RunRecord:
+    """The record of a run that was begun and lost on its way; saving it is the caller's."""
+    return _record(run, NOTHING, "killed", reason, _now(), ())
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None]) -> Finished:
+    if run.runtime.broken:
+        raise ProcessError(run.runtime.broken)
+    for name, text in run.scripts.items():
+        (directory / name).write_bytes(text)
+    (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8")
+    stdout = directory / "stdout"
+    return process.run(
+        [str(run.runtime.python_path), *run.arguments],
+        cwd=directory,
+        env=env.clean_environment(THREADS, variables(run, directory)),
+        stdout=stdout,
+        stderr=directory / "stderr",
+        timeout_s=run.timeout_s,
+        on_wait=lambda elapsed: on_wait(elapsed, stdout),
+        limits=run.limits,
+    )
+
+
+def variables(run: Run, directory: Path) -> dict[str, str]:
+    """Environment variables of the run, besides those of every run."""
+    data = {"TRAINBUGS_DATA": str(run.data)} if run.data else {}
+    # What inductor has compiled in one run must not save another one the time.
+    inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
+    # Packages that `pip install --user` has put there belong to an interpreter of the user's own, wherever HOME is.
+    user = {"PYTHONUSERBASE": site.getuserbase()} if run.runtime.built is None else {}
+    downloads = run.case.data and run.data is None and run.network
+    proxies = env.inherited(env.FOR_DOWNLOADS) if downloads else {}
+    gpu = {} if run.gpu is None else {"CUDA_VISIBLE_DEVICES": str(run.gpu)}
+    return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data, **user, **proxies, **gpu}
+
+
+def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
+    """The script's records, or the reason why there are none."""
+    if not path.exists() and not path.is_symlink():
+        return (), f"the script wrote no {path.name}"
+    try:
+        # What cannot be read back must not get into a record.
+        found = untrusted.read_json(path, MAX_METRICS_BYTES, path.parent, constants=True)
+    except untrusted.UnsafeError as error:
+        return (), f"{path.name}: {error}"
+    if not isinstance(found, list) or not found or not all(isinstance(record, dict) for record in found):
+        return (), f"{path.name} holds no records, expected a list of JSON objects"
+    return tuple(found), None
+
+
+def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -> tuple[str, str | None]:
+    """Status and reason of a run; a broken environment is looked for only where a run failed in it."""
+    if finished.timed_out:
+        return "timeout", f"killed after {run.timeout_s:g} s"
+    if finished.exceeded:
+        return "killed", finished.exceeded
+    if finished.returncode == 0:
+        return ("no records", no_metrics) if no_metrics else ("ok", None)
+    said = process.error_in(stderr)[:1000]
+    if run.injected and finished.returncode == REFUSED:
+        return "refused", f"{FAULT}: {said or 'no reason given'}"
+    if finished.returncode < 0:
+        return "killed", f"killed by signal {-finished.returncode}" + (f"; {said}" if said else "")
+    broken = problems(run.runtime.built) if run.runtime.built else []
+    if broken:
+        return "environment broken", _repair(run, broken[0])
+    return "crashed", f"exit status {finished.returncode}: {said or 'no message'}"
+
+
+def _repair(run: Run, what: str) -> str:
+    if run.runtime.built is None:
+        return what
+    return f"{what}; `trainbugs env build {run.runtime.environment} --force` builds it anew"
+
+
+def _record(
+    run: Run, finished: Finished, status: str, reason: str | None, started: str, metrics: tuple[Mapping[str, Any], ...]
+) -> RunRecord:
+    runtime = run.runtime
+    return RunRecord(
+        schema=SCHEMA,
+        key=run.key,
+        bug=run.case.bug,
+        case=run.case.name,
+        variant=run.variant,
+        seed=run.seed,
+        benign=run.case.benign,
+        parameters=run.parameters,
+        environment=runtime.environment,
+        lock=runtime.lock,
+        pinned=runtime.pinned,
+        python=runtime.python,
+        torch=runtime.torch,
+        device=runtime.device,
+        device_name=runtime.device_name,
+        driver=runtime.driver,
+        machine=machine(),
+        threads=THREADS,
+        status=status,
+        reason=reason,
+        exit_code=None if finished.timed_out or finished is NOTHING else finished.returncode,
+        started=started,
+        wall_s=round(finished.wall_s, 3),
+        peak_memory_mb=round(finished.peak_memory_mb, 1),
+        data=run.data_digest,
+        revision=run.revision,
+        metrics=metrics,
+        injected=run.injected,
+        repeat=run.repeat,
+    )

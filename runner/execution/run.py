@@ -1,0 +1,151 @@
+"""A run, and its key: a hash of everything that may change the result."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from runner.bugs.model import FAULT, Bug, Case, Scalar, Variant
+from runner.environments.runtime import Runtime
+from runner.errors import CatalogError
+from runner.execution.estimate import Estimate
+from runner.execution.resources import Need
+from runner.files import untrusted
+from runner.results.record import SCHEMA, file_name
+from runner.sandbox.env import THREADS
+from runner.sandbox.limits import Limits, default_memory_mb
+
+# Parameters that the runner sets by itself.
+OWN = ("seed", "device")
+
+
+def run_key(
+    case: Case,
+    variant: str,
+    scripts: Mapping[str, bytes],
+    seed: int,
+    device: str,
+    runtime: tuple[str | None, ...],
+    data: str | None,
+) -> str:
+    """The key of a run; `runtime` says environment, lock, Python and torch, `data` what data sets were there.
+
+    Of a device only the kind counts, so that cuda:0 and cuda:1 are the same.
+    """
+    parts = {
+        "schema": SCHEMA,
+        "threads": THREADS,
+        "what": [case.bug, case.name, variant, case.variants[variant].script.name],
+        "scripts": {name: hashlib.sha256(text).hexdigest() for name, text in scripts.items()},
+        "parameters": {name: value for name, value in case.parameters.items() if name not in OWN},
+        "seed": seed,
+        "device": device.split(":")[0],
+        "place": runtime,
+        "data": data,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def read_scripts(bug: Bug, variant: Variant, inject: bool = False) -> dict[str, bytes]:
+    """The Python files of a variant by name, as they are now: its script, and what is no other variant's script.
+
+    So the scripts of a new case leave the keys of the others as they are. With `inject` the program that puts the
+    fault back is among them. Raises CatalogError for a file that is not safe to read.
+    """
+    # A script that is missing is left out: its runs crash, and say so.
+    wanted = {variant.script, *bug.shared}
+    files = [path for path in bug.scripts if path in wanted]
+    fault = [bug.fault] if inject and bug.fault else []
+    return {path.name: _read_script(path, bug.directory) for path in (*files, *fault)}
+
+
+def _read_script(path: Path, within: Path) -> bytes:
+    try:
+        return untrusted.read_bytes(path, untrusted.MAX_TEXT_BYTES, within)
+    except untrusted.UnsafeError as error:
+        raise CatalogError(f"{untrusted.shown(path)}: {error}") from error
+
+
+def effective_parameters(case: Case, seed: int, device: str) -> dict[str, Scalar]:
+    """What the script reads: the parameters of the case with the seed and the device of the run."""
+    return {**case.parameters, "seed": seed, "device": device}
+
+
+def data_digest(case: Case, folder: Path | None) -> str | None:
+    """What the case's data files in `folder` hold, as a hash; `cache` without a folder; None where it needs no data."""
+    if not case.data:
+        return None
+    if folder is None:
+        return "cache"
+    digest = hashlib.sha256()
+    for name in case.data:
+        digest.update(name.encode())
+        if (folder / name).is_file():
+            with (folder / name).open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run to be done. `timeout_s` in seconds; `data` is the folder of data sets that the user named.
+
+    `scripts` are the variant's Python files as they were when the run was planned: these are run, the key is theirs.
+    `injected`: fault.py, one of them, runs the script. `repeat` counts the times that the same run is done. `gpu` is
+    the one that the run may see, by number; None: all that the user's environment shows.
+    `max_memory_mb` in MB (10^6 bytes); None: most of the machine's. Without `network` there is nothing but localhost.
+    Neither limit is part of the key: a run that ends well ends so.
+    """
+
+    case: Case
+    variant: str
+    seed: int
+    runtime: Runtime
+    scripts: Mapping[str, bytes]
+    timeout_s: float
+    data: Path | None
+    data_digest: str | None
+    revision: str | None
+    injected: bool = False
+    repeat: int = 1
+    estimate: Estimate = Estimate()
+    gpu: int | None = None
+    max_memory_mb: float | None = None
+    network: bool = True
+
+    @property
+    def name(self) -> str:
+        injected = ", injected" if self.injected else ""
+        again = f", repeat {self.repeat}" if self.repeat > 1 else ""
+        return f"{self.case.id}/{self.variant} seed {self.seed}{injected}{again}"
+
+    @property
+    def file_name(self) -> str:
+        return file_name(self.variant, self.seed, self.key, self.repeat)
+
+    @property
+    def need(self) -> Need:
+        """What of the machine the run needs."""
+        return Need(self.case.processes, self.estimate.memory_gb, self.runtime.device.startswith("cuda"))
+
+    @property
+    def arguments(self) -> list[str]:
+        """What the interpreter is called with."""
+        script = self.case.variants[self.variant].script.name
+        return [FAULT, script, "config.json"] if self.injected else [script, "config.json"]
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.max_memory_mb or default_memory_mb(), self.network)
+
+    @property
+    def parameters(self) -> dict[str, Scalar]:
+        return effective_parameters(self.case, self.seed, self.runtime.device)
+
+    @cached_property
+    def key(self) -> str:
+        at = self.runtime
+        where = (at.environment, at.lock, str(at.pinned), at.python, at.torch)
+        return run_key(self.case, self.variant, self.scripts, self.seed, at.device, where, self.data_digest)

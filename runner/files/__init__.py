@@ -1,0 +1,1 @@
+"""Files: reading untrusted ones, locks between processes, atomic writes."""

@@ -1,0 +1,45 @@
+"""Atomic writes: a reader sees the old file or the whole new one."""
+
+import json
+import math
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ResultsError
+
+
+def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
+    """Write JSON so that a reader sees the old file or the whole new one; raises ResultsError.
+
+    It is written in `scratch`, a folder on the same disk, or else beside its place, before it is moved there.
+    """
+    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+    temporary = (scratch or path.parent) / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def finite(value: Any) -> Any:
+    """The value for JSON, which knows no NaN and no infinity: these become texts."""
+    if isinstance(value, Mapping):
+        return {key: finite(element) for key, element in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(element) for element in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def unwritable(path: Path, error: OSError) -> ResultsError:
+    """What to tell a user whose results cannot be written there."""
+    return ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --results")

@@ -1,0 +1,1 @@
+"""Progress of long work, as a user sees it."""

@@ -1,0 +1,1 @@
+"""Run records: their format, and the folders that hold them."""

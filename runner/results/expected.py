@@ -1,0 +1,70 @@
+"""The records that are committed with a bug: those of its cases, and those of its map of versions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from runner.bugs.model import Bug, Case
+from runner.errors import ResultsError
+from runner.files import untrusted
+from runner.results.fields import fits
+from runner.results.record import METRICS, START_BYTES, RunRecord, read_record, run_name
+
+# The folder of expected records that are of other environments; no case has that name.
+VERSIONS = "versions"
+
+
+def expected_path(bug: Bug, record: RunRecord) -> Path:
+    """Where the bug's expected record of the same case, variant and seed lies."""
+    return bug.expected / record.case / f"{run_name(record)}.json"
+
+
+def expected_records(bug: Bug, case: str) -> list[RunRecord]:
+    """The expected records of a case, by name; raises ResultsError for one that cannot be read."""
+    return [read_record(path) for path in _expected_paths(bug, case)]
+
+
+def expected_seconds(bug: Bug, case: str) -> list[float]:
+    """The `wall_s` of each of these records, without reading their metrics; raises ResultsError likewise."""
+    return [_wall_s(path) for path in _expected_paths(bug, case)]
+
+
+def _expected_paths(bug: Bug, case: str) -> list[Path]:
+    return sorted((bug.expected / case).glob("*-seed*.json"))
+
+
+def _wall_s(path: Path) -> float:
+    wall_s: Any = None
+    try:
+        start, metrics, _ = untrusted.read_start(path, START_BYTES).partition(METRICS)
+        if metrics:
+            wall_s = json.loads(start + b"}")["wall_s"]
+    except (untrusted.UnsafeError, ValueError, KeyError, RecursionError):
+        pass
+    # Whatever looks unlike what we write is read as a whole, by which all that may be wrong with it is said.
+    return float(wall_s) if fits("wall_s", wall_s, float) else read_record(path).wall_s
+
+
+def version_path(bug: Bug, record: RunRecord) -> Path:
+    """Where the bug's map of versions keeps a run in the record's environment."""
+    return bug.expected / VERSIONS / record.environment / record.case / f"{run_name(record)}.json"
+
+
+def version_records(bug: Bug) -> list[RunRecord]:
+    """The records behind the bug's expected map of versions; raises ResultsError for one that cannot be read."""
+    return [read_record(path) for path in sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))]
+
+
+def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:
+    """By case, the expected records; cases without any are left out."""
+    found = {case: expected_records(bug, case) for case in bug.cases}
+    return {case: records for case, records in found.items() if records}
+
+
+def seconds(bug: Bug, case: Case) -> float | None:
+    """Wall seconds of all runs of a case together, by its expected records; None where there are none to read."""
+    try:
+        taken = expected_seconds(bug, case.name)
+    except ResultsError:
+        return None
+    return sum(taken) if taken else None

@@ -1,0 +1,69 @@
+"""Results as one table: a row a record of a script, with what was run beside it (pandas, or straight into CSV)."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from runner.errors import ResultsError
+from runner.results.record import RunRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def frame(records: Iterable[RunRecord]) -> "pd.DataFrame":
+    """Columns: the fields of RunRecord (parameters as parameter.NAME), `record` (from 1), metrics as metric.NAME.
+
+    A run without records gives one row with an empty `record`. Lists are JSON texts, so that every cell is a scalar.
+    """
+    import pandas as pd
+
+    table = pd.DataFrame([row for record in records for row in _rows(record)])
+    if "record" in table:
+        table["record"] = table["record"].astype("Int64")
+    return table
+
+
+def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
+    run = {name: value for name, value in vars(record).items() if name not in ("metrics", "parameters")}
+    run |= {f"parameter.{name}": value for name, value in record.parameters.items()}
+    if not record.metrics:
+        yield run | {"record": None}
+    for index, metric in enumerate(record.metrics, 1):
+        yield run | {"record": index} | {f"metric.{name}": _cell(value) for name, value in metric.items()}
+
+
+def _cell(value: Any) -> Any:
+    """A scalar; what the record writes as text because JSON has no such number becomes a number again."""
+    if isinstance(value, list | dict):
+        return json.dumps(value)
+    return float(value) if value in ("NaN", "Infinity", "-Infinity") else value
+
+
+def write_csv(records: Iterable[RunRecord], file: str) -> None:
+    """Write the table as CSV to a file, or to standard output for `-`; raises ResultsError.
+
+    One record is in memory at a time, and each is read twice: first for the columns, which differ from bug to bug.
+    """
+    names = list(dict.fromkeys(name for record in records for row in _rows(record) for name in row))
+    if file == "-":
+        _write(records, names, sys.stdout)
+        return
+    try:
+        with Path(file).open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+            _write(records, names, stream)
+    except OSError as error:
+        raise ResultsError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+
+def _write(records: Iterable[RunRecord], names: Sequence[str], stream: TextIO) -> None:
+    writer = csv.DictWriter(stream, names, lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        try:
+            writer.writerows(_rows(record))
+        except ValueError as error:
+            raise ResultsError("the records have changed while they were read; run the same command again") from error

@@ -1,0 +1,220 @@
+"""Which records lie in a results folder? Told without reading each: an index remembers what the table shows of them.
+
+The index is a cache, the answer is always that of the files: a line counts only where the file has the time of change
+and the size that the line names, and the checksum that each line begins with holds. So nothing that befalls the index
+can do harm; it may be cut off, foreign, out of date, written by two programs at once, unwritable or not there. Nor is
+it written in a safer way than that needs.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+from zlib import crc32
+
+from runner.errors import ResultsError
+from runner.files.untrusted import shown
+from runner.results.record import SCHEMA
+
+T = TypeVar("T")
+# Time of change in nanoseconds, and size.
+State = tuple[int, int]
+Files = dict[str, State]
+
+INDEX, LOGS = ".index", "logs"
+RECORD = re.compile(r"[^.].*-seed.*-.*\.json", re.DOTALL)
+# New lines are written this many at a time, so that little is lost where a long first look is interrupted.
+BATCH = 1000
+# The index is written anew when it has more lines than this for each record, and SPARE besides.
+LINES_PER_RECORD, SPARE = 2, 1000
+READ_BYTES = 1 << 20
+
+
+class IndexRow(NamedTuple):
+    """What the table shows of a run; the fields are those of RunRecord. A tuple, since there may be 100,000."""
+
+    path: str  # in the results folder
+    started: str
+    seed: int
+    repeat: int
+    wall_s: float
+    peak_memory_mb: float
+    records: int  # how many the script made
+    bug: str
+    case: str
+    variant: str
+    injected: bool
+    status: str
+    environment: str
+    torch: str | None
+    device: str
+
+
+# An index of another version of these columns, or of records of another schema, is a foreign one.
+SEED = crc32(repr((SCHEMA, IndexRow._fields)).encode())
+OF_RECORD = [name for name in IndexRow._fields if name not in ("path", "records")]
+
+
+@dataclass(frozen=True)
+class Found(Generic[T]):
+    """Records, oldest first: their rows, and a line for each file that cannot be read.
+
+    The records themselves are read while they are iterated over, each time anew, so that few are in memory; raises
+    ResultsError for one that has gone since.
+    """
+
+    root: Path
+    rows: Sequence[IndexRow]
+    problems: Sequence[str]
+    read: Callable[[Path], T]
+
+    def __iter__(self) -> Iterator[T]:
+        return (self.read(self.root / row.path) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def find(root: Path, bugs: Iterable[str], read: Callable[[Path], T]) -> Found[T]:
+    """The records of a results folder, or those in the folders of some bugs; `read` raises ResultsError for no record.
+
+    What the index lacks is read and added to it.
+    """
+    problems: list[str] = []
+    folders = list(dict.fromkeys(str(Path(bug)) for bug in bugs))
+    files = _scan(root, folders or [""], problems)
+    rows, lines = _known(root, files)
+    lines += _read_missing(root, files, rows, problems, read)
+    if not folders and lines > LINES_PER_RECORD * len(rows) + SPARE:
+        _write(root, (_line(rows[path], files[path]) for path in rows if path in files), os.O_TRUNC)
+    return Found(root, sorted(rows.values(), key=attrgetter("started", "path")), problems, read)
+
+
+def append(root: Path, path: Path, read: Callable[[Path], Any]) -> None:
+    """Add a record that has just been written to the index. Nothing is raised: what is not added will be found.
+
+    The file is read again: another program may have put its own into the same place.
+    """
+    with suppress(OSError, ResultsError):
+        before = _state(path.stat())
+        row = _row(path.relative_to(root).as_posix(), read(path))
+        if _state(path.stat()) == before:
+            _write(root, [_line(row, before)])
+
+
+def _scan(root: Path, folders: Iterable[str], problems: list[str]) -> Files:
+    """All files that are named like records in these folders, at any depth, by their paths in `root`."""
+    files: Files = {}
+    todo = list(folders)
+    while todo:
+        folder = todo.pop()
+        try:
+            with os.scandir(root / folder) as entries:
+                inner, odd = _look(entries, f"{folder}/" if folder else "", files)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problems.append(f"{shown(root / folder)}: cannot be read: {error.strerror}")
+            continue
+        todo += inner
+        problems += [f"{shown(root / path)}: not a run record: is no plain file" for path in odd]
+    return files
+
+
+def _look(entries: Iterable["os.DirEntry[str]"], prefix: str, files: Files) -> tuple[list[str], list[str]]:
+    """Add what is named like a record to `files`; returns the folders, and what can be neither (a pipe, a lost link).
+
+    What is hidden is not ours, or not finished.
+    """
+    folders, odd, records = [], [], 0
+    for entry in entries:
+        named = RECORD.fullmatch(entry.name)
+        if named and entry.is_file():
+            records += 1
+            with suppress(FileNotFoundError):  # it has just been removed
+                files[prefix + entry.name] = _state(entry.stat())
+        elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+            folders.append(entry.name)
+        elif named:
+            odd.append(prefix + entry.name)
+    # Beside records `logs` holds twice as many files, none of which is one.
+    return [prefix + name for name in folders if not (records and name == LOGS)], odd
+
+
+def _state(stat: os.stat_result) -> State:
+    return (stat.st_mtime_ns, stat.st_size)
+
+
+def _known(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow], int]:
+    """The rows that the index has of these files as they are now, and the number of its lines."""
+    rows: dict[str, IndexRow] = {}
+    count = 0
+    with suppress(OSError), os.fdopen(os.open(root / INDEX, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        while lines := file.readlines(READ_BYTES):
+            good = [line[9:-1] for line in lines if line[:9] == _checksum(line[9:-1])]
+            for state_and_row in json.loads(b"[" + b",".join(good) + b"]"):
+                row = _shared(state_and_row[2:])
+                if files.get(row.path) == (state_and_row[0], state_and_row[1]):
+                    rows[row.path] = row
+            count += len(lines) - lines.count(b"\n")
+    return rows, count
+
+
+def _read_missing(
+    root: Path, files: Files, rows: dict[str, IndexRow], problems: list[str], read: Callable[[Path], Any]
+) -> int:
+    """Read the files that have no row yet, and write lines for them; returns how many."""
+    lines: list[bytes] = []
+    count = 0
+    for path in sorted(files.keys() - rows.keys()):
+        try:
+            rows[path] = _row(path, read(root / path))
+            if _state((root / path).stat()) == files[path]:
+                lines.append(_line(rows[path], files[path]))
+            else:  # it was changed meanwhile
+                del files[path]
+        except ResultsError as error:
+            problems.append(str(error))
+        except OSError:  # it has just been removed
+            continue
+        if len(lines) == BATCH:
+            _write(root, lines)
+            count, lines = count + len(lines), []
+    _write(root, lines)
+    return count + len(lines)
+
+
+def _row(path: str, record: Any) -> IndexRow:
+    columns = {name: getattr(record, name) for name in OF_RECORD}
+    return _shared(list(IndexRow(path=path, records=len(record.metrics), **columns)))
+
+
+def _shared(values: list[Any]) -> IndexRow:
+    """The row of these values; from `bug` on they are texts that many rows have, each kept once."""
+    return IndexRow(*values[:7], *[sys.intern(value) if type(value) is str else value for value in values[7:]])
+
+
+def _line(row: IndexRow, state: State) -> bytes:
+    text = json.dumps([*state, *row], separators=(",", ":")).encode()
+    return _checksum(text) + text
+
+
+def _checksum(text: bytes) -> bytes:
+    return b"%08x " % crc32(text, SEED)
+
+
+def _write(root: Path, lines: Iterable[bytes], flag: int = os.O_APPEND) -> None:
+    """Write lines in one piece. They begin on a line of their own, whatever a program that was killed has left."""
+    text = b"".join(b"\n" + line for line in lines)
+    if not text:
+        return
+    with suppress(OSError):
+        file = os.open(root / INDEX, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | flag, 0o666)
+        with os.fdopen(file, "wb", buffering=0) as stream:
+            stream.write(text + b"\n")

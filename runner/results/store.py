@@ -1,0 +1,145 @@
+"""Where are results kept? A folder of records, logs and verdicts; the only owner of its paths."""
+
+import errno
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from runner.errors import ResultsError
+from runner.files import untrusted
+from runner.files.atomic import unwritable, write_json
+from runner.files.locks import Scratch, remove
+from runner.results import index
+from runner.results.fields import fits
+from runner.results.record import MAX_RECORD_BYTES, RunRecord, encode, file_name, read_record, record_name
+
+# What a verdict tells of its runs, as far as their files are named by it.
+NAMING = {"variant": str, "seed": int, "key": str, "repeat": int}
+# With less than that free a disk counts as full.
+ROOM_BYTES = 65536
+
+
+@dataclass(frozen=True)
+class Store:
+    """A results folder: <root>/<bug>/<case>/<variant>-seed<seed>-<key>.json, logs in `logs` beside it."""
+
+    root: Path
+
+    @cached_property
+    def scratch(self) -> Scratch:
+        """Where this object keeps what is not finished; raises ResultsError where nothing can be written."""
+        try:
+            return Scratch(self.root)
+        except OSError as error:
+            raise unwritable(self.root, error) from error
+
+    def case_directory(self, bug: str, case: str) -> Path:
+        return self.root / bug / case
+
+    def record_path(self, record: RunRecord) -> Path:
+        return self.case_directory(record.bug, record.case) / f"{record_name(record)}.json"
+
+    def verdict_path(self, bug: str, case: str, injected: bool = False) -> Path:
+        return self.case_directory(bug, case) / f"verdict{'-injected' if injected else ''}.json"
+
+    def log_path(self, record: RunRecord, stream: str) -> Path:
+        """Where the run's `stdout` or `stderr` is kept."""
+        return self.case_directory(record.bug, record.case) / "logs" / f"{record_name(record)}.{stream}"
+
+    def find(self, bug: str, case: str, file_name: str, key: str) -> RunRecord | None:
+        """The finished (`ok`) run with that key, or None; a file that cannot be read counts as none."""
+        path = self.case_directory(bug, case) / f"{file_name}.json"
+        try:
+            record = read_record(path)
+        except ResultsError:
+            return None
+        return record if record.ok and record.key == key else None
+
+    def save(self, record: RunRecord) -> Path:
+        """Write the record atomically; raises ResultsError."""
+        path = self.record_path(record)
+        write_json(path, encode(record), self.scratch.path)
+        index.append(self.root, path, read_record)
+        return path
+
+    def save_verdict(self, bug: str, case: str, injected: bool, verdict: Mapping[str, object]) -> None:
+        """Write a verdict atomically; raises ResultsError."""
+        write_json(self.verdict_path(bug, case, injected), verdict, self.scratch.path)
+
+    def other_repeats(self, records: Sequence[RunRecord]) -> list[RunRecord]:
+        """Repeats of these runs that were done by earlier commands, as far as there are finished ones of every run."""
+        first = [record for record in records if record.repeat == 1]
+        found: list[RunRecord] = []
+        for repeat in itertools.count(max((record.repeat for record in records), default=1) + 1):
+            made = [self.find(r.bug, r.case, record_name(replace(r, repeat=repeat)), r.key) for r in first]
+            again = [record for record in made if record is not None]
+            if not again or len(again) < len(first):
+                return found
+            found += again
+        raise AssertionError("counting ends by itself only where there are no records")
+
+    def records(self, bugs: Iterable[str] = ()) -> index.Found[RunRecord]:
+        """All records, or those of the named bugs, oldest first; files that cannot be read are its `problems`."""
+        return index.find(self.root, bugs, read_record)
+
+    def judged_runs(self, bug: str, case: str) -> list[RunRecord]:
+        """The records behind the case's verdict.json, failed runs included; none where there is no verdict.
+
+        Raises ResultsError where one of these files cannot be read.
+        """
+        path = self.verdict_path(bug, case)
+        return [read_record(path.parent / name) for name in _names_of_runs(path)] if path.exists() else []
+
+    @contextmanager
+    def working_directory(self) -> Iterator[Path]:
+        """A new empty directory for one run, removed afterwards; raises ResultsError where it cannot be made."""
+        path = None
+        try:
+            path = Path(tempfile.mkdtemp(prefix="run-", dir=self.scratch.path))
+            yield path
+        except OSError as error:
+            raise unwritable(self.root, error) from error
+        finally:
+            if path:
+                remove(path)
+
+    def check_room(self) -> None:
+        """Raise ResultsError where the disk is full: a run that failed there says nothing of its script."""
+        if shutil.disk_usage(self.scratch.path).free < ROOM_BYTES:
+            raise unwritable(self.root, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+    def save_logs(self, record: RunRecord, logs: Mapping[str, bytes]) -> None:
+        """Write what a run on another machine has said, by stream; raises ResultsError."""
+        for stream, text in logs.items():
+            path = self.log_path(record, stream)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(text)
+            except OSError as error:
+                raise unwritable(path, error) from error
+
+    def keep_logs(self, record: RunRecord, directory: Path) -> None:
+        """Move the run's `stdout` and `stderr` from its working directory to where they are kept."""
+        for stream in ("stdout", "stderr"):
+            if (directory / stream).exists():
+                kept = self.log_path(record, stream)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                (directory / stream).replace(kept)
+
+
+def _names_of_runs(verdict: Path) -> list[str]:
+    try:
+        runs = [{"repeat": 1} | run for run in untrusted.read_json(verdict, MAX_RECORD_BYTES)["runs"]]
+        named = all(fits(name, run[name], kind) for run in runs for name, kind in NAMING.items())
+        names = [f"{file_name(*(run[name] for name in NAMING))}.json" for run in runs] if named else []
+    except (untrusted.UnsafeError, KeyError, TypeError):
+        names = []
+    if not names:
+        raise ResultsError(f"{verdict}: not a verdict; move it out of the results folder")
+    return names

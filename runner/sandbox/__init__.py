@@ -1,0 +1,1 @@
+"""Programs under limits: the only package that starts processes."""

@@ -1,0 +1,93 @@
+"""What may a program take of the machine? Limits, and how they are told to supervisor.py, which keeps them."""
+
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
+CGROUPS = Path("/sys/fs/cgroup")
+# Of the machine's memory: beyond it the kernel would soon choose what to kill, and that may be somebody else's program.
+SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of a program and all that it starts. None: none. In MB (10^6 bytes).
+
+    `output_mb` is for its standard output and its standard error, each; `file_mb` for any other file. Without `network`
+    there is nothing but localhost.
+    """
+
+    memory_mb: float | None = None
+    network: bool = True
+    output_mb: float = 256
+    file_mb: float = 20_000
+
+    def words(self) -> Iterator[str]:
+        """As supervisor.py takes them."""
+        if self.memory_mb is not None:
+            yield f"memory_mb={self.memory_mb}"
+        if not self.network:
+            yield "network=no"
+        yield f"output_mb={self.output_mb}"
+        yield f"file_mb={self.file_mb}"
+
+
+def command(limits: Limits | None, folder: Path | None, report: int) -> list[str]:
+    """What is to be started, less the program's own arguments. `folder` is made for the program, and removed."""
+    words = [*(limits.words() if limits else ()), *([f"folder={folder}"] if folder else ())]
+    return [sys.executable, "-I", "-S", str(SUPERVISOR), f"runner={os.getpid()}", f"report={report}", *words, "--"]
+
+
+@contextmanager
+def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[Path | None, Mapping[str, str]]]:
+    """The name of a folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
+
+    It is not in the working directory: the paths of sockets in TMPDIR, of torch.multiprocessing say, have to be short.
+    supervisor.py makes it and removes it, which we do only where that was killed.
+    """
+    if limits is None:
+        yield None, env
+        return
+    folder = Path(tempfile.gettempdir(), f"tb-{secrets.token_hex(4)}")
+    try:
+        yield folder, {**env, "HOME": str(folder / "home"), "TMPDIR": str(folder)}
+    finally:
+        with suppress(RecursionError):  # a tree of a thousand levels stays: no reason to stop others
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def default_memory_mb() -> float:
+    """What a run may use where nobody has said it: a share of what this machine, or our part of it, has."""
+    return round(SHARE * machine_memory_mb())
+
+
+def machine_memory_mb() -> float:
+    """The machine's memory, or what our cgroup (of a container, of a cluster's job) may use of it."""
+    sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for line in _read(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers in ("", "memory"):
+            root, name = (CGROUPS / controllers, "memory.limit_in_bytes") if controllers else (CGROUPS, "memory.max")
+            sizes += _sizes(root, path, name)
+    return min(sizes) / 1e6
+
+
+def _sizes(root: Path, path: str, name: str) -> list[int]:
+    """The limits of a cgroup and of those around it. In a container its own may be mounted as the root."""
+    inner = PurePosixPath(path.lstrip("/"))
+    texts = [_read(root / folder / name).strip() for folder in {inner, *inner.parents, PurePosixPath()}]
+    return [int(text) for text in texts if text.isdigit()]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""

@@ -1,0 +1,200 @@
+"""How is a program run? The only module that starts processes; it owns what it has started, and the end of all that."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO
+
+from runner.errors import ProcessError, UsageError
+from runner.sandbox.limits import Limits, command, own_folder
+
+POLL_S = 0.02
+GRACE_S = 7.0  # a little more than supervisor.py takes at most to end a program
+MAX_SAID_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a process ended. `returncode` is negative for a signal; times in seconds, memory in MB (10^6 bytes).
+
+    Linux counts what a child held before its program was loaded: the peak is never below ours, some 40 MB.
+    `exceeded` says, in words, which limit it was killed for.
+    """
+
+    returncode: int
+    timed_out: bool
+    wall_s: float
+    peak_memory_mb: float
+    exceeded: str | None = None
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdout: Path,
+    stderr: Path,
+    timeout_s: float,
+    on_wait: Callable[[float], None] = lambda elapsed_s: None,
+    limits: Limits | None = None,
+) -> Finished:
+    """Run a program until it ends, `timeout_s` have passed, or it exceeds `limits`.
+
+    Nothing that it has started outlives this call, whether it ended, was too slow, or the caller was interrupted, nor
+    this process, should it be killed: supervisor.py sees to that. The kernel tells the supervisor when the thread that
+    started it ends, so this call waits in the thread that starts the program.
+
+    With `limits` it has a HOME and a TMPDIR of its own, which are removed afterwards. `on_wait` is called with the
+    seconds elapsed, many times a second. Raises ProcessError where the program cannot be started, UsageError where the
+    network cannot be cut.
+    """
+    start = time.monotonic()
+    child: subprocess.Popen[bytes] | None = None
+    in_time = True
+    with own_folder(env, limits) as (folder, env), open(os.memfd_create("report"), "rb") as report:  # noqa: PTH123
+        whole = [*command(limits, folder, report.fileno()), *argv]
+        try:
+            with _signals_held():
+                child = _start(whole, cwd, env, stdout, stderr, report.fileno())
+            in_time = _ends_in_time(child.pid, start, timeout_s, on_wait)
+        finally:
+            wall = time.monotonic() - start
+            if child is not None:
+                _end(child.pid)
+                _, status, usage = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+        exceeded = _exceeded(report)
+    return Finished(child.returncode, not in_time, wall, usage.ru_maxrss * 1024 / 1e6, exceeded)
+
+
+@cache
+def network_can_be_cut() -> str | None:
+    """Why programs cannot be run without network on this machine; None where they can."""
+    nowhere, nothing = Path(os.devnull), [sys.executable, "-I", "-S", "-c", ""]
+    try:
+        run(nothing, cwd=Path("/"), env={}, stdout=nowhere, stderr=nowhere, timeout_s=30, limits=Limits(network=False))
+    except (ProcessError, UsageError) as error:
+        return str(error)
+    return None
+
+
+def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 120) -> str:
+    """The standard output of a short command; raises ProcessError with the last line of its standard error."""
+    try:
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=timeout_s, check=False, cwd="/")
+    except OSError as error:
+        raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise ProcessError(f"{argv[0]}: no answer within {timeout_s:.0f} s") from error
+    if done.returncode:
+        raise ProcessError(f"{argv[0]}: {error_line(done.stderr) or f'exit status {done.returncode}'}")
+    return done.stdout
+
+
+def error_in(path: Path) -> str:
+    """What the end of a program's standard error, kept in a file, says went wrong; empty where there is none."""
+    end = path.read_bytes()[-MAX_SAID_BYTES:] if path.is_file() else b""
+    return error_line(end.decode("utf-8", errors="replace"))
+
+
+def error_line(text: str) -> str:
+    """What a program's standard error says went wrong: the exception of its last traceback, else its last line.
+
+    Some exceptions add advice below their message, or begin with a line that only announces the next one.
+    """
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last):")]
+    rest = lines[starts[-1] + 1 :] if starts else []
+    message = [line.strip() for line in rest if line.strip() and not line.startswith(" ")]
+    if not message:
+        return last_line(text)
+    return f"{message[0]} {message[1]}" if message[0].endswith(":") and message[1:] else message[0]
+
+
+def last_line(text: str) -> str:
+    """The last line of `text` that is not blank, without surrounding blanks; empty where there is none."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _start(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path, report: int
+) -> "subprocess.Popen[bytes]":
+    none = subprocess.DEVNULL
+    with stdout.open("wb") as out, stderr.open("wb") as err:
+        try:
+            return subprocess.Popen(
+                argv, cwd=cwd, env=env, stdin=none, stdout=out, stderr=err, start_new_session=True, pass_fds=[report]
+            )
+        except OSError as error:
+            raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let no signal come between the birth of a child and our knowing its number: it would outlive us.
+
+    Signals that came meanwhile are raised again at the end. Blocking them would not do: a child inherits that.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    held = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in held:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for received in came:
+            signal.raise_signal(received)
+
+
+def _has_ended(pid: int) -> bool:
+    # WNOWAIT leaves the process a zombie: its group keeps its number until the group has been killed.
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _ends_in_time(pid: int, start: float, timeout_s: float, on_wait: Callable[[float], None]) -> bool:
+    while not _has_ended(pid):
+        elapsed = time.monotonic() - start
+        if elapsed > timeout_s:
+            return False
+        on_wait(elapsed)
+        time.sleep(POLL_S)
+    return True
+
+
+def _exceeded(report: BinaryIO) -> str | None:
+    """The limit a program was killed for, by supervisor.py's report; raises an error where it was not started."""
+    report.seek(0)
+    kind, _, text = report.read().decode().partition("\n")
+    if kind == "failed":
+        raise ProcessError(text)
+    if kind == "network":
+        raise UsageError(f"the network cannot be cut on this machine: {text}")
+    return text or None
+
+
+def _end(pid: int) -> None:
+    """End a program and all that it has started."""
+    try:
+        until = time.monotonic() + GRACE_S
+        os.kill(pid, signal.SIGTERM)
+        while not _has_ended(pid) and time.monotonic() < until:
+            time.sleep(0.002)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)

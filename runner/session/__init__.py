@@ -1,0 +1,1 @@
+"""Sessions: from the targets that a user names to their outcomes."""

@@ -1,0 +1,147 @@
+"""Options of a session: how runs are done. The command line and the Python interface take them from here."""
+
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+from runner.errors import UsageError
+
+DEVICES = r"auto|cpu|cuda(:\d+)?"
+
+
+def default_data() -> Path | None:
+    """The folder that TRAINBUGS_DATA names, or None; raises UsageError where there is no such folder."""
+    given = os.environ.get("TRAINBUGS_DATA")
+    if given and not Path(given).is_dir():
+        raise UsageError(f"TRAINBUGS_DATA is {given!r}: no such folder; expected one that holds, say, MNIST/raw")
+    return Path(given) if given else None
+
+
+def option(flag: str, text: str, default: Any = None, metavar: str | None = None) -> Any:
+    """A field with what the command line says of it; its default is that of all commands. A callable makes it."""
+    said = {"flag": flag, "help": text, "metavar": metavar}
+    return field(default_factory=default, metadata=said) if callable(default) else field(default=default, metadata=said)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to run; None means: as the bug's config.json says. The texts below are those of `trainbugs run --help`.
+
+    `timeout_s` is in seconds, `max_memory_gb` in 10^9 bytes. Without `keep`, what a build downloads is not kept.
+    """
+
+    seeds: tuple[int, ...] | None = option("--seeds", "comma-separated, e.g. 0,1,2; default: those of the bug")
+    device: str = option("--device", "auto, cpu, cuda or cuda:N; default: auto", "auto")
+    python: Path | None = option("--python", "an interpreter of your own, not the pinned one", metavar="PATH")
+    environment: str | None = option("--environment", "another pinned environment than the bug's", metavar="NAME")
+    data: Path | None = option("--data", "folder of data sets; default: $TRAINBUGS_DATA", default_data, "DIR")
+    timeout_s: float | None = option("--timeout", "for each run; default: that of the bug", metavar="SECONDS")
+    network: bool = option("--no-network", "nothing but localhost for each run", True)
+    max_memory_gb: float | None = option("--max-memory", "of each run; default: 90%% of the machine's", metavar="GB")
+    force: bool = option("--force", "run again what has been run before", False)
+    repeat: int = option("--repeat", "every run K times: stable or flaky?", 1, "K")
+    jobs: int | None = option("--jobs", "runs at a time; default: 1, or one for each GPU", metavar="N")
+    gpus: tuple[int, ...] = option("--gpus", "GPUs to use, one run each at a time", (), "0,1")
+    per_gpu: int = option("--runs-per-gpu", "that many at a time; default: 1", 1, "K")
+    executor: str = option("--executor", "dask:HOST:PORT, dask:FILE or slurm; default: this machine", "local", "WHERE")
+    inject: bool = option("--inject", "put the fault back into a release that has it no more (see README)", False)
+    results: Path = option("--results", "default: ./results", Path("results"), "DIR")
+    keep: bool = True
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for what cannot be meant."""
+        for problem in (*self._of_runs(), *self._of_the_machine(), *self._of_a_cluster()):
+            raise UsageError(problem)
+
+    @property
+    def at_a_time(self) -> int:
+        """How many runs are done at a time on this machine."""
+        return self.jobs or max(1, len(self.gpus) * self.per_gpu)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether runs happen in another environment than the bug's own, or with its fault put back."""
+        return self.inject or self.environment is not None
+
+    def _of_runs(self) -> Iterator[str]:
+        if self.seeds is not None and (len(set(self.seeds)) < len(self.seeds) or min(self.seeds, default=0) < 0):
+            yield f"seeds are {self.seeds}, expected different numbers >= 0"
+        if self.timeout_s is not None and not 0 < self.timeout_s < math.inf:
+            yield f"timeout is {self.timeout_s}, expected a number of seconds above 0"
+        if self.max_memory_gb is not None and not 0 < self.max_memory_gb < math.inf:
+            yield f"memory is {self.max_memory_gb}, expected a number of GB above 0"
+        if self.data is not None and not self.data.is_dir():
+            yield f"{str(self.data)!r}: no such folder; expected one that holds, say, MNIST/raw"
+        if self.python is not None and self.environment is not None:
+            yield "an interpreter of your own and a pinned environment exclude each other; name one"
+
+    def _of_the_machine(self) -> Iterator[str]:
+        if not re.fullmatch(DEVICES, self.device):
+            yield f"device is {self.device!r}, expected auto, cpu, cuda or cuda:N"
+        for name in ("jobs", "per_gpu", "repeat"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                yield f"{name} is {value}, expected a number of at least 1"
+        if len(set(self.gpus)) < len(self.gpus) or min(self.gpus, default=0) < 0:
+            yield f"gpus are {self.gpus}, expected different numbers >= 0; see --runs-per-gpu"
+        if self.gpus and self.device not in ("auto", "cuda"):
+            yield f"device is {self.device!r} and gpus are named; leave one of them out"
+        refused = None if self.network else _network_can_be_cut()
+        if refused:
+            yield f"{refused}; allow it user namespaces (see `man unshare`), or leave out --no-network"
+
+    def _of_a_cluster(self) -> Iterator[str]:
+        if self.executor != "local" and self.gpus:
+            yield "--gpus is for this machine: a worker uses what its CUDA_VISIBLE_DEVICES shows"
+        if self.executor not in ("local", "slurm") and self.jobs:
+            yield "-j is for this machine and for slurm; Dask does as much at a time as it has workers"
+
+
+class OptionValues(TypedDict, total=False):
+    """The options as keyword arguments of the Python interface, which takes any path and any sequence."""
+
+    seeds: Iterable[int] | None
+    device: str
+    python: Path | str | None
+    environment: str | None
+    data: Path | str | None
+    timeout_s: float | None
+    network: bool
+    max_memory_gb: float | None
+    force: bool
+    repeat: int
+    jobs: int | None
+    gpus: Iterable[int]
+    per_gpu: int
+    executor: str
+    inject: bool
+    results: Path | str
+    keep: bool
+
+
+def from_values(values: Mapping[str, Any]) -> Options:
+    """Options of plain values: texts become paths, sequences tuples; `data` None means TRAINBUGS_DATA.
+
+    Raises UsageError for what cannot be meant.
+    """
+    known = Options.__dataclass_fields__
+    for name in values.keys() - known.keys():
+        raise UsageError(f"there is no option {name!r}; expected some of {', '.join(known)}")
+    made = dict(values)
+    for name in ("python", "data", "results"):
+        if made.get(name) is not None:
+            made[name] = Path(made[name])
+    for name in ("seeds", "gpus"):
+        if made.get(name) is not None:
+            made[name] = tuple(made[name])
+    return Options(**{name: value for name, value in made.items() if (name, value) != ("data", None)})
+
+
+def _network_can_be_cut() -> str | None:
+    from runner.sandbox import process  # takes long to import, and is needed for this option only
+
+    return process.network_can_be_cut()

@@ -1,0 +1,64 @@
+"""What becomes expected: records of REPRODUCED cases, and of maps of versions."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.errors import UsageError
+from runner.files.atomic import write_json
+from runner.results.expected import VERSIONS, expected_path, version_path, version_records
+from runner.results.record import encode
+from runner.session.version_sweep import VersionMap
+from runner.verdicts.outcome import Outcome
+from runner.verdicts.verdict import REPRODUCED
+
+
+def promote_runs(outcomes: Sequence[Outcome]) -> list[Path]:
+    """Make the records of whole, REPRODUCED cases the expected ones; raises UsageError if a case is anything else."""
+    for outcome in outcomes:
+        _refuse_unexpected(outcome)
+    written = []
+    for outcome in outcomes:
+        records = [record for record in outcome.records if record.repeat == 1]
+        paths = [expected_path(outcome.target.bug, record) for record in records]
+        for path, record in zip(paths, records, strict=True):
+            write_json(path, encode(record))
+        for stale in set(paths[0].parent.glob("*-seed*.json")) - set(paths):
+            stale.unlink()
+        written += paths
+    return written
+
+
+def _refuse_unexpected(outcome: Outcome) -> None:
+    case, records = outcome.target.case, outcome.records
+    if outcome.injected or outcome.verdict.outcome != REPRODUCED or not all(record.pinned for record in records):
+        raise UsageError(f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is")
+    if {record.seed for record in records} != set(case.seeds):
+        raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
+    if any((record.revision or "").endswith("-dirty") for record in records):
+        raise UsageError(f"{case.id} was run from files that are not committed: commit, then run with --force")
+    elsewhere = {r.environment for r in records if r.environment != case.variants[r.variant].environment}
+    if elsewhere:
+        raise UsageError(f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`")
+
+
+def promote_versions(made: VersionMap) -> list[Path]:
+    """Keep the records of a map, failed runs included, as the bug's expected ones, in the place of earlier ones.
+
+    Raises UsageError where an environment of the earlier map is missing or not as pinned, or files are not committed.
+    """
+    mapped = {record.environment for record in made.records}
+    lacking = {record.environment for record in version_records(made.bug)} - mapped
+    lacking |= {item.environment for item in made.findings} - mapped
+    if lacking:
+        raise UsageError(f"the map of {made.bug.id} lacks {', '.join(sorted(lacking))}: expected/ stays as it is")
+    if not all(record.pinned for record in made.records):
+        raise UsageError(f"{made.bug.id} was not run in pinned environments: expected/ stays as it is")
+    if any((record.revision or "").endswith("-dirty") for record in made.records):
+        raise UsageError(f"{made.bug.id} was run from files that are not committed: commit, then run with --force")
+    # Every environment of the earlier map is in this one.
+    shutil.rmtree(made.bug.expected / VERSIONS, ignore_errors=True)
+    written = [(version_path(made.bug, record), record) for record in made.records]
+    for path, record in written:
+        write_json(path, encode(record))
+    return [path for path, _ in written]

@@ -1,0 +1,51 @@
+"""Which cases does somebody ask for? By label, by what they need, by how long they take."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from runner.bugs.model import Bug, Case
+from runner.errors import UsageError
+from runner.results.expected import seconds
+
+LOCATIONS = ("user code", "framework", "compiler", "library", "hardware")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What cases must be; nothing is asked by default.
+
+    `label` is a location, or words of the root cause or the symptom; `needs` one of `Case.needs`, or none;
+    `max_seconds` is the longest time that all runs of the case may have taken when its expected records were made.
+    """
+
+    label: str | None = None
+    needs: str | None = None
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for what cannot be meant."""
+        if self.max_seconds is not None and not self.max_seconds > 0:
+            raise UsageError(f"--max-seconds is {self.max_seconds:g}, expected a number above 0")
+
+    def of(self, bugs: Iterable[Bug]) -> list[Bug]:
+        """The bugs with those of their cases that fit; bugs without any are left out."""
+        fitting = [
+            replace(bug, cases={name: case for name, case in bug.cases.items() if self._fits(bug, case)})
+            for bug in bugs
+            if self._has_label(bug)
+        ]
+        return [bug for bug in fitting if bug.cases]
+
+    def _has_label(self, bug: Bug) -> bool:
+        if self.label is None or self.label == bug.location:
+            return True
+        words = f"{bug.root_cause}\n{bug.symptom}".lower()
+        return self.label not in LOCATIONS and self.label.lower() in words
+
+    def _fits(self, bug: Bug, case: Case) -> bool:
+        if self.needs not in (None, *case.needs, *(() if case.needs else ("none",))):
+            return False
+        if self.max_seconds is None:
+            return True
+        taken = seconds(bug, case)
+        return taken is not None and taken <= self.max_seconds

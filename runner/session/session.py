@@ -1,0 +1,149 @@
+"""A session: targets -> runtimes -> runs -> verdicts."""
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from typing import TYPE_CHECKING
+
+from runner.bugs.catalog import Catalog
+from runner.bugs.model import FAULT, Target
+from runner.environments.runtime import RuntimeFinder, Runtimes
+from runner.errors import ResultsError, UsageError
+from runner.execution.estimate import Estimate, estimates
+from runner.execution.local import LocalPool
+from runner.execution.queue import LocalQueue, RunQueue
+from runner.execution.resources import Slots
+from runner.execution.run import Run, data_digest, read_scripts
+from runner.progress.lines import Progress
+from runner.results import provenance
+from runner.results.expected import expected_records
+from runner.results.record import RunRecord
+from runner.results.store import Store
+from runner.session.options import Options
+from runner.verdicts.outcome import Outcome, summary
+from runner.verdicts.repeatability import judge
+from runner.verdicts.verdict import drift
+
+if TYPE_CHECKING:
+    from runner.cluster.client import Cluster
+
+
+class Session:
+    """Runs targets, as many runs at a time as there are slots; every interpreter is looked at once.
+
+    With a cluster its workers do the runs, and have the environments.
+    """
+
+    def __init__(
+        self, catalog: Catalog, options: Options, progress: Progress, cluster: "Cluster | None" = None
+    ) -> None:
+        self.catalog = catalog
+        self.options = options
+        self.progress = progress
+        self.store = Store(options.results.absolute())
+        self.data = options.data and options.data.absolute()
+        self.pool = LocalPool(Slots(options.at_a_time, options.gpus, options.per_gpu), progress)
+        self.runtimes, self.queue = self._hired(cluster) if cluster else self._own()
+
+    def _own(self) -> tuple[RuntimeFinder, RunQueue]:
+        options = self.options
+        runtimes = Runtimes(self.catalog.root, self.progress, options.device, options.python, options.keep)
+        return runtimes, LocalQueue(self.store, self.pool, options.force)
+
+    def _hired(self, cluster: "Cluster") -> tuple[RuntimeFinder, RunQueue]:
+        from runner.cluster.backend import ClusterQueue, ClusterRuntimes
+        from runner.cluster.worker import Where
+
+        where = Where(self.catalog.root, self.options.device, self.options.python)
+        runtimes = ClusterRuntimes(cluster, where, self.progress)
+        return runtimes, ClusterQueue(self.store, cluster, where, self.progress, self.options.force)
+
+    def run(self, targets: Sequence[Target]) -> list[Outcome]:
+        """Run and judge all targets; environments that are missing are built first.
+
+        A verdict is written when the last run of its target has ended.
+        """
+        with closing(self._records(targets)) as done:
+            outcomes = {index: self._outcome(targets[index], records) for index, records in done}
+        return [outcomes[index] for index in range(len(targets))]
+
+    def records(self, targets: Sequence[Target]) -> list[RunRecord]:
+        """The records of the runs of all targets, not judged, target by target."""
+        found = dict(self._records(targets))
+        return [record for index in range(len(targets)) for record in found[index]]
+
+    def _records(self, targets: Sequence[Target]) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
+        """By its number, each target with the records of its runs; all is planned before the first one runs."""
+        planned = [self.plan(target) for target in targets]
+        of = {id(run): index for index, runs in enumerate(planned) for run in runs}
+        left = Counter(of.values())
+        done: dict[int, RunRecord] = {}
+        yield from ((index, ()) for index, runs in enumerate(planned) if not runs)
+        with closing(self.queue.do([run for runs in planned for run in runs])) as ended:
+            for run, record in ended:
+                done[id(run)] = record
+                index = of[id(run)]
+                left[index] -= 1
+                if not left[index]:
+                    yield index, tuple(done[id(each)] for each in planned[index])
+
+    def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
+        """The runs of a target, each with its place, which is built if it is missing; with its own seeds by default."""
+        options, case = self.options, target.case
+        if options.inject and target.bug.fault is None:
+            raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
+        if case.data and self.data is None and not options.network:
+            raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
+        revision = provenance.git_revision(target.bug.directory)
+        scripts = {name: read_scripts(target.bug, case.variants[name], options.inject) for name in target.variants}
+        digest, known = data_digest(case, self.data), estimates(target.bug, case)
+        return [
+            Run(
+                case=case,
+                variant=variant,
+                seed=seed,
+                runtime=self.runtimes.get(options.environment or case.variants[variant].environment),
+                timeout_s=options.timeout_s or case.timeout_s,
+                scripts=scripts[variant],
+                data=self.data,
+                data_digest=digest,
+                revision=revision,
+                injected=options.inject,
+                repeat=repeat,
+                estimate=known.get(variant, Estimate()),
+                max_memory_mb=options.max_memory_gb and options.max_memory_gb * 1000,
+                network=options.network,
+            )
+            for repeat in range(1, options.repeat + 1)
+            for seed in next(given for given in (seeds, options.seeds, case.seeds) if given is not None)
+            for variant in target.variants
+        ]
+
+    def _outcome(self, target: Target, records: tuple[RunRecord, ...]) -> Outcome:
+        records += tuple(self.store.other_repeats(records))
+        verdict, repeatability = judge(target.case, records)
+        outcome = Outcome(target, verdict, records, self._drift(target, records), self.options.inject, repeatability)
+        if verdict.outcome:
+            self.store.save_verdict(target.bug.id, target.case.name, outcome.injected, summary(outcome))
+        return outcome
+
+    def _drift(self, target: Target, records: Sequence[RunRecord]) -> float | None:
+        try:
+            return drift(target.case, records, expected_records(target.bug, target.case.name))
+        except ResultsError as error:
+            self.progress.line(f"{target.case.id}: no drift: {error}")
+            return None
+
+
+def run_targets(catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress) -> list[Outcome]:
+    """Run and judge all targets, on this machine or on the workers that `options.executor` names."""
+    with _cluster(options) as cluster:
+        return Session(catalog, options, progress, cluster).run(targets)
+
+
+def _cluster(options: Options) -> "AbstractContextManager[Cluster | None]":
+    if options.executor == "local":
+        return nullcontext()
+    from runner.cluster.client import connect
+
+    return connect(options.executor, options.jobs or 1, options.results.absolute() / "slurm")

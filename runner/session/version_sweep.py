@@ -1,0 +1,93 @@
+"""How does a bug behave in other versions? Runs its buggy script in one environment after the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from runner.bugs.catalog import Catalog
+from runner.bugs.model import Bug, Case, Target
+from runner.environments import builder, spec
+from runner.environments.spec import Environment
+from runner.errors import EnvironmentBuildError, UsageError
+from runner.progress.lines import Progress
+from runner.results.record import RunRecord
+from runner.session.options import Options
+from runner.session.session import Session
+from runner.verdicts.affected import Finding, findings, mappable, version_order
+from runner.verdicts.verdict import INVALID
+
+
+@dataclass(frozen=True)
+class VersionMap:
+    """What was found, in the order of versions, and the records behind it."""
+
+    bug: Bug
+    findings: tuple[Finding, ...]
+    records: tuple[RunRecord, ...]
+
+
+def map_versions(
+    catalog: Catalog,
+    names: Sequence[str],
+    pattern: str,
+    options: Options,
+    progress: Progress,
+    remove_after: bool = False,
+) -> list[VersionMap]:
+    """Run the buggy scripts of each BUG or BUG/CASE in every environment whose name matches `pattern`.
+
+    The first seed of each case is run, unless `options` name others. An environment that cannot be built makes its
+    rows INVALID, and the next one is tried. With `remove_after`, environments that were not there before are removed
+    after use, together with what was downloaded for them. Returns a map for each bug; raises UsageError where nothing
+    matches.
+    """
+    targets = [target for name in dict.fromkeys(names) for target in _targets(catalog, name)]
+    chosen = _environments(catalog.root, pattern)
+    unbuilt: list[tuple[Environment, str]] = []
+    records: list[RunRecord] = []
+    for number, described in enumerate(chosen, 1):
+        there = spec.find(described) is not None
+        progress.line(f"environment {number} of {len(chosen)}: {described.name}")
+        try:
+            session = Session(catalog, replace(options, environment=described.name, keep=not remove_after), progress)
+            records += session.records(targets)
+        except EnvironmentBuildError as error:
+            unbuilt.append((described, str(error)))
+        finally:
+            if remove_after and not there:
+                builder.remove(described)
+    bugs = {target.bug.id: target.bug for target in targets}
+    cases = {name: [target.case for target in targets if target.bug.id == name] for name in bugs}
+    return [_map(bug, cases[name], records, unbuilt) for name, bug in bugs.items()]
+
+
+def _map(
+    bug: Bug, cases: Sequence[Case], records: Sequence[RunRecord], unbuilt: Sequence[tuple[Environment, str]]
+) -> VersionMap:
+    own = tuple(record for record in records if record.bug == bug.id)
+    found = findings(bug, own)
+    for described, reason in unbuilt:
+        torch = described.pins.get("torch", "-")
+        found += [Finding(described.name, torch, case.name, INVALID, reason) for case in cases]
+    return VersionMap(bug, tuple(sorted(found, key=lambda item: version_order(item.torch))), own)
+
+
+def _targets(catalog: Catalog, name: str) -> list[Target]:
+    targets = catalog.select([name], elsewhere=True)
+    if len(targets[0].variants) == 1:
+        raise UsageError(f"{name}: a map of versions is of the buggy variant; name BUG or BUG/CASE")
+    if len(targets) > 1:
+        targets = [target for target in targets if mappable(target.case)]
+    if not targets or not all(mappable(target.case) for target in targets):
+        raise UsageError(f"{name}: its expectations compare the variants; the buggy script cannot be judged alone")
+    firsts = [replace(target.case, seeds=target.case.seeds[:1]) for target in targets]
+    return [replace(target, variants=("buggy",), case=case) for target, case in zip(targets, firsts, strict=True)]
+
+
+def _environments(root: Path, pattern: str) -> list[Environment]:
+    found = [spec.load(root, name) for name in spec.names(root) if fnmatchcase(name, pattern)]
+    if not found:
+        known = ", ".join(spec.names(root)) or "(none)"
+        raise UsageError(f"no environment matches {pattern!r}; expected a pattern like 'torch-2.*' for some of {known}")
+    return sorted(found, key=lambda item: version_order(item.pins.get("torch", "")))

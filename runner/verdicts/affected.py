@@ -1,0 +1,87 @@
+"""Which versions are affected? Pure: runs of one buggy script under many versions -> what each of them shows."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from runner.bugs.model import VARIANTS, Bug, Case, Expectation
+from runner.errors import ResultsError
+from runner.results.record import RunRecord
+from runner.verdicts.verdict import INVALID, Check, check
+
+AFFECTED = "affected"
+NOT_AFFECTED = "not affected"
+NEITHER = "neither"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a case's buggy script does in one environment; `state` is one of the words above, or INVALID.
+
+    Affected: it meets every expectation about the buggy variant. Not affected: it meets every expectation about the
+    fixed one. Neither: it does something else, and `reason` says what.
+    """
+
+    environment: str
+    torch: str
+    case: str
+    state: str
+    reason: str
+
+
+def findings(bug: Bug, records: Iterable[RunRecord]) -> list[Finding]:
+    """One finding for each environment and case among the records, in the order of versions and of cases.
+
+    Raises ResultsError for records of what is no case of the bug.
+    """
+    groups: dict[tuple[str, str], list[RunRecord]] = {}
+    for record in records:
+        groups.setdefault((record.environment, record.case), []).append(record)
+    strange = next((case for _, case in groups if case not in bug.cases), None)
+    if strange is not None:
+        raise ResultsError(f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of it")
+    found = [_finding(bug.cases[case], group) for (_, case), group in groups.items()]
+    order = list(bug.cases)
+    return sorted(found, key=lambda item: (version_order(item.torch), item.environment, order.index(item.case)))
+
+
+def mappable(case: Case) -> bool:
+    """Whether the buggy script can be judged alone: something is expected of each variant without the other."""
+    return all(_alone(case, variant) for variant in VARIANTS)
+
+
+def version_order(version: str) -> tuple[int, ...]:
+    """2.9.1 before 2.13.0."""
+    return tuple(int(number) for number in re.findall(r"\d+", version.split("+")[0]))
+
+
+def _finding(case: Case, records: Sequence[RunRecord]) -> Finding:
+    first = records[0]
+    torch = (first.torch or "-").split("+")[0]
+    return Finding(first.environment, torch, case.name, *_state(case, records))
+
+
+def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:
+    broken = next((record for record in records if not record.ok), None)
+    if broken:
+        return INVALID, f"seed {broken.seed}: {broken.status}: {broken.reason}"
+    checks = {variant: _checks(case, variant, records) for variant in VARIANTS}
+    undecided = [item for made in checks.values() for item in made if item.holds is None]
+    if undecided:
+        return INVALID, f"seed {undecided[0].seed}: {undecided[0].explanation}"
+    if all(item.holds for item in checks["buggy"]):
+        return AFFECTED, f"{len(checks['buggy'])} checks of the buggy variant hold"
+    failed = next((item for item in checks["fixed"] if not item.holds), None)
+    if failed is None:
+        return NOT_AFFECTED, f"{len(checks['fixed'])} checks of the fixed variant hold"
+    return NEITHER, f"seed {failed.seed}: {failed.explanation}"
+
+
+def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Check]:
+    """The expectations about one variant, on the records of the buggy script."""
+    wanted = _alone(case, variant)
+    return [check(item, record.seed, {variant: record.metrics}) for item in wanted for record in records]
+
+
+def _alone(case: Case, variant: str) -> list[Expectation]:
+    return [item for item in case.expectations if item.variant == variant and item.series.minus in (None, variant)]

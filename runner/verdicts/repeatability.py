@@ -1,0 +1,53 @@
+"""Is the verdict the same every time? Pure: the records of all repeats of a case -> one verdict, and how it varied."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from runner.bugs.model import Case
+from runner.results.record import RunRecord
+from runner.verdicts.verdict import INVALID, NOT_REPRODUCED, Verdict, drift, verify
+
+
+@dataclass(frozen=True)
+class Repeatability:
+    """`said` counts repeats by what they came to; `spread` is the largest distance of any metric between repeats."""
+
+    said: Mapping[str, int]
+    spread: float | None
+
+    @property
+    def label(self) -> str:
+        return "stable" if len(self.said) == 1 else "flaky"
+
+    @property
+    def text(self) -> str:
+        """As `REPRODUCED 4 of 5 times, NOT REPRODUCED 1`."""
+        (first, times), *others = self.said.items()
+        rest = "".join(f", {said} {count}" for said, count in others)
+        return f"{first} {times} of {sum(self.said.values())} times{rest}"
+
+
+def judge(case: Case, records: Sequence[RunRecord]) -> tuple[Verdict, Repeatability | None]:
+    """The verdict on all repeats, and how they varied (None where there is one). A flaky case is not REPRODUCED."""
+    repeats = {number: [record for record in records if record.repeat == number] for number in _numbers(records)}
+    verdicts = [verify(case, made) for made in repeats.values()]
+    if len(verdicts) == 1:
+        return verdicts[0], None
+    distances = [drift(case, made, repeats[1]) for made in repeats.values()]
+    spread = max((distance for distance in distances if distance is not None), default=None)
+    varied = Repeatability(dict(Counter(map(_said, verdicts)).most_common()), spread)
+    if varied.label == "stable":
+        return verdicts[0], varied
+    worst = next((verdict for verdict in verdicts if verdict.invalid), None)
+    worst = worst or next(verdict for verdict in verdicts if verdict.failed)
+    outcome = None if worst.outcome is None else INVALID if worst.invalid else NOT_REPRODUCED
+    return Verdict(case, outcome, f"flaky: {varied.text}; {worst.reason}", worst.checks), varied
+
+
+def _numbers(records: Sequence[RunRecord]) -> list[int]:
+    return sorted({record.repeat for record in records}) or [1]
+
+
+def _said(verdict: Verdict) -> str:
+    return verdict.outcome or ("some checks fail" if verdict.failed else "all checks hold")

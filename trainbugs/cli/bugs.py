@@ -1,0 +1,124 @@
+"""Subcommands about the catalogue: list, info, checkout, new, validate."""
+
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from runner.errors import CatalogError
+from runner.session.selection import Filter
+from trainbugs import api
+from trainbugs.cli.text import columns, describe, details, listing, markdown
+from trainbugs.cli.types import Commands, add
+
+
+def add_commands(to: Commands) -> None:
+    """Add list and info, checkout, new and validate."""
+    _add_reading(to)
+    _add_writing(to)
+
+
+def _add_reading(to: Commands) -> None:
+    examples = ["list", "list --label compiler --max-seconds 30", "list --needs 2-processes", "list --json"]
+    made = add(to, "list", list_command, "show the bugs and their cases", examples)
+    made.add_argument("--label", metavar="TEXT", help="of this location, or with this in root cause or symptom")
+    made.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
+    made.add_argument("--max-seconds", type=float, metavar="S", help="all runs of the case took no longer, together")
+    made.add_argument("--json", action="store_true", help="as JSON")
+    made.add_argument("--markdown", action="store_true", help="as a table for a README")
+
+    examples = ["info SO-60335387", "info SO-60335387 --json"]
+    made = add(to, "info", info_command, "show what is known of a bug", examples)
+    made.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
+    made.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _add_writing(to: Commands) -> None:
+    examples = ["checkout SO-60335387 copy", "checkout SO-60335387/digits copy --blind"]
+    made = add(to, "checkout", checkout_command, "make a working copy of a bug that runs by hand", examples)
+    made.add_argument("target", metavar="BUG[/CASE[/VARIANT]]", help="what to copy")
+    made.add_argument("directory", type=Path, metavar="DIR", help="a new directory")
+    made.add_argument("--blind", action="store_true", help="neutral names, nothing that tells which variant is buggy")
+
+    examples = ["new PyTorch-1", "new PyTorch-1 --directory my/own/bug"]
+    made = add(to, "new", new_command, "make the skeleton of a new bug", examples)
+    made.add_argument("id", metavar="ID", help="its public ID")
+    made.add_argument("--environment", default="torch-2.13.0", metavar="NAME", help="default: torch-2.13.0")
+    made.add_argument("--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID")
+
+    examples = ["validate", "validate SO-60335387", "validate my/own/bug"]
+    made = add(to, "validate", validate_command, "check that bug directories are well formed", examples)
+    made.add_argument("bugs", nargs="*", metavar="BUG|DIR", help="default: all")
+
+
+def list_command(arguments: Namespace) -> int:
+    """Print the bugs that fit; raises CatalogError at the end where some cannot be read."""
+    catalog = api.load()
+    bugs, broken = [], []
+    for name in catalog.ids():
+        try:
+            bugs.append(catalog.bug(name))
+        except CatalogError as error:
+            broken.append(str(error))
+    bugs = Filter(arguments.label, arguments.needs, arguments.max_seconds).of(bugs)
+    if arguments.json:
+        print(json.dumps([describe(bug) for bug in bugs], indent=1))
+    else:
+        print(markdown(bugs) if arguments.markdown else columns(listing(bugs)))
+    if broken:
+        raise CatalogError("; ".join(broken))
+    return 0
+
+
+def info_command(arguments: Namespace) -> int:
+    """Print all that is known of one bug."""
+    bug = api.load().bug(arguments.bug)
+    print(json.dumps(describe(bug), indent=1) if arguments.json else details(bug))
+    return 0
+
+
+def checkout_command(arguments: Namespace) -> int:
+    """Copy a bug, and print how its programs are run."""
+    from runner.authoring.checkout import checkout
+    from runner.environments import spec
+
+    catalog = api.load()
+    targets = catalog.select([arguments.target])
+    name = targets[0].bug.environment
+    known = name in spec.names(catalog.root)  # a bug directory from elsewhere may name another one
+    built = spec.find(spec.load(catalog.root, name)) if known else None
+    for line in checkout(targets, arguments.directory, arguments.blind, str(built.python) if built else "python3"):
+        print(line)
+    if built is None:
+        print(f"{name} is not built here (`trainbugs env build`): python3 has to have its packages", file=sys.stderr)
+    return 0
+
+
+def new_command(arguments: Namespace) -> int:
+    """Make a bug directory, and name its files."""
+    from runner.authoring.scaffold import new
+
+    root = api.load().root
+    directory = arguments.directory or root / "bugs" / arguments.id
+    for path in new(arguments.id, directory, root, arguments.environment):
+        print(path)
+    print(f"fill in what says TODO; `trainbugs validate {arguments.directory or arguments.id}` tells what is left")
+    return 0
+
+
+def validate_command(arguments: Namespace) -> int:
+    """Print what is wrong with bug directories; status 1 where anything is."""
+    from runner.authoring.validate import problems
+
+    catalog = api.load()
+    names = arguments.bugs or catalog.ids()
+    count = 0
+    for name in names:
+        directory = catalog.root / "bugs" / name if name in catalog.ids() else Path(name)
+        if not directory.is_dir():
+            catalog.bug(name)
+        wrong = problems(directory, catalog.root)
+        count += len(wrong)
+        print(f"{name}: " + ("well formed" if not wrong else f"{len(wrong)} problems"))
+        print("".join(f"  {problem}\n" for problem in wrong), end="")
+    return 1 if count else 0

@@ -1,0 +1,165 @@
+"""Subcommands about detectors: detectors, evaluate, scores."""
+
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import UsageError
+from trainbugs import api
+from trainbugs.cli.text import columns
+from trainbugs.cli.types import Commands, Parser, add, add_options, count, options, positive
+
+if TYPE_CHECKING:
+    from evaluation.model import Rule
+    from evaluation.records import CheckRecord, OverheadRecord
+    from evaluation.running.campaign import Campaign
+
+
+def add_commands(to: Commands) -> None:
+    """Add detectors, evaluate and scores."""
+    add(to, "detectors", detectors_command, "show the detectors that can be evaluated", ["detectors"])
+    _add_evaluate(to)
+    _add_scores(to)
+
+
+def _add_evaluate(to: Commands) -> None:
+    text = "let detectors look at bugs, their fixed twins and clean controls, and score them"
+    examples = [
+        "evaluate --detector api-sequence gradient-cycle optimizer-progress",
+        "evaluate --detector my/own/detector --bugs SO-60335387/digits --no-controls",
+    ]
+    made = add(to, "evaluate", evaluate_command, text, examples)
+    made.set_defaults(status=2)
+    made.add_argument(
+        "--detector", nargs="+", action="extend", required=True, metavar="NAME|DIR",
+        help="of `trainbugs detectors`, or a directory; several are scored side by side",
+    )  # fmt: skip
+    made.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
+    made.add_argument("--no-controls", action="store_true", help="leave the clean controls out")
+    made.add_argument(
+        "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
+        help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
+    )  # fmt: skip
+    made.add_argument(
+        "--overhead", default="SO-60335387/digits", metavar="BUG/CASE|none", help="whose fixed program is timed"
+    )
+    made.add_argument("--repeats", type=count, default=3, help="bare and watched runs for the overhead; default: 3")
+    # Not those of a session, which are for the runs of programs.
+    made.add_argument(
+        "--timeout", dest="check_timeout_s", type=positive, metavar="SECONDS",
+        help="for each check; default: the detector's",
+    )  # fmt: skip
+    made.add_argument("--force", dest="ask_again", action="store_true", help="ask again what has been answered before")
+    seeds = "comma-separated; default: the first one of each case"
+    add_options(made, "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
+    made.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
+    _add_out(made)
+
+
+def _add_scores(to: Commands) -> None:
+    examples = ["scores", "scores --from results --format pdf"]
+    made = add(to, "scores", scores_command, "score detectors from their records", examples)
+    made.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
+    made.add_argument(
+        "--from", dest="source", choices=("expected", "results"), default="expected", help="whose records"
+    )
+    made.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="of figures; default: png")
+    add_options(made, "results")
+    _add_out(made)
+
+
+def _add_out(made: Parser) -> None:
+    made.add_argument("--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores")
+
+
+def detectors_command(arguments: Namespace) -> int:
+    """Print the detectors of the catalogue."""
+    from evaluation.catalog import detectors
+
+    root = api.load().root
+    rows = [["DETECTOR", "VERSION", "NEEDS", "TORCH", "RULES", "WHAT IT LOOKS FOR"]]
+    for each in (detectors.load(root, name) for name in detectors.names(root)):
+        needs, rules = ", ".join(sorted(each.needs)), ", ".join(rule.name for rule in each.rules)
+        rows.append([each.name, each.version, needs, each.torch or "any", rules, each.title])
+    print(columns(rows))
+    return 0
+
+
+def evaluate_command(arguments: Namespace) -> int:
+    """Evaluate detectors; status 1 where some check of a detector failed, 2 where a program does not run by itself."""
+    from evaluation.running import campaign
+    from evaluation.running.promote import promote_checks, refuse_part
+    from runner.progress.lines import on_stderr
+    from runner.session.session import Session
+
+    catalog, how = api.load(), options(arguments)
+    plan = _campaign(arguments, catalog.root)
+    if arguments.update_expected:
+        refuse_part(plan, how.seeds)
+    session = Session(catalog, how, on_stderr())
+    result = campaign.run(plan, session)
+    if not result.checks:
+        raise UsageError("no detector was asked about any program; name other bugs or --references")
+    rules = {detector.name: detector.rules for detector in plan.detectors}
+    _show(result.checks, result.overheads, rules, arguments.out)
+    print(f"records: {session.store.root / 'detectors'}")
+    if arguments.update_expected:
+        folder = catalog.root / "detectors" / "expected"
+        kept = promote_checks(plan, result, folder)
+        _show(kept.checks(), kept.overheads(), kept.rules(), folder)
+    for program in result.broken:
+        session.progress.line(f"{program.run.name}: does not run by itself, no detector was asked")
+    failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
+    arguments.status = 2 if result.broken else 1 if failed else 0
+    return int(arguments.status)
+
+
+def _campaign(arguments: Namespace, root: Path) -> "Campaign":
+    from evaluation.catalog import detectors
+    from evaluation.running.campaign import Campaign
+
+    return Campaign(
+        detectors=[detectors.load(root, name) for name in arguments.detector],
+        bugs=arguments.bugs,
+        with_controls=not arguments.no_controls,
+        references=tuple(arguments.references),
+        overhead_on=None if arguments.overhead == "none" else arguments.overhead,
+        repeats=arguments.repeats,
+        force=arguments.ask_again,
+        timeout_s=arguments.check_timeout_s,
+    )
+
+
+def scores_command(arguments: Namespace) -> int:
+    """Score detectors from committed records, or from those in a results folder."""
+    from evaluation.records import Evaluations
+
+    committed = arguments.source == "expected"
+    source = api.load().root / "detectors" / "expected" if committed else options(arguments).results / "detectors"
+    evaluations = Evaluations(source)
+    checks = evaluations.checks(arguments.detectors)
+    if not checks:
+        raise UsageError(f"{source} holds no checks of {', '.join(arguments.detectors) or 'detectors'}; see evaluate")
+    _show(checks, evaluations.overheads(arguments.detectors), evaluations.rules(), arguments.out, arguments.format)
+    return 0
+
+
+def _show(
+    checks: "Sequence[CheckRecord]",
+    overheads: "Sequence[OverheadRecord]",
+    rules: "dict[str, tuple[Rule, ...]]",
+    out: Path,
+    kind: str = "png",
+) -> None:
+    """Print the scores; write them, what they are made of, and figures."""
+    from evaluation.scoring import report
+    from evaluation.scoring.scores import outcomes, scores
+    from plots.detectors import draw
+
+    table = outcomes(checks, rules)
+    scored = scores(table, overheads)
+    print(columns(report.rows(scored)))
+    print()
+    for path in (*report.write(scored, table, out), *draw(table, scored, out, kind)):
+        print(path)

@@ -1,0 +1,159 @@
+"""Subcommands about environments: env, versions, why."""
+
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import UsageError
+from trainbugs import api
+from trainbugs.cli.text import columns
+from trainbugs.cli.types import Commands, add, add_options, options
+
+if TYPE_CHECKING:
+    from runner.environments.spec import Environment
+
+
+def add_commands(to: Commands) -> None:
+    """Add env, versions and why."""
+    _add_env(to)
+    _add_versions(to)
+    _add_why(to)
+
+
+def _add_env(to: Commands) -> None:
+    text = "list, build, check or remove the environments of the bugs"
+    build = "env build torch-2.2.2"
+    examples = ["env list", build, f"{build} --torch-backend cpu", "env remove torch-2.2.2"]
+    made = add(to, "env", env_command, text, examples)
+    made.add_argument("action", choices=("list", "build", "check", "remove"))
+    made.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    made.add_argument("--torch-backend", metavar="NAME", help="build: uv's option, e.g. cpu: smaller, not hashed")
+    made.add_argument("--force", action="store_true", help="build: anew, even if it is there")
+
+
+def _add_versions(to: Commands) -> None:
+    text = "run the buggy scripts of bugs in many environments and map which versions are affected"
+    examples = [
+        "versions PyTorch-115607 PyTorch-107076/eager --remove-after",
+        "versions PyTorch-107076/eager --environments 'torch-2.[0-4].*'",
+    ]
+    made = add(to, "versions", versions_command, text, examples)
+    made.set_defaults(status=2)
+    made.add_argument("targets", nargs="+", metavar="BUG[/CASE]", help="whose buggy scripts to run")
+    made.add_argument("--environments", default="torch-*", metavar="GLOB", help="default: 'torch-*'")
+    made.add_argument(
+        "--remove-after", action="store_true", help="remove each environment that was not there before: 5 GB at a time"
+    )
+    seeds = "comma-separated; default: the first one of each case"
+    add_options(made, "device", "data", "force", "results", seeds=seeds)
+    made.add_argument("--update-expected", action="store_true", help="keep the map as the bug's expected one")
+    made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="of the map; default: ./figures")
+
+
+def _add_why(to: Commands) -> None:
+    examples = ["why PyTorch-115607", "why PyTorch-115607 --environment torch-2.13.0"]
+    text = "show the root cause of a bug in a version of PyTorch, by the bug's own why.py"
+    made = add(to, "why", why_command, text, examples)
+    made.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
+    add_options(made, "python", environment="default: that of the bug", inject="put the fault back first")
+
+
+def env_command(arguments: Namespace) -> int:
+    """Do what was asked with the environments that were named."""
+    from runner.environments import spec
+
+    root = api.load().root
+    chosen = [spec.load(root, name) for name in arguments.names or spec.names(root)]
+    if arguments.action != "build" and (arguments.torch_backend or arguments.force):
+        raise UsageError(f"--torch-backend and --force are for env build, not for env {arguments.action}")
+    if not arguments.names and arguments.action in ("build", "remove") and len(chosen) > 1:
+        raise UsageError(f"env {arguments.action} needs the names of environments; `trainbugs env list` shows all")
+    call = {"list": _env_list, "build": _env_build, "check": _env_check, "remove": _env_remove}[arguments.action]
+    return call(chosen, arguments)
+
+
+def _env_list(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
+    from runner.environments.spec import cache_root, find
+
+    rows = [["ENVIRONMENT", "PYTHON", "DISK", "BUILT"]]
+    for described in chosen:
+        built = find(described)
+        where = f"{built.directory}" if built else f"no; `trainbugs env build {described.name}`"
+        rows.append([described.name, described.python, f"{described.disk_gb:.1f} GB", where])
+    print(columns(rows))
+    print(f"\ncache: {cache_root()}")
+    return 0
+
+
+def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
+    from runner.environments.builder import build
+    from runner.progress.lines import on_stderr
+
+    for described in chosen:
+        built = build(described, on_stderr(), arguments.torch_backend, arguments.force)
+        print(f"{described.name}: {built.directory} (Python {built.python_version}, torch {built.torch_version})")
+    return 0
+
+
+def _env_check(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
+    from runner.environments.spec import find, problems
+
+    status = 0
+    for described in chosen:
+        built = find(described)
+        wrong = problems(built) if built else [f"not built; `trainbugs env build {described.name}`"]
+        print(f"{described.name}: {'; '.join(wrong) or 'as its lock says'}")
+        status = 2 if wrong else status
+    return status
+
+
+def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
+    from runner.environments.builder import remove
+
+    for described in chosen:
+        gone = remove(described)
+        if gone is None:
+            print(f"{described.name}: was not built")
+            continue
+        print(
+            f"{described.name}: removed; {gone.freed_gb:.1f} GB freed, {gone.linked_gb:.1f} GB stay in uv's cache "
+            "for the next build (`uv cache clean` frees them)"
+        )
+    return 0
+
+
+def versions_command(arguments: Namespace) -> int:
+    """Map the versions that are affected; status 2 where some case is INVALID in some version."""
+    from plots.versions import draw_versions
+    from runner.progress.lines import on_stderr
+    from runner.session.promote import promote_versions
+    from runner.session.version_sweep import map_versions
+    from runner.verdicts.verdict import INVALID
+    from trainbugs.cli.text import version_rows
+
+    names, pattern, after = arguments.targets, arguments.environments, arguments.remove_after
+    maps = map_versions(api.load(), names, pattern, options(arguments), on_stderr(), after)
+    invalid = any(item.state == INVALID for made in maps for item in made.findings)
+    arguments.status = 2 if invalid else 0
+    print(columns(version_rows(maps)))
+    for made in maps:
+        if arguments.update_expected:
+            print(f"expected records of {made.bug.id}: {len(promote_versions(made))} written")
+        directory = made.bug.expected if arguments.update_expected else arguments.out / made.bug.id
+        print(f"figure: {draw_versions(made.bug, made.findings, directory, 'png')}")
+    return int(arguments.status)
+
+
+def why_command(arguments: Namespace) -> int:
+    """Print what the bug's why.py prints."""
+    from runner.environments.runtime import Runtimes
+    from runner.progress.lines import on_stderr
+    from runner.session.explain import explain, programs
+
+    catalog, how = api.load(), options(arguments)
+    bug = catalog.bug(arguments.bug)
+    programs(bug, how.inject)  # before anything is built
+    runtime = Runtimes(catalog.root, on_stderr(), "cpu", how.python).get(how.environment or bug.environment)
+    print(explain(bug, runtime, how.inject), end="")
+    return 0

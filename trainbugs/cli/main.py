@@ -1,0 +1,82 @@
+"""The entry point of the command line; every error becomes one line and exit status 2."""
+
+import argparse
+import io
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+from runner.errors import TrainbugsError
+from runner.progress.lines import discard
+from trainbugs.cli import bugs, detectors, environments, figures, results, run
+from trainbugs.cli.types import Parser
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; returns the exit status: 0 all well, 1 some NOT REPRODUCED, 2 some INVALID or an error."""
+    _prepare()
+    # `status` is what counts where a reader of the output goes away before the end.
+    arguments = argparse.Namespace(status=0)
+    try:
+        status = _call(argv, arguments)
+        sys.stdout.flush()
+    except TrainbugsError as error:
+        print(f"trainbugs: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        discard(sys.stdout)
+        return int(arguments.status)
+    except OSError as error:
+        discard(sys.stdout)
+        print(f"trainbugs: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there", file=sys.stderr)
+        return INTERRUPTED
+    return status
+
+
+def parser() -> Parser:
+    """The whole command line; `call` holds the function behind each subcommand."""
+    root = Parser(
+        prog="trainbugs",
+        description="Silent training bugs of PyTorch programs, reproduced for real.",
+        epilog="examples:\n  trainbugs list\n  trainbugs run PyTorch-115607\n  trainbugs figures\n\n"
+        "`trainbugs COMMAND --help` tells more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for commands in (bugs, run, figures, results, environments, detectors):
+        commands.add_commands(made)
+    return root
+
+
+def _prepare() -> None:
+    """Make signals and streams of any kind safe: closed ones, ones that know ASCII only, signals to be ignored."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup's wish
+            signal.signal(number, _interrupt)
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
+    try:
+        for name, value in vars(parser().parse_args(argv)).items():
+            setattr(arguments, name, value)
+    except SystemExit as done:  # --help
+        arguments.status = 0 if done.code is None else int(done.code)
+        return int(arguments.status)
+    return int(arguments.call(arguments))
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

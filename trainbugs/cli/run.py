@@ -1,0 +1,84 @@
+"""The subcommand run: runs bugs and judges whether they reproduce."""
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import ResultsError, UsageError
+from trainbugs import api
+from trainbugs.cli.figures import draw, of_expected
+from trainbugs.cli.types import Commands, add, add_options, options
+
+if TYPE_CHECKING:
+    from runner.bugs.catalog import Catalog
+    from runner.bugs.model import Target
+    from runner.session.options import Options
+
+EXAMPLES = [
+    "run PyTorch-115607",
+    "run SO-60335387/digits --seeds 0 --figures",
+    "run SO-60335387/lr1e-4 --data /path/to/folder   # that holds MNIST/raw",
+    "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
+    "run PyTorch-115607 --inject --environment torch-2.13.0",
+    "run --all -j 2",
+]
+OPTIONS = (
+    "seeds", "device", "python", "environment", "data", "timeout_s", "network", "max_memory_gb", "force", "repeat",
+    "jobs", "gpus", "per_gpu", "executor", "inject", "results",
+)  # fmt: skip
+
+
+def add_commands(to: Commands) -> None:
+    """Add run."""
+    made = add(to, "run", run_command, "run bugs and judge whether they reproduce", EXAMPLES)
+    made.set_defaults(status=2)
+    made.add_argument("targets", nargs="*", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
+    made.add_argument("--all", action="store_true", help="run the whole catalogue, less what is retired or lacks data")
+    add_options(made, *OPTIONS)
+    made.add_argument("--figures", action="store_true", help="draw the figures of what was run")
+    made.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
+    made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures")
+
+
+def run_command(arguments: Namespace) -> int:
+    """Run what was named and print the verdicts; the status is 0 if all REPRODUCED, 1 if some not, 2 if INVALID."""
+    from plots.figures import CaseRuns
+    from runner.progress.lines import on_stderr
+    from runner.session.promote import promote_runs
+    from runner.session.session import run_targets
+    from trainbugs.cli.text import exit_status, verdicts
+
+    catalog, how, progress = api.load(), options(arguments), on_stderr()
+    targets, notes = _targets(arguments, catalog, how)
+    for note in notes:
+        progress.line(note)
+    outcomes = run_targets(catalog, targets, how, progress)
+    arguments.status = exit_status(outcomes)
+    print(verdicts(outcomes))
+    print(f"\nrecords, logs and verdicts: {how.results.absolute()}")
+    if arguments.update_expected:
+        print(f"expected records: {len(promote_runs(outcomes))} written")
+        draw(of_expected(list({target.bug.id: target.bug for target in targets}.values())), None, "png")
+    if arguments.figures:
+        try:
+            draw([CaseRuns(o.target.bug, o.target.case, o.records) for o in outcomes], arguments.out, "png")
+        except ResultsError as error:  # no reason to doubt the verdicts
+            print(f"trainbugs: {error}", file=sys.stderr)
+    return int(arguments.status)
+
+
+def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple[list[Target], list[str]]":
+    """The targets to run, and what is to be said of those that are left out."""
+    if arguments.all == bool(arguments.targets):
+        raise UsageError("name the bugs to run, or all of them by --all; `trainbugs list` shows them")
+    names = arguments.targets or catalog.active()
+    targets = catalog.select(names, elsewhere=how.elsewhere)
+    notes = [
+        f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to run it"
+        for target in catalog.select(names)
+        if target not in targets
+    ]
+    lacking = [target for target in targets if arguments.all and target.case.data and how.data is None]
+    notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
+    return [target for target in targets if target not in lacking], notes

@@ -1,0 +1,201 @@
+"""How do bugs, runs and verdicts read on a terminal? Texts and plain tables; nothing is printed here."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.bugs.model import Bug, Case, Versions
+from runner.results.expected import seconds
+
+if TYPE_CHECKING:
+    from runner.results.index import IndexRow
+    from runner.session.version_sweep import VersionMap
+    from runner.verdicts.outcome import Outcome
+
+# So many files that cannot be read are named one by one.
+NAMED = 10
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as lines with aligned columns; the first row is the heading."""
+    # One format for all: a table of runs may have 100,000 rows.
+    line = "  ".join(f"%-{max(map(len, column))}s" for column in zip(*rows, strict=True))
+    return "\n".join((line % tuple(row)).rstrip() for row in rows)
+
+
+def listing(bugs: Sequence[Bug]) -> list[list[str]]:
+    """A row per case."""
+    rows = [["CASE", "LOCATION", "ENVIRONMENT", "NEEDS", "SECONDS", "TITLE"]]
+    for bug in bugs:
+        for case in bug.cases.values():
+            needs, title = ", ".join(case.needs) or "-", ("(retired) " if bug.retired else "") + case.title
+            rows.append([case.id, bug.location, bug.environment, needs, _seconds(bug, case), title])
+    return rows
+
+
+def markdown(bugs: Sequence[Bug]) -> str:
+    """The catalogue as a table for a README: a row per bug."""
+    lines = ["| bug | what happens | where | environment | cases (seconds on two cores) |", "|---|---|---|---|---|"]
+    for bug in bugs:
+        cells = [f"[{bug.id}](bugs/{bug.id}/README.md)", bug.title, bug.location, bug.environment]
+        cells.append(", ".join(_case_in_words(bug, case) for case in bug.cases.values()))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def _case_in_words(bug: Bug, case: Case) -> str:
+    words = [_seconds(bug, case), *case.needs, *(["benign"] if case.benign else [])]
+    return f"`{case.name}` ({', '.join(words)})"
+
+
+def _seconds(bug: Bug, case: Case) -> str:
+    taken = seconds(bug, case)
+    return "-" if taken is None else f"{taken:.0f}"
+
+
+def describe(bug: Bug) -> dict[str, Any]:
+    """The bug for JSON."""
+    return {
+        "id": bug.id,
+        "title": bug.title,
+        "source": bug.source,
+        "labels": {"location": bug.location, "root_cause": bug.root_cause, "symptom": bug.symptom},
+        "site": {"file": bug.site_file, "line": bug.site_line, "api": bug.site_api},
+        "environment": bug.environment,
+        "retired": bug.retired,
+        "affected": _versions(bug.affected),
+        "fixed": _versions(bug.fixed),
+        "directory": str(bug.directory),
+        "can_be_injected": bug.fault is not None,
+        "shows_why": bug.why is not None,
+        "cases": [_describe_case(case) | {"seconds": seconds(bug, case)} for case in bug.cases.values()],
+    }
+
+
+def _describe_case(case: Case) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "title": case.title,
+        "benign": case.benign,
+        "needs": list(case.needs),
+        "trigger": case.trigger,
+        "seeds": list(case.seeds),
+        "timeout_s": case.timeout_s,
+        "parameters": dict(case.parameters),
+        "scripts": {name: variant.script.name for name, variant in case.variants.items()},
+        "expectations": [expectation.statement for expectation in case.expectations],
+    }
+
+
+def details(bug: Bug) -> str:
+    """Everything about a bug, for a reader."""
+    line = f":{bug.site_line}" if bug.site_line else ""
+    lines = [
+        f"{bug.id}: {bug.title}",
+        "",
+        f"source       {bug.source}",
+        f"location     {bug.location}",
+        f"root cause   {bug.root_cause}",
+        f"symptom      {bug.symptom}",
+        f"site         {bug.site_file}{line}, {bug.site_api}",
+        f"environment  {bug.environment}",
+        f"affected     {_versions_text(bug.affected)}",
+        f"fixed        {_versions_text(bug.fixed)}",
+        f"read more    {bug.directory / 'README.md'}",
+    ]
+    if bug.retired:
+        lines.append(f"retired      {bug.retired}")
+    if bug.why:
+        lines.append(f"see why      trainbugs why {bug.id}")
+    if bug.fault:
+        lines.append(f"elsewhere    trainbugs run {bug.id} --inject --environment NAME")
+    for case in bug.cases.values():
+        lines += ["", f"{case.id}: {case.title}" + (" (benign)" if case.benign else "")]
+        lines.append(f"  seeds {', '.join(map(str, case.seeds))}; at most {case.timeout_s:g} s a run")
+        lines.append(f"  acts first at iteration {case.trigger}: {case.trigger_why}")
+        lines += [f"  {name}: {variant.script.name}" for name, variant in case.variants.items()]
+        lines += [f"  expected of {item.variant}: {item.statement}" for item in case.expectations]
+    return "\n".join(lines)
+
+
+def verdicts(outcomes: "Sequence[Outcome]") -> str:
+    """The table of verdicts; where the verdict is not REPRODUCED, the reason is the last column."""
+    repeated = any(outcome.repeatability for outcome in outcomes)
+    rows = [["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", *(["REPEATS"] if repeated else []), "WHY"]]
+    for outcome in outcomes:
+        verdict = outcome.verdict
+        how = " (injected)" if outcome.injected and verdict.outcome else ""
+        benign = "benign: " if outcome.target.case.benign else ""
+        seconds = sum(record.wall_s for record in outcome.records)
+        why = benign + verdict.reason
+        if outcome.verdict.outcome is None and verdict.failed:
+            why = "; ".join(check.explanation for check in verdict.checks if check.holds is False)
+        drift = "-" if outcome.drift is None else f"{outcome.drift:.2g}"
+        rows.append(
+            [
+                outcome.target.case.id,
+                (verdict.outcome or "-") + how,
+                str(len(outcome.records)),
+                f"{seconds:.1f}",
+                drift,
+                *([_repeats(outcome)] if repeated else []),
+                why,
+            ]
+        )
+    return columns(rows)
+
+
+def _repeats(outcome: "Outcome") -> str:
+    varied = outcome.repeatability
+    if varied is None:
+        return "-"
+    spread = "" if varied.spread is None else f", spread {varied.spread:.2g}"
+    return f"{varied.label}: {varied.text}{spread}"
+
+
+def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
+    """A row per case and version."""
+    rows = [["CASE", "TORCH", "STATE", "WHY"]]
+    for made in maps:
+        for case in made.bug.cases:
+            found = [item for item in made.findings if item.case == case]
+            rows += [[f"{made.bug.id}/{case}", item.torch, item.state, item.reason] for item in found]
+    return rows
+
+
+def runs(rows: "Sequence[IndexRow]") -> list[list[str]]:
+    """A row per run; of repeated ones the seed says which time it was."""
+    table = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
+    for row in rows:
+        name = f"{row.bug}/{row.case}/{row.variant}" + (" (injected)" if row.injected else "")
+        seed = f"{row.seed} ({row.repeat})" if row.repeat > 1 else str(row.seed)
+        numbers = [f"{row.wall_s:.1f}", f"{row.peak_memory_mb:.0f}", str(row.records)]
+        table.append([name, seed, row.status, row.environment, row.torch or "-", row.device, *numbers])
+    return table
+
+
+def unreadable(problems: Sequence[str]) -> str:
+    """A line for each file that could not be read; only for the first ones, if there are many."""
+    lines = [f"trainbugs: {problem}\n" for problem in problems[:NAMED]]
+    if len(problems) > NAMED:
+        lines.append(f"trainbugs: {len(problems) - NAMED} more files cannot be read\n")
+    return "".join(lines)
+
+
+def _versions(versions: Versions | None) -> dict[str, Any] | None:
+    if versions is None:
+        return None
+    return {"package": versions.package, "versions": list(versions.versions), "change": versions.change}
+
+
+def _versions_text(versions: Versions | None) -> str:
+    if versions is None:
+        return "-"
+    change = f" by {versions.change}" if versions.change else ""
+    return f"{versions.package} {', '.join(versions.versions)}{change}"
+
+
+def exit_status(outcomes: "Sequence[Outcome]") -> int:
+    """0 if all is as expected, 1 if an expectation does not hold, 2 if something is INVALID."""
+    if any(outcome.verdict.invalid for outcome in outcomes):
+        return 2
+    return 1 if any(outcome.verdict.failed for outcome in outcomes) else 0
