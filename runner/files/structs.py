@@ -1,0 +1,149 @@
+"""Values of JSON as msgspec structs: what a struct declares is what a file may hold, and its JSON schema."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+from runner.errors import TrainbugsError
+from runner.files.untrusted import brief
+
+T = TypeVar("T")
+UNKNOWN = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)
+LACKING = re.compile(r"Object missing required field `(.*)`$")
+# msgspec says where, but names no key of a mapping: `$.cases[...].seeds[0]`.
+PLACE = re.compile(r"^(.*) - at (`key` in )?`\$(.*)`$", re.DOTALL)
+STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[(\.\.\.)\]")
+Path = tuple[str | int, ...]
+
+
+class MismatchError(TrainbugsError):
+    """A value is not what its struct declares; the message says which key, which value, and what was expected."""
+
+
+def as_struct(value: Any, kind: type[T]) -> T:
+    """The value, as `json` reads it, as an object of a struct; raises MismatchError.
+
+    Messages name the key as in `cases.simple.seeds[0]`, and a near match where a key is unknown.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise MismatchError(_explain(value, kind, str(error))) from error
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """` (did you mean ...?)`, or nothing where no name is like this one."""
+    lower = {candidate.lower(): candidate for candidate in names}
+    close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.4)]
+    return f" (did you mean {' or '.join(close)}?)" if close else ""
+
+
+def schema(kind: Any) -> dict[str, Any]:
+    """The JSON schema of what a struct declares, for editors and the docs."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(kind)}
+
+
+def _explain(value: Any, kind: Any, error: str) -> str:
+    found = PLACE.match(error)
+    text, of_key, steps = found.groups() if found else (error, None, "")
+    path = _resolve(value, kind, error, _parse(steps))
+    part, allowed = _at(value, path), list(_schemas(kind, path))
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+    unknown, lacking = UNKNOWN.match(text), LACKING.match(text)
+    if unknown:
+        known = [name for one in allowed for name in one.get("properties", {})]
+        text = f"there is no key {brief(unknown[1])}{near(unknown[1], known)}; expected some of {', '.join(known)}"
+    elif lacking:
+        text = f"the key {lacking[1]!r} is missing"
+    elif of_key:
+        text = f"{text[0].lower()}{text[1:]}, a key is {_bad_key(part, allowed)}"
+    elif text.startswith("Invalid enum value"):
+        text = f"is {brief(part)}, expected one of {', '.join(str(word) for one in allowed for word in _words(one))}"
+    elif text.startswith(("Expected", "Invalid")):
+        text = f"is {brief(part)}, {text[0].lower()}{text[1:]}"
+    return f"{where}: {text}" if where else text
+
+
+def _parse(steps: str) -> list[str | int | None]:
+    """The steps of a path; None where it does not say which key."""
+    return [int(index) if index else None if dots else name for name, index, dots in STEP.findall(steps)]
+
+
+def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -> Path:
+    """The path with its keys: of each mapping on it, the first key that alone makes the same error."""
+    path: list[str | int] = []
+    for step in steps:
+        part = _at(value, tuple(path))
+        if step is None:
+            step = next(
+                (key for key in part if _fails(_with(value, path, {key: part[key]}), kind, error)), next(iter(part))
+            )
+        path.append(step)
+    return tuple(path)
+
+
+def _fails(value: Any, kind: Any, error: str) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as other:
+        return str(other) == error
+    return False
+
+
+def _with(value: Any, path: list[str | int], part: Any) -> Any:
+    """A copy of the value with another part at that path."""
+    if not path:
+        return part
+    copy = value.copy()
+    copy[path[0]] = _with(value[path[0]], path[1:], part)
+    return copy
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _schemas(kind: Any, path: Path) -> Iterator[dict[str, Any]]:
+    """What may stand at that path, as parts of the JSON schema."""
+    whole = msgspec.json.schema(kind)
+    level = [whole]
+    for step in (*path, None):
+        level = [part for one in level for part in _alternatives(one, whole)]
+        if isinstance(step, int):
+            level = [one["items"] for one in level if isinstance(one.get("items"), dict)]
+        elif step is not None:
+            inner = [one.get("properties", {}).get(step) or one.get("additionalProperties") for one in level]
+            level = [one for one in inner if isinstance(one, dict)]
+    yield from level
+
+
+def _alternatives(one: dict[str, Any], whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "$ref" in one:
+        one = whole["$defs"][one["$ref"].rpartition("/")[2]]
+    for part in one.get("anyOf", [one]):
+        yield from _alternatives(part, whole) if "$ref" in part or "anyOf" in part else [part]
+
+
+def _words(one: dict[str, Any]) -> list[Any]:
+    return [one["const"]] if "const" in one else one.get("enum", [])
+
+
+def _bad_key(part: Any, allowed: list[dict[str, Any]]) -> str:
+    rules = [one.get("propertyNames", {}) for one in allowed]
+    for key in part:
+        for rule in rules:
+            long = len(key) > rule.get("maxLength", len(key))
+            if long or not re.search(rule.get("pattern", ""), key):
+                return brief(key)
+    return brief(next(iter(part), ""))
+
+
+def text_of(schema: dict[str, Any]) -> str:
+    """A JSON schema as it is committed."""
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
