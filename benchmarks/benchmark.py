@@ -67,7 +67,7 @@ def bench_run(arguments):
         script = ROOT / "bugs" / "PyTorch-115607" / "simple_fixed.py"
         parameters = Path(folder) / "parameters.json"
         case = Catalog(ROOT).bug("PyTorch-115607").cases["simple"]
-        values = {**case.parameters, "device": "cpu", "output": f"{folder}/metrics"}
+        values = {**case.program.parameters, "device": "cpu", "output": f"{folder}/metrics"}
         parameters.write_text(json.dumps({"parameters": values}))
         run = [*TRAINBUGS, "run", "PyTorch-115607/simple/fixed", "--device", "cpu", "--force", "--results", folder]
         bare, mine = interleaved(11, [built.python, script, parameters], run)

@@ -86,7 +86,7 @@ def bench_catalogue(arguments):
     """Seconds of the whole catalogue: each script by itself, one after the other, then by the runner, -j 1 and -j 2."""
     session = Session(Catalog(ROOT), Options(results=Path("unused"), device="cpu"), on_stderr())
     names = arguments.bugs or session.catalog.active()
-    targets = [target for target in session.catalog.select(names) if not target.case.data]
+    targets = [target for target in session.catalog.select(names) if not target.case.program.data]
     runs = [run for target in targets for run in session.plan(target)]
     bare = [_bare(run) for run in runs]
     print(f"{len(runs)} bare scripts: {sum(bare):7.1f} s together, the longest {max(bare):.1f} s", flush=True)

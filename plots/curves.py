@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plots.style import COLOURS, PREFIX, SINGLE, new_figure, save, seeds_text, styled
-from runner.bugs.model import VARIANTS, Bug, Case, Line, Panel
+from runner.bugs.model import VARIANTS, Case, Line, Panel
 from runner.errors import MeasureError
 from runner.results.record import RunRecord
 from runner.verdicts.series import select, values
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SMALL = 12
 
 
-def draw_case(bug: Bug, case: Case, records: Sequence[RunRecord], directory: Path, kind: str) -> list[Path]:
+def draw_case(case: Case, records: Sequence[RunRecord], directory: Path, kind: str) -> list[Path]:
     """Draw a case into `directory`, from its finished runs; `kind` is png, pdf or svg. Returns the files written.
 
     origin_<case> and fix_<case> show one variant, compare_<case> lays both over each other. Raises MeasureError where
@@ -29,49 +29,49 @@ def draw_case(bug: Bug, case: Case, records: Sequence[RunRecord], directory: Pat
     done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
     with styled():
         figures = {
-            f"{PREFIX[variant]}_{case.name}": _single(bug, case, variant, runs)
-            for variant, runs in done.items()
-            if runs
+            f"{PREFIX[variant]}_{case.name}": _single(case, variant, runs) for variant, runs in done.items() if runs
         }
         if all(done.values()):
-            figures[f"compare_{case.name}"] = _compare(bug, case, [record for runs in done.values() for record in runs])
+            figures[f"compare_{case.name}"] = _compare(case, [record for runs in done.values() for record in runs])
         return [save(figure, directory / f"{name}.{kind}") for name, figure in figures.items()]
 
 
-def _single(bug: Bug, case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
-    figure = new_figure(len(bug.panels))
-    for axes, panel in zip(_axes(figure, bug), bug.panels, strict=True):
+def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
+    figure = new_figure(len(case.plot.panels))
+    for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
         for index, line in enumerate(panel.lines):
-            _plot(axes, bug, line, variant, runs, SINGLE[index % len(SINGLE)], line.label)
+            _plot(axes, case, line, variant, runs, SINGLE[index % len(SINGLE)], line.label)
         _finish(axes, panel)
     figure.suptitle(f"{case.id}, {variant}{seeds_text(runs)}")
     return figure
 
 
-def _compare(bug: Bug, case: Case, records: Sequence[RunRecord]) -> "Figure":
-    figure = new_figure(len(bug.panels))
-    for axes, panel in zip(_axes(figure, bug), bug.panels, strict=True):
+def _compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
+    figure = new_figure(len(case.plot.panels))
+    for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
         for line in panel.lines:
             for variant in VARIANTS:
                 runs = [record for record in records if record.variant == variant]
                 label = variant if len(panel.lines) == 1 else f"{variant}, {line.label}"
-                _plot(axes, bug, line, variant, runs, COLOURS[variant], label)
+                _plot(axes, case, line, variant, runs, COLOURS[variant], label)
         _finish(axes, panel)
     benign = ", benign" if case.benign else ""
     figure.suptitle(f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
     return figure
 
 
-def _axes(figure: "Figure", bug: Bug) -> "list[Axes]":
-    made = figure.subplots(1, len(bug.panels), squeeze=False)
+def _axes(figure: "Figure", case: Case) -> "list[Axes]":
+    made = figure.subplots(1, len(case.plot.panels), squeeze=False)
     for axes in made[0]:
-        axes.set_xlabel(bug.x)
+        axes.set_xlabel(case.plot.x)
     return list(made[0])
 
 
-def _plot(axes: "Axes", bug: Bug, line: Line, variant: str, runs: Sequence[RunRecord], colour: str, label: str) -> None:
+def _plot(
+    axes: "Axes", case: Case, line: Line, variant: str, runs: Sequence[RunRecord], colour: str, label: str
+) -> None:
     """Mean over the seeds, with the range of the seeds as a band."""
-    x, y = _curves(bug, line, variant, runs)
+    x, y = _curves(case, line, variant, runs)
     marker = "o" if len(x) <= SMALL else None
     # Dashed lines lie below, broad and pale, so that a line on top of one hides nothing.
     look: dict[str, Any] = (
@@ -83,14 +83,14 @@ def _plot(axes: "Axes", bug: Bug, line: Line, variant: str, runs: Sequence[RunRe
 
 
 def _curves(
-    bug: Bug, line: Line, variant: str, runs: Sequence[RunRecord]
+    case: Case, line: Line, variant: str, runs: Sequence[RunRecord]
 ) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
     """x of shape (records,) and y of shape (seeds, records); raises MeasureError where seeds differ in length."""
     metrics = [record.metrics for record in runs]
-    x = [select(bug.x, line.series.where, records, variant) for records in metrics]
-    y = [values(line.series, variant, {variant: records}) for records in metrics]
+    x = [select(case.plot.x, line.where, records, variant) for records in metrics]
+    y = [values(line, variant, {variant: records}) for records in metrics]
     if len({len(row) for row in (*x, *y)}) > 1:
-        raise MeasureError(f"{bug.id}: {variant} runs differ in the number of records of {line.series.metric!r}")
+        raise MeasureError(f"{variant} runs differ in the number of records of {line.metric!r}")
     return np.asarray(x[0], dtype=np.float64), np.asarray(y, dtype=np.float64)
 
 

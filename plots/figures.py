@@ -42,9 +42,9 @@ def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
     problems = []
     for item in runs:
         directory = out / item.bug.id if out else item.bug.expected
-        draw_one = draw_heatmaps if item.case.heatmap else draw_case
+        draw_one = draw_heatmaps if item.case.plot.heatmap else draw_case
         try:
-            paths += draw_one(item.bug, item.case, item.records, directory, kind)
+            paths += draw_one(item.case, item.records, directory, kind)
         except MeasureError as error:
             problems.append(f"{item.case.id}: no curves: {error}")
         except (ValueError, ArithmeticError) as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plots.style import PREFIX, new_figure, save, seeds_text, styled
-from runner.bugs.model import VARIANTS, Bug, Case, Heatmap
+from runner.bugs.model import VARIANTS, Case, Heatmap
 from runner.errors import MeasureError
 from runner.results.record import RunRecord
 
@@ -24,12 +24,12 @@ INCHES = (0.95, 0.19)
 Cells = Mapping[tuple[str, str], tuple[float | None, str]]
 
 
-def draw_heatmaps(bug: Bug, case: Case, records: Sequence[RunRecord], directory: Path, kind: str) -> list[Path]:
+def draw_heatmaps(case: Case, records: Sequence[RunRecord], directory: Path, kind: str) -> list[Path]:
     """Draw origin_, fix_ and compare_<case> as far as there are finished runs; returns the files written.
 
     Of several seeds the largest value is drawn. Raises MeasureError where a metric that the map names is missing.
     """
-    assert case.heatmap is not None
+    assert case.plot.heatmap is not None
     done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
     wanted: dict[str, tuple[str, ...]] = {
         f"{PREFIX[variant]}_{case.name}": (variant,) for variant in VARIANTS if done[variant]
@@ -39,20 +39,20 @@ def draw_heatmaps(bug: Bug, case: Case, records: Sequence[RunRecord], directory:
     written = []
     with styled():
         for name, variants in wanted.items():
-            cells = {variant: _cells(bug, case.heatmap, done[variant]) for variant in variants}
-            figure = _draw(case.heatmap, cells)
+            cells = {variant: _cells(case.plot.heatmap, done[variant]) for variant in variants}
+            figure = _draw(case.plot.heatmap, cells)
             figure.suptitle(f"{case.id}, {' and '.join(variants)}{seeds_text([r for v in variants for r in done[v]])}")
             written.append(save(figure, directory / f"{name}.{kind}"))
     return written
 
 
-def _cells(bug: Bug, heatmap: Heatmap, runs: Sequence[RunRecord]) -> Cells:
+def _cells(heatmap: Heatmap, runs: Sequence[RunRecord]) -> Cells:
     """(row, column) -> value and word."""
     cells: dict[tuple[str, str], tuple[float | None, str]] = {}
     for record in (record for run in runs for record in run.metrics):
         lacking = [name for name in heatmap.metrics if name not in record]
         if lacking:
-            raise MeasureError(f"{bug.id}: metric {lacking[0]!r} of the heat map is missing in a record")
+            raise MeasureError(f"metric {lacking[0]!r} of the heat map is missing in a record")
         place = (", ".join(str(record[name]) for name in heatmap.rows), str(record[heatmap.columns]))
         before, word = cells.get(place, (None, str(record[heatmap.words])))
         cells[place] = (_larger(before, record[heatmap.value]), word)

@@ -129,14 +129,14 @@ def plan(catalog: Catalog, table: Mapping[str, Row], commit: str, lacks: Mapping
     bugs = {case.id: bug for name in catalog.active() for bug in [catalog.bug(name)] for case in bug.cases.values()}
     cases = {name: bug.cases[name.split("/")[1]] for name, bug in bugs.items()}
     today = keys(catalog)
-    barred = {name: lacks[need] for name, case in cases.items() for need in case.needs if need in lacks}
+    barred = {name: lacks[need] for name, case in cases.items() for need in case.program.needs if need in lacks}
     proven = [name for name in cases if stands(table.get(name), today[name])]
     chosen = {name: SEED for name, bug in bugs.items() if bug.id in SEED_BUGS and name not in barred}
     unproven = [name for name in cases if name not in (*proven, *chosen)]
     chosen |= {name: CHANGED for name in unproven if name not in barred}
     others = [name for name in proven if name not in (*chosen, *barred)]
     costs = {name: seconds(bugs[name], cases[name]) or 0.0 for name in (*chosen, *others)}
-    environments = {name: case.variants["buggy"].environment for name, case in cases.items()}
+    environments = {name: case.program.variants["buggy"].environment for name, case in cases.items()}
     built = {environments[name] for name in chosen}
     left_s = within_s - sum(costs.pop(name) for name in chosen) - ENVIRONMENT_S * len(built)
     chosen |= dict.fromkeys(share(costs, environments, built, commit, min(SHARE_S, left_s / 2)), SHARE)

@@ -42,7 +42,7 @@ def test_expected_records_are_reproduced_in_the_pinned_environment(name, case):
 @pytest.mark.parametrize("name, case", CASES)
 def test_a_verdict_needs_the_difference_between_the_variants(name, case):
     """With the fixed records in the place of the buggy ones the verdict turns, except in a benign case."""
-    from dataclasses import replace
+    from support.copies import replace
 
     bug = CATALOG.bug(name)
     fixed = [record for record in expected_records(bug, case) if record.variant == "fixed"]

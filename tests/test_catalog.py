@@ -13,10 +13,16 @@ from runner.errors import CatalogError, UsageError
 def test_loads_what_the_file_says(toy):
     bug = toy.bug
     case = bug.cases["only"]
-    assert (bug.id, bug.site_line, case.id, case.trigger, case.seeds) == ("Toy-1", 9, "Toy-1/only", 2, (0, 1))
-    assert case.parameters["num_epoch"] == 3
-    assert case.variants["fixed"].script.name == "fixed.py"
-    assert case.expectations[1].series.minus == "buggy"
+    assert (bug.id, bug.site.line, case.id, case.truth.iteration, case.program.seeds) == (
+        "Toy-1",
+        9,
+        "Toy-1/only",
+        2,
+        (0, 1),
+    )
+    assert case.program.parameters["num_epoch"] == 3
+    assert case.program.variants["fixed"].script.name == "fixed.py"
+    assert case.oracle.expectations[1].minus == "buggy"
 
 
 def test_case_overrides_parameters_seeds_timeout_and_environment(toy):
@@ -25,8 +31,8 @@ def test_case_overrides_parameters_seeds_timeout_and_environment(toy):
     config["cases"]["only"]["variants"]["fixed"]["environment"] = "newer"
     toy.configure(cases=config["cases"])
     case = toy.bug.cases["only"]
-    assert (case.parameters["num_epoch"], case.seeds, case.timeout_s) == (9, (7,), 1)
-    assert (case.variants["buggy"].environment, case.variants["fixed"].environment) == ("toy", "newer")
+    assert (case.program.parameters["num_epoch"], case.program.seeds, case.program.timeout_s) == (9, (7,), 1)
+    assert (case.program.variants["buggy"].environment, case.program.variants["fixed"].environment) == ("toy", "newer")
 
 
 def broken(path, value):
@@ -47,7 +53,7 @@ def broken(path, value):
     "path, value, words",
     [
         (["colour"], "red", ["colour"]),
-        (["id"], None, ["'id' is a required property"]),
+        (["id"], None, ["the key 'id' is missing"]),
         (["timeout_s"], -1, ["timeout_s", "-1"]),
         (["seeds"], [0, 0], ["seeds"]),
         (["labels", "location"], "moon", ["labels.location", "'moon'", "user code"]),
@@ -61,7 +67,7 @@ def broken(path, value):
         (["parameters", "output"], "/tmp/metrics", ["parameters.output"]),
         (["parameters", "output"], "config", ["parameters.output"]),
         (["cases", "only", "data"], ["/etc/passwd"], ["cases.only.data[0]"]),
-        (["schema"], 2, ["schema", "1 was expected"]),
+        (["schema"], 2, ["schema", "is 2, expected 1"]),
     ],
 )
 def test_malformed_key_is_named(toy, path, value, words):
@@ -79,7 +85,7 @@ def test_malformed_key_is_named(toy, path, value, words):
         ('{"schema": 1,\n "id"}', "line 2, column 6"),
         ("", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[1]", "is not of type 'object'"),
+        ("[1]", "expected `object`, got `array`"),
         ('{"timeout_s": NaN}', "NaN is no number"),
         (" " * 1_000_001, "larger than"),
     ],
@@ -129,7 +135,7 @@ def test_expectations_are_about_both_variants(toy, kept, lacking):
     config["cases"]["only"]["expectations"] = [config["cases"]["only"]["expectations"][kept]]
     toy.configure(cases=config["cases"])
     if lacking is None:  # it compares both
-        assert toy.bug.cases["only"].expectations[0].series.minus == "buggy"
+        assert toy.bug.cases["only"].oracle.expectations[0].minus == "buggy"
         return
     with pytest.raises(CatalogError, match=f"cases.only.expectations: no expectation is about variant {lacking}"):
         load_bug(toy.directory)

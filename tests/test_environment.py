@@ -1,6 +1,5 @@
 """Environments: built whole or not at all, once, from a hashed lock; real uv and a real venv with a toy package."""
 
-import dataclasses
 import io
 import shutil
 import signal
@@ -10,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.copies import replace
 
 from runner.environments import builder, runtime, spec
 from runner.environments.interpreter import probe
@@ -35,14 +35,14 @@ def pinned(record: RunRecord, target) -> RunRecord:
     root = target.bug.directory.parent.parent
     lock = spec.load(root, "toy").lock_hash if spec.names(root) else record.lock
     place = ("toy", lock, "True", record.python, record.torch)
-    scripts = read_scripts(target.bug, target.case.variants[record.variant])
+    scripts = read_scripts(target.bug, target.case.program.variants[record.variant])
     key = run_key(target.case, record.variant, scripts, record.seed, record.device, place, record.data)
-    return dataclasses.replace(record, pinned=True, environment="toy", lock=lock, key=key)
+    return replace(record, pinned=True, environment="toy", lock=lock, key=key)
 
 
 def as_pinned(outcome: Outcome) -> Outcome:
     records = tuple(pinned(record, outcome.target) for record in outcome.records)
-    return dataclasses.replace(outcome, records=records)
+    return replace(outcome, records=records)
 
 
 def load(toy):
@@ -261,13 +261,13 @@ def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
     outcome = toy.run()
     with pytest.raises(UsageError, match="stays as it is"):
         promote_runs([outcome])
-    part = dataclasses.replace(outcome, records=outcome.records[:2])
+    part = replace(outcome, records=outcome.records[:2])
     with pytest.raises(UsageError, match="not run with its own seeds"):
         promote_runs([as_pinned(part)])
-    dirty = tuple(dataclasses.replace(r, revision="0123-dirty", pinned=True) for r in outcome.records)
+    dirty = tuple(replace(r, revision="0123-dirty", pinned=True) for r in outcome.records)
     with pytest.raises(UsageError, match="files that are not committed"):
-        promote_runs([dataclasses.replace(outcome, records=dirty)])
-    failed = dataclasses.replace(outcome, verdict=dataclasses.replace(outcome.verdict, outcome="NOT REPRODUCED"))
+        promote_runs([replace(outcome, records=dirty)])
+    failed = replace(outcome, verdict=replace(outcome.verdict, outcome="NOT REPRODUCED"))
     with pytest.raises(UsageError, match="is not REPRODUCED"):
         promote_runs([as_pinned(failed)])
     assert not toy.bug.expected.exists()

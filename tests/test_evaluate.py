@@ -6,10 +6,10 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from conftest import SCRIPT
+from support.copies import replace
 
 from evaluation.catalog import controls, detectors
 from evaluation.model import Rule

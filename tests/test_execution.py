@@ -1,11 +1,11 @@
 """Runs of real toy scripts: every way to fail gives its own status, and INVALID is never mistaken for a verdict."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import SCRIPT, toy_config
+from support.copies import replace
 
 from runner.environments import runtime
 from runner.execution.run import read_scripts
@@ -129,7 +129,7 @@ def test_a_new_case_leaves_the_keys_of_the_others(toy):
     # A bug of which some cases are left out, as `list --needs` does, has the same shared files.
     bug = toy.bug
     part = replace(bug, cases={"only": bug.cases["only"]})
-    for variant in part.cases["only"].variants.values():
+    for variant in part.cases["only"].program.variants.values():
         assert read_scripts(part, variant) == read_scripts(bug, variant) and part.shared == bug.shared == ()
 
 

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import SCRIPT
+from support.copies import replace
 from test_parallel import without_times
 
 from runner.cluster import worker

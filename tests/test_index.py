@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 import weakref
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from conftest import toy_config
+from support.copies import replace
 
 import trainbugs
 from runner.results import index
@@ -100,7 +100,7 @@ def test_what_was_saved_is_not_read_again(store):
 
 
 def test_columns_are_fields_of_a_record():
-    assert set(index.OF_RECORD) <= {field.name for field in fields(RunRecord)}
+    assert set(index.OF_RECORD) <= set(RunRecord.__struct_fields__)
 
 
 def test_what_the_index_lacks_is_read_once(store):
@@ -214,7 +214,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(store):
 
 def test_two_programs_write_at_once(store):
     program = (
-        "import sys; from dataclasses import replace; sys.path.insert(0, 'tests'); from test_index import *\n"
+        "import sys; sys.path.insert(0, 'tests'); from test_index import *\n"
         "store = Store(Path(sys.argv[1]))\n"
         "for seed in range(100): store.save(replace(RECORD, variant=sys.argv[2], seed=seed, key=f'{seed:064d}'))"
     )

@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import SCRIPT, toy_config
+from support.copies import replace
 
 from runner.environments.runtime import Runtimes
 from runner.errors import ResultsError, UsageError

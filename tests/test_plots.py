@@ -3,12 +3,12 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import SCRIPT, toy_config
+from support.copies import replace
 
 from plots import curves, heatmap, style
 from plots.figures import CaseRuns, draw
@@ -41,7 +41,7 @@ def test_draws_each_variant_and_both_the_same_each_time(toy, tmp_path, kind, mag
 
 def test_curves_are_mean_and_range_of_the_seeds(toy):
     records = [record for record in toy.run().records if record.variant == "fixed"]
-    figure = curves._single(toy.bug, toy.bug.cases["only"], "fixed", records)
+    figure = curves._single(toy.bug.cases["only"], "fixed", records)
     (axes,) = figure.axes
     (line,) = axes.lines
     assert list(line.get_xdata()) == [1, 2, 3]
@@ -52,7 +52,7 @@ def test_curves_are_mean_and_range_of_the_seeds(toy):
 
 
 def test_compare_lays_both_over_each_other(toy):
-    figure = curves._compare(toy.bug, toy.bug.cases["only"], toy.run(seeds=(0,)).records)
+    figure = curves._compare(toy.bug.cases["only"], toy.run(seeds=(0,)).records)
     buggy, fixed = figure.axes[0].lines
     assert (buggy.get_label(), list(buggy.get_ydata())) == ("buggy", [1, 2, 3])
     assert (fixed.get_label(), list(fixed.get_ydata())) == ("fixed", [2, 4, 6])
@@ -64,7 +64,7 @@ def test_what_cannot_be_drawn_is_said_and_stops_nothing(toy, tmp_path):
         "buggy.py", SCRIPT.replace("VALUE", "1").replace('config["num_epoch"]', 'config["num_epoch"] + config["seed"]')
     )
     drawn = draw([runs(toy.run())], tmp_path, "png")
-    assert drawn.problems == ("Toy-1/only: no curves: Toy-1: buggy runs differ in the number of records of 'accuracy'",)
+    assert drawn.problems == ("Toy-1/only: no curves: buggy runs differ in the number of records of 'accuracy'",)
     assert [path.name for path in drawn.paths] == ["summary.png"]
 
 
@@ -140,7 +140,7 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
 
 def test_the_comparison_shows_what_the_expected_records_say():
     bug = Catalog(ROOT).bug("PyTorch-115607")
-    figure = curves._compare(bug, bug.cases["complex"], expected_records(bug, "complex"))
+    figure = curves._compare(bug.cases["complex"], expected_records(bug, "complex"))
     step, distance = figure.axes
     lines = {line.get_label(): np.asarray(line.get_ydata()) for line in step.lines}
     assert list(lines["buggy, dynamo"]) == [1, 2, 3, 3, 3, 3]
@@ -187,9 +187,9 @@ def test_a_heat_map_has_a_cell_a_record(toy, tmp_path, monkeypatch):
         and ">far<" not in text
     )
     records = [record for record in item.records if record.variant == "buggy"]
-    cells = heatmap._cells(item.bug, item.case.heatmap, records)
+    cells = heatmap._cells(item.case.plot.heatmap, records)
     assert cells["a, 1", "x"] == (1e-3, "far") and cells["a, 1", "y"] == (None, "is None")
-    figure = heatmap._draw(item.case.heatmap, {"buggy": cells})
+    figure = heatmap._draw(item.case.plot.heatmap, {"buggy": cells})
     shade = figure.axes[0].images[0].get_array()
     # None is left blank, and what is out of range gets the colour of the range's end.
     assert shade.mask.tolist() == [[False, True], [False, False]]
@@ -199,7 +199,7 @@ def test_a_heat_map_has_a_cell_a_record(toy, tmp_path, monkeypatch):
 def test_a_heat_map_draws_the_largest_of_the_seeds_and_says_what_is_missing(toy, tmp_path):
     item = with_heatmap(toy)
     larger = [replace(item.records[0], metrics=({**item.records[0].metrics[0], "value": 0.5},)), item.records[0]]
-    assert heatmap._cells(item.bug, item.case.heatmap, larger)["a, 1", "x"] == (0.5, "far")
-    assert heatmap._cells(item.bug, item.case.heatmap, larger[::-1])["a, 1", "x"] == (0.5, "far")
+    assert heatmap._cells(item.case.plot.heatmap, larger)["a, 1", "x"] == (0.5, "far")
+    assert heatmap._cells(item.case.plot.heatmap, larger[::-1])["a, 1", "x"] == (0.5, "far")
     drawn = draw([with_heatmap(toy, value="size")], tmp_path, "png")
-    assert drawn.problems == ("Toy-1/only: no curves: Toy-1: metric 'size' of the heat map is missing in a record",)
+    assert drawn.problems == ("Toy-1/only: no curves: metric 'size' of the heat map is missing in a record",)

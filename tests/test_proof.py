@@ -6,12 +6,12 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import datetime
 
 import proof
 import pytest
 from conftest import toy_config
+from support.copies import replace
 
 from runner.bugs.catalog import Catalog
 from runner.files.atomic import write_json

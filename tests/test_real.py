@@ -69,7 +69,11 @@ def runnable(data):
     """
     lacking = set(proof.lacking()) - ({"data"} if data else set())
     cases = [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
-    return [(intern(case.variants["buggy"].environment), case.id) for case in cases if not lacking & set(case.needs)]
+    return [
+        (intern(case.program.variants["buggy"].environment), case.id)
+        for case in cases
+        if not lacking & set(case.program.needs)
+    ]
 
 
 # pytest keeps a fixture while its parameter is the same object.
@@ -100,11 +104,11 @@ def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_p
 @every_case
 def test_every_bug_reproduces_as_committed(place, target, results, record_property):
     case = CATALOG.select([target])[0].case
-    if case.data and not os.environ.get("TRAINBUGS_DATA"):
+    if case.program.data and not os.environ.get("TRAINBUGS_DATA"):
         pytest.skip("TRAINBUGS_DATA names no folder with MNIST/raw")
     # Else the expected records, and with them the key of the proof, may be of other files than those that run.
     assert problems(ROOT / "bugs" / case.bug, ROOT) == []
-    data = Path(os.environ["TRAINBUGS_DATA"]) if case.data else None
+    data = Path(os.environ["TRAINBUGS_DATA"]) if case.program.data else None
     outcome = run(results, target, device="cpu", keep=False, data=data)[0]
     record_property("verdict", outcome.verdict.outcome)
     record_property("drift", outcome.drift)
@@ -138,7 +142,9 @@ def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place
     variants["buggy"] = variants["fixed"]
     (directory / "config.json").write_text(json.dumps(config))
     copy = Catalog(tmp_path)
-    options = Options(results=tmp_path / "results", seeds=(copy.bug(name).cases[case].seeds[0],), device="cpu", jobs=2)
+    options = Options(
+        results=tmp_path / "results", seeds=(copy.bug(name).cases[case].program.seeds[0],), device="cpu", jobs=2
+    )
     outcome = Session(copy, options, on_stderr()).run(copy.select([target]))[0]
     assert outcome.verdict.outcome == "NOT REPRODUCED", outcome.verdict.reason
 

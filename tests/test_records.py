@@ -123,7 +123,7 @@ def test_a_field_of_the_wrong_kind_is_named_and_the_run_is_made_again(toy, field
     toy.run(seeds=(0,))
     path = next(toy.results.rglob("fixed-seed0-*.json"))
     path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
-    assert f"not a run record: {field} is" in Store(toy.results).records().problems[0]
+    assert f"not a run record: {field}" in Store(toy.results).records().problems[0]
     assert toy.run(seeds=(0,)).verdict.outcome == "REPRODUCED"
     assert len(Store(toy.results).records()) == 2
 

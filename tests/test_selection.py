@@ -1,9 +1,9 @@
 """Which cases a filter leaves, what runs under --all, and the skeleton of a new bug."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from support.copies import replace
 from test_cli import PYTHON
 
 from runner.errors import UsageError
@@ -11,19 +11,23 @@ from runner.results.expected import seconds
 from runner.session.promote import promote_runs
 from runner.session.selection import Filter
 
+LOW = "low values, and not by the compiler"
+
 
 def many(toy):
     """Toys of several kinds: by name, needs and location."""
     bug, case = toy.bug, toy.bug.cases["only"]
 
     def made(name, location="user code", **changes):
-        return replace(bug, id=name, location=location, cases={"only": replace(case, bug=name, **changes)})
+        program = replace(case.program, **changes)
+        labels = replace(bug.labels, location=location)
+        return replace(bug, id=name, labels=labels, cases={"only": replace(case, bug=name, program=program)})
 
     return [
         made("plain"),
         made("compiled", "compiler", tools=("c++",)),
         made("pair", "framework", processes=2),
-        replace(made("images", data=("MNIST/raw",)), symptom="low values, and not by the compiler"),
+        replace(made("images", data=("MNIST/raw",)), labels=replace(bug.labels, symptom=LOW)),
     ]
 
 

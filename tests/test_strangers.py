@@ -130,7 +130,7 @@ def test_a_folder_of_expected_records_is_no_link(cli, stranger):
 
 
 def scripts_of_buggy(bug):
-    return read_scripts(bug, bug.cases["only"].variants["buggy"])
+    return read_scripts(bug, bug.cases["only"].program.variants["buggy"])
 
 
 def test_a_link_within_the_directory_is_no_harm(stranger):
@@ -279,7 +279,7 @@ def test_bytes_that_are_no_json(cli, stranger, data):
 
 def test_a_seed_is_a_whole_number_even_where_json_says_1_0(stranger):
     stranger.configure(seeds=[0.0, 1.0])
-    assert [str(seed) for seed in load_bug(stranger.directory).cases["only"].seeds] == ["0", "1"]
+    assert [str(seed) for seed in load_bug(stranger.directory).cases["only"].program.seeds] == ["0", "1"]
 
 
 @pytest.fixture

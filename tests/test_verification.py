@@ -1,18 +1,18 @@
 """Verdicts: INVALID before NOT REPRODUCED before REPRODUCED, and what each operator means."""
 
-import dataclasses
 import math
 
 import pytest
+from support.copies import replace
 
-from runner.bugs.model import Expectation, Series
+from runner.bugs.model import Expectation
 from runner.results.record import RunRecord
 from runner.verdicts.verdict import _distance, check, drift, verify
 
 
 def record(variant, seed=0, accuracies=(1, 2, 3), status="ok", **changes):
     metrics = tuple({"epoch": epoch, "accuracy": value} for epoch, value in enumerate(accuracies, 1))
-    values = {field.name: None for field in dataclasses.fields(RunRecord)}
+    values = dict.fromkeys(RunRecord.__struct_fields__)
     values |= {"bug": "Toy-1", "case": "only", "variant": variant, "seed": seed, "status": status, "metrics": metrics}
     return RunRecord(**(values | changes))
 
@@ -61,7 +61,7 @@ def test_nan_is_invalid_and_named(toy, value):
 
 def test_missing_metric_or_run_is_invalid(toy):
     case = toy.bug.cases["only"]
-    no_metric = dataclasses.replace(record("buggy"), metrics=({"epoch": 1},))
+    no_metric = replace(record("buggy"), metrics=({"epoch": 1},))
     assert verify(case, [no_metric, record("fixed")]).outcome == "INVALID"
     assert verify(case, [*good((0,)), record("buggy", 1)]).outcome == "INVALID"
 
@@ -95,7 +95,10 @@ def test_one_variant_gives_no_verdict_but_its_checks(toy):
     ],
 )
 def test_operators(found, reduce, op, value, holds):
-    expectation = Expectation("s", "buggy", Series("v"), reduce, op, value, 0.2 if op == "close" else None)
+    expectation = Expectation(
+        metric="v", statement="s", variant="buggy", reduce=reduce, op=op, value=value,
+        tolerance=0.2 if op == "close" else None,
+    )  # fmt: skip
     records = {"buggy": [{"v": element} for element in found]}
     assert check(expectation, 0, records).holds is holds
 

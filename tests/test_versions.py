@@ -1,9 +1,9 @@
 """Maps of versions, made in toy environments: rows that cannot be built, removing, keeping as expected, figures."""
 
 import shutil
-from dataclasses import replace
 
 import pytest
+from support.copies import replace
 from test_affected import alone
 from test_environment import QUIET, load
 

@@ -7,8 +7,11 @@ from typing import Any
 from evaluation.catalog.detectors import SCHEMA
 from evaluation.model import CONTROL
 from runner.bugs.catalog import check_schema, read_json
-from runner.bugs.model import Bug, Case, Target, Variant
+from runner.bugs.model import Bug, Case, GroundTruth, Labels, Oracle, Plot, Program, Site, Target, Variant
 from runner.errors import CatalogError
+
+# There is no fault to classify, nor a place where it is.
+NO_LABELS, NO_SITE = Labels(location="user code", root_cause="", symptom=""), Site(file="", api="")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ def load(root: Path) -> Controls:
     controls = described["controls"]
     cases = {name: _case(name, directory, described) for name in controls}
     for name, case in cases.items():
-        if not case.variants["fixed"].script.is_file():
+        if not case.program.variants["fixed"].script.is_file():
             raise CatalogError(f"{path}: controls.{name}: there is no {name}.py beside it")
     unknown = sorted(set(described["references"]) - set(controls))
     if unknown:
@@ -44,47 +47,13 @@ def load(root: Path) -> Controls:
 
 
 def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:
-    return Bug(
-        id=CONTROL,
-        directory=directory,
-        title="Clean programs that a naive rule would accuse",
-        source="",
-        location="",
-        root_cause="",
-        symptom="",
-        site_file="",
-        site_line=None,
-        site_api="",
-        environment=environment,
-        affected=None,
-        fixed=None,
-        retired=None,
-        x="step",
-        panels=(),
-        cases=cases,
-        variant_scripts=frozenset(variant.script for case in cases.values() for variant in case.variants.values()),
-    )
+    scripts = frozenset(variant.script for case in cases.values() for variant in case.program.variants.values())
+    title = "Clean programs that a naive rule would accuse"
+    return Bug(CONTROL, directory, title, "", NO_LABELS, NO_SITE, environment, cases, scripts)
 
 
 def _case(name: str, directory: Path, described: Any) -> Case:
     control = described["controls"][name]
-    environment = control.get("environment", described["environment"])
-    return Case(
-        bug=CONTROL,
-        name=name,
-        title=control["title"],
-        benign=False,
-        portable=True,
-        data=(),
-        tools=(),
-        processes=1,
-        trigger=1,
-        trigger_why="",
-        seeds=(0,),
-        timeout_s=described["timeout_s"],
-        parameters=described["parameters"],
-        volatile=frozenset(),
-        variants={"fixed": Variant("fixed", directory / f"{name}.py", environment)},
-        expectations=(),
-        heatmap=None,
-    )
+    variant = Variant("fixed", directory / f"{name}.py", control.get("environment", described["environment"]))
+    program = Program({"fixed": variant}, described["parameters"], described["timeout_s"])
+    return Case(CONTROL, name, control["title"], program, Oracle(), GroundTruth(NO_SITE), Plot())

@@ -39,7 +39,7 @@ class Baselines:
         return [
             Program(target.bug, run)
             for target in targets
-            for run in self.session.plan(target, seeds or target.case.seeds[:1])
+            for run in self.session.plan(target, seeds or target.case.program.seeds[:1])
         ]
 
     def bare(self, programs: Sequence[Program], what: str = "bare: ") -> list[Sample]:

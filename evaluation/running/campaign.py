@@ -94,7 +94,7 @@ def _targets(campaign: Campaign, session: Session) -> list[Target]:
     for target in named:
         if len(target.variants) == 1:
             raise UsageError(f"{target.case.id}: a detector is scored on both variants; name BUG or BUG/CASE")
-    left_out = [t for t in named if t.case.data and session.options.data is None and not campaign.bugs]
+    left_out = [t for t in named if t.case.program.data and session.options.data is None and not campaign.bugs]
     for target in left_out:
         session.progress.line(f"{target.case.id}: left out, it needs --data; name it to let it download")
     return [target for target in named if target not in left_out]

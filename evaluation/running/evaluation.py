@@ -146,7 +146,7 @@ class Evaluation:
     def _blank(self, program: Program, references: Sequence[Program]) -> CheckRecord:
         """The record of a check that is to be done."""
         bug, case, run = program.bug, program.case, program.run
-        script = case.variants[run.variant].script.name
+        script = case.program.variants[run.variant].script.name
         parts = [SCHEMA, self.digest, run.key, self.how, [each.run.key for each in references]]
         return CheckRecord(
             schema=SCHEMA,
@@ -159,8 +159,8 @@ class Evaluation:
             case=case.name,
             seed=run.seed,
             benign=case.benign,
-            trigger=case.trigger,
-            site=Site("program.py" if bug.site_file == script else bug.site_file, bug.site_line, bug.site_api),
+            trigger=case.truth.iteration,
+            site=Site("program.py" if bug.site.file == script else bug.site.file, bug.site.line, bug.site.api),
             environment=run.runtime.environment,
             pinned=run.runtime.pinned,
             torch=run.runtime.torch,

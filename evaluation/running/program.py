@@ -28,7 +28,7 @@ class Program:
     @property
     def files(self) -> Mapping[str, bytes]:
         """What a detector may see, under neutral names: the script as program.py, and what it imports."""
-        script = self.case.variants[self.run.variant].script.name
+        script = self.case.program.variants[self.run.variant].script.name
         shared = {name: text for name, text in self.run.scripts.items() if name != script}
         return shared | {"program.py": self.run.scripts[script]}
 

@@ -43,7 +43,7 @@ def _open(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
         parameters = directory / f"{target.case.name}.json"
         _write_parameters(target, parameters)
         for variant in target.variants:
-            script = target.case.variants[variant].script.name
+            script = target.case.program.variants[variant].script.name
             programs.append((f"{target.case.id}/{variant}", f"{script} {parameters.name}"))
     return programs
 
@@ -52,7 +52,7 @@ def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
     bug = targets[0].bug
     for shared in bug.shared:
         shutil.copy(shared, directory / shared.name)
-    chosen = {target.case.variants[variant].script for target in targets for variant in target.variants}
+    chosen = {target.case.program.variants[variant].script for target in targets for variant in target.variants}
     # Numbered in the order of their hashes: stable, and unrelated to which is which.
     order = sorted(chosen, key=lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
     names = {script: f"program{index}.py" for index, script in enumerate(order, 1)}
@@ -63,10 +63,10 @@ def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
         parameters = directory / f"parameters{index}.json"
         _write_parameters(target, parameters)
         for variant in target.variants:
-            name = names[target.case.variants[variant].script]
+            name = names[target.case.program.variants[variant].script]
             programs.append((f"{target.case.id}/{variant}", f"{name} {parameters.name}"))
     return programs
 
 
 def _write_parameters(target: Target, path: Path) -> None:
-    path.write_text(json.dumps({"parameters": dict(target.case.parameters)}, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps({"parameters": dict(target.case.program.parameters)}, indent=1) + "\n", encoding="utf-8")

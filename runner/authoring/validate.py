@@ -57,7 +57,7 @@ def _check_text(path: Path) -> Iterator[str]:
 
 def real_diff(case: Case) -> str:
     """The difference between the scripts of a case as the README must show it (unified, three lines of context)."""
-    buggy, fixed = (case.variants[name].script for name in VARIANTS)
+    buggy, fixed = (case.program.variants[name].script for name in VARIANTS)
     lines = difflib.unified_diff(_lines(buggy), _lines(fixed), buggy.name, fixed.name)
     return "".join(lines)
 
@@ -72,13 +72,13 @@ def _check_todo(bug: Bug) -> Iterator[str]:
 
 def _check_files(bug: Bug) -> Iterator[str]:
     for case in bug.cases.values():
-        for variant in case.variants.values():
+        for variant in case.program.variants.values():
             if not variant.script.is_file():
                 yield f"case {case.name}: there is no {variant.script.name}; add it, or name another script"
     # Else it is a file of a package, or any file of this machine.
-    site = next((script for script in bug.scripts if script.name == bug.site_file), None)
-    if site is not None and bug.site_line is not None and bug.site_line > len(_lines(site)):
-        yield f"site.line is {bug.site_line}, {bug.site_file} has {len(_lines(site))} lines"
+    site = next((script for script in bug.scripts if script.name == bug.site.file), None)
+    if site is not None and bug.site.line is not None and bug.site.line > len(_lines(site)):
+        yield f"site.line is {bug.site.line}, {bug.site.file} has {len(_lines(site))} lines"
 
 
 def _check_scripts(bug: Bug) -> Iterator[str]:
@@ -126,15 +126,15 @@ def _check_readme(bug: Bug) -> Iterator[str]:
         wanted = _bare(real_diff(case))
         if wanted and wanted not in blocks:
             yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{wanted}"
-        if not wanted and len({variant.environment for variant in case.variants.values()}) == 1:
+        if not wanted and len({variant.environment for variant in case.program.variants.values()}) == 1:
             yield f"case {case.name}: the variants have the same script in the same environment"
 
 
 def _check_cases(bug: Bug) -> Iterator[str]:
     for case in bug.cases.values():
-        for item in case.expectations:
-            if item.series.metric in case.volatile:
-                yield f"case {case.name}: {item.statement!r} judges {item.series.metric}, which is volatile"
+        for item in case.oracle.expectations:
+            if item.metric in case.oracle.volatile:
+                yield f"case {case.name}: {item.statement!r} judges {item.metric}, which is volatile"
             if isinstance(item.value, tuple) and item.reduce != "all":
                 yield f"case {case.name}: {item.statement!r}: a list as value needs reduce all, not {item.reduce}"
 
@@ -147,7 +147,7 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
             yield str(error)
             continue
         found = {(record.variant, record.seed) for record in records if record.ok}
-        wanted = {(variant, seed) for variant in VARIANTS for seed in case.seeds}
+        wanted = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
         if found != wanted:
             have = f"{len(found & wanted)} of {len(wanted)} runs"
             yield f"expected/{case.name} has {have}; `trainbugs run {bug.id} --update-expected` makes them"
@@ -158,7 +158,7 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
 
 def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path) -> Iterator[str]:
     for record in records:
-        if not _is_current(bug, case, record, case.variants[record.variant].environment, root):
+        if not _is_current(bug, case, record, case.program.variants[record.variant].environment, root):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; run `… --update-expected` again"
 
@@ -166,7 +166,7 @@ def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
 def _is_current(bug: Bug, case: Case, record: RunRecord, named: str, root: Path) -> bool:
     """Whether a record is of today's scripts, parameters and lock of that environment: its key comes out again."""
     runtime = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
-    scripts = read_scripts(bug, case.variants[record.variant])
+    scripts = read_scripts(bug, case.program.variants[record.variant])
     key = run_key(case, record.variant, scripts, record.seed, record.device, runtime, record.data)
     lock = spec.load(root, named).lock_hash if named in spec.names(root) else record.lock
     return (key, record.environment, record.lock) == (record.key, named, lock)
@@ -197,10 +197,10 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
 
 def _check_series(bug: Bug, case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
     """Every metric that an expectation or a figure names is in the expected records."""
-    wanted: list[tuple[str, Series]] = [(item.variant, item.series) for item in case.expectations]
-    panels = () if case.heatmap else bug.panels
-    wanted += [(variant, line.series) for panel in panels for line in panel.lines for variant in VARIANTS]
-    for seed in case.seeds:
+    wanted: list[tuple[str, Series]] = [(item.variant, item) for item in case.oracle.expectations]
+    panels = () if case.plot.heatmap else case.plot.panels
+    wanted += [(variant, line) for panel in panels for line in panel.lines for variant in VARIANTS]
+    for seed in case.program.seeds:
         by_variant = {record.variant: record.metrics for record in records if record.seed == seed}
         for variant, series in wanted:
             try:
@@ -211,14 +211,14 @@ def _check_series(bug: Bug, case: Case, records: Iterable[RunRecord]) -> Iterato
 
 def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
     known = spec.names(root)
-    wanted = {variant.environment for case in bug.cases.values() for variant in case.variants.values()}
+    wanted = {variant.environment for case in bug.cases.values() for variant in case.program.variants.values()}
     for name in sorted(wanted - set(known)):
         yield f"there is no environment {name!r}; expected one of {', '.join(known) or '(none)'}"
 
 
 def _by_scripts(bug: Bug) -> list[Case]:
     """One case for each pair of scripts that exists."""
-    pairs = {tuple(variant.script for variant in case.variants.values()): case for case in bug.cases.values()}
+    pairs = {tuple(variant.script for variant in case.program.variants.values()): case for case in bug.cases.values()}
     return [case for scripts, case in pairs.items() if all(script.is_file() for script in scripts)]
 
 

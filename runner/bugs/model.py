@@ -1,112 +1,166 @@
 """The parts of a bug, as frozen objects; `runner.bugs.catalog` makes them from config.json."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
 
 # One of the objects that a script records.
 Record = Mapping[str, Any]
 Scalar = float | int | str | bool
-VARIANTS = ("buggy", "fixed")
+VariantName = Literal["buggy", "fixed"]
+VARIANTS: tuple[str, ...] = ("buggy", "fixed")
 # Files beside the scripts: programs about the bug, no part of any variant.
 FAULT, WHY = "fault.py", "why.py"
 
 
-@dataclass(frozen=True)
-class Series:
+# A name that may be part of a path.
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+Text = Annotated[str, Meta(min_length=1)]
+# At most a week.
+Seconds = Annotated[float, Meta(gt=0, le=604800)]
+Metric = Annotated[Text, Meta(description="The field of a record; a number, or a list of numbers.")]
+Where = Annotated[Mapping[str, Scalar], Meta(description="Only records whose fields have these values.")]
+
+
+class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A part of config.json that is used as it is written."""
+
+
+class Series(Part, frozen=True):
     """A sequence of values taken from records: a metric, perhaps minus the same metric of other records."""
 
-    metric: str
-    where: Mapping[str, Scalar] = field(default_factory=dict)
-    minus: str | None = None
-    minus_where: Mapping[str, Scalar] | None = None
+    metric: Metric
+    where: Where = {}
+    minus: Annotated[
+        VariantName | None,
+        Meta(
+            description="Subtract the same metric of this variant (same seed). Of lists, the largest absolute "
+            "difference of elements is taken."
+        ),
+    ] = None
+    minus_where: Annotated[
+        Mapping[str, Scalar] | None,
+        Meta(description="Records to subtract; of the variant `minus`, or of the same one where that is absent."),
+    ] = None
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """A checkable statement about the records of one variant: `reduce(series) op value`."""
+class Expectation(Series, frozen=True, kw_only=True):
+    """A checkable statement about the records of one variant, for every seed: `reduce(series) op value`."""
 
-    statement: str
-    variant: str
-    series: Series
-    reduce: str
-    op: str
-    value: Scalar | tuple[Scalar, ...]
-    tolerance: float | None = None
+    statement: Annotated[Text, Meta(description="What is expected, as a sentence.")]
+    variant: Annotated[VariantName, Meta(description="Whose records are looked at.")]
+    reduce: Annotated[
+        Literal["all", "first", "last", "max", "min", "mean", "largest_drop"],
+        Meta(
+            description="What is compared: all values in order, or one number made of them. `largest_drop` is the "
+            "largest decrease from one record to the next."
+        ),
+    ]
+    op: Annotated[
+        Literal["==", "!=", "<=", ">=", "close"],
+        Meta(description="How it is compared with `value`. `close` needs `tolerance`."),
+    ]
+    value: Annotated[
+        Scalar | Annotated[tuple[Scalar, ...], Meta(min_length=1)], Meta(description="A list only with `reduce: all`.")
+    ]
+    tolerance: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="Largest absolute difference that `close` allows.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where `close` has no tolerance, or something else has one."""
+        if (self.op == "close") != (self.tolerance is not None):
+            raise ValueError(f"op is {self.op!r}: `close` needs the key 'tolerance', and nothing else may have it")
 
 
-@dataclass(frozen=True)
-class Line:
-    label: str
-    series: Series
+class Line(Series, frozen=True, kw_only=True):
+    """One line of a panel."""
+
+    label: Annotated[Text, Meta(description="Text in the legend.")]
     dashed: bool = False
 
 
-@dataclass(frozen=True)
-class Panel:
-    label: str
-    lines: tuple[Line, ...]
-    scale: str = "linear"
+class Panel(Part, frozen=True):
+    """One set of axes."""
+
+    label: Annotated[Text, Meta(description="Label of the y axis.")]
+    lines: Annotated[tuple[Line, ...], Meta(min_length=1, description="What is drawn.")]
+    scale: Annotated[Literal["linear", "log", "symlog"], Meta(description="Scale of the y axis.")] = "linear"
 
 
-@dataclass(frozen=True)
-class Heatmap:
-    """A figure with one cell a record: `rows` and `columns` name its place, `value` is its colour.
+class Heatmap(Part, frozen=True):
+    """A figure with one cell a record."""
 
-    What the metric `words` says is written into the cell, unless it is among `quiet`.
-    """
-
-    rows: tuple[str, ...]
-    columns: str
-    value: str
-    label: str
-    words: str
-    quiet: tuple[str, ...] = ()
+    rows: Annotated[tuple[Text, ...], Meta(min_length=1, description="Metrics whose values together name a row.")]
+    columns: Annotated[Text, Meta(description="The metric whose values name the columns.")]
+    value: Annotated[
+        Text, Meta(description="The metric that is drawn, on a logarithmic scale; null where there is none.")
+    ]
+    label: Annotated[Text, Meta(description="What the value is.")]
+    words: Annotated[Text, Meta(description="The metric with a word for the cell.")]
+    quiet: Annotated[
+        tuple[str, ...], Meta(description="Words that need not be written, because the colour says the same.")
+    ] = ()
 
     @property
     def metrics(self) -> tuple[str, ...]:
         return (*self.rows, self.columns, self.value, self.words)
 
 
+class Versions(Part, frozen=True):
+    """Versions of a package."""
+
+    package: Annotated[Text, Meta(description="Distribution name.")]
+    versions: Annotated[tuple[str, ...], Meta(description="Versions in which it was measured.")]
+    change: Annotated[str | None, Meta(description="Link to the change that mended it.")] = None
+
+
+class Labels(Part, frozen=True):
+    """Classification."""
+
+    location: Annotated[
+        Literal["user code", "framework", "compiler", "library", "hardware"], Meta(description="Where the fault is.")
+    ]
+    root_cause: Annotated[Text, Meta(description="The mistake, in a few words.")]
+    symptom: Annotated[Text, Meta(description="What can be seen, in a few words.")]
+
+
+class Site(Part, frozen=True):
+    """Ground truth: where the fault is."""
+
+    file: Annotated[Text, Meta(description="A script of the bug, or a file of the package at fault.")]
+    api: Annotated[Text, Meta(description="The API that is misused or broken.")]
+    line: Annotated[Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="Line in that file.")] = None
+
+
 @dataclass(frozen=True)
 class Variant:
+    """One program of a case, and the environment that it runs in."""
+
     name: str
     script: Path
     environment: str
 
 
 @dataclass(frozen=True)
-class Case:
-    """One scenario of a bug. `timeout_s` is in seconds; `trigger` is the iteration at which the fault first acts.
+class Program:
+    """What of a case is run: its variants, with their seeds, parameters and limits, and what they need.
 
-    `processes` train at the same time in one run, which takes `memory_gb` of memory (None: nothing is declared).
-    `volatile` names metrics that differ from run to run. A case that is not `portable` says something of its own
-    environment only.
+    `timeout_s` is in seconds. `data` are files in the folder of data sets, `tools` what else the machine must bring.
+    `processes` train at the same time in one run, which takes `memory_gb` (10^9 bytes; None: nothing is declared).
     """
 
-    bug: str
-    name: str
-    title: str
-    benign: bool
-    portable: bool
-    data: tuple[str, ...]
-    tools: tuple[str, ...]
-    processes: int
-    trigger: int
-    trigger_why: str
-    seeds: tuple[int, ...]
-    timeout_s: float
-    parameters: Mapping[str, Scalar]
-    volatile: frozenset[str]
     variants: Mapping[str, Variant]
-    expectations: tuple[Expectation, ...]
-    heatmap: Heatmap | None
+    parameters: Mapping[str, Scalar]
+    timeout_s: float
+    seeds: tuple[int, ...] = (0,)
+    data: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    processes: int = 1
     memory_gb: float | None = None
-
-    @property
-    def id(self) -> str:
-        return f"{self.bug}/{self.name}"
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -116,10 +170,48 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Versions:
-    package: str
-    versions: tuple[str, ...]
-    change: str | None = None
+class Oracle:
+    """What is expected of a case's records; `volatile` names metrics that differ from run to run."""
+
+    expectations: tuple[Expectation, ...] = ()
+    volatile: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """Where the fault is, and the iteration (from 1) at which it first acts: what detectors are scored on."""
+
+    site: Site
+    iteration: int = 1
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """The figure of a case: panels of curves over `x`, or a heat map in their place."""
+
+    x: str = "step"
+    panels: tuple[Panel, ...] = ()
+    heatmap: Heatmap | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scenario of a bug. A case that is not `portable` says something of its own environment only."""
+
+    bug: str
+    name: str
+    title: str
+    program: Program
+    oracle: Oracle
+    truth: GroundTruth
+    plot: Plot
+    benign: bool = False
+    portable: bool = True
+
+    @property
+    def id(self) -> str:
+        return f"{self.bug}/{self.name}"
 
 
 @dataclass(frozen=True)
@@ -130,21 +222,15 @@ class Bug:
     directory: Path
     title: str
     source: str
-    location: str
-    root_cause: str
-    symptom: str
-    site_file: str
-    site_line: int | None
-    site_api: str
+    labels: Labels
+    site: Site
     environment: str
-    affected: Versions | None
-    fixed: Versions | None
-    retired: str | None
-    x: str
-    panels: tuple[Panel, ...]
     cases: Mapping[str, Case]
     # Of all its cases, also where some are left out of `cases`.
     variant_scripts: frozenset[Path]
+    affected: Versions | None = None
+    fixed: Versions | None = None
+    retired: str | None = None
 
     @property
     def scripts(self) -> tuple[Path, ...]:

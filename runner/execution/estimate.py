@@ -25,7 +25,7 @@ def estimates(bug: Bug, case: Case) -> dict[str, Estimate]:
     for variant in VARIANTS:
         own = [record for record in records if record.variant == variant]
         # Linux tells the peak of the largest process only.
-        peak = max((record.peak_memory_mb for record in own), default=0.0) / 1000 * case.processes
+        peak = max((record.peak_memory_mb for record in own), default=0.0) / 1000 * case.program.processes
         seconds = max((record.wall_s for record in own), default=None)
-        found[variant] = Estimate(seconds, peak if case.memory_gb is None else case.memory_gb)
+        found[variant] = Estimate(seconds, peak if case.program.memory_gb is None else case.program.memory_gb)
     return found

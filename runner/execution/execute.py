@@ -13,7 +13,7 @@ from runner.errors import ProcessError
 from runner.execution.run import Run
 from runner.files import untrusted
 from runner.results.provenance import machine
-from runner.results.record import SCHEMA, RunRecord
+from runner.results.record import SCHEMA, RunRecord, Status
 from runner.results.store import Store
 from runner.sandbox import env, process
 from runner.sandbox.env import THREADS
@@ -84,7 +84,7 @@ def variables(run: Run, directory: Path) -> dict[str, str]:
     inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
     # Packages that `pip install --user` has put there belong to an interpreter of the user's own, wherever HOME is.
     user = {"PYTHONUSERBASE": site.getuserbase()} if run.runtime.built is None else {}
-    downloads = run.case.data and run.data is None and run.network
+    downloads = run.case.program.data and run.data is None and run.network
     proxies = env.inherited(env.FOR_DOWNLOADS) if downloads else {}
     gpu = {} if run.gpu is None else {"CUDA_VISIBLE_DEVICES": str(run.gpu)}
     return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data, **user, **proxies, **gpu}
@@ -104,7 +104,7 @@ def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None
     return tuple(found), None
 
 
-def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -> tuple[str, str | None]:
+def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -> tuple[Status, str | None]:
     """Status and reason of a run; a broken environment is looked for only where a run failed in it."""
     if finished.timed_out:
         return "timeout", f"killed after {run.timeout_s:g} s"
@@ -130,7 +130,12 @@ def _repair(run: Run, what: str) -> str:
 
 
 def _record(
-    run: Run, finished: Finished, status: str, reason: str | None, started: str, metrics: tuple[Mapping[str, Any], ...]
+    run: Run,
+    finished: Finished,
+    status: Status,
+    reason: str | None,
+    started: str,
+    metrics: tuple[Mapping[str, Any], ...],
 ) -> RunRecord:
     runtime = run.runtime
     return RunRecord(

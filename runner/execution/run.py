@@ -37,9 +37,9 @@ def run_key(
     parts = {
         "schema": SCHEMA,
         "threads": THREADS,
-        "what": [case.bug, case.name, variant, case.variants[variant].script.name],
+        "what": [case.bug, case.name, variant, case.program.variants[variant].script.name],
         "scripts": {name: hashlib.sha256(text).hexdigest() for name, text in scripts.items()},
-        "parameters": {name: value for name, value in case.parameters.items() if name not in OWN},
+        "parameters": {name: value for name, value in case.program.parameters.items() if name not in OWN},
         "seed": seed,
         "device": device.split(":")[0],
         "place": runtime,
@@ -70,17 +70,17 @@ def _read_script(path: Path, within: Path) -> bytes:
 
 def effective_parameters(case: Case, seed: int, device: str) -> dict[str, Scalar]:
     """What the script reads: the parameters of the case with the seed and the device of the run."""
-    return {**case.parameters, "seed": seed, "device": device}
+    return {**case.program.parameters, "seed": seed, "device": device}
 
 
 def data_digest(case: Case, folder: Path | None) -> str | None:
     """What the case's data files in `folder` hold, as a hash; `cache` without a folder; None where it needs no data."""
-    if not case.data:
+    if not case.program.data:
         return None
     if folder is None:
         return "cache"
     digest = hashlib.sha256()
-    for name in case.data:
+    for name in case.program.data:
         digest.update(name.encode())
         if (folder / name).is_file():
             with (folder / name).open("rb") as file:
@@ -128,12 +128,12 @@ class Run:
     @property
     def need(self) -> Need:
         """What of the machine the run needs."""
-        return Need(self.case.processes, self.estimate.memory_gb, self.runtime.device.startswith("cuda"))
+        return Need(self.case.program.processes, self.estimate.memory_gb, self.runtime.device.startswith("cuda"))
 
     @property
     def arguments(self) -> list[str]:
         """What the interpreter is called with."""
-        script = self.case.variants[self.variant].script.name
+        script = self.case.program.variants[self.variant].script.name
         return [FAULT, script, "config.json"] if self.injected else [script, "config.json"]
 
     @property

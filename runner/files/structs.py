@@ -14,8 +14,9 @@ from runner.files.untrusted import brief
 T = TypeVar("T")
 UNKNOWN = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)
 LACKING = re.compile(r"Object missing required field `(.*)`$")
-# msgspec says where, but names no key of a mapping: `$.cases[...].seeds[0]`.
+# msgspec says where, but names no key of a mapping: `$.cases[...].program.seeds[0]`.
 PLACE = re.compile(r"^(.*) - at (`key` in )?`\$(.*)`$", re.DOTALL)
+OWN_KEY = re.compile(r"[a-z_.]+: ")
 STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[(\.\.\.)\]")
 Path = tuple[str | int, ...]
 
@@ -62,10 +63,14 @@ def _explain(value: Any, kind: Any, error: str) -> str:
     elif of_key:
         text = f"{text[0].lower()}{text[1:]}, a key is {_bad_key(part, allowed)}"
     elif text.startswith("Invalid enum value"):
-        text = f"is {brief(part)}, expected one of {', '.join(str(word) for one in allowed for word in _words(one))}"
+        words = [str(word) for one in allowed for word in _words(one)]
+        text = f"is {brief(part)}, expected {'one of ' if len(words) > 1 else ''}{', '.join(words)}"
     elif text.startswith(("Expected", "Invalid")):
         text = f"is {brief(part)}, {text[0].lower()}{text[1:]}"
-    return f"{where}: {text}" if where else text
+    if not where:
+        return text
+    # What a struct itself refuses begins with the key in it.
+    return f"{where}.{text}" if OWN_KEY.match(text) else f"{where}: {text}"
 
 
 def _parse(steps: str) -> list[str | int | None]:

@@ -1,14 +1,13 @@
 """The records that are committed with a bug: those of its cases, and those of its map of versions."""
 
-import json
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from runner.bugs.model import Bug, Case
 from runner.errors import ResultsError
 from runner.files import untrusted
-from runner.results.fields import fits
-from runner.results.record import METRICS, START_BYTES, RunRecord, read_record, run_name
+from runner.results.record import METRICS, START_BYTES, Amount, RunRecord, read_record, run_name
 
 # The folder of expected records that are of other environments; no case has that name.
 VERSIONS = "versions"
@@ -33,16 +32,19 @@ def _expected_paths(bug: Bug, case: str) -> list[Path]:
     return sorted((bug.expected / case).glob("*-seed*.json"))
 
 
+class _Start(msgspec.Struct):
+    wall_s: Amount
+
+
 def _wall_s(path: Path) -> float:
-    wall_s: Any = None
     try:
         start, metrics, _ = untrusted.read_start(path, START_BYTES).partition(METRICS)
         if metrics:
-            wall_s = json.loads(start + b"}")["wall_s"]
-    except (untrusted.UnsafeError, ValueError, KeyError, RecursionError):
+            return msgspec.json.decode(start + b"}", type=_Start).wall_s
+    except (untrusted.UnsafeError, msgspec.DecodeError):
         pass
-    # Whatever looks unlike what we write is read as a whole, by which all that may be wrong with it is said.
-    return float(wall_s) if fits("wall_s", wall_s, float) else read_record(path).wall_s
+    # A file that looks unlike ours is read as a whole, so that a message names what is wrong with it.
+    return read_record(path).wall_s
 
 
 def version_path(bug: Bug, record: RunRecord) -> Path:

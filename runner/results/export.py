@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from msgspec import structs
+
 from runner.errors import ResultsError
 from runner.results.record import RunRecord
 
@@ -28,7 +30,7 @@ def frame(records: Iterable[RunRecord]) -> "pd.DataFrame":
 
 
 def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
-    run = {name: value for name, value in vars(record).items() if name not in ("metrics", "parameters")}
+    run = {name: value for name, value in structs.asdict(record).items() if name not in ("metrics", "parameters")}
     run |= {f"parameter.{name}": value for name, value in record.parameters.items()}
     if not record.metrics:
         yield run | {"record": None}

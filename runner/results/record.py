@@ -1,67 +1,125 @@
-"""What did a run give? Run records as versioned JSON; expected ones lie with their bug."""
+"""Run records and verdicts as versioned JSON: their fields, and how they are read and written."""
 
-from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final, Literal
 
-from runner.bugs.model import Record, Scalar
+import msgspec
+from msgspec import Meta, Struct
+
+from runner.bugs.model import Name, Record, Scalar
 from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.files.atomic import finite
-from runner.results.fields import fits
+from runner.files.structs import MismatchError, as_struct
 
-SCHEMA = 1
+SCHEMA: Final = 1
 # Twice what a script may write: in a record, it is indented.
 MAX_RECORD_BYTES = 128_000_000
-# The metrics, nearly all of a record, come behind this much, if it is written by us.
+# In our own files the fields before the metrics fit into so many bytes.
 START_BYTES = 16_384
 METRICS = b',\n "metrics": '
 
+Status = Literal["ok", "crashed", "killed", "timeout", "no records", "environment broken", "refused"]
+Variant = Annotated[str, Meta(pattern=r"^(buggy|fixed)$(?!\n)")]
+Key = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+Version = Annotated[str, Meta(pattern=r"^[A-Za-z0-9.+!_-]{1,80}$(?!\n)")]
+Device = Annotated[str, Meta(pattern=r"^(cpu|cuda(:\d{1,4})?)$(?!\n)")]
+Time = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT[0-9:.]{8,15}([+-]\d\d:\d\d|Z)$(?!\n)")]
+Seed = Annotated[int, Meta(ge=0)]
+Repeat = Annotated[int, Meta(ge=1)]
+# Of seconds and of MB: far above what can be, and far below what an axis can show.
+Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
-@dataclass(frozen=True)
-class RunRecord:
+
+class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
     """One run. `wall_s` in seconds, `peak_memory_mb` in 10^6 bytes; `metrics` are the script's own records, in order.
 
-    `status` is one of `fields.STATUSES`, `reason` says why it is not `ok`. `pinned` is False where the interpreter was
-    not built from the hashed lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key`
-    identifies what was run: two runs with one key are the same run. `injected`: the bug's fault was put back into the
-    release. `repeat` counts from 1 the times that the same run was done.
+    `reason` says why the status is not `ok`. `pinned` is False where the interpreter was not built from the hashed
+    lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key` identifies what was run:
+    two runs with one key are the same run. `injected`: the bug's fault was put back into the release. `repeat` counts
+    from 1 the times that the same run was done. `metrics_digest` is a hash of the metrics, `whole` the number of
+    records that a whole run has, `isolated` whether the program could write to its own folder only (None: not known).
     """
 
-    schema: int
-    key: str
-    bug: str
-    case: str
-    variant: str
-    seed: int
+    schema: Literal[1]
+    key: Key
+    bug: Name
+    case: Name
+    variant: Variant
+    seed: Seed
     benign: bool
-    parameters: Mapping[str, Scalar]
-    environment: str
+    parameters: dict[str, Scalar]
+    environment: Name
     lock: str | None
     pinned: bool
-    python: str
-    torch: str | None
-    device: str
+    python: Version
+    torch: Version | None
+    device: Device
     device_name: str | None
     driver: str | None
     machine: str
     threads: int
-    status: str
+    status: Status
     reason: str | None
     exit_code: int | None
-    started: str
-    wall_s: float
-    peak_memory_mb: float
+    started: Time
+    wall_s: Amount
+    peak_memory_mb: Amount
     data: str | None
     revision: str | None
     metrics: tuple[Record, ...]
     injected: bool = False
-    repeat: int = 1
+    repeat: Repeat = 1
+    metrics_digest: str | None = None
+    whole: int | None = None
+    isolated: bool | None = None
 
     @property
     def ok(self) -> bool:
         return self.status == "ok"
+
+
+class JudgedRun(Struct, frozen=True, kw_only=True):
+    """A run behind a verdict: what names its record."""
+
+    variant: Variant
+    seed: Seed
+    repeat: Repeat = 1
+    status: Status
+    key: Key
+
+
+class CheckedStatement(Struct, frozen=True, kw_only=True):
+    """An expectation on the records of one seed; `holds` is None where it could not be decided."""
+
+    statement: str
+    seed: Seed
+    holds: bool | None
+    explanation: str
+
+
+class Repeats(Struct, frozen=True, kw_only=True):
+    """How a verdict varied: how often each one came out, and the largest distance of a metric between repeats."""
+
+    label: str
+    verdicts: dict[str, int]
+    spread: float | str | None
+
+
+class VerdictRecord(Struct, frozen=True, kw_only=True):
+    """verdict.json of a case: the verdict, its checks, and the runs behind it. What is not finite is a text."""
+
+    bug: Name
+    case: Name
+    benign: bool
+    verdict: str | None
+    injected: bool = False
+    environments: tuple[str, ...] = ()
+    reason: str
+    drift: float | str | None
+    repeats: Repeats | None = None
+    checks: tuple[CheckedStatement, ...]
+    runs: Annotated[tuple[JudgedRun, ...], Meta(min_length=1)]
 
 
 def run_name(record: RunRecord) -> str:
@@ -80,24 +138,27 @@ def record_name(record: RunRecord) -> str:
 
 def read_record(path: Path) -> RunRecord:
     """The record in a file; raises ResultsError where it is none, or of another schema."""
+    where = untrusted.shown(path)
     try:
         data = untrusted.read_json(path, MAX_RECORD_BYTES)
-    except untrusted.UnsafeError as error:
-        raise ResultsError(f"{untrusted.shown(path)}: not a run record: {error}") from error
-    names = {field.name for field in fields(RunRecord)}
-    needed = {field.name for field in fields(RunRecord) if field.default is MISSING}
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA or not needed <= set(data) <= names:
-        where = untrusted.shown(path)
-        raise ResultsError(f"{where}: not a run record of schema {SCHEMA}; move it out of the results folder")
-    for field in fields(RunRecord):
-        if field.name in data and not fits(field.name, data[field.name], field.type):
-            found = untrusted.brief(data[field.name])
-            raise ResultsError(f"{untrusted.shown(path)}: not a run record: {field.name} is {found}")
-    return RunRecord(**{**data, "metrics": tuple(data["metrics"])})
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+            raise ResultsError(f"{where}: not a run record of schema {SCHEMA}; move it out of the results folder")
+        return as_struct(data, RunRecord)
+    except (untrusted.UnsafeError, MismatchError) as error:
+        raise ResultsError(f"{where}: not a run record: {error}") from error
 
 
-def encode(record: RunRecord) -> dict[str, Any]:
+def read_verdict(path: Path) -> VerdictRecord:
+    """The verdict in a file; raises ResultsError where it is none."""
+    where = untrusted.shown(path)
+    try:
+        return as_struct(untrusted.read_json(path, MAX_RECORD_BYTES), VerdictRecord)
+    except (untrusted.UnsafeError, MismatchError) as error:
+        raise ResultsError(f"{where}: not a verdict: {error}; move it out of the results folder") from error
+
+
+def encode(record: RunRecord | VerdictRecord) -> dict[str, Any]:
     """The record for JSON; numbers that are not finite become the texts NaN, Infinity and -Infinity."""
-    encoded = finite(asdict(record))
+    encoded = finite(msgspec.to_builtins(record))
     assert isinstance(encoded, dict)
     return encoded

@@ -7,20 +7,18 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from runner.errors import ResultsError
-from runner.files import untrusted
 from runner.files.atomic import unwritable, write_json
 from runner.files.locks import Scratch, remove
 from runner.results import index
-from runner.results.fields import fits
-from runner.results.record import MAX_RECORD_BYTES, RunRecord, encode, file_name, read_record, record_name
+from runner.results.record import RunRecord, VerdictRecord, encode, file_name, read_record, read_verdict, record_name
 
-# What a verdict tells of its runs, as far as their files are named by it.
-NAMING = {"variant": str, "seed": int, "key": str, "repeat": int}
 # With less than that free a disk counts as full.
 ROOM_BYTES = 65536
 
@@ -68,9 +66,9 @@ class Store:
         index.append(self.root, path, read_record)
         return path
 
-    def save_verdict(self, bug: str, case: str, injected: bool, verdict: Mapping[str, object]) -> None:
+    def save_verdict(self, bug: str, case: str, injected: bool, verdict: VerdictRecord) -> None:
         """Write a verdict atomically; raises ResultsError."""
-        write_json(self.verdict_path(bug, case, injected), verdict, self.scratch.path)
+        write_json(self.verdict_path(bug, case, injected), encode(verdict), self.scratch.path)
 
     def other_repeats(self, records: Sequence[RunRecord]) -> list[RunRecord]:
         """Repeats of these runs that were done by earlier commands, as far as there are finished ones of every run."""
@@ -94,7 +92,12 @@ class Store:
         Raises ResultsError where one of these files cannot be read.
         """
         path = self.verdict_path(bug, case)
-        return [read_record(path.parent / name) for name in _names_of_runs(path)] if path.exists() else []
+        if not path.exists():
+            return []
+        return [
+            read_record(path.parent / f"{file_name(run.variant, run.seed, run.key, run.repeat)}.json")
+            for run in read_verdict(path).runs
+        ]
 
     @contextmanager
     def working_directory(self) -> Iterator[Path]:
@@ -131,15 +134,3 @@ class Store:
                 kept = self.log_path(record, stream)
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 (directory / stream).replace(kept)
-
-
-def _names_of_runs(verdict: Path) -> list[str]:
-    try:
-        runs = [{"repeat": 1} | run for run in untrusted.read_json(verdict, MAX_RECORD_BYTES)["runs"]]
-        named = all(fits(name, run[name], kind) for run in runs for name, kind in NAMING.items())
-        names = [f"{file_name(*(run[name] for name in NAMING))}.json" for run in runs] if named else []
-    except (untrusted.UnsafeError, KeyError, TypeError):
-        names = []
-    if not names:
-        raise ResultsError(f"{verdict}: not a verdict; move it out of the results folder")
-    return names

@@ -33,11 +33,11 @@ def _refuse_unexpected(outcome: Outcome) -> None:
     case, records = outcome.target.case, outcome.records
     if outcome.injected or outcome.verdict.outcome != REPRODUCED or not all(record.pinned for record in records):
         raise UsageError(f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is")
-    if {record.seed for record in records} != set(case.seeds):
+    if {record.seed for record in records} != set(case.program.seeds):
         raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
     if any((record.revision or "").endswith("-dirty") for record in records):
         raise UsageError(f"{case.id} was run from files that are not committed: commit, then run with --force")
-    elsewhere = {r.environment for r in records if r.environment != case.variants[r.variant].environment}
+    elsewhere = {r.environment for r in records if r.environment != case.program.variants[r.variant].environment}
     if elsewhere:
         raise UsageError(f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`")
 

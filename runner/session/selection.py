@@ -37,13 +37,13 @@ class Filter:
         return [bug for bug in fitting if bug.cases]
 
     def _has_label(self, bug: Bug) -> bool:
-        if self.label is None or self.label == bug.location:
+        if self.label is None or self.label == bug.labels.location:
             return True
-        words = f"{bug.root_cause}\n{bug.symptom}".lower()
+        words = f"{bug.labels.root_cause}\n{bug.labels.symptom}".lower()
         return self.label not in LOCATIONS and self.label.lower() in words
 
     def _fits(self, bug: Bug, case: Case) -> bool:
-        if self.needs not in (None, *case.needs, *(() if case.needs else ("none",))):
+        if self.needs not in (None, *case.program.needs, *(() if case.program.needs else ("none",))):
             return False
         if self.max_seconds is None:
             return True

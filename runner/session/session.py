@@ -92,18 +92,20 @@ class Session:
         options, case = self.options, target.case
         if options.inject and target.bug.fault is None:
             raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
-        if case.data and self.data is None and not options.network:
+        if case.program.data and self.data is None and not options.network:
             raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
         revision = provenance.git_revision(target.bug.directory)
-        scripts = {name: read_scripts(target.bug, case.variants[name], options.inject) for name in target.variants}
+        scripts = {
+            name: read_scripts(target.bug, case.program.variants[name], options.inject) for name in target.variants
+        }
         digest, known = data_digest(case, self.data), estimates(target.bug, case)
         return [
             Run(
                 case=case,
                 variant=variant,
                 seed=seed,
-                runtime=self.runtimes.get(options.environment or case.variants[variant].environment),
-                timeout_s=options.timeout_s or case.timeout_s,
+                runtime=self.runtimes.get(options.environment or case.program.variants[variant].environment),
+                timeout_s=options.timeout_s or case.program.timeout_s,
                 scripts=scripts[variant],
                 data=self.data,
                 data_digest=digest,
@@ -115,7 +117,7 @@ class Session:
                 network=options.network,
             )
             for repeat in range(1, options.repeat + 1)
-            for seed in next(given for given in (seeds, options.seeds, case.seeds) if given is not None)
+            for seed in next(given for given in (seeds, options.seeds, case.program.seeds) if given is not None)
             for variant in target.variants
         ]
 

@@ -81,7 +81,7 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
         targets = [target for target in targets if mappable(target.case)]
     if not targets or not all(mappable(target.case) for target in targets):
         raise UsageError(f"{name}: its expectations compare the variants; the buggy script cannot be judged alone")
-    firsts = [replace(target.case, seeds=target.case.seeds[:1]) for target in targets]
+    firsts = [_first_seed(target.case) for target in targets]
     return [replace(target, variants=("buggy",), case=case) for target, case in zip(targets, firsts, strict=True)]
 
 
@@ -91,3 +91,7 @@ def _environments(root: Path, pattern: str) -> list[Environment]:
         known = ", ".join(spec.names(root)) or "(none)"
         raise UsageError(f"no environment matches {pattern!r}; expected a pattern like 'torch-2.*' for some of {known}")
     return sorted(found, key=lambda item: version_order(item.pins.get("torch", "")))
+
+
+def _first_seed(case: Case) -> Case:
+    return replace(case, program=replace(case.program, seeds=case.program.seeds[:1]))

@@ -84,4 +84,4 @@ def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Chec
 
 
 def _alone(case: Case, variant: str) -> list[Expectation]:
-    return [item for item in case.expectations if item.variant == variant and item.series.minus in (None, variant)]
+    return [item for item in case.oracle.expectations if item.variant == variant and item.minus in (None, variant)]

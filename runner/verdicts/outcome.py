@@ -1,10 +1,9 @@
-"""What became of a case? Its verdict with what is behind it; the exit status, and what becomes expected."""
+"""The outcome of a case: its verdict, and what is behind it."""
 
 from dataclasses import dataclass
 
 from runner.bugs.model import Target
-from runner.files.atomic import finite
-from runner.results.record import RunRecord
+from runner.results.record import CheckedStatement, JudgedRun, Repeats, RunRecord, VerdictRecord
 from runner.verdicts.repeatability import Repeatability
 from runner.verdicts.verdict import Verdict
 
@@ -24,31 +23,27 @@ class Outcome:
     repeatability: Repeatability | None = None
 
 
-def summary(outcome: Outcome) -> dict[str, object]:
-    """An outcome for JSON: the verdict, its checks and the keys of the runs behind it."""
-    verdict, repeats = outcome.verdict, outcome.repeatability
-    return {
-        "bug": outcome.target.bug.id,
-        "case": outcome.target.case.name,
-        "benign": outcome.target.case.benign,
-        "verdict": verdict.outcome,
-        "injected": outcome.injected,
-        "environments": sorted({record.environment for record in outcome.records}),
-        "reason": verdict.reason,
-        "drift": finite(outcome.drift),
-        "repeats": repeats
-        and {"label": repeats.label, "verdicts": dict(repeats.said), "spread": finite(repeats.spread)},
-        "checks": [
-            {
-                "statement": check.expectation.statement,
-                "seed": check.seed,
-                "holds": check.holds,
-                "explanation": check.explanation,
-            }
-            for check in verdict.checks
-        ],
-        "runs": [
-            {"variant": r.variant, "seed": r.seed, "repeat": r.repeat, "status": r.status, "key": r.key}
-            for r in outcome.records
-        ],
-    }
+def summary(outcome: Outcome) -> VerdictRecord:
+    """An outcome as it is written: the verdict, its checks and the keys of the runs behind it."""
+    case, verdict, varied = outcome.target.case, outcome.verdict, outcome.repeatability
+    return VerdictRecord(
+        bug=case.bug,
+        case=case.name,
+        benign=case.benign,
+        verdict=verdict.outcome,
+        injected=outcome.injected,
+        environments=tuple(sorted({record.environment for record in outcome.records})),
+        reason=verdict.reason,
+        drift=outcome.drift,
+        repeats=Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread) if varied else None,
+        checks=tuple(
+            CheckedStatement(
+                statement=each.expectation.statement, seed=each.seed, holds=each.holds, explanation=each.explanation
+            )
+            for each in verdict.checks
+        ),
+        runs=tuple(
+            JudgedRun(variant=each.variant, seed=each.seed, repeat=each.repeat, status=each.status, key=each.key)
+            for each in outcome.records
+        ),
+    )

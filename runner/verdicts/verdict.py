@@ -54,7 +54,7 @@ def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
     variants = {record.variant for record in records}
     seeds = sorted({record.seed for record in records})
     runs = {(record.variant, record.seed): record.metrics for record in records}
-    wanted = [item for item in case.expectations if _variants_of(item) <= variants]
+    wanted = [item for item in case.oracle.expectations if _variants_of(item) <= variants]
     checks = tuple(check(item, seed, _of_seed(runs, seed)) for item in wanted for seed in seeds)
     return Verdict(case, *_outcome(checks, complete=variants == set(VARIANTS)), checks)
 
@@ -66,7 +66,7 @@ def drift(case: Case, records: Sequence[RunRecord], expected: Sequence[RunRecord
     """
     by_run = {(record.variant, record.seed): record for record in expected}
     pairs = [(record, by_run.get((record.variant, record.seed))) for record in records if record.ok]
-    distances = [_distance(record.metrics, other.metrics, case.volatile) for record, other in pairs if other]
+    distances = [_distance(record.metrics, other.metrics, case.oracle.volatile) for record, other in pairs if other]
     return max(distances) if distances else None
 
 
@@ -84,7 +84,7 @@ def _outcome(checks: Sequence[Check], complete: bool) -> tuple[str | None, str]:
 
 
 def _variants_of(expectation: Expectation) -> set[str]:
-    return {expectation.variant} | ({expectation.series.minus} if expectation.series.minus else set())
+    return {expectation.variant} | ({expectation.minus} if expectation.minus else set())
 
 
 def _of_seed(runs: Mapping[tuple[str, int], Sequence[Record]], seed: int) -> dict[str, Sequence[Record]]:
@@ -94,7 +94,7 @@ def _of_seed(runs: Mapping[tuple[str, int], Sequence[Record]], seed: int) -> dic
 def check(expectation: Expectation, seed: int, records: Mapping[str, Sequence[Record]]) -> Check:
     """Whether an expectation holds for the records of one seed; `records` maps each variant to its records."""
     try:
-        found = values(expectation.series, expectation.variant, records)
+        found = values(expectation, expectation.variant, records)
         observed: Value | list[Value] = found if expectation.reduce == "all" else reduce(found, expectation.reduce)
         holds = _holds(observed, expectation)
     except (MeasureError, KeyError) as error:

@@ -79,6 +79,6 @@ def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple
         for target in catalog.select(names)
         if target not in targets
     ]
-    lacking = [target for target in targets if arguments.all and target.case.data and how.data is None]
+    lacking = [target for target in targets if arguments.all and target.case.program.data and how.data is None]
     notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
     return [target for target in targets if target not in lacking], notes

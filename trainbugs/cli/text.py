@@ -27,8 +27,8 @@ def listing(bugs: Sequence[Bug]) -> list[list[str]]:
     rows = [["CASE", "LOCATION", "ENVIRONMENT", "NEEDS", "SECONDS", "TITLE"]]
     for bug in bugs:
         for case in bug.cases.values():
-            needs, title = ", ".join(case.needs) or "-", ("(retired) " if bug.retired else "") + case.title
-            rows.append([case.id, bug.location, bug.environment, needs, _seconds(bug, case), title])
+            needs, title = ", ".join(case.program.needs) or "-", ("(retired) " if bug.retired else "") + case.title
+            rows.append([case.id, bug.labels.location, bug.environment, needs, _seconds(bug, case), title])
     return rows
 
 
@@ -36,14 +36,14 @@ def markdown(bugs: Sequence[Bug]) -> str:
     """The catalogue as a table for a README: a row per bug."""
     lines = ["| bug | what happens | where | environment | cases (seconds on two cores) |", "|---|---|---|---|---|"]
     for bug in bugs:
-        cells = [f"[{bug.id}](bugs/{bug.id}/README.md)", bug.title, bug.location, bug.environment]
+        cells = [f"[{bug.id}](bugs/{bug.id}/README.md)", bug.title, bug.labels.location, bug.environment]
         cells.append(", ".join(_case_in_words(bug, case) for case in bug.cases.values()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 
 
 def _case_in_words(bug: Bug, case: Case) -> str:
-    words = [_seconds(bug, case), *case.needs, *(["benign"] if case.benign else [])]
+    words = [_seconds(bug, case), *case.program.needs, *(["benign"] if case.benign else [])]
     return f"`{case.name}` ({', '.join(words)})"
 
 
@@ -58,8 +58,8 @@ def describe(bug: Bug) -> dict[str, Any]:
         "id": bug.id,
         "title": bug.title,
         "source": bug.source,
-        "labels": {"location": bug.location, "root_cause": bug.root_cause, "symptom": bug.symptom},
-        "site": {"file": bug.site_file, "line": bug.site_line, "api": bug.site_api},
+        "labels": {"location": bug.labels.location, "root_cause": bug.labels.root_cause, "symptom": bug.labels.symptom},
+        "site": {"file": bug.site.file, "line": bug.site.line, "api": bug.site.api},
         "environment": bug.environment,
         "retired": bug.retired,
         "affected": _versions(bug.affected),
@@ -76,27 +76,27 @@ def _describe_case(case: Case) -> dict[str, Any]:
         "id": case.id,
         "title": case.title,
         "benign": case.benign,
-        "needs": list(case.needs),
-        "trigger": case.trigger,
-        "seeds": list(case.seeds),
-        "timeout_s": case.timeout_s,
-        "parameters": dict(case.parameters),
-        "scripts": {name: variant.script.name for name, variant in case.variants.items()},
-        "expectations": [expectation.statement for expectation in case.expectations],
+        "needs": list(case.program.needs),
+        "trigger": case.truth.iteration,
+        "seeds": list(case.program.seeds),
+        "timeout_s": case.program.timeout_s,
+        "parameters": dict(case.program.parameters),
+        "scripts": {name: variant.script.name for name, variant in case.program.variants.items()},
+        "expectations": [expectation.statement for expectation in case.oracle.expectations],
     }
 
 
 def details(bug: Bug) -> str:
     """Everything about a bug, for a reader."""
-    line = f":{bug.site_line}" if bug.site_line else ""
+    line = f":{bug.site.line}" if bug.site.line else ""
     lines = [
         f"{bug.id}: {bug.title}",
         "",
         f"source       {bug.source}",
-        f"location     {bug.location}",
-        f"root cause   {bug.root_cause}",
-        f"symptom      {bug.symptom}",
-        f"site         {bug.site_file}{line}, {bug.site_api}",
+        f"location     {bug.labels.location}",
+        f"root cause   {bug.labels.root_cause}",
+        f"symptom      {bug.labels.symptom}",
+        f"site         {bug.site.file}{line}, {bug.site.api}",
         f"environment  {bug.environment}",
         f"affected     {_versions_text(bug.affected)}",
         f"fixed        {_versions_text(bug.fixed)}",
@@ -110,10 +110,10 @@ def details(bug: Bug) -> str:
         lines.append(f"elsewhere    trainbugs run {bug.id} --inject --environment NAME")
     for case in bug.cases.values():
         lines += ["", f"{case.id}: {case.title}" + (" (benign)" if case.benign else "")]
-        lines.append(f"  seeds {', '.join(map(str, case.seeds))}; at most {case.timeout_s:g} s a run")
-        lines.append(f"  acts first at iteration {case.trigger}: {case.trigger_why}")
-        lines += [f"  {name}: {variant.script.name}" for name, variant in case.variants.items()]
-        lines += [f"  expected of {item.variant}: {item.statement}" for item in case.expectations]
+        lines.append(f"  seeds {', '.join(map(str, case.program.seeds))}; at most {case.program.timeout_s:g} s a run")
+        lines.append(f"  acts first at iteration {case.truth.iteration}: {case.truth.why}")
+        lines += [f"  {name}: {variant.script.name}" for name, variant in case.program.variants.items()]
+        lines += [f"  expected of {item.variant}: {item.statement}" for item in case.oracle.expectations]
     return "\n".join(lines)
 
 

@@ -1,0 +1,185 @@
+"""config.json of a bug, as it is written: its keys, what they mean, and what their values may be."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from runner.bugs.model import (
+    VARIANTS,
+    Expectation,
+    Heatmap,
+    Labels,
+    Name,
+    Panel,
+    Scalar,
+    Seconds,
+    Site,
+    Text,
+    Versions,
+)
+
+OUTPUT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+# NumPy takes no seed above this.
+Seed = Annotated[int, Meta(ge=0, le=4294967295)]
+Seeds = Annotated[tuple[Seed, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
+DataFile = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$", max_length=200)]
+CaseName = Annotated[str, Meta(pattern=r"^(?!versions$)[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+Script = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.py$", max_length=80)]
+Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+
+
+class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person writes: no key is optional by mistake, and none is misspelt unnoticed."""
+
+
+class WrittenVariant(Written, frozen=True):
+    """One program of the case."""
+
+    script: Annotated[Script, Meta(description="File name, beside config.json.")]
+    environment: Annotated[
+        Name | None, Meta(description="Overrides the bug's environment: the same script may run under two versions.")
+    ] = None
+
+
+class WrittenVariants(Written, frozen=True):
+    """The two programs of a case."""
+
+    buggy: WrittenVariant
+    fixed: WrittenVariant
+
+
+class Trigger(Written, frozen=True):
+    """When the fault first acts; the delay of a detector is counted from here."""
+
+    iteration: Annotated[
+        int, Meta(ge=1, le=10**9, description="The training iteration, counted from 1, at which the fault first acts.")
+    ]
+    why: Annotated[Text, Meta(description="What happens there.")]
+
+
+class WrittenCase(Written, frozen=True):
+    """One scenario of the bug."""
+
+    title: Annotated[Text, Meta(description="The scenario in one line.")]
+    trigger: Trigger
+    variants: WrittenVariants
+    expectations: Annotated[
+        tuple[Expectation, ...],
+        Meta(min_length=1, description="All of them, for every seed, make the verdict REPRODUCED."),
+    ]
+    benign: Annotated[
+        bool, Meta(description="True where the code is wrong, but its result as good as the fixed one's.")
+    ] = False
+    portable: Annotated[
+        bool,
+        Meta(
+            description="False where the numbers are those of the bug's own environment: `versions BUG`, "
+            "`run BUG --environment` and `--inject` leave the case out unless it is named."
+        ),
+    ] = True
+    heatmap: Annotated[Heatmap | None, Meta(description="A heat map in the place of the curves.")] = None
+    data: Annotated[
+        tuple[DataFile, ...],
+        Meta(description="Files that the case reads from the folder of data sets (downloaded, or named by --data)."),
+    ] = ()
+    needs: Annotated[
+        tuple[Literal["c++", "gpu"], ...],
+        Meta(description="What else the machine must bring: a C++ compiler, a GPU."),
+    ] = ()
+    memory_gb: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="Memory that a run needs, all its processes together, in GB; default: as expected runs took."),
+    ] = None
+    seeds: Annotated[Seeds | None, Meta(description="Overrides the bug's seeds.")] = None
+    timeout_s: Annotated[Seconds | None, Meta(description="Overrides the bug's timeout_s.")] = None
+    parameters: Annotated[Mapping[str, Scalar], Meta(description="Overrides the bug's parameters.")] = {}
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what a type cannot say."""
+        for what in ("data", "needs", "seeds"):
+            check_different(what, getattr(self, what) or ())
+        check_output(self.parameters)
+        about = {item.variant for item in self.expectations} | {item.minus for item in self.expectations}
+        for variant in VARIANTS:
+            # Else it could be REPRODUCED by a program that does nothing wrong.
+            if variant not in about:
+                raise ValueError(f"expectations: no expectation is about variant {variant}")
+
+
+class WrittenPlot(Written, frozen=True):
+    """How the figures of a case are drawn."""
+
+    x: Annotated[Text, Meta(description="Field of the records for the x axis.")]
+    panels: Annotated[tuple[Panel, ...], Meta(min_length=1, max_length=4, description="Drawn side by side.")]
+
+
+class Status(Written, frozen=True):
+    """Only of a bug that is retired: it keeps its directory and its ID, and is run only when it is named."""
+
+    state: Literal["retired"]
+    since: Annotated[Day, Meta(description="The day.")]
+    reason: Annotated[Text, Meta(description="Why; see CONTRIBUTING.md.")]
+
+
+class Config(Written, frozen=True):
+    """config.json of a bug directory: everything the runner knows of a bug."""
+
+    schema: Annotated[Literal[1], Meta(description="Version of this schema.")]
+    id: Annotated[Name, Meta(description="The bug's public ID; also the name of its directory.")]
+    title: Annotated[Text, Meta(description="The bug in one line.")]
+    source: Annotated[str, Meta(pattern="^https?://", description="Link to the report.")]
+    labels: Labels
+    site: Site
+    environment: Annotated[Name, Meta(description="A directory under environments/.")]
+    timeout_s: Annotated[Seconds, Meta(description="A run that takes longer, in seconds, is killed and INVALID.")]
+    seeds: Annotated[Seeds, Meta(description="Seeds that are run by default.")]
+    parameters: Annotated[
+        Mapping[str, Scalar],
+        Meta(
+            description="What the scripts read. `output` names the file of records without .json; `device` is auto, "
+            "cpu or cuda; the runner sets `seed` and `device`."
+        ),
+    ]
+    plot: WrittenPlot
+    cases: Annotated[
+        Mapping[CaseName, WrittenCase],
+        Meta(min_length=1, max_length=100, description="Scenarios by name."),
+    ]
+    status: Status | None = None
+    affected: Annotated[Versions | None, Meta(description="Versions that show the bug.")] = None
+    fixed: Annotated[Versions | None, Meta(description="Versions that do not, and the change that mended it.")] = None
+    processes: Annotated[
+        int,
+        Meta(ge=1, le=64, description="Processes that train at the same time in one run, each with the run's threads."),
+    ] = 1
+    volatile: Annotated[
+        tuple[Text, ...],
+        Meta(description="Metrics that differ from run to run, times above all: left out of drift, and not judged."),
+    ] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what a type cannot say."""
+        check_different("seeds", self.seeds)
+        check_different("volatile", self.volatile)
+        for name in ("output", "device"):
+            if name not in self.parameters:
+                raise ValueError(f"parameters: the key {name!r} is missing")
+        check_output(self.parameters)
+
+
+def check_different(what: str, values: Iterable[Scalar]) -> None:
+    """Raise ValueError where a value is there twice."""
+    seen: set[Scalar] = set()
+    for value in values:
+        if value in seen:
+            raise ValueError(f"{what}: {value!r} is there twice")
+        seen.add(value)
+
+
+def check_output(parameters: Mapping[str, Scalar]) -> None:
+    """Raise ValueError where the records' file could be another one than the script's own."""
+    output = parameters.get("output", "metrics")
+    if not isinstance(output, str) or not OUTPUT.fullmatch(output) or len(output) > 80 or output == "config":
+        raise ValueError(f"parameters.output: is {output!r}, expected the name of a file without .json, not config")

@@ -1,0 +1,25 @@
+"""JSON schemas of the files that people write and programs read, for editors and the docs.
+
+`python -m trainbugs.schemas` writes them to docs/schemas anew.
+"""
+
+from pathlib import Path
+
+from runner.bugs.config import Config
+from runner.files.structs import schema, text_of
+from runner.results.record import RunRecord, VerdictRecord
+
+FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
+SCHEMAS = {"config": Config, "run-record": RunRecord, "verdict": VerdictRecord}
+
+
+def texts() -> dict[str, str]:
+    """By file name, the text of each schema."""
+    return {f"{name}.json": text_of(schema(kind)) for name, kind in SCHEMAS.items()}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for file, text in texts().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")
+        print(FOLDER / file)
