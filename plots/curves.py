@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plots.style import COLOURS, PREFIX, SINGLE, new_figure, save, seeds_text, styled
+from plots.style import COLOURS, PREFIX, SINGLE, Only, new_figure, save, seeds_text, styled
 from runner.bugs.model import VARIANTS, Case, Line, Panel
 from runner.errors import MeasureError
 from runner.results.record import RunRecord
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 SMALL = 12
 
 
-def draw_case(case: Case, records: Sequence[RunRecord], directory: Path, kind: str) -> list[Path]:
+def draw_case(
+    case: Case, records: Sequence[RunRecord], directory: Path, kind: str, only: Only = lambda name: True
+) -> list[Path]:
     """Draw a case into `directory`, from its finished runs; `kind` is png, pdf or svg. Returns the files written.
 
-    origin_<case> and fix_<case> show one variant, compare_<case> lays both over each other. Raises MeasureError where
-    a metric is missing or not a number, or the runs of a variant differ in length.
+    origin_<case> and fix_<case> show one variant, compare_<case> lays both over each other; `only` chooses by these
+    names. Raises MeasureError where a metric is missing or not a number, or the runs of a variant differ in length.
     """
     done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
     with styled():
@@ -33,7 +35,7 @@ def draw_case(case: Case, records: Sequence[RunRecord], directory: Path, kind: s
         }
         if all(done.values()):
             figures[f"compare_{case.name}"] = _compare(case, [record for runs in done.values() for record in runs])
-        return [save(figure, directory / f"{name}.{kind}") for name, figure in figures.items()]
+        return [save(figure, directory / f"{name}.{kind}") for name, figure in figures.items() if only(name)]
 
 
 def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plots.style import PREFIX, new_figure, save, seeds_text, styled
+from plots.style import PREFIX, Only, new_figure, save, seeds_text, styled
 from runner.bugs.model import VARIANTS, Case, Heatmap
 from runner.errors import MeasureError
 from runner.results.record import RunRecord
@@ -24,8 +24,10 @@ INCHES = (0.95, 0.19)
 Cells = Mapping[tuple[str, str], tuple[float | None, str]]
 
 
-def draw_heatmaps(case: Case, records: Sequence[RunRecord], directory: Path, kind: str) -> list[Path]:
-    """Draw origin_, fix_ and compare_<case> as far as there are finished runs; returns the files written.
+def draw_heatmaps(
+    case: Case, records: Sequence[RunRecord], directory: Path, kind: str, only: Only = lambda name: True
+) -> list[Path]:
+    """Draw origin_, fix_ and compare_<case> as far as there are finished runs and `only` says so; returns the files.
 
     Of several seeds the largest value is drawn. Raises MeasureError where a metric that the map names is missing.
     """
@@ -39,6 +41,8 @@ def draw_heatmaps(case: Case, records: Sequence[RunRecord], directory: Path, kin
     written = []
     with styled():
         for name, variants in wanted.items():
+            if not only(name):
+                continue
             cells = {variant: _cells(case.plot.heatmap, done[variant]) for variant in variants}
             figure = _draw(case.plot.heatmap, cells)
             figure.suptitle(f"{case.id}, {' and '.join(variants)}{seeds_text([r for v in variants for r in done[v]])}")

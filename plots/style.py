@@ -1,7 +1,7 @@
 """How do figures look? One place for colours, sizes and the writing of files."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from runner.results.record import RunRecord
 
+# Chooses figures by their names, without the ending.
+Only = Callable[[str], bool]
 # Blue and vermilion of the Okabe-Ito palette: told apart by readers with any kind of colour vision.
 COLOURS = {"buggy": "#D55E00", "fixed": "#0072B2"}
 STATES = {"affected": "#F0A27A", "not affected": "#9CC9E3", "neither": "#F2E3A0", "INVALID": "#DDDDDD"}

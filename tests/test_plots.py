@@ -203,3 +203,12 @@ def test_a_heat_map_draws_the_largest_of_the_seeds_and_says_what_is_missing(toy,
     assert heatmap._cells(item.case.plot.heatmap, larger[::-1])["a, 1", "x"] == (0.5, "far")
     drawn = draw([with_heatmap(toy, value="size")], tmp_path, "png")
     assert drawn.problems == ("Toy-1/only: no curves: metric 'size' of the heat map is missing in a record",)
+
+
+def test_only_what_compares_or_is_shown_in_the_readme_is_committed(toy):
+    outcome = toy.run()
+    assert [path.name for path in draw([runs(outcome)], None, "png").paths] == ["compare_only.png"]
+    readme = toy.directory / "README.md"
+    readme.write_text(readme.read_text() + "\n![The buggy one](expected/origin_only.png)\n")
+    drawn = draw([runs(outcome)], None, "png").paths
+    assert [path.name for path in drawn] == ["origin_only.png", "compare_only.png"]

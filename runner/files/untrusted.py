@@ -80,7 +80,7 @@ def read_json(path: Path, limit: int, within: Path | None = None, constants: boo
     """
     data = read_bytes(path, limit, within)
     # Looking at each number takes long, and few files hold one that could be too large.
-    large = {"parse_float": _float, "parse_int": _int} if LARGE.search(data) else {}
+    large: dict[str, Any] = {"parse_float": _float, "parse_int": _int} if LARGE.search(data) else {}
     try:
         value = json.loads(
             data.decode("utf-8"),
