@@ -54,11 +54,37 @@ def show(name, times, limit=""):
     return middle
 
 
+LIST_ELSEWHERE = """
+import sys
+from pathlib import Path
+from runner.bugs.catalog import Catalog
+from trainbugs import api
+from trainbugs.cli.main import main
+api.load = lambda: Catalog(Path(sys.argv[1]))
+main(["list"])
+"""
+
+
 def bench_list(arguments):
-    bare, mine = interleaved(15, [sys.executable, "-c", "pass"], [*TRAINBUGS, "list"])
+    nothing = [sys.executable, "-c", "pass"]
+    with tempfile.TemporaryDirectory() as folder:
+        copies(Path(folder), 100)
+        elsewhere = [sys.executable, "-c", LIST_ELSEWHERE, folder]
+        bare, mine, many = interleaved(15, nothing, [*TRAINBUGS, "list"], elsewhere)
     base = show("python -c pass", bare)
-    middle = show("trainbugs list", mine, "(limit 0.25)")
-    print(f"ratio {middle / base:.1f}\n")
+    print(f"ratio {show('trainbugs list', mine) / base:.1f}")
+    print(f"ratio {show('trainbugs list, 100 bugs', many) / base:.1f} (limit 8)\n")
+
+
+def copies(root, count):
+    """A catalogue of so many bugs below `root`: copies of those that there are, with their expected records."""
+    names = Catalog(ROOT).ids()
+    for number in range(count):
+        name = names[number % len(names)]
+        copy = root / "bugs" / f"{name}-{number}"
+        shutil.copytree(ROOT / "bugs" / name, copy)
+        config = json.loads((copy / "config.json").read_text())
+        (copy / "config.json").write_text(json.dumps(config | {"id": copy.name}, indent=2))
 
 
 def bench_run(arguments):

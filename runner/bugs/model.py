@@ -1,7 +1,6 @@
 """The parts of a bug, as frozen objects; `runner.bugs.catalog` makes them from config.json."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -136,8 +135,7 @@ class Site(Part, frozen=True):
     line: Annotated[Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="Line in that file.")] = None
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """One program of a case, and the environment that it runs in."""
 
     name: str
@@ -145,8 +143,7 @@ class Variant:
     environment: str
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """What of a case is run: its variants, with their seeds, parameters and limits, and what they need.
 
     `timeout_s` is in seconds. `data` are files in the folder of data sets, `tools` what else the machine must bring.
@@ -169,16 +166,14 @@ class Program:
         return (*(("data",) if self.data else ()), *self.tools, *processes)
 
 
-@dataclass(frozen=True)
-class Oracle:
+class Oracle(Struct, frozen=True):
     """What is expected of a case's records; `volatile` names metrics that differ from run to run."""
 
     expectations: tuple[Expectation, ...] = ()
     volatile: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class GroundTruth:
+class GroundTruth(Struct, frozen=True):
     """Where the fault is, and the iteration (from 1) at which it first acts: what detectors are scored on."""
 
     site: Site
@@ -186,8 +181,7 @@ class GroundTruth:
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Plot:
+class Plot(Struct, frozen=True):
     """The figure of a case: panels of curves over `x`, or a heat map in their place."""
 
     x: str = "step"
@@ -195,8 +189,7 @@ class Plot:
     heatmap: Heatmap | None = None
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """One scenario of a bug. A case that is not `portable` says something of its own environment only."""
 
     bug: str
@@ -214,8 +207,7 @@ class Case:
         return f"{self.bug}/{self.name}"
 
 
-@dataclass(frozen=True)
-class Bug:
+class Bug(Struct, frozen=True):
     """What config.json says. `retired` is the day and the reason, of a bug that is run only when it is named."""
 
     id: str
@@ -259,8 +251,7 @@ class Bug:
         return self.directory / "expected"
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """What a user names by BUG, BUG/CASE or BUG/CASE/VARIANT."""
 
     bug: Bug

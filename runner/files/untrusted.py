@@ -137,14 +137,15 @@ def brief(value: object) -> str:
 
 def check_directory(directory: Path) -> None:
     """Raise UnsafeError for the first file of a bug directory, among those that are read, that cannot be trusted."""
-    scripts = sorted(directory.glob("*.py"))
-    if len(scripts) > MAX_SCRIPTS:
-        raise UnsafeError(f"holds {len(scripts)} scripts, expected at most {MAX_SCRIPTS}")
-    readme = directory / "README.md"
-    for path in (*scripts, *([readme] if _is_there(readme) else [])):
+    with os.scandir(directory) as entries:
+        names = sorted(entry.name for entry in entries if entry.name.endswith(".py") or entry.name == "README.md")
+    if len(names) > MAX_SCRIPTS:
+        raise UnsafeError(f"holds {len(names)} scripts, expected at most {MAX_SCRIPTS}")
+    for name in names:
+        path = directory / name
         _check(path, directory)
         if path.stat().st_size > MAX_TEXT_BYTES:
-            raise UnsafeError(f"{path.name} is larger than {MAX_TEXT_BYTES} bytes")
+            raise UnsafeError(f"{name} is larger than {MAX_TEXT_BYTES} bytes")
     for path in _below(directory / "expected"):
         _check(path, directory)
 

@@ -1,7 +1,9 @@
 """Which cases does somebody ask for? By label, by what they need, by how long they take."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from runner.bugs.model import Bug, Case
 from runner.errors import UsageError
@@ -30,7 +32,7 @@ class Filter:
     def of(self, bugs: Iterable[Bug]) -> list[Bug]:
         """The bugs with those of their cases that fit; bugs without any are left out."""
         fitting = [
-            replace(bug, cases={name: case for name, case in bug.cases.items() if self._fits(bug, case)})
+            structs.replace(bug, cases={name: case for name, case in bug.cases.items() if self._fits(bug, case)})
             for bug in bugs
             if self._has_label(bug)
         ]

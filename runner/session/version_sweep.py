@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from msgspec import structs
+
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug, Case, Target
 from runner.environments import builder, spec
@@ -81,8 +83,7 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
         targets = [target for target in targets if mappable(target.case)]
     if not targets or not all(mappable(target.case) for target in targets):
         raise UsageError(f"{name}: its expectations compare the variants; the buggy script cannot be judged alone")
-    firsts = [_first_seed(target.case) for target in targets]
-    return [replace(target, variants=("buggy",), case=case) for target, case in zip(targets, firsts, strict=True)]
+    return [Target(target.bug, _first_seed(target.case), ("buggy",)) for target in targets]
 
 
 def _environments(root: Path, pattern: str) -> list[Environment]:
@@ -94,4 +95,4 @@ def _environments(root: Path, pattern: str) -> list[Environment]:
 
 
 def _first_seed(case: Case) -> Case:
-    return replace(case, program=replace(case.program, seeds=case.program.seeds[:1]))
+    return structs.replace(case, program=structs.replace(case.program, seeds=case.program.seeds[:1]))

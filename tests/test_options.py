@@ -1,0 +1,67 @@
+"""Options of a session: declared once, taken by the command line and the Python interface."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+import trainbugs
+from runner.errors import UsageError
+from runner.session.options import Options, OptionValues, from_values
+from trainbugs.cli import run
+from trainbugs.cli.main import parser
+from trainbugs.cli.types import options
+
+# A value that is not the default, as typed and as meant.
+TYPED: dict[str, tuple[list[str], Any]] = {
+    "seeds": (["--seeds", "3,4"], (3, 4)),
+    "device": (["--device", "cpu"], "cpu"),
+    "python": (["--python", "/a/python"], Path("/a/python")),
+    "environment": (["--environment", "torch-1.0"], "torch-1.0"),
+    "data": (["--data", "/"], Path("/")),
+    "timeout_s": (["--timeout", "7.5"], 7.5),
+    "network": (["--no-network"], False),
+    "max_memory_gb": (["--max-memory", "2"], 2.0),
+    "force": (["--force"], True),
+    "repeat": (["--repeat", "5"], 5),
+    "jobs": (["-j", "3"], 3),
+    "gpus": (["--gpus", "0,2"], (0, 2)),
+    "per_gpu": (["--runs-per-gpu", "2"], 2),
+    "executor": (["--executor", "slurm"], "slurm"),
+    "inject": (["--inject"], True),
+    "results": (["--results", "there"], Path("there")),
+}
+
+
+def test_nothing_typed_is_the_defaults():
+    assert options(parser().parse_args(["run", "Toy-1"])) == Options() == from_values({})
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_what_is_typed_is_what_the_python_interface_takes(name, monkeypatch):
+    monkeypatch.setattr("runner.session.options._network_can_be_cut", lambda: None)
+    words, value = TYPED[name]
+    typed = options(parser().parse_args(["run", "Toy-1", *words]))
+    assert getattr(typed, name) == value != getattr(Options(), name)
+    assert from_values({name: value}) == typed
+
+
+def test_every_option_is_offered_everywhere():
+    names = {field.name for field in fields(Options)}
+    assert names == set(OptionValues.__annotations__) == set(TYPED) | {"keep"} == set(run.OPTIONS) | {"keep"}
+    hints = get_type_hints(OptionValues)
+    for field in fields(Options):
+        kinds = {field.type, *get_args(field.type)}
+        loose = {hints[field.name], *get_args(hints[field.name])}
+        assert kinds & loose or field.name in ("seeds", "gpus"), f"{field.name} is of another type in OptionValues"
+
+
+def test_texts_and_lists_are_taken_too(tmp_path):
+    made = from_values({"python": "/a/python", "seeds": [1], "data": str(tmp_path), "results": "there"})
+    assert made == Options(python=Path("/a/python"), seeds=(1,), data=tmp_path, results=Path("there"))
+
+
+def test_an_option_that_there_is_not(toy):
+    with pytest.raises(UsageError, match="there is no option 'sead'"):
+        trainbugs.run("Toy-1", root=toy.root, sead=1)
