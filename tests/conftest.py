@@ -204,7 +204,7 @@ def cli(toy, monkeypatch, tmp_path, capsys):
 
     def call(*arguments):
         try:
-            status = main([str(argument) for argument in arguments])
+            status: object = main([str(argument) for argument in arguments])
         except SystemExit as exit:
             status = exit.code
         captured = capsys.readouterr()

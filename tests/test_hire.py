@@ -85,8 +85,8 @@ def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, cluster):
     victim, _ = cluster.worker(), cluster.worker()
     command = [sys.executable, "-m", "runner", "run", toy.directory, "--executor", f"dask:{cluster.file}", *PYTHON]
     command += ["--seeds", "0,1,2,3,4,5,6,7,8,9", "--results", tmp_path / "results"]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([str(part) for part in command], cwd=tmp_path, **options) as program:
+    argv, pipe = [str(part) for part in command], subprocess.PIPE
+    with subprocess.Popen(argv, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) as program:
         until = time.monotonic() + 60
         while len(list(notes.glob("*.done"))) < 6 and time.monotonic() < until:
             time.sleep(0.01)

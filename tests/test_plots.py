@@ -44,9 +44,9 @@ def test_curves_are_mean_and_range_of_the_seeds(toy):
     figure = curves._single(toy.bug.cases["only"], "fixed", records)
     (axes,) = figure.axes
     (line,) = axes.lines
-    assert list(line.get_xdata()) == [1, 2, 3]
-    assert list(line.get_ydata()) == [2.5, 4.5, 6.5]
-    band = axes.collections[0].get_paths()[0].vertices
+    assert np.asarray(line.get_xdata()).tolist() == [1, 2, 3]
+    assert np.asarray(line.get_ydata()).tolist() == [2.5, 4.5, 6.5]
+    band = np.asarray(axes.collections[0].get_paths()[0].vertices)
     assert (band[:, 1].min(), band[:, 1].max()) == (2, 7)
     assert "mean and range of 2 seeds" in figure.get_suptitle()
 
@@ -54,8 +54,8 @@ def test_curves_are_mean_and_range_of_the_seeds(toy):
 def test_compare_lays_both_over_each_other(toy):
     figure = curves._compare(toy.bug.cases["only"], toy.run(seeds=(0,)).records)
     buggy, fixed = figure.axes[0].lines
-    assert (buggy.get_label(), list(buggy.get_ydata())) == ("buggy", [1, 2, 3])
-    assert (fixed.get_label(), list(fixed.get_ydata())) == ("fixed", [2, 4, 6])
+    assert (buggy.get_label(), np.asarray(buggy.get_ydata()).tolist()) == ("buggy", [1, 2, 3])
+    assert (fixed.get_label(), np.asarray(fixed.get_ydata()).tolist()) == ("fixed", [2, 4, 6])
     assert "(seed 0)" in figure.get_suptitle()
 
 
@@ -147,7 +147,7 @@ def test_the_comparison_shows_what_the_expected_records_say():
     assert list(lines["fixed, dynamo"]) == [1, 2, 3, 3, 4, 5]
     record = json.loads((bug.expected / "complex" / "buggy-seed0.json").read_text())
     assert record["metrics"][-1]["step"] == 3
-    assert distance.lines[0].get_ydata()[-1] == pytest.approx(0.002, abs=1e-4)
+    assert np.asarray(distance.lines[0].get_ydata())[-1] == pytest.approx(0.002, abs=1e-4)
 
 
 HEAT = """\
@@ -190,7 +190,7 @@ def test_a_heat_map_has_a_cell_a_record(toy, tmp_path, monkeypatch):
     cells = heatmap._cells(item.case.plot.heatmap, records)
     assert cells["a, 1", "x"] == (1e-3, "far") and cells["a, 1", "y"] == (None, "is None")
     figure = heatmap._draw(item.case.plot.heatmap, {"buggy": cells})
-    shade = figure.axes[0].images[0].get_array()
+    shade = np.ma.asarray(figure.axes[0].images[0].get_array())
     # None is left blank, and what is out of range gets the colour of the range's end.
     assert shade.mask.tolist() == [[False, True], [False, False]]
     assert (shade[0, 0], shade[1, 0], shade[1, 1]) == (1e-3, 1e-8, 1.0)

@@ -32,7 +32,10 @@ def nothing(running, waiting):
     pass
 
 
-class Silent:
+class Silent(Progress):
+    def __init__(self):
+        super().__init__(io.StringIO())
+
     def line(self, text):
         pass
 
@@ -170,7 +173,8 @@ def test_rows_are_cut_to_the_width_of_the_terminal(monkeypatch):
             return True
 
     monkeypatch.setenv("COLUMNS", "20")
-    progress = Progress(Terminal())
+    terminal = Terminal()
+    progress = Progress(terminal)
     progress.status(lambda: "x" * 100 + "\n" + "y" * 100)
     progress.line("z")
-    assert progress.stream.getvalue() == "x" * 19 + "\n" + "y" * 19 + "\r\x1b[1A\x1b[J" + "z\n"
+    assert terminal.getvalue() == "x" * 19 + "\n" + "y" * 19 + "\r\x1b[1A\x1b[J" + "z\n"

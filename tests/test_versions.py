@@ -33,8 +33,8 @@ def second(toy, toy_environment):
 
 def make(toy, *names, pattern="toy*", **options):
     remove = options.pop("remove_after", False)
-    options = Options(results=toy.results, device="cpu", **options)
-    return map_versions(toy.catalog, names or ["Toy-1"], pattern, options, QUIET, remove)[0]
+    how = Options(results=toy.results, device="cpu", **options)
+    return map_versions(toy.catalog, names or ["Toy-1"], pattern, how, QUIET, remove)[0]
 
 
 def test_an_environment_that_cannot_be_built_is_a_row_and_stops_nothing(toy, second):
