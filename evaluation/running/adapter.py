@@ -17,9 +17,8 @@ from evaluation.running.program import Program
 from runner.bugs.catalog import check_schema
 from runner.bugs.model import Record
 from runner.errors import CatalogError
-from runner.execution.execute import variables
-from runner.sandbox import env, process
-from runner.sandbox.env import THREADS
+from runner.execution.launch import launch
+from runner.sandbox import process
 
 MAX_BYTES = 16_000_000
 # What is kept of a detector that raises an alarm at every opportunity, of each code; the rest is counted.
@@ -103,15 +102,13 @@ def _call(
     first = [str(KIT / "monitor_adapter.py")] if bench.detector.in_launcher else []
     command = [str(bench.python), *first, str(copy / bench.detector.program), *arguments]
     start = time.monotonic()
-    done = process.run(
+    done = launch(
         [*command, "--state", str(state)],
-        cwd=work,
-        env=env.clean_environment(THREADS, _variables(bench, program, work, peeked)),
-        stdout=work / "stdout",
-        stderr=work / "stderr",
+        work,
+        program.run,
         timeout_s=bench.timeout_s + GRACE_S,
+        extra=_variables(bench, peeked),
         on_wait=on_wait,
-        limits=program.run.limits,
     )
     seconds = time.monotonic() - start
     if peeked.exists():
@@ -126,9 +123,8 @@ def _call(
     return Answer("ok"), seconds
 
 
-def _variables(bench: Adapter, program: Program, work: Path, peeked: Path) -> dict[str, str]:
+def _variables(bench: Adapter, peeked: Path) -> dict[str, str]:
     return {
-        **variables(program.run, work),
         "PYTHONPATH": str(KIT),
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -14,9 +14,7 @@ from evaluation.model import CONTROL
 from evaluation.running.adapter import KIT, Sample
 from evaluation.running.program import Program
 from runner.bugs.model import Target
-from runner.execution.execute import variables
-from runner.sandbox import env, process
-from runner.sandbox.env import THREADS
+from runner.execution.launch import launch
 from runner.session.session import Session
 
 T = TypeVar("T")
@@ -74,30 +72,13 @@ class Baselines:
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch) / "program"
             program.lay_out(directory)
-            launch(program, directory, ["--monitor", str(KIT / "losses_monitor.py")])
+            run = program.run
+            launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
+            argv = [str(run.runtime.python_path), *launcher, "program.py", "config.json"]
+            launch(argv, directory, run, timeout_s=run.timeout_s)
             path = directory / "losses.json"
             found: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
         return found
-
-
-def launch(program: Program, directory: Path, options: Sequence[str]) -> None:
-    """Run a program that is laid out, in the launcher; what comes of it lies in the directory."""
-    process.run(
-        [
-            str(program.run.runtime.python_path),
-            str(KIT / "launcher.py"),
-            "../out",
-            *options,
-            "program.py",
-            "config.json",
-        ],
-        cwd=directory,
-        env=env.clean_environment(THREADS, variables(program.run, directory)),
-        stdout=directory.with_name("stdout"),
-        stderr=directory.with_name("stderr"),
-        timeout_s=program.run.timeout_s,
-        limits=program.run.limits,
-    )
 
 
 class Once(Generic[T]):
