@@ -1,45 +1,59 @@
-"""What is a detector, what is it shown, what does it answer? Frozen objects; no files, no processes."""
+"""Detectors, their alarms and answers: frozen structs that declare what detector.json and verdict.json may hold."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal, get_args
 
-NEEDS = ("source", "reference_runs", "in_process", "metrics")
-SEVERITIES = ("info", "warning", "error")
-# What a detector answers, and what is said of one that gives no answer it is allowed to give.
-STATUSES = ("ok", "unsupported", "tool_error", "timeout", "peeked")
+from msgspec import Meta, Struct
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+Need = Literal["source", "reference_runs", "in_process", "metrics"]
+Severity = Literal["info", "warning", "error"]
+# What a detector may answer; `peeked` is said of one that has looked at what tells buggy from fixed.
+OwnStatus = Literal["ok", "unsupported", "tool_error", "timeout"]
+Status = Literal["ok", "unsupported", "tool_error", "timeout", "peeked"]
 # Whose clean runs a detector is given to learn from: the fixed twin with other seeds, or other programs.
-REFERENCES = ("none", "same", "cross")
-CONTROL = "control"
+Reference = Literal["none", "same", "cross"]
+Kind = Literal["buggy", "fixed", "control"]
+TimedPart = Literal["loop", "process"]
+
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+REFERENCES: tuple[Reference, ...] = get_args(Reference)
+CONTROL: Literal["control"] = "control"
 # The score of a detector whose first alarm says where the fault is, says it roughly, or does not.
 DIAGNOSES = ("exact", "near", "no")
 
+# Of seconds and of counts: far above what can be, and far below what an axis can show.
+MAX_NUMBER = 10**12
+Count = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
+Number = Annotated[int, Meta(ge=1, le=MAX_NUMBER)]
+Text = Annotated[str, Meta(min_length=1, max_length=2000)]
+FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]+\.py$")]
+RuleName = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,19}$")]
 
-@dataclass(frozen=True)
-class Alarm:
+
+class Alarm(Struct, frozen=True, forbid_unknown_fields=True):
     """One alarm. `iteration` counts an optimizer's steps from 1; None where the detector knows of no iterations."""
 
-    code: str
-    message: str
-    severity: str
-    iteration: int | None = None
+    code: Text
+    message: Annotated[str, Meta(max_length=20_000)]
+    severity: Severity
+    iteration: Number | None = None
     file: str | None = None
-    line: int | None = None
+    line: Number | None = None
     api: str | None = None
     parameter: str | None = None
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     """When alarms count as a detection, declared before any is seen.
 
     Those of at least `minimum_severity`, with one of `codes` (all, where there are none), if they are `at_least` many.
     """
 
-    name: str
-    minimum_severity: str = "warning"
-    codes: tuple[str, ...] = ()
-    at_least: int = 1
+    minimum_severity: Annotated[Severity, Meta(description="default: warning")] = "warning"
+    codes: Annotated[tuple[Text, ...], Meta(min_length=1, description="default: all codes")] = ()
+    at_least: Annotated[int, Meta(ge=1, le=100, description="default: 1 alarm")] = 1
 
     def counted(self, alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
         """The alarms that count, in order of iterations (those without come first); none, where they are too few."""
@@ -52,56 +66,116 @@ class Rule:
         return tuple(sorted(chosen, key=lambda alarm: alarm.iteration or 0)) if len(chosen) >= self.at_least else ()
 
 
-@dataclass(frozen=True)
-class Detector:
-    """A detector's directory, read. `program` is its adapter, or, if `in_launcher`, a monitor for the launcher.
+class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """detector.json: what a detector is, what it needs, and when its alarms count."""
 
-    `torch` is a range of versions as packaging writes it; `timeout_s` is for one check, in seconds.
-    """
+    schema: Literal[1]
+    name: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,39}$", description="the name of its directory")]
+    version: Annotated[Text, Meta(description="of the tool")]
+    title: Annotated[Text, Meta(description="what it looks for, in one line")]
+    source: Annotated[Text, Meta(description="where it comes from: a link, or who proposed it")]
+    needs: Annotated[
+        tuple[Need, ...],
+        Meta(
+            min_length=1,
+            description="what it looks at: the program's text, clean runs to learn from, the running process, "
+            "losses and records",
+        ),
+    ]
+    torch: Annotated[Text, Meta(description="supported versions, as in >=2.0,<3; default: all")] = ""
+    adapter: Annotated[FileName, Meta(description="a program with the verbs prepare and check")] | None = None
+    monitor: (
+        Annotated[FileName, Meta(description="instead of an adapter: a file with attach(model, optimizer, emit)")]
+        | None
+    ) = None
+    references: Annotated[
+        tuple[Literal["same", "cross"], ...],
+        Meta(
+            min_length=1,
+            description="with reference_runs: the fixed twin with other seeds, other clean programs, or both, "
+            "scored apart",
+        ),
+    ] = ()
+    alarm_rules: Annotated[
+        dict[RuleName, Rule],
+        Meta(min_length=1, description="by name: when alarms count as a detection; each rule is scored apart"),
+    ]
+    timeout_s: Annotated[float, Meta(gt=0, le=86_400, description="for one check; default: 600")] = 600.0
 
-    name: str
-    version: str
-    title: str
-    source: str
+    def __post_init__(self) -> None:
+        """Raise ValueError for keys that contradict each other."""
+        _check_unique("needs", self.needs)
+        _check_unique("references", self.references)
+        if (self.adapter is None) == (self.monitor is None):
+            raise ValueError("adapter and monitor exclude each other; name one of them")
+        if ("reference_runs" in self.needs) != bool(self.references):
+            raise ValueError("references and the need reference_runs go together; name both or none")
+        if self.monitor and self.needs != ("in_process",):
+            raise ValueError("a monitor needs in_process and nothing else; write an adapter for more")
+        try:
+            SpecifierSet(self.torch)
+        except InvalidSpecifier as error:
+            raise ValueError(f"torch is {self.torch!r}, expected a range like >=2.0,<3") from error
+
+
+class Detector(Description, frozen=True, kw_only=True):
+    """A detector's directory, read."""
+
     directory: Path
-    needs: frozenset[str]
-    torch: str
-    program: str
-    in_launcher: bool
-    references: tuple[str, ...]
-    rules: tuple[Rule, ...]
-    timeout_s: float
+
+    @property
+    def program(self) -> str:
+        """Its adapter, or its monitor for the launcher."""
+        return self.monitor or self.adapter or ""
 
     @property
     def has_environment(self) -> bool:
         """Whether it brings packages of its own: a lock beside detector.json."""
         return (self.directory / "requirements.txt").is_file()
 
+    @property
+    def with_references(self) -> tuple[Reference, ...]:
+        """The kinds of references with which it is evaluated, each by itself."""
+        return self.references or ("none",)
 
-@dataclass(frozen=True)
-class Invariants:
+    def supports(self, torch: str | None) -> bool:
+        """Whether a version of torch is in its range; None stands for a program without torch."""
+        return torch is None or SpecifierSet(self.torch).contains(torch.split("+")[0], prereleases=True)
+
+
+class Invariants(Struct, frozen=True, forbid_unknown_fields=True):
     """Of a tool that checks invariants: how many it has checked, and how many of them were violated."""
 
-    checked: int
-    violated: int
+    checked: Count
+    violated: Count
 
 
-@dataclass(frozen=True)
-class Training:
+class Training(Struct, frozen=True, forbid_unknown_fields=True):
     """How long a detector's training took: its `loop` (from the first optimizer on), or the whole `process`."""
 
-    seconds: float
-    of: str
+    seconds: Annotated[float, Meta(gt=0, le=MAX_NUMBER)]
+    of: TimedPart
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True, forbid_unknown_fields=True):
     """What a detector answered; `reason` says why the status is not ok."""
 
-    status: str
-    reason: str | None = None
+    status: Status
+    reason: Annotated[str, Meta(max_length=2000)] | None = None
     alarms: tuple[Alarm, ...] = ()
-    dropped: int = 0
+    dropped: Annotated[Count, Meta(description="alarms beyond those listed")] = 0
     training: Training | None = None
     invariants: Invariants | None = None
-    artefacts: tuple[str, ...] = ()
+    artefacts: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
+
+
+class OwnAnswer(Answer, frozen=True, forbid_unknown_fields=True):
+    """verdict.json: what a detector may answer of itself."""
+
+    status: OwnStatus
+
+
+def _check_unique(name: str, values: Sequence[str]) -> None:
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"{name} names {value!r} twice")

@@ -1,4 +1,4 @@
-"""Which detector finds which bug, how late, and at what price? A matrix of outcomes, and overhead against detection."""
+"""Figures of detectors: which finds which bug and how late, as a matrix, and overhead against detection."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,8 +55,8 @@ def _outcome(mine: "pd.DataFrame") -> tuple[str, str]:
         return ("false alarm" if accused else "silent"), ("fixed only" if accused else "")
     delays = buggy.delay.dropna()
     text = "static" if delays.empty else f"{delays.median():+g}"
-    found = f"{buggy.alarmed.sum()}/{len(buggy)}\n" if len(buggy) > 1 else ""
-    return ("also on fixed" if accused else "found"), found + text
+    count = f"{buggy.alarmed.sum()}/{len(buggy)}\n" if len(buggy) > 1 else ""
+    return ("also on fixed" if accused else "found"), count + text
 
 
 def _controls(row: Any) -> tuple[str, str]:

@@ -1,7 +1,8 @@
-"""What makes a detector's directory well formed; what a verdict may be; the detectors and controls that are shipped."""
+"""What makes a detector's directory well formed; what an answer may be; the detectors and controls that are shipped."""
 
 import ast
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,8 @@ def write(tmp_path, **changes):
 
 def test_a_directory_anywhere_is_a_detector(tmp_path):
     found = detectors.load(ROOT, str(write(tmp_path)))
-    assert (found.name, found.references, found.rules, found.in_launcher) == (
-        "mine",
-        ("none",),
-        (Rule("default"),),
-        False,
-    )
+    assert (found.name, found.with_references, found.alarm_rules) == ("mine", ("none",), {"default": Rule()})
+    assert (found.program, found.monitor) == ("adapter.py", None)
 
 
 @pytest.mark.parametrize(
@@ -43,17 +40,23 @@ def test_a_directory_anywhere_is_a_detector(tmp_path):
     [
         ({"name": "other"}, "name is 'other', expected 'mine'"),
         ({"adapter": "absent.py"}, "there is no absent.py"),
-        ({"adapter": None}, "detector.json"),
-        ({"monitor": "monitor.py"}, "detector.json"),
-        ({"adapter": "../adapter.py"}, "adapter"),
-        ({"needs": ["label"]}, "needs"),
+        ({"adapter": None}, "detector.json: adapter and monitor exclude each other; name one of them"),
+        ({"monitor": "monitor.py"}, "detector.json: adapter and monitor exclude each other; name one of them"),
+        ({"adapter": "../adapter.py"}, r"adapter: is '../adapter.py', expected `str` matching"),
+        ({"needs": ["label"]}, r"needs\[0\]: is 'label', expected one of in_process, metrics, reference_runs, source"),
+        ({"needs": ["source", "source"]}, "needs names 'source' twice"),
         ({"needs": ["reference_runs"]}, "go together"),
         ({"references": ["same"]}, "go together"),
         ({"torch": "two"}, "torch is 'two', expected a range like"),
         ({"adapter": None, "monitor": "monitor.py"}, "a monitor needs in_process"),
-        ({"alarm_rules": {"default": {"minimum_severity": "fatal"}}}, "fatal"),
-        ({"alarm_rules": {}}, "alarm_rules"),
-        ({"surprise": 1}, "surprise"),
+        (
+            {"alarm_rules": {"default": {"minimum_severity": "fatal"}}},
+            "default.minimum_severity: is 'fatal', expected one",
+        ),
+        ({"alarm_rules": {}}, "alarm_rules: is {}, expected `object` of length >= 1"),
+        ({"timeout_s": 0}, "timeout_s: is 0, expected `float` > 0"),
+        ({"surprise": 1}, r"there is no key 'surprise' \(did you mean source\?\)"),
+        ({"title": None}, "the key 'title' is missing"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(tmp_path, changes, words):
@@ -69,7 +72,7 @@ def test_an_unknown_name_lists_the_known_ones(tmp_path):
 
 @pytest.mark.parametrize("version, good", [("2.2.2", True), ("2.2.2+cu121", True), ("1.13.1", False), ("2.13.0", True)])
 def test_the_range_of_torch(tmp_path, version, good):
-    assert detectors.supports(detectors.read(write(tmp_path, torch=">=2.0")), version) is good
+    assert detectors.read(write(tmp_path, torch=">=2.0")).supports(version) is good
 
 
 def test_a_rule_counts_what_it_names():
@@ -79,9 +82,9 @@ def test_a_rule_counts_what_it_names():
         Alarm("a", "", "info", 1),
         Alarm("a", "", "error"),
     ]
-    assert [alarm.iteration for alarm in Rule("r").counted(alarms)] == [None, 3, 5]
-    assert [alarm.iteration for alarm in Rule("r", "info", ("a",)).counted(alarms)] == [None, 1, 3]
-    assert Rule("r", "error", at_least=2).counted(alarms) and not Rule("r", "error", at_least=3).counted(alarms)
+    assert [alarm.iteration for alarm in Rule().counted(alarms)] == [None, 3, 5]
+    assert [alarm.iteration for alarm in Rule("info", ("a",)).counted(alarms)] == [None, 1, 3]
+    assert Rule("error", at_least=2).counted(alarms) and not Rule("error", at_least=3).counted(alarms)
 
 
 @pytest.mark.parametrize(
@@ -97,36 +100,58 @@ def test_a_rule_counts_what_it_names():
             "no",
         ),
         ("{", "tool_error", "not JSON"),
-        ("[]", "tool_error", "not of type 'object'"),
-        ('{"status": "peeked"}', "tool_error", "peeked"),
-        ('{"status": "ok", "alarms": [{"code": "a"}]}', "tool_error", "alarms"),
-        ('{"status": "ok", "alarms": [{"code": "a", "message": "m", "severity": "fatal"}]}', "tool_error", "fatal"),
+        ("[]", "tool_error", "verdict.json: is [], expected `object`, got `array`"),
+        ('{"status": "peeked"}', "tool_error", "status: is 'peeked', expected one of ok, "),
+        ('{"status": "ok", "alarms": [{"code": "a"}]}', "tool_error", "alarms[0]: the key 'message' is missing"),
+        (
+            '{"status": "ok", "alarms": [{"code": "a", "message": "m", "severity": "fatal"}]}',
+            "tool_error",
+            "is 'fatal'",
+        ),
         (
             '{"status": "ok", "alarms": [{"code": "a", "message": "", "severity": "info", "iteration": 0}]}',
             "tool_error",
-            "0",
+            "alarms[0].iteration: is 0, expected `int` >= 1",
         ),
-        ('{"status": "ok", "training": {"seconds": NaN, "of": "loop"}}', "tool_error", "NaN"),
+        ('{"status": "ok", "training": {"seconds": NaN, "of": "loop"}}', "tool_error", "NaN is no number"),
+        ('{"status": "ok", "training": {"seconds": 1e13, "of": "loop"}}', "tool_error", "training.seconds: is 1"),
+        ('{"status": "ok", "status": "timeout"}', "tool_error", "the key 'status' is there twice"),
+        ('{"status": "ok", "extra": 1}', "tool_error", "there is no key 'extra'"),
         ("[" * 100_000, "tool_error", "JSON"),
         (None, "tool_error", "wrote no verdict.json"),
     ],
 )
-def test_verdicts(tmp_path, text, status, words):
+def test_answers(tmp_path, text, status, words):
     path = tmp_path / "verdict.json"
     if text is not None:
         path.write_text(text)
-    verdict = read_answer(path)
-    assert verdict.status == status
-    assert (words or "") in (verdict.reason or "")
-    assert status == "ok" or verdict == Answer(status, verdict.reason)
+    answer = read_answer(path)
+    assert answer.status == status
+    assert (words or "") in (answer.reason or "")
+    assert status == "ok" or answer == Answer(status, answer.reason)
+
+
+def test_an_answer_is_read_within_bounds(tmp_path, monkeypatch):
+    path = tmp_path / "work" / "verdict.json"
+    path.parent.mkdir()
+    os.mkfifo(path)
+    assert read_answer(path).reason == "verdict.json: is no plain file"
+    path.unlink()
+    (tmp_path / "elsewhere").write_text('{"status": "ok"}')
+    path.symlink_to("../elsewhere")
+    assert "a link that leads out of its directory" in read_answer(path).reason
+    path.unlink()
+    monkeypatch.setattr("evaluation.running.adapter.MAX_BYTES", 20)
+    path.write_text('{"status": "ok"}' + 10 * " ")
+    assert read_answer(path) == Answer("tool_error", "verdict.json: is larger than 20 bytes")
 
 
 def test_of_very_many_alarms_some_are_kept_and_the_rest_counted(tmp_path):
     alarm = {"code": "a", "message": "m", "severity": "error"}
     alarms = [*[alarm] * 1500, alarm | {"code": "b"}]
     (tmp_path / "verdict.json").write_text(json.dumps({"status": "ok", "alarms": alarms, "dropped": 7}))
-    verdict = read_answer(tmp_path / "verdict.json")
-    assert (len(verdict.alarms), verdict.alarms[-1].code, verdict.dropped) == (101, "b", 1407)
+    answer = read_answer(tmp_path / "verdict.json")
+    assert (len(answer.alarms), answer.alarms[-1].code, answer.dropped) == (101, "b", 1407)
 
 
 @pytest.mark.parametrize("name", detectors.names(ROOT))
@@ -160,7 +185,9 @@ def test_controls_do_not_give_themselves_away():
     [
         (lambda d: d["controls"].update(absent={"title": "t", "accused": "a"}), "there is no absent.py"),
         (lambda d: d["references"].append("absent"), "there is no control 'absent'"),
-        (lambda d: d.pop("environment"), "environment"),
+        (lambda d: d.pop("environment"), "controls.json: the key 'environment' is missing"),
+        (lambda d: d["controls"]["ordinary"].update(acused="x"), r"controls.ordinary: there is no key 'acused' \(did"),
+        (lambda d: d.update(timeout_s=0), "timeout_s: is 0, expected `float` > 0"),
     ],
 )
 def test_malformed_controls_are_refused(tmp_path, change, words):

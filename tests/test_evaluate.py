@@ -6,18 +6,23 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace as replace_result
 
 import pytest
 from conftest import SCRIPT
-from support.copies import replace
+from msgspec.structs import replace
+from test_scores import overhead as timing
+from test_scores import record
 
 from evaluation.catalog import controls, detectors
-from evaluation.model import Rule
-from evaluation.records import Evaluations
-from evaluation.running import campaign
+from evaluation.model import Rule, Training
+from evaluation.records import Seconds
+from evaluation.running import campaign, overhead
 from evaluation.running.baseline import Baselines, Once
+from evaluation.running.keys import kit_digest, rules_digest
 from evaluation.running.promote import promote_checks
 from evaluation.scoring.scores import outcomes, scores
+from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.main import main
@@ -90,7 +95,7 @@ STATUS = {
     "old": "unsupported", "peeks": "peeked", "lists": "peeked", "greps": "peeked", "hides": "peeked",
     "child": "peeked", "learns": "ok", "cannot-learn": "tool_error", "learns-forever": "timeout",
 }  # fmt: skip
-RULES = (Rule("default"),)
+RULES = {"default": Rule()}
 SLOW = ("hangs", "learns-forever")
 NEEDS = {
     "learns": ["reference_runs", "metrics"],
@@ -109,7 +114,7 @@ def make(toy, tmp_path, monkeypatch):
     """Make a detector outside of the catalogue, of one of KINDS or with another adapter."""
     monkeypatch.setattr("evaluation.running.adapter.GRACE_S", 0.2)
     # The loss of each iteration is taken by a monitor in torch, which toys do without.
-    monkeypatch.setattr("evaluation.running.baseline.Baselines._record_losses", lambda self, program: [])
+    monkeypatch.setattr("evaluation.running.baseline.Baselines._record_losses", lambda self, subject: [])
     toy.write("fixed.py", (toy.directory / "fixed.py").read_text().replace("2 * epoch", "100 * epoch"))
 
     def made(kind, adapter=None, **changes):
@@ -145,7 +150,7 @@ def score(result):
 @pytest.mark.parametrize("kind", STATUS)
 def test_each_detector_gets_its_status(toy, make, kind, monkeypatch):
     if kind == "old":
-        monkeypatch.setattr("evaluation.running.evaluation.supports", lambda detector, torch: False)
+        monkeypatch.setattr("evaluation.model.Detector.supports", lambda detector, torch: False)
     result = evaluate(toy, make(kind))
     assert {record.kind: record.status for record in result.checks} == {"buggy": STATUS[kind], "fixed": STATUS[kind]}
     assert all(record.reason for record in result.checks if record.status != "ok")
@@ -168,6 +173,16 @@ def test_one_that_fails_changes_nobody_elses_score(toy, make):
     among = score(evaluate(toy, bad[0], bad[1], make("right"), *bad[2:], force=True)).loc["right"]
     same = [name for name in alone.index if not name.endswith("_s")]
     assert alone[same].equals(among[same])
+
+
+def test_a_monitor_is_run_by_the_adapter_of_all_monitors(toy, make):
+    directory = make("never")
+    described = json.loads((directory / "detector.json").read_text()) | {"needs": ["in_process"]}
+    described["monitor"] = described.pop("adapter")
+    (directory / "detector.json").write_text(json.dumps(described))
+    record = evaluate(toy, directory).checks[0]
+    # The toy's interpreter has no torch, which the launcher needs.
+    assert record.status == "tool_error" and "the launcher ended with 1: ModuleNotFoundError" in record.reason
 
 
 def test_one_that_learns_gets_the_fixed_twin_with_other_seeds(toy, make):
@@ -231,8 +246,9 @@ def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
     folder = Evaluations(toy.results / "detectors")
     kept = folder.artefacts(result.checks[0])
     assert {path.name for path in kept.iterdir()} == {"raw.txt", "stdout", "stderr", "verdict.json"}
-    assert sorted(folder.checks(), key=lambda r: r.kind) == sorted(result.checks, key=lambda r: r.kind)
-    assert folder.rules() == {"keeps": RULES}
+    assert sorted(folder.read().checks, key=lambda r: r.kind) == sorted(result.checks, key=lambda r: r.kind)
+    assert folder.read().rules == {"keeps": RULES}
+    assert {(record.kit, record.rules) for record in result.checks} == {(kit_digest(), rules_digest(RULES))}
     assert score(result).loc["keeps"].invariant_rate == 0.25
 
 
@@ -240,7 +256,7 @@ def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
     toy.write("buggy.py", "raise SystemExit('no')")
     result = evaluate(toy, make("always"))
     assert [record.kind for record in result.checks] == ["fixed"]
-    assert [program.kind for program in result.broken] == ["buggy"]
+    assert [subject.kind for subject in result.broken] == ["buggy"]
 
 
 def test_a_retired_bug_is_shown_only_when_it_is_named(toy, make):
@@ -322,32 +338,55 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch,
     ).overheads
 
 
+def test_one_fixed_program_of_the_named_case_is_timed():
+    trained = Seconds(None, 1.0, Training(1.0, "loop"))
+    records = [
+        record("buggy", seconds=trained), record("fixed", "another", seconds=trained), record("fixed"),
+        record("fixed", seconds=trained), record("fixed", seconds=trained, seed=1),
+    ]  # fmt: skip
+    of = {campaign.Check(None, None, each): each for each in records}
+    checks = campaign._to_time(list(of), of, campaign.Campaign([], overhead_on="B/one"))
+    assert [of[check] for check in checks] == records[3:4]
+
+
+@pytest.mark.parametrize("bad", [None, Training(2.0, "process")])
+@pytest.mark.parametrize("turn", ["bare", "watched"])
+def test_a_turn_that_fails_or_times_something_else_makes_no_record(turn, bad):
+    blank = timing((), ())
+    turns = {"bare": lambda: Training(1.0, "loop"), "watched": lambda: Training(3.0, "loop")}
+    assert overhead.measure(blank, **turns, repeats=2, line=print) == timing((1.0, 1.0), (3.0, 3.0))
+    assert overhead.measure(blank, **turns | {turn: lambda: bad}, repeats=2, line=print) is None
+
+
 def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_path):
     directory = make("always")
     result = evaluate(toy, directory)
     plan, folder = campaign.Campaign([detectors.read(directory)]), tmp_path / "expected"
     good = [replace(record, pinned=True, revision="0" * 40) for record in result.checks]
     for bad, words in (
-        (replace(result, checks=tuple(replace(r, pinned=False) for r in good)), "pinned"),
-        (replace(result, checks=tuple(replace(r, revision="0-dirty") for r in good)), "not committed"),
-        (replace(result, checks=tuple(replace(r, revision=None) for r in good)), "not committed"),
-        (replace(result, checks=tuple(good), broken=(session_program(toy),)), "does not run"),
+        (replace_result(result, checks=tuple(replace(r, pinned=False) for r in good)), "pinned"),
+        (replace_result(result, checks=tuple(replace(r, revision="0-dirty") for r in good)), "not committed"),
+        (replace_result(result, checks=tuple(replace(r, revision=None) for r in good)), "not committed"),
+        (replace_result(result, checks=tuple(good), broken=(session_subject(toy),)), "does not run"),
     ):
         with pytest.raises(UsageError, match=words):
             promote_checks(plan, bad, folder)
         assert not folder.exists()
-    (folder / "always" / "none" / "Gone" / "case").mkdir(parents=True)
-    (folder / "other").mkdir()
-    kept = promote_checks(plan, replace(result, checks=tuple(good)), folder)
-    assert sorted(kept.checks(), key=lambda r: r.kind) == sorted(good, key=lambda r: r.kind)
-    assert kept.rules() == {"always": RULES}
-    assert not (folder / "always" / "none" / "Gone").exists() and (folder / "other").exists()
+    gone = replace(good[0], case="gone")
+    promote_checks(plan, replace_result(result, checks=(*good, gone)), folder)
+    assert len(ExpectedEvaluations(folder).read().checks) == len(good) + 1
+    (folder / "other.jsonl").write_text("of another detector")
+    kept = promote_checks(plan, replace_result(result, checks=tuple(good[::-1])), folder).read(["always"])
+    assert kept.checks == sorted(good, key=lambda record: record.kind)
+    assert kept.rules == {"always": RULES}
+    assert (folder / "other.jsonl").read_text() == "of another detector"
+    assert {path.name for path in folder.iterdir()} == {"always.jsonl", "other.jsonl"}
 
 
-def session_program(toy):
+def session_subject(toy):
     session = toy.session()
-    samples = Baselines(session, controls.load(toy.root))
-    return samples.programs(session.catalog.select(["Toy-1"]))[0]
+    baselines = Baselines(session, controls.load(toy.root))
+    return baselines.subjects(session.catalog.select(["Toy-1"]))[0]
 
 
 @pytest.fixture
@@ -446,9 +485,14 @@ def test_checks_run_at_the_same_time_and_are_found_again(toy, make, tmp_path):
 def test_something_is_made_once_though_many_ask():
     once, made, start = Once(), [], threading.Barrier(8)
 
+    def make():
+        time.sleep(0.05)
+        made.append(1)
+        return len(made)
+
     def ask():
         start.wait()
-        return once.get("key", lambda: made.append(time.sleep(0.05)) or len(made))
+        return once.get("key", make)
 
     with ThreadPoolExecutor(8) as threads:
         assert {future.result() for future in [threads.submit(ask) for _ in range(8)]} == {1} and len(made) == 1

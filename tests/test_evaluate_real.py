@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from evaluation.catalog import controls, detectors
-from evaluation.records import Evaluations
 from evaluation.running import campaign
 from evaluation.scoring.scores import outcomes, scores
+from evaluation.store import ExpectedEvaluations
 from runner.bugs.catalog import Catalog
 from runner.environments import builder, spec
 from runner.progress.lines import on_stderr
@@ -31,7 +31,7 @@ def evaluate(tmp_path, *names, **options):
     chosen = [detectors.load(ROOT, name) for name in names]
     result = campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
     assert not result.broken
-    return result, outcomes(result.checks, {detector.name: detector.rules for detector in chosen})
+    return result, outcomes(result.checks, {detector.name: detector.alarm_rules for detector in chosen})
 
 
 @pytest.mark.real
@@ -120,8 +120,8 @@ def test_the_page_leads_to_a_working_detector(tmp_path):
 
 def test_committed_scores_are_those_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
-    evaluations = Evaluations(folder)
-    checks = evaluations.checks()
+    evaluated = ExpectedEvaluations(folder).read()
+    checks = evaluated.checks
     assert {record.detector for record in checks} == set(detectors.names(ROOT))
     met = {}
     for record in checks:
@@ -134,11 +134,11 @@ def test_committed_scores_are_those_of_the_committed_records():
         wanted = {program for program in met["dslinter", "none"] if program[0] in bugs}
         assert programs | (learnt_from if references == "cross" else set()) == wanted
     assert {references for name, references in met if name == "traincheck"} == {"same", "cross"}
-    table = scores(outcomes(checks, evaluations.rules()), evaluations.overheads())
+    table = scores(outcomes(checks, evaluated.rules), evaluated.overheads)
     assert json.loads(table.to_json(orient="records")) == json.loads((folder / "scores.json").read_text())
     for name in detectors.names(ROOT):
-        committed = json.loads((folder / name / "detector.json").read_text())
-        assert committed == json.loads((ROOT / "detectors" / name / "detector.json").read_text())
+        committed = json.loads((folder / f"{name}.jsonl").read_text().splitlines()[0])
+        assert committed["detector"] == json.loads((ROOT / "detectors" / name / "detector.json").read_text())
         assert all(not (record.revision or "-dirty").endswith("-dirty") for record in checks if record.detector == name)
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from test_scores import HIT, overhead
 from test_scores import record as check
 
-from evaluation.records import Evaluations
+from evaluation.store import Evaluations
 from runner.files.atomic import write_json
 from trainbugs import api
 from trainbugs.cli.main import main
@@ -236,7 +236,7 @@ def evaluated(bench):
     for made in (check("buggy", alarms=[HIT]), check("fixed"), overhead((1.0, 1.1), (2.0, 2.2))):
         folder.save(made)
     rules = {"default": {"codes": [HIT.code]}}
-    text = (Path(__file__).parent.parent / "detectors" / "expected" / "loss-rules" / "detector.json").read_text()
+    text = (Path(__file__).parent.parent / "detectors" / "loss-rules" / "detector.json").read_text()
     write_json(folder.root / "d" / "detector.json", json.loads(text) | {"name": "d", "alarm_rules": rules})
     return sorted(folder.root.rglob("*.json"))
 

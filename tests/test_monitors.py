@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.running.adapter import KIT
+from evaluation.running.keys import KIT
 from runner.environments import builder, spec
 from runner.progress.lines import on_stderr
 

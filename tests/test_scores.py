@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from support.copies import replace
+from msgspec.structs import replace
 
 from evaluation.model import Alarm, Invariants, Rule
 from evaluation.records import CheckRecord, OverheadRecord, Seconds, Site
@@ -13,7 +13,7 @@ from evaluation.scoring.scores import diagnosis, outcomes, scores, wilson
 from plots.detectors import draw
 
 SITE = Site("program.py", 40, "torch.optim.Optimizer.zero_grad")
-RULES = {"d": (Rule("default"),)}
+RULES = {"d": {"default": Rule()}}
 HIT = Alarm("c", "m", "error", 7, "program.py", 40)
 
 
@@ -87,7 +87,7 @@ def test_benign_cases_and_controls_are_counted_apart():
 
 
 def test_rules_and_kinds_of_references_are_scored_apart():
-    rules = {"d": (Rule("all", "info"), Rule("strict", "error"))}
+    rules = {"d": {"all": Rule("info"), "strict": Rule("error")}}
     found = [record(alarms=[Alarm("c", "m", "info")]), record(references="cross", alarms=[HIT])]
     table = scores(outcomes(found, rules)).set_index(["references", "rule"]).detected
     assert dict(table) == {("cross", "all"): 1, ("cross", "strict"): 1, ("none", "all"): 1, ("none", "strict"): 0}

@@ -12,8 +12,8 @@ from conftest import toy_config
 from test_scores import overhead
 from test_scores import record as check
 
-from evaluation.records import Evaluations
 from evaluation.scoring.scores import outcomes
+from evaluation.store import Evaluations
 from runner.authoring.validate import problems
 from runner.bugs.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
@@ -473,12 +473,12 @@ def test_curves_of_what_is_no_number(cli, toy, record):
     "changes, words",
     [
         ({"detector": "other"}, "there is no detector.json of 'other'"),
-        ({"kind": "best"}, "kind is 'best'"),
-        ({"trigger": "5"}, "trigger is '5'"),
-        ({"trigger": 10**30}, "trigger is 1000"),
-        ({"benign": 1}, "benign is 1"),
-        ({"seed": True}, "seed is True"),
-        ({"site": {"file": 1, "line": None, "api": "x"}}, "file is 1"),
+        ({"kind": "best"}, "kind: is 'best', expected one of buggy, control, fixed"),
+        ({"trigger": "5"}, "trigger: is '5'"),
+        ({"trigger": 10**30}, "trigger: is 1000"),
+        ({"benign": 1}, "benign: is 1"),
+        ({"seed": True}, "seed: is True"),
+        ({"site": {"file": 1, "line": None, "api": "x"}}, "site.file: is 1"),
     ],
 )
 def test_an_evaluation_of_a_stranger(tmp_path, changes, words):
@@ -486,7 +486,7 @@ def test_an_evaluation_of_a_stranger(tmp_path, changes, words):
     path = folder.save(check())
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     with pytest.raises(ResultsError, match=words):
-        outcomes(folder.checks(), {})
+        outcomes(folder.read().checks, {})
 
 
 @pytest.mark.parametrize("seconds", [[], [0.0], [-1.0], ["x"], [True]])
@@ -494,7 +494,7 @@ def test_an_evaluation_of_a_stranger(tmp_path, changes, words):
 def test_timings_of_a_stranger(tmp_path, name, seconds):
     folder = Evaluations(tmp_path)
     path = folder.save(overhead((1.0,), (2.0,)))
-    assert folder.overheads()[0].watched == (2.0,)
+    assert folder.read().overheads[0].watched == (2.0,)
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: seconds}))
     with pytest.raises(ResultsError, match=name):
-        folder.overheads()
+        folder.read()

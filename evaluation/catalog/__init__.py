@@ -1,1 +1,1 @@
-"""What can be evaluated: detectors, and the programs beside the bugs."""
+"""The catalogue of an evaluation: detectors, and clean programs beside the bugs."""

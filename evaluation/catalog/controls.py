@@ -1,14 +1,44 @@
-"""Which clean programs are there? Reads detectors/controls/controls.json; each control is a case of one pseudo-bug."""
+"""The clean programs of detectors/controls/controls.json; each control is a case of one pseudo-bug."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
-from evaluation.catalog.detectors import SCHEMA
-from evaluation.model import CONTROL
-from runner.bugs.catalog import check_schema, read_json
-from runner.bugs.model import Bug, Case, GroundTruth, Labels, Oracle, Plot, Program, Site, Target, Variant
+from msgspec import Meta, Struct
+
+from evaluation.model import CONTROL, Text
+from runner.bugs.catalog import check, read_json
+from runner.bugs.model import Bug, Case, GroundTruth, Labels, Oracle, Plot, Program, Scalar, Site, Target, Variant
 from runner.errors import CatalogError
+
+
+class Control(Struct, frozen=True, forbid_unknown_fields=True):
+    """One clean program: the script of that name beside controls.json."""
+
+    title: Text
+    accused: Annotated[Text, Meta(description="which naive rule would accuse it")]
+    environment: Annotated[Text, Meta(description="another one than that of all")] | None = None
+
+
+class Described(Struct, frozen=True, forbid_unknown_fields=True):
+    """controls.json: clean programs that a naive rule would accuse."""
+
+    schema: Literal[1]
+    environment: Text
+    timeout_s: Annotated[float, Meta(gt=0)]
+    parameters: dict[str, Scalar]
+    references: Annotated[
+        tuple[Text, ...], Meta(min_length=1, description="controls that serve as references of other programs")
+    ]
+    controls: dict[str, Control]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a reference that is no control."""
+        for name in self.references:
+            if name not in self.controls:
+                raise ValueError(f"references: there is no control {name!r}")
+
 
 # There is no fault to classify, nor a place where it is.
 NO_LABELS, NO_SITE = Labels(location="user code", root_cause="", symptom=""), Site(file="", api="")
@@ -20,7 +50,7 @@ class Controls:
 
     bug: Bug
     references: tuple[str, ...]
-    accused: dict[str, str]
+    accused: Mapping[str, str]
 
     def targets(self) -> list[Target]:
         return [Target(self.bug, case, ("fixed",)) for case in self.bug.cases.values()]
@@ -32,18 +62,13 @@ def load(root: Path) -> Controls:
     path = directory / "controls.json"
     if not path.is_file():
         return Controls(_bug(directory, "", {}), (), {})
-    described = read_json(path)
-    check_schema(described, path, SCHEMA, "controls")
-    controls = described["controls"]
-    cases = {name: _case(name, directory, described) for name in controls}
+    described = check(read_json(path), Described, path)
+    cases = {name: _case(name, directory, described) for name in described.controls}
     for name, case in cases.items():
         if not case.program.variants["fixed"].script.is_file():
             raise CatalogError(f"{path}: controls.{name}: there is no {name}.py beside it")
-    unknown = sorted(set(described["references"]) - set(controls))
-    if unknown:
-        raise CatalogError(f"{path}: references: there is no control {unknown[0]!r}")
-    accused = {name: control["accused"] for name, control in controls.items()}
-    return Controls(_bug(directory, described["environment"], cases), tuple(described["references"]), accused)
+    accused = {name: control.accused for name, control in described.controls.items()}
+    return Controls(_bug(directory, described.environment, cases), described.references, accused)
 
 
 def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:
@@ -52,8 +77,8 @@ def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:
     return Bug(CONTROL, directory, title, "", NO_LABELS, NO_SITE, environment, cases, scripts)
 
 
-def _case(name: str, directory: Path, described: Any) -> Case:
-    control = described["controls"][name]
-    variant = Variant("fixed", directory / f"{name}.py", control.get("environment", described["environment"]))
-    program = Program({"fixed": variant}, described["parameters"], described["timeout_s"])
-    return Case(CONTROL, name, control["title"], program, Oracle(), GroundTruth(NO_SITE), Plot())
+def _case(name: str, directory: Path, described: Described) -> Case:
+    control = described.controls[name]
+    variant = Variant("fixed", directory / f"{name}.py", control.environment or described.environment)
+    program = Program({"fixed": variant}, described.parameters, described.timeout_s)
+    return Case(CONTROL, name, control.title, program, Oracle(), GroundTruth(NO_SITE), Plot())

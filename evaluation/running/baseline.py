@@ -1,6 +1,5 @@
-"""What are detectors given to look at? Programs that ran well by themselves, with their records and losses."""
+"""Baselines: programs that ran well by themselves, with their records and losses, for detectors to look at."""
 
-import json
 import tempfile
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -10,19 +9,19 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from evaluation.catalog.controls import Controls
-from evaluation.model import CONTROL
-from evaluation.running.adapter import KIT, Sample
-from evaluation.running.program import Program
+from evaluation.model import CONTROL, Reference
+from evaluation.running.keys import KIT
+from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
 from runner.bugs.model import Target
-from runner.execution.execute import variables
-from runner.sandbox import env, process
-from runner.sandbox.env import THREADS
+from runner.execution.launch import launch
+from runner.files import untrusted
 from runner.session.session import Session
 
 T = TypeVar("T")
 
 # Of runs to learn from: no seed that is evaluated.
 REFERENCE_SEEDS = (101, 102)
+MAX_LOSSES_BYTES = 64_000_000
 
 
 class Baselines:
@@ -34,70 +33,56 @@ class Baselines:
         self._bare: dict[str, Sample | None] = {}
         self._losses: Once[Sequence[Mapping[str, Any]]] = Once()
 
-    def programs(self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None) -> list[Program]:
+    def subjects(self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None) -> list[Subject]:
         """The programs of targets; of each case the first seed, or those given."""
         return [
-            Program(target.bug, run)
+            Subject(target.bug, run)
             for target in targets
             for run in self.session.plan(target, seeds or target.case.program.seeds[:1])
         ]
 
-    def bare(self, programs: Sequence[Program], what: str = "bare: ") -> list[Sample]:
+    def bare(self, subjects: Sequence[Subject], what: str = "bare: ") -> list[Sample]:
         """The programs that end well when they run by themselves, with their records."""
-        missing = {program.run.key: program for program in programs if program.run.key not in self._bare}
-        for run, record in self.session.queue.do([program.run for program in missing.values()], what):
+        missing = {subject.run.key: subject for subject in subjects if subject.run.key not in self._bare}
+        for run, record in self.session.queue.do([subject.run for subject in missing.values()], what):
             sample = Sample(missing[run.key], record.metrics, seconds=record.wall_s)
             self._bare[run.key] = sample if record.ok else None
-        return self.known(programs)
-
-    def known(self, programs: Sequence[Program]) -> list[Sample]:
-        """Those of the programs that have ended well when they ran."""
-        return [sample for program in programs if (sample := self._bare[program.run.key])]
+        return [good for subject in subjects if (good := self._bare[subject.run.key])]
 
     def with_losses(self, sample: Sample) -> Sample:
         """The sample with the loss of every iteration, taken by a monitor in a run of its own."""
-        program = sample.program
-        return replace(sample, losses=self._losses.get(program.run.key, lambda: self._record_losses(program)))
+        subject = sample.subject
+        return replace(sample, losses=self._losses.get(subject.run.key, lambda: self._record_losses(subject)))
 
-    def references(self, program: Program, how: str) -> list[Program] | None:
+    def references(self, subject: Subject, how: Reference) -> list[Subject] | None:
         """Clean runs to learn from for that program; None where there are none, or it is among those for all others."""
         if how == "none":
             return []
         if how == "same":
-            return self.programs([Target(program.bug, program.case, ("fixed",))], REFERENCE_SEEDS)
-        if program.bug.id == CONTROL and program.case.name in self.controls.references:
+            return self.subjects([Target(subject.bug, subject.case, ("fixed",))], REFERENCE_SEEDS)
+        if subject.bug.id == CONTROL and subject.case.name in self.controls.references:
             return None
         others = [Target(self.controls.bug, self.controls.bug.cases[n], ("fixed",)) for n in self.controls.references]
-        return self.programs(others, REFERENCE_SEEDS[:1]) or None
+        return self.subjects(others, REFERENCE_SEEDS[:1]) or None
 
-    def _record_losses(self, program: Program) -> Sequence[Mapping[str, Any]]:
+    def _record_losses(self, subject: Subject) -> Sequence[Mapping[str, Any]]:
+        run = subject.run
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch) / "program"
-            program.lay_out(directory)
-            launch(program, directory, ["--monitor", str(KIT / "losses_monitor.py")])
-            path = directory / "losses.json"
-            found: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-        return found
+            subject.lay_out(directory)
+            launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
+            argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
+            launch(argv, directory, run, timeout_s=run.timeout_s)
+            return _losses(directory / "losses.json")
 
 
-def launch(program: Program, directory: Path, options: Sequence[str]) -> None:
-    """Run a program that is laid out, in the launcher; what comes of it lies in the directory."""
-    process.run(
-        [
-            str(program.run.runtime.python_path),
-            str(KIT / "launcher.py"),
-            "../out",
-            *options,
-            "program.py",
-            "config.json",
-        ],
-        cwd=directory,
-        env=env.clean_environment(THREADS, variables(program.run, directory)),
-        stdout=directory.with_name("stdout"),
-        stderr=directory.with_name("stderr"),
-        timeout_s=program.run.timeout_s,
-        limits=program.run.limits,
-    )
+def _losses(path: Path) -> list[Mapping[str, Any]]:
+    """What the monitor wrote; nothing, where the program ended before that, or wrote something else there."""
+    try:
+        losses = untrusted.read_json(path, MAX_LOSSES_BYTES, path.parent, constants=True)
+    except untrusted.UnsafeError:
+        return []
+    return losses if isinstance(losses, list) else []
 
 
 class Once(Generic[T]):

@@ -1,17 +1,17 @@
-"""How does a whole evaluation go? Detectors × programs × references, then overheads; programs run bare first."""
+"""A whole evaluation: detectors × programs × references, then overheads; programs run bare first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 
 from evaluation.catalog import controls
-from evaluation.model import CONTROL, REFERENCES, Detector
-from evaluation.records import CheckRecord, Evaluations, OverheadRecord
-from evaluation.running.adapter import Sample
+from evaluation.model import REFERENCES, Detector, Reference
+from evaluation.records import CheckRecord, OverheadRecord
+from evaluation.running import overhead
 from evaluation.running.baseline import Baselines
-from evaluation.running.evaluation import Evaluation, Settings, said
-from evaluation.running.overhead import measure
-from evaluation.running.program import Program
+from evaluation.running.evaluation import Evaluation, Settings, Task
+from evaluation.running.subject import Sample, Subject
+from evaluation.store import Evaluations
 from runner.bugs.model import Target
 from runner.errors import UsageError
 from runner.execution.local import Report
@@ -33,7 +33,7 @@ class Campaign:
     detectors: Sequence[Detector]
     bugs: Sequence[str] = ()
     with_controls: bool = True
-    references: tuple[str, ...] = REFERENCES
+    references: tuple[Reference, ...] = REFERENCES
     overhead_on: str | None = USUAL
     repeats: int = 3
     force: bool = False
@@ -54,38 +54,51 @@ class Result:
 
     checks: tuple[CheckRecord, ...]
     overheads: tuple[OverheadRecord, ...]
-    broken: tuple[Program, ...]
+    broken: tuple[Subject, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """A task of one evaluation, and its record as far as it is known before it is done."""
+
+    evaluation: Evaluation
+    task: Task
+    blank: CheckRecord
+
+
+Records = Mapping[Check, CheckRecord]
 
 
 def run(campaign: Campaign, session: Session) -> Result:
     """Do what is not done yet; records are kept in the folder detectors of the session's results."""
     root, results = session.catalog.root, session.store.root
-    evaluations = Evaluations(results / "detectors")
+    clean, store = controls.load(root), Evaluations(results / "detectors")
+    baselines = Baselines(session, clean)
     guarded = (root / "bugs", root / "detectors", results)
-    settings = Settings(evaluations, guarded, campaign.force, campaign.timeout_s)
-    found = controls.load(root)
-    samples = Baselines(session, found)
-    chosen = _targets(campaign, session)
-    if campaign.overhead_on not in (None, USUAL, *(target.case.id for target in chosen)):
-        raise UsageError(f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none")
-    targets = [*chosen, *(found.targets() if campaign.with_controls else ())]
-    programs = samples.programs(targets, session.options.seeds)
+    settings = Settings(store, guarded, baselines.with_losses, campaign.timeout_s)
+    targets = [*_targets(campaign, session), *(clean.targets() if campaign.with_controls else ())]
+    subjects = baselines.subjects(targets, session.options.seeds)
     # In an order that has nothing to do with which is which: a detector might remember.
-    good = sorted(samples.bare(programs), key=lambda sample: sample.program.run.key)
+    samples = sorted(baselines.bare(subjects), key=lambda sample: sample.subject.run.key)
     for detector in campaign.detectors:
-        evaluations.save_detector(detector)
+        store.save_detector(detector)
     with ExitStack() as stack:
-        looking = [
-            stack.enter_context(Evaluation(detector, how, samples, settings, session.progress))
+        evaluations = [
+            stack.enter_context(Evaluation(detector, how, settings, session.progress))
             for detector in campaign.detectors
-            for how in (each for each in detector.references if each in ("none", *campaign.references))
+            for how in detector.with_references
+            if how in ("none", *campaign.references)
         ]
-        made = _checks(looking, samples, good, session)
+        checks = [check for each in evaluations for check in _plan(each, samples, baselines)]
+        records = _do(checks, campaign, store, session)
         # One at a time, with nothing else beside them: these are timings.
-        overheads = [record for each in looking for record in _overheads(campaign, each, good, made)]
-    checks = tuple(made[each, sample] for each in looking for sample in good if (each, sample) in made)
-    broken = {program.run.key for program in programs} - {sample.program.run.key for sample in good}
-    return Result(checks, tuple(overheads), tuple(p for p in programs if p.run.key in broken))
+        timed = [_time(check, records[check], campaign, store) for check in _to_time(checks, records, campaign)]
+    good = {sample.subject.run.key for sample in samples}
+    return Result(
+        tuple(records[check] for check in checks),
+        tuple(record for record in timed if record),
+        tuple(subject for subject in subjects if subject.run.key not in good),
+    )
 
 
 def _targets(campaign: Campaign, session: Session) -> list[Target]:
@@ -97,48 +110,93 @@ def _targets(campaign: Campaign, session: Session) -> list[Target]:
     left_out = [t for t in named if t.case.program.data and session.options.data is None and not campaign.bugs]
     for target in left_out:
         session.progress.line(f"{target.case.id}: left out, it needs --data; name it to let it download")
-    return [target for target in named if target not in left_out]
+    targets = [target for target in named if target not in left_out]
+    if campaign.overhead_on not in (None, USUAL, *(target.case.id for target in targets)):
+        raise UsageError(f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none")
+    return targets
 
 
-Made = dict[tuple[Evaluation, Sample], CheckRecord]
+def _plan(evaluation: Evaluation, samples: Sequence[Sample], baselines: Baselines) -> list[Check]:
+    """The checks of an evaluation; what its detector learns from is run bare."""
+    references = {sample: baselines.references(sample.subject, evaluation.how) for sample in samples}
+    baselines.bare([subject for subjects in references.values() for subject in subjects or ()], "reference: ")
+    tasks = [
+        Task(sample, tuple(subjects), tuple(baselines.bare(subjects)))
+        for sample, subjects in references.items()
+        if subjects is not None
+    ]
+    return [Check(evaluation, task, evaluation.blank(task)) for task in tasks]
 
 
-def _checks(looking: Sequence[Evaluation], samples: Baselines, good: Sequence[Sample], session: Session) -> Made:
+def _do(checks: Sequence[Check], campaign: Campaign, store: Evaluations, session: Session) -> Records:
     """The records of all checks: finished ones are found, the others made, as many at a time as there are slots."""
-    made: Made = {}
+    records: dict[Check, CheckRecord] = {}
     jobs = []
-    for evaluation in looking:
-        references = [evaluation.references(sample.program) for sample in good]
-        samples.bare([program for programs in references for program in programs or ()], "reference: ")
-        for sample in (sample for sample, programs in zip(good, references, strict=True) if programs is not None):
-            item = evaluation, sample
-            record = evaluation.find(sample)
-            if record is None:
-                run = sample.program.run
-                jobs.append(Job(f"{evaluation.label} on {run.name}", run.need, sample.seconds, item))
-                continue
-            made[item] = record
-            session.progress.line(f"{evaluation.label} on {record.name} seed {record.seed}: done before")
+    for check in checks:
+        record = None if campaign.force else store.find(check.blank)
+        if record:
+            records[check] = record
+            session.progress.line(f"{_label(check)}: done before")
+            continue
+        sample = check.task.sample
+        run = sample.subject.run
+        jobs.append(Job(f"{check.evaluation.label} on {run.name}", run.need, sample.seconds, check))
     with closing(session.pool.do(jobs, _check)) as done:
-        for number, ((evaluation, sample), record) in enumerate(done, 1):
-            made[evaluation, sample] = record
-            what = f"[{number}/{len(jobs)}] {evaluation.label} on {record.name} seed {record.seed}"
-            session.progress.line(f"{what}: {said(record)}")
-    return made
+        for number, (check, record) in enumerate(done, 1):
+            records[check] = record
+            session.progress.line(f"[{number}/{len(jobs)}] {_label(check)}: {_ending(record)}")
+    return records
 
 
-def _check(item: tuple[Evaluation, Sample], share: Share, report: Report) -> CheckRecord:
-    evaluation, sample = item
-    program = replace(sample.program, run=replace(sample.program.run, gpu=share.gpu))
-    return evaluation.check(replace(sample, program=program), report)
+def _check(check: Check, share: Share, report: Report) -> CheckRecord:
+    sample = check.task.sample
+    subject = replace(sample.subject, run=replace(sample.subject.run, gpu=share.gpu))
+    return check.evaluation.check(replace(check.task, sample=replace(sample, subject=subject)), report)
 
 
-def _overheads(campaign: Campaign, evaluation: Evaluation, good: Sequence[Sample], made: Made) -> list[OverheadRecord]:
-    """Timings on the fixed program of the case that was named, if this detector trains at all."""
-    for sample in good:
-        record = made.get((evaluation, sample))
-        here = record and f"{record.bug}/{record.case}" == campaign.overhead_on and record.kind == "fixed"
-        if record and here and record.seconds.training and sample.program.bug.id != CONTROL:
-            found = measure(evaluation, sample, record.seconds.training, campaign.repeats)
-            return [found] if found else []
-    return []
+def _to_time(checks: Sequence[Check], records: Records, campaign: Campaign) -> list[Check]:
+    """Of each evaluation the check on the fixed program of the case that was named, if its detector trains at all."""
+    chosen: dict[Evaluation, Check] = {}
+    for check in checks:
+        record = records[check]
+        here = f"{record.bug}/{record.case}" == campaign.overhead_on and record.kind == "fixed"
+        if here and record.seconds.training:
+            chosen.setdefault(check.evaluation, check)
+    return list(chosen.values())
+
+
+def _time(check: Check, record: CheckRecord, campaign: Campaign, store: Evaluations) -> OverheadRecord | None:
+    """The timing of a detector on the program of a finished check: what that timed is timed here."""
+    evaluation, task = check.evaluation, check.task
+    assert record.seconds.training is not None
+    of = record.seconds.training.of
+    blank = overhead.blank(record, of, task.sample, evaluation.digest, campaign.repeats)
+    known = None if campaign.force else store.find(blank)
+    if known:
+        return known
+    alone = overhead.bare_adapter(evaluation.adapter, of)
+    timed = overhead.measure(
+        blank,
+        bare=lambda: alone.check(task.sample, None, evaluation.new_folder(), lambda elapsed: None)[0].training,
+        watched=lambda: evaluation.answer(task, evaluation.new_folder(), lambda note: None)[0].training,
+        repeats=campaign.repeats,
+        line=lambda text: evaluation.progress.line(f"{evaluation.label}: {text}"),
+    )
+    if timed:
+        store.save(timed)
+    return timed
+
+
+def _label(check: Check) -> str:
+    return f"{check.evaluation.label} on {check.blank.name} seed {check.blank.seed}"
+
+
+def _ending(record: CheckRecord) -> str:
+    """How a check ended, for the user."""
+    seconds = f"{record.seconds.check:.1f} s"
+    if record.status != "ok":
+        return f"{record.status}: {record.reason}, {seconds}"
+    many = len(record.alarms) + record.dropped
+    iterations = [alarm.iteration for alarm in record.alarms if alarm.iteration is not None]
+    since = f", first at iteration {min(iterations)}" if iterations else ""
+    return f"{many} alarm{'' if many == 1 else 's'}{since}, {seconds}"

@@ -1,21 +1,21 @@
-"""How does one detector look at programs? Answers become records of checks; finished ones are not asked for again."""
+"""The evaluation of one detector: what it answers of programs becomes records of checks."""
 
-import hashlib
-import json
 import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evaluation.catalog.detectors import supports
-from evaluation.model import Answer, Detector
-from evaluation.records import SCHEMA, CheckRecord, Evaluations, Seconds, Site
-from evaluation.running.adapter import KIT, Adapter, Sample, check, own_python, prepare
-from evaluation.running.baseline import Baselines, Once
-from evaluation.running.program import Program
-from runner.environments import builder, spec
+from msgspec.structs import replace
+
+from evaluation.model import Answer, Detector, Reference
+from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
+from evaluation.running.adapter import ANSWER, Adapter, set_up
+from evaluation.running.baseline import Once
+from evaluation.running.keys import check_key, detector_digest, kit_digest, rules_digest
+from evaluation.running.subject import Sample, Subject
+from evaluation.store import Evaluations
 from runner.execution.local import Report
 from runner.progress.lines import Progress
 from runner.results import provenance
@@ -25,136 +25,97 @@ from runner.sandbox.env import THREADS
 
 @dataclass(frozen=True)
 class Settings:
-    """What is the same for all checks of one evaluation. `guarded` are folders that tell buggy from fixed."""
+    """What is the same for all checks of one campaign. `guarded` are folders that tell buggy from fixed.
 
-    evaluations: Evaluations
+    `with_losses` gives a sample the loss of every iteration. `timeout_s` is for each check; None: the detector's own.
+    """
+
+    store: Evaluations
     guarded: tuple[Path, ...]
-    force: bool = False
-    timeout_s: float | None = None
+    with_losses: Callable[[Sample], Sample]
+    timeout_s: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A program to be looked at. `references` are there to be learnt from; `clean` are those that end well alone."""
+
+    sample: Sample
+    references: tuple[Subject, ...] = ()
+    clean: tuple[Sample, ...] = ()
+
+    @property
+    def reference_keys(self) -> tuple[str, ...]:
+        return tuple(subject.run.key for subject in self.references)
 
 
 class Evaluation:
     """One detector's work on programs, with one kind of references. A context: its scratch folder is removed after."""
 
-    def __init__(
-        self, detector: Detector, how: str, samples: Baselines, settings: Settings, progress: Progress
-    ) -> None:
-        self.detector, self.how, self.samples, self.settings, self.progress = detector, how, samples, settings, progress
-        self.digest = digest(detector)
-        self.scratch = Path()
-        self._bench: Once[Adapter] = Once()
-        self._learnt: Once[tuple[Path, Answer, float]] = Once()
-        self._references: dict[str, list[Program] | None] = {}
+    def __init__(self, detector: Detector, how: Reference, settings: Settings, progress: Progress) -> None:
+        self.detector, self.how, self.settings, self.progress = detector, how, settings, progress
+        self.digest = detector_digest(detector)
+        self.revision = provenance.git_revision(detector.directory)
+        self._scratch = Path()
+        self._adapter: Once[Adapter] = Once()
+        self._learnt: Once[tuple[Path, Answer | None, float]] = Once()
 
     def __enter__(self) -> "Evaluation":
-        self.scratch = Path(tempfile.mkdtemp())
+        self._scratch = Path(tempfile.mkdtemp())
         return self
 
     def __exit__(self, *error: object) -> None:
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
     @property
     def label(self) -> str:
         return self.detector.name + ("" if self.how == "none" else f" ({self.how})")
 
-    @property
-    def bench(self) -> Adapter:
-        """The detector, ready to work; its environment is built if it is missing."""
-        return self._bench.get(None, self._set_up)
-
-    def _set_up(self) -> Adapter:
-        python, packages = own_python(), tuple[Path, ...]()
-        if self.detector.has_environment:
-            described = spec.read(f"detector-{self.detector.name}", self.detector.directory)
-            built = spec.find(described) or builder.build(described, self.progress)
-            python, packages = built.python, tuple(built.directory.glob("lib/python*/site-packages"))
-        timeout_s = self.settings.timeout_s or self.detector.timeout_s
-        return Adapter(self.detector, python, packages, self.settings.guarded, timeout_s)
-
-    def references(self, program: Program) -> list[Program] | None:
-        """The clean runs that the detector may learn from; None where the program is not scored with any."""
-        if program.run.key not in self._references:
-            self._references[program.run.key] = self.samples.references(program, self.how)
-        return self._references[program.run.key]
-
-    def find(self, sample: Sample) -> CheckRecord | None:
-        """The finished record of a check, if there is one."""
-        references = self.references(sample.program)
-        if references is None or self.settings.force:
-            return None
-        return self.settings.evaluations.find(self._blank(sample.program, references))
-
-    def check(self, sample: Sample, report: Report) -> CheckRecord:
-        """The record of a check, made now. Its references must have run before (`Samples.bare`)."""
-        references, work = self.references(sample.program) or [], self.new_folder()
-        verdict, seconds = self.answer(sample, references, work, report)
+    def check(self, task: Task, report: Report) -> CheckRecord:
+        """The record of a check, made now, and saved with what the detector wrote."""
+        work = self.new_folder()
+        answer, seconds = self.answer(task, work, report)
         record = replace(
-            self._blank(sample.program, references),
-            status=verdict.status,
-            reason=verdict.reason,
-            alarms=verdict.alarms,
-            dropped=verdict.dropped,
-            invariants=verdict.invariants,
-            seconds=replace(seconds, training=verdict.training),
+            self.blank(task),
+            status=answer.status,
+            reason=answer.reason,
+            alarms=answer.alarms,
+            dropped=answer.dropped,
+            invariants=answer.invariants,
+            seconds=seconds,
         )
-        self._keep(record, verdict, work)
-        self.settings.evaluations.save(record)
+        self._keep(record, answer, work)
+        self.settings.store.save(record)
         return record
 
-    def answer(
-        self, sample: Sample, references: Sequence[Program], work: Path, report: Report
-    ) -> tuple[Answer, Seconds]:
+    def answer(self, task: Task, work: Path, report: Report) -> tuple[Answer, Seconds]:
         """What the detector says of a program now, and the seconds that learning and looking took."""
-        state, learning, torch = None, None, sample.program.run.runtime.torch
-        if not supports(self.detector, torch):
+        sample, torch = task.sample, task.sample.subject.run.runtime.torch
+        state, learning = None, None
+        if not self.detector.supports(torch):
             return Answer("unsupported", f"torch {torch}, supported is {self.detector.torch}"), Seconds(None, 0.0, None)
-        if references:
-            key = tuple(program.run.key for program in references)
-            state, learnt, learning = self._learnt.get(key, lambda: self._learn(references, report))
-            if learnt.status != "ok":
-                return Answer(learnt.status, f"prepare: {learnt.reason}"), Seconds(learning, 0.0, None)
+        if task.references:
+            state, failure, learning = self._learnt.get(task.reference_keys, lambda: self._learn(task, report))
+            if failure:
+                failed = Answer(failure.status, f"prepare: {failure.reason}")
+                return failed, Seconds(learning, 0.0, None)
         if "metrics" in self.detector.needs:
-            sample = self.samples.with_losses(sample)
-        verdict, seconds = check(self.bench, sample, state, work, lambda elapsed: report(lambda: "check"))
-        return verdict, Seconds(learning, round(seconds, 3), None)
+            sample = self.settings.with_losses(sample)
+        answer, seconds = self.adapter.check(sample, state, work, lambda elapsed: report(lambda: "check"))
+        return answer, Seconds(learning, round(seconds, 3), answer.training)
 
-    def _learn(self, references: Sequence[Program], report: Report) -> tuple[Path, Answer, float]:
-        samples = self.samples.known(references)
-        if "metrics" in self.detector.needs:
-            samples = [self.samples.with_losses(sample) for sample in samples]
-        state = Path(tempfile.mkdtemp(prefix="state-", dir=self.scratch)) / "state"
-        learnt, seconds = Answer("tool_error", "no reference runs by itself"), 0.0
-        if samples:
-            learnt, seconds = prepare(self.bench, samples, state, lambda elapsed: report(lambda: "prepare"))
-        return state, learnt, round(seconds, 3)
-
-    def new_folder(self) -> Path:
-        """A new folder in the scratch folder, whose name says nothing."""
-        return Path(tempfile.mkdtemp(dir=self.scratch))
-
-    def _keep(self, record: CheckRecord, verdict: Answer, work: Path) -> None:
-        """Copy what the detector wrote, and named, to where it is kept, with the streams of its adapter."""
-        kept = self.settings.evaluations.artefacts(record)
-        shutil.rmtree(kept, ignore_errors=True)
-        kept.mkdir(parents=True)
-        for name in ("stdout", "stderr", "verdict.json", *verdict.artefacts):
-            path = (work / name).resolve()
-            if path.is_file() and path.is_relative_to(work.resolve()):
-                shutil.copyfile(path, kept / path.name)
-        shutil.rmtree(work, ignore_errors=True)
-
-    def _blank(self, program: Program, references: Sequence[Program]) -> CheckRecord:
+    def blank(self, task: Task) -> CheckRecord:
         """The record of a check that is to be done."""
-        bug, case, run = program.bug, program.case, program.run
+        subject, timeout_s = task.sample.subject, self.settings.timeout_s
+        bug, case, run = subject.bug, subject.case, subject.run
         script = case.program.variants[run.variant].script.name
-        parts = [SCHEMA, self.digest, run.key, self.how, [each.run.key for each in references]]
         return CheckRecord(
             schema=SCHEMA,
-            key=hashlib.sha256(json.dumps([*parts, self.settings.timeout_s]).encode()).hexdigest(),
+            key=check_key(self.digest, run.key, self.how, task.reference_keys, timeout_s),
             detector=self.detector.name,
             version=self.detector.version,
             references=self.how,
-            kind=program.kind,
+            kind=subject.kind,
             bug=bug.id,
             case=case.name,
             seed=run.seed,
@@ -174,29 +135,40 @@ class Evaluation:
             invariants=None,
             seconds=Seconds(None, 0.0, None),
             started=datetime.now(UTC).isoformat(timespec="seconds"),
-            revision=provenance.git_revision(self.detector.directory),
+            revision=self.revision,
+            kit=kit_digest(),
+            rules=rules_digest(self.detector.alarm_rules),
         )
 
+    @property
+    def adapter(self) -> Adapter:
+        """The detector, ready to work; its environment is built if it is missing."""
+        settings = self.settings
+        return self._adapter.get(
+            None, lambda: set_up(self.detector, settings.guarded, settings.timeout_s, self.progress)
+        )
 
-def digest(detector: Detector) -> str:
-    """A hash of everything of a detector that may change its answers, and of what the benchmark runs it with."""
-    files = [path for folder in (detector.directory, KIT) for path in sorted(folder.rglob("*")) if path.is_file()]
-    hashes = [
-        [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
-        for path in files
-        if path.name not in ("README.md", "detector.json") and path.suffix != ".pyc"
-    ]
-    # Of detector.json the rules do not count: answers are the same by whatever rule they are scored.
-    described = [detector.version, sorted(detector.needs), detector.program, detector.torch, detector.timeout_s]
-    return hashlib.sha256(json.dumps([hashes, described]).encode()).hexdigest()
+    def new_folder(self) -> Path:
+        """A new folder in the scratch folder, whose name says nothing."""
+        return Path(tempfile.mkdtemp(dir=self._scratch))
 
+    def _learn(self, task: Task, report: Report) -> tuple[Path, Answer | None, float]:
+        """What was learnt, or why nothing was, and the seconds; once for all tasks with the same references."""
+        state = Path(tempfile.mkdtemp(prefix="state-", dir=self._scratch)) / "state"
+        if not task.clean:
+            return state, Answer("tool_error", "no reference runs by itself"), 0.0
+        needs_losses = "metrics" in self.detector.needs
+        samples = [self.settings.with_losses(sample) if needs_losses else sample for sample in task.clean]
+        failure, seconds = self.adapter.prepare(samples, state, lambda elapsed: report(lambda: "prepare"))
+        return state, failure, round(seconds, 3)
 
-def said(record: CheckRecord) -> str:
-    """How a check ended, for the user."""
-    seconds = f"{record.seconds.check:.1f} s"
-    if record.status != "ok":
-        return f"{record.status}: {record.reason}, {seconds}"
-    many = len(record.alarms) + record.dropped
-    iterations = [alarm.iteration for alarm in record.alarms if alarm.iteration is not None]
-    since = f", first at iteration {min(iterations)}" if iterations else ""
-    return f"{many} alarm{'' if many == 1 else 's'}{since}, {seconds}"
+    def _keep(self, record: CheckRecord, answer: Answer, work: Path) -> None:
+        """Copy what the detector wrote, and named, to where it is kept, with the streams of its adapter."""
+        kept = self.settings.store.artefacts(record)
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        for name in ("stdout", "stderr", ANSWER, *answer.artefacts):
+            path = (work / name).resolve()
+            if path.is_file() and path.is_relative_to(work.resolve()):
+                shutil.copyfile(path, kept / path.name)
+        shutil.rmtree(work, ignore_errors=True)

@@ -1,75 +1,72 @@
-"""How much slower does a detector make training? Bare and watched runs in turns, so that both meet the same machine.
+"""Overhead: bare and watched runs in turns, so that both meet the same machine.
 
 A bare run is started in the same way as a watched one, by an adapter of no detector: waiting for it costs the same.
 """
 
-import hashlib
-import json
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evaluation.model import Training
-from evaluation.records import SCHEMA, OverheadRecord
-from evaluation.running.adapter import Sample, check
-from evaluation.running.evaluation import Evaluation
+from msgspec import structs
+
+from evaluation.model import TimedPart, Training
+from evaluation.records import SCHEMA, CheckRecord, OverheadRecord
+from evaluation.running.adapter import Adapter
+from evaluation.running.keys import kit_digest, overhead_key
+from evaluation.running.subject import Sample
 from runner.results.provenance import machine
 from runner.sandbox.env import THREADS
 
 BARE = Path(__file__).parents[1] / "bare"
+# The seconds of one run; None where it does not end well.
+Turn = Callable[[], Training | None]
 
 
-def measure(evaluation: Evaluation, sample: Sample, training: Training, repeats: int) -> OverheadRecord | None:
-    """Seconds of `repeats` bare and as many watched runs, in turns; None where one of them fails.
+def measure(
+    blank: OverheadRecord, bare: Turn, watched: Turn, repeats: int, line: Callable[[str], None]
+) -> OverheadRecord | None:
+    """The record with the seconds of `repeats` bare and as many watched runs, in turns; None where one of them fails.
 
-    `training` is what an earlier check said of this program: what it timed is timed here.
+    `line` is told which turn it is.
     """
-    blank = _blank(evaluation, sample, training.of, repeats)
-    done = None if evaluation.settings.force else evaluation.settings.evaluations.find_overhead(blank)
-    if done:
-        return done
-    references = evaluation.references(sample.program) or []
-    bare, watched = [], []
-    for turn in range(1, repeats + 1):
-        evaluation.progress.line(f"{evaluation.label}: overhead on {blank.bug}/{blank.case}, {turn} of {repeats}")
-        alone = _bare(evaluation, sample, training.of)
-        verdict, _ = evaluation.answer(sample, references, evaluation.new_folder(), lambda note: None)
-        if alone is None or verdict.training is None or verdict.training.of != training.of:
-            return None
-        bare.append(round(alone.seconds, 4))
-        watched.append(round(verdict.training.seconds, 4))
-    record = OverheadRecord(**{**vars(blank), "bare": tuple(bare), "watched": tuple(watched)})
-    evaluation.settings.evaluations.save(record)
-    return record
+    bare_s: list[float] = []
+    watched_s: list[float] = []
+    for number in range(1, repeats + 1):
+        line(f"overhead on {blank.bug}/{blank.case}, {number} of {repeats}")
+        for turn, seconds in ((bare, bare_s), (watched, watched_s)):
+            training = turn()
+            if training is None or training.of != blank.of:
+                return None
+            seconds.append(round(training.seconds, 4))
+    return structs.replace(blank, bare=tuple(bare_s), watched=tuple(watched_s))
 
 
-def _bare(evaluation: Evaluation, sample: Sample, of: str) -> Training | None:
-    """The seconds of the program without a detector; None where it does not end well."""
-    detector = replace(evaluation.detector, directory=BARE, program=f"{of}.py", in_launcher=False)
-    bench = replace(evaluation.bench, detector=detector)
-    verdict, _ = check(bench, sample, None, evaluation.new_folder(), lambda elapsed: None)
-    return verdict.training
+def bare_adapter(adapter: Adapter, of: TimedPart) -> Adapter:
+    """An adapter of no detector, which is started as that one is, and tells the seconds of the loop or the process."""
+    detector = structs.replace(adapter.detector, directory=BARE, adapter=f"{of}.py", monitor=None)
+    return replace(adapter, detector=detector)
 
 
-def _blank(evaluation: Evaluation, sample: Sample, of: str, repeats: int) -> OverheadRecord:
-    program, detector = sample.program, evaluation.detector
-    alone = (BARE / f"{of}.py").read_text(encoding="utf-8")
-    parts = [SCHEMA, evaluation.digest, alone, program.run.key, evaluation.how, repeats, of, machine()]
+def blank(record: CheckRecord, of: TimedPart, sample: Sample, digest: str, repeats: int) -> OverheadRecord:
+    """The record of a timing that is to be done, on the program of a check."""
+    run, text = sample.subject.run, (BARE / f"{of}.py").read_text(encoding="utf-8")
     return OverheadRecord(
         schema=SCHEMA,
-        key=hashlib.sha256(json.dumps(parts).encode()).hexdigest(),
-        detector=detector.name,
-        version=detector.version,
-        references=evaluation.how,
-        bug=program.bug.id,
-        case=program.case.name,
-        seed=program.run.seed,
-        torch=program.run.runtime.torch,
-        device=program.run.runtime.device,
+        key=overhead_key(digest, text, run.key, record.references, repeats, of, machine()),
+        detector=record.detector,
+        version=record.version,
+        references=record.references,
+        bug=record.bug,
+        case=record.case,
+        seed=record.seed,
+        torch=run.runtime.torch,
+        device=run.runtime.device,
         machine=machine(),
         threads=THREADS,
         of=of,
         bare=(),
         watched=(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
+        kit=kit_digest(),
     )

@@ -1,13 +1,14 @@
-"""Which records of detectors are committed? Those of an evaluation that is whole, clean and pinned."""
+"""The records of detectors that are committed: those of an evaluation that is whole, clean and pinned."""
 
-import shutil
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from evaluation.model import REFERENCES
-from evaluation.records import CheckRecord, Evaluations
+from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
+from evaluation.store import ExpectedEvaluations
 from runner.errors import UsageError
 
 
@@ -18,7 +19,7 @@ def refuse_part(campaign: Campaign, seeds: tuple[int, ...] | None) -> None:
         raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")
 
 
-def promote_checks(campaign: Campaign, result: Result, folder: Path) -> Evaluations:
+def promote_checks(campaign: Campaign, result: Result, folder: Path) -> ExpectedEvaluations:
     """Put the records of the evaluated detectors in the place of those that are there; raises UsageError.
 
     Refused are records of what is not committed or not pinned, and an evaluation in which a program did not run.
@@ -27,16 +28,17 @@ def promote_checks(campaign: Campaign, result: Result, folder: Path) -> Evaluati
         _refuse(record)
     if result.broken:
         raise UsageError(f"{result.broken[0].run.name} does not run by itself: expected records stay as they are")
-    evaluations = Evaluations(folder)
+    expected = ExpectedEvaluations(folder)
     for detector in campaign.detectors:
-        shutil.rmtree(folder / detector.name, ignore_errors=True)
-        evaluations.save_detector(detector)
-    for record in result.checks:
-        alarms, dropped = thin(record.alarms)
-        evaluations.save(replace(record, alarms=alarms, dropped=record.dropped + dropped))
-    for overhead in result.overheads:
-        evaluations.save(overhead)
-    return evaluations
+        checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
+        overheads = [record for record in result.overheads if record.detector == detector.name]
+        expected.replace(detector, checks, overheads)
+    return expected
+
+
+def _thinned(record: CheckRecord) -> CheckRecord:
+    alarms, dropped = thin(record.alarms)
+    return replace(record, alarms=alarms, dropped=record.dropped + dropped)
 
 
 def _refuse(record: CheckRecord) -> None:

@@ -1,4 +1,4 @@
-"""How do scores read? A table for the terminal, JSON and CSV files."""
+"""Scores as a table for the terminal, and as JSON and CSV files."""
 
 import json
 import math

@@ -1,10 +1,10 @@
-"""How good is a detector? Records of checks -> one row a (detector, references, rule), by pandas.
+"""Scores of detectors: records of checks -> one row a (detector, references, rule), by pandas.
 
 Every formula is in detectors/README.md, section "Scores".
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evaluation.model import CONTROL, Alarm, Rule
@@ -21,34 +21,34 @@ ROW = ["detector", "references", "rule"]
 PROGRAM = ["bug", "case", "seed"]
 
 
-def outcomes(records: Iterable[CheckRecord], rules: "dict[str, tuple[Rule, ...]]") -> "pd.DataFrame":
+def outcomes(records: Iterable[CheckRecord], rules: Mapping[str, Mapping[str, Rule]]) -> "pd.DataFrame":
     """A row for each check and rule: whether it alarmed, when, and how well its first alarm names the fault.
 
     `delay` is in iterations from the trigger; empty where nothing was found, or by a detector without iterations.
     """
     import pandas as pd
 
-    rows = [_outcome(record, rule) for record in records for rule in _rules_of(record, rules)]
+    rows = [_outcome(record, *item) for record in records for item in _rules_of(record, rules)]
     table = pd.DataFrame(rows)
     for name in ("first", "delay", "invariants_checked", "invariants_violated") if rows else ():
         table[name] = table[name].astype("Int64")
     return table
 
 
-def _rules_of(record: CheckRecord, rules: "dict[str, tuple[Rule, ...]]") -> "tuple[Rule, ...]":
+def _rules_of(record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]) -> Iterable[tuple[str, Rule]]:
     if record.detector not in rules:
         raise ResultsError(f"there is no detector.json of {record.detector!r} beside its records; evaluate it anew")
-    return rules[record.detector]
+    return rules[record.detector].items()
 
 
-def _outcome(record: CheckRecord, rule: Rule) -> dict[str, Any]:
+def _outcome(record: CheckRecord, name: str, rule: Rule) -> dict[str, Any]:
     counted = rule.counted(record.alarms) if record.status == "ok" else ()
     first = counted[0].iteration if counted else None
     return {
         "detector": record.detector,
         "version": record.version,
         "references": record.references,
-        "rule": rule.name,
+        "rule": name,
         "kind": record.kind,
         "bug": record.bug,
         "case": record.case,
@@ -103,7 +103,7 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
     harmful, benign = buggy[~buggy.benign], buggy[buggy.benign]
     fixed, controls = (group[(group.kind == kind) & (group.status == "ok")] for kind in ("fixed", CONTROL))
     clean = group[(group.kind != "buggy") & (group.invariants_checked > 0)]
-    found = harmful[harmful.alarmed]
+    detected = harmful[harmful.alarmed]
     return {
         "version": group.version.iloc[0],
         **_rate("detected", int(harmful.alarmed.sum()), len(harmful)),
@@ -112,9 +112,9 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         **_rate("false_fixed", int(fixed.alarmed.sum()), len(fixed)),
         **_rate("false_controls", int(controls.alarmed.sum()), len(controls)),
         "invariant_rate": _mean(clean.invariants_violated / clean.invariants_checked),
-        "delay_median": None if found.delay.dropna().empty else float(found.delay.dropna().median()),
-        "delay_max": None if found.delay.dropna().empty else int(found.delay.dropna().max()),
-        **{f"diagnosis_{name}": int((found.diagnosis == name).sum()) for name in ("exact", "near", "no")},
+        "delay_median": None if detected.delay.dropna().empty else float(detected.delay.dropna().median()),
+        "delay_max": None if detected.delay.dropna().empty else int(detected.delay.dropna().max()),
+        **{f"diagnosis_{name}": int((detected.diagnosis == name).sum()) for name in ("exact", "near", "no")},
         "benign_detected": int(benign.alarmed.sum()),
         "benign_paired": int(benign.paired.sum()),
         "benign_n": len(benign),

@@ -1,21 +1,21 @@
 """What happens in one run? (case, variant, seed, place) -> RunRecord. A run never raises for what its script does."""
 
 import json
-import site
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from runner.bugs.model import FAULT
-from runner.environments.spec import cache_root, problems
+from runner.environments.spec import problems
 from runner.errors import ProcessError
+from runner.execution.launch import launch
 from runner.execution.run import Run
 from runner.files import untrusted
 from runner.results.provenance import machine
 from runner.results.record import SCHEMA, RunRecord, Status
 from runner.results.store import Store
-from runner.sandbox import env, process
+from runner.sandbox import process
 from runner.sandbox.env import THREADS
 from runner.sandbox.process import Finished
 
@@ -65,29 +65,8 @@ def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None
         (directory / name).write_bytes(text)
     (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8")
     stdout = directory / "stdout"
-    return process.run(
-        [str(run.runtime.python_path), *run.arguments],
-        cwd=directory,
-        env=env.clean_environment(THREADS, variables(run, directory)),
-        stdout=stdout,
-        stderr=directory / "stderr",
-        timeout_s=run.timeout_s,
-        on_wait=lambda elapsed: on_wait(elapsed, stdout),
-        limits=run.limits,
-    )
-
-
-def variables(run: Run, directory: Path) -> dict[str, str]:
-    """Environment variables of the run, besides those of every run."""
-    data = {"TRAINBUGS_DATA": str(run.data)} if run.data else {}
-    # What inductor has compiled in one run must not save another one the time.
-    inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
-    # Packages that `pip install --user` has put there belong to an interpreter of the user's own, wherever HOME is.
-    user = {"PYTHONUSERBASE": site.getuserbase()} if run.runtime.built is None else {}
-    downloads = run.case.program.data and run.data is None and run.network
-    proxies = env.inherited(env.FOR_DOWNLOADS) if downloads else {}
-    gpu = {} if run.gpu is None else {"CUDA_VISIBLE_DEVICES": str(run.gpu)}
-    return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data, **user, **proxies, **gpu}
+    argv = [str(run.runtime.python_path), *run.arguments]
+    return launch(argv, directory, run, timeout_s=run.timeout_s, on_wait=lambda elapsed: on_wait(elapsed, stdout))
 
 
 def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:

@@ -12,11 +12,15 @@ from runner.errors import ResultsError
 
 
 def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
-    """Write JSON so that a reader sees the old file or the whole new one; raises ResultsError.
+    """Write JSON as `write_text` does."""
+    write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n", scratch)
+
+
+def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
+    """Write a text so that a reader sees the old file or the whole new one; raises ResultsError.
 
     It is written in `scratch`, a folder on the same disk, or else beside its place, before it is moved there.
     """
-    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
     temporary = (scratch or path.parent) / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

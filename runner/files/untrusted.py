@@ -73,12 +73,16 @@ def read_text(path: Path, limit: int, within: Path | None = None) -> str:
 
 
 def read_json(path: Path, limit: int, within: Path | None = None, constants: bool = False) -> Any:
-    """The JSON in a file; raises UnsafeError.
+    """The JSON in a file of at most `limit` bytes, as `parse_json` allows it; raises UnsafeError."""
+    return parse_json(read_bytes(path, limit, within), constants)
+
+
+def parse_json(data: bytes, constants: bool = False) -> Any:
+    """The value of a text of JSON; raises UnsafeError.
 
     Refused are numbers that are too large, keys that are there twice, half characters, and what lies deeper than
     MAX_DEPTH; and NaN, Infinity and -Infinity, unless `constants` are allowed, which Python's json writes.
     """
-    data = read_bytes(path, limit, within)
     # Looking at each number takes long, and few files hold one that could be too large.
     large: dict[str, Any] = {"parse_float": _float, "parse_int": _int} if LARGE.search(data) else {}
     try:

@@ -1,7 +1,6 @@
 """Subcommands about detectors: detectors, evaluate, scores."""
 
 from argparse import Namespace
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,8 @@ from trainbugs.cli.text import columns
 from trainbugs.cli.types import Commands, Parser, add, add_options, count, options, positive
 
 if TYPE_CHECKING:
-    from evaluation.model import Rule
-    from evaluation.records import CheckRecord, OverheadRecord
     from evaluation.running.campaign import Campaign
+    from evaluation.store import Evaluated
 
 
 def add_commands(to: Commands) -> None:
@@ -29,48 +27,50 @@ def _add_evaluate(to: Commands) -> None:
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
         "evaluate --detector my/own/detector --bugs SO-60335387/digits --no-controls",
     ]
-    made = add(to, "evaluate", evaluate_command, text, examples)
-    made.set_defaults(status=2)
-    made.add_argument(
+    parser = add(to, "evaluate", evaluate_command, text, examples)
+    parser.set_defaults(status=2)
+    parser.add_argument(
         "--detector", nargs="+", action="extend", required=True, metavar="NAME|DIR",
         help="of `trainbugs detectors`, or a directory; several are scored side by side",
     )  # fmt: skip
-    made.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
-    made.add_argument("--no-controls", action="store_true", help="leave the clean controls out")
-    made.add_argument(
+    parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
+    parser.add_argument("--no-controls", action="store_true", help="leave the clean controls out")
+    parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
         help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
     )  # fmt: skip
-    made.add_argument(
+    parser.add_argument(
         "--overhead", default="SO-60335387/digits", metavar="BUG/CASE|none", help="whose fixed program is timed"
     )
-    made.add_argument("--repeats", type=count, default=3, help="bare and watched runs for the overhead; default: 3")
+    parser.add_argument("--repeats", type=count, default=3, help="bare and watched runs for the overhead; default: 3")
     # Not those of a session, which are for the runs of programs.
-    made.add_argument(
+    parser.add_argument(
         "--timeout", dest="check_timeout_s", type=positive, metavar="SECONDS",
         help="for each check; default: the detector's",
     )  # fmt: skip
-    made.add_argument("--force", dest="ask_again", action="store_true", help="ask again what has been answered before")
+    parser.add_argument(
+        "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
+    )
     seeds = "comma-separated; default: the first one of each case"
-    add_options(made, "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
-    made.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
-    _add_out(made)
+    add_options(parser, "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
+    parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
+    _add_out(parser)
 
 
 def _add_scores(to: Commands) -> None:
     examples = ["scores", "scores --from results --format pdf"]
-    made = add(to, "scores", scores_command, "score detectors from their records", examples)
-    made.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
-    made.add_argument(
+    parser = add(to, "scores", scores_command, "score detectors from their records", examples)
+    parser.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
+    parser.add_argument(
         "--from", dest="source", choices=("expected", "results"), default="expected", help="whose records"
     )
-    made.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="of figures; default: png")
-    add_options(made, "results")
-    _add_out(made)
+    parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="of figures; default: png")
+    add_options(parser, "results")
+    _add_out(parser)
 
 
-def _add_out(made: Parser) -> None:
-    made.add_argument("--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores")
+def _add_out(parser: Parser) -> None:
+    parser.add_argument("--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores")
 
 
 def detectors_command(arguments: Namespace) -> int:
@@ -80,7 +80,7 @@ def detectors_command(arguments: Namespace) -> int:
     root = api.load().root
     rows = [["DETECTOR", "VERSION", "NEEDS", "TORCH", "RULES", "WHAT IT LOOKS FOR"]]
     for each in (detectors.load(root, name) for name in detectors.names(root)):
-        needs, rules = ", ".join(sorted(each.needs)), ", ".join(rule.name for rule in each.rules)
+        needs, rules = ", ".join(sorted(each.needs)), ", ".join(each.alarm_rules)
         rows.append([each.name, each.version, needs, each.torch or "any", rules, each.title])
     print(columns(rows))
     return 0
@@ -90,6 +90,7 @@ def evaluate_command(arguments: Namespace) -> int:
     """Evaluate detectors; status 1 where some check of a detector failed, 2 where a program does not run by itself."""
     from evaluation.running import campaign
     from evaluation.running.promote import promote_checks, refuse_part
+    from evaluation.store import Evaluated
     from runner.progress.lines import on_stderr
     from runner.session.session import Session
 
@@ -101,15 +102,14 @@ def evaluate_command(arguments: Namespace) -> int:
     result = campaign.run(plan, session)
     if not result.checks:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
-    rules = {detector.name: detector.rules for detector in plan.detectors}
-    _show(result.checks, result.overheads, rules, arguments.out)
+    rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
+    _show(Evaluated(result.checks, result.overheads, rules), arguments.out)
     print(f"records: {session.store.root / 'detectors'}")
     if arguments.update_expected:
         folder = catalog.root / "detectors" / "expected"
-        kept = promote_checks(plan, result, folder)
-        _show(kept.checks(), kept.overheads(), kept.rules(), folder)
-    for program in result.broken:
-        session.progress.line(f"{program.run.name}: does not run by itself, no detector was asked")
+        _show(promote_checks(plan, result, folder).read(), folder)
+    for subject in result.broken:
+        session.progress.line(f"{subject.run.name}: does not run by itself, no detector was asked")
     failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
     arguments.status = 2 if result.broken else 1 if failed else 0
     return int(arguments.status)
@@ -133,32 +133,28 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
 
 def scores_command(arguments: Namespace) -> int:
     """Score detectors from committed records, or from those in a results folder."""
-    from evaluation.records import Evaluations
+    from evaluation.store import Evaluations, ExpectedEvaluations
 
-    committed = arguments.source == "expected"
-    source = api.load().root / "detectors" / "expected" if committed else options(arguments).results / "detectors"
-    evaluations = Evaluations(source)
-    checks = evaluations.checks(arguments.detectors)
-    if not checks:
-        raise UsageError(f"{source} holds no checks of {', '.join(arguments.detectors) or 'detectors'}; see evaluate")
-    _show(checks, evaluations.overheads(arguments.detectors), evaluations.rules(), arguments.out, arguments.format)
+    if arguments.source == "expected":
+        folder = api.load().root / "detectors" / "expected"
+        evaluated = ExpectedEvaluations(folder).read(arguments.detectors)
+    else:
+        folder = options(arguments).results / "detectors"
+        evaluated = Evaluations(folder).read(arguments.detectors)
+    if not evaluated.checks:
+        raise UsageError(f"{folder} holds no checks of {', '.join(arguments.detectors) or 'detectors'}; see evaluate")
+    _show(evaluated, arguments.out, arguments.format)
     return 0
 
 
-def _show(
-    checks: "Sequence[CheckRecord]",
-    overheads: "Sequence[OverheadRecord]",
-    rules: "dict[str, tuple[Rule, ...]]",
-    out: Path,
-    kind: str = "png",
-) -> None:
+def _show(evaluated: "Evaluated", out: Path, kind: str = "png") -> None:
     """Print the scores; write them, what they are made of, and figures."""
     from evaluation.scoring import report
     from evaluation.scoring.scores import outcomes, scores
     from plots.detectors import draw
 
-    table = outcomes(checks, rules)
-    scored = scores(table, overheads)
+    table = outcomes(evaluated.checks, evaluated.rules)
+    scored = scores(table, evaluated.overheads)
     print(columns(report.rows(scored)))
     print()
     for path in (*report.write(scored, table, out), *draw(table, scored, out, kind)):

@@ -1,0 +1,59 @@
+"""Keys of records of evaluations: hashes of everything that may change what a detector answers."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from msgspec import to_builtins
+
+from evaluation.model import Detector, Rule
+from evaluation.records import SCHEMA
+
+KIT = Path(__file__).parents[1] / "kit"
+
+
+@cache
+def kit_digest() -> str:
+    """A hash of the files that the benchmark runs every detector with."""
+    return _hash(_files(KIT))
+
+
+def rules_digest(rules: Mapping[str, Rule]) -> str:
+    """A hash of alarm rules, by their names; what they leave out counts as its default."""
+    return _hash(sorted((name, to_builtins(rule)) for name, rule in rules.items()))
+
+
+def detector_digest(detector: Detector) -> str:
+    """A hash of everything of a detector that may change its answers, and of the kit."""
+    # Of detector.json the rules do not count: answers are the same by whatever rule they are scored.
+    described = [detector.version, sorted(detector.needs), detector.program, detector.torch, detector.timeout_s]
+    return _hash([_files(detector.directory) + _files(KIT), described])
+
+
+def check_key(digest: str, run: str, how: str, references: Sequence[str], timeout_s: float | None) -> str:
+    """Of a check: the detector's digest, the keys of the subject's run and of its references, the time it was given.
+
+    `timeout_s` is None where the detector's own counts, which is in its digest.
+    """
+    return _hash([SCHEMA, digest, run, how, list(references), timeout_s])
+
+
+def overhead_key(digest: str, bare: str, run: str, how: str, repeats: int, of: str, machine: str) -> str:
+    """Of a timing: as of a check, with the text of the adapter that times bare runs, and where it is done."""
+    return _hash([SCHEMA, digest, bare, run, how, repeats, of, machine])
+
+
+def _files(folder: Path) -> list[list[str]]:
+    """Name and hash of the files in a folder, without those that say something to people only."""
+    return [
+        [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("README.md", "detector.json") and path.suffix != ".pyc"
+    ]
+
+
+def _hash(parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
