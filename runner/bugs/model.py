@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-# One of the objects that a script records.
+# One of the JSON objects that a script records.
 Record = Mapping[str, Any]
 Scalar = float | int | str | bool
 VariantName = Literal["buggy", "fixed"]
 VARIANTS: tuple[str, ...] = ("buggy", "fixed")
-# Files beside the scripts: programs about the bug, no part of any variant.
+# Programs beside the scripts that are about the bug, and belong to no variant.
 FAULT, WHY = "fault.py", "why.py"
 
 
@@ -26,7 +26,7 @@ Where = Annotated[Mapping[str, Scalar], Meta(description="Only records whose fie
 
 
 class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A part of config.json that is used as it is written."""
+    """Base of the parts of config.json that are used as they are written."""
 
 
 class Series(Part, frozen=True):
@@ -107,6 +107,7 @@ class Heatmap(Part, frozen=True):
 
     @property
     def metrics(self) -> tuple[str, ...]:
+        """Every metric that the figure reads."""
         return (*self.rows, self.columns, self.value, self.words)
 
 
@@ -138,7 +139,7 @@ class Site(Part, frozen=True):
 
 @dataclass(frozen=True)
 class Variant:
-    """One program of a case, and the environment that it runs in."""
+    """One program of a case, and the environment in which it runs."""
 
     name: str
     script: Path
@@ -147,10 +148,10 @@ class Variant:
 
 @dataclass(frozen=True)
 class Program:
-    """What of a case is run: its variants, with their seeds, parameters and limits, and what they need.
+    """What is run in a case: its variants, with their seeds, parameters and limits, and what they need.
 
-    `timeout_s` is in seconds. `data` are files in the folder of data sets, `tools` what else the machine must bring.
-    `processes` train at the same time in one run, which takes `memory_gb` (10^9 bytes; None: nothing is declared).
+    `timeout_s` is in seconds. `data` names files in the folder of data sets, `tools` what else the machine must have
+    (c++, gpu). `processes` train at the same time in one run, which takes `memory_gb` (10^9 bytes; None: not declared).
     """
 
     variants: Mapping[str, Variant]
@@ -164,7 +165,7 @@ class Program:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What the machine must bring: data, c++, gpu, N-processes."""
+        """What the machine must have: data, c++, gpu, N-processes."""
         processes = (f"{self.processes}-processes",) if self.processes > 1 else ()
         return (*(("data",) if self.data else ()), *self.tools, *processes)
 
@@ -179,7 +180,7 @@ class Oracle:
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """Where the fault is, and the iteration (from 1) at which it first acts: what detectors are scored on."""
+    """Where the fault is, and the iteration (from 1) in which it first acts: detectors are scored on both."""
 
     site: Site
     iteration: int = 1
@@ -188,7 +189,7 @@ class GroundTruth:
 
 @dataclass(frozen=True)
 class Plot:
-    """The figure of a case: panels of curves over `x`, or a heat map in their place."""
+    """The figure of a case: panels of curves over `x`, or a heat map instead of them."""
 
     x: str = "step"
     panels: tuple[Panel, ...] = ()
@@ -197,7 +198,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Case:
-    """One scenario of a bug. A case that is not `portable` says something of its own environment only."""
+    """One scenario of a bug. The numbers of a case that is not `portable` hold in its own environment only."""
 
     bug: str
     name: str
@@ -211,12 +212,13 @@ class Case:
 
     @property
     def id(self) -> str:
+        """BUG/CASE."""
         return f"{self.bug}/{self.name}"
 
 
 @dataclass(frozen=True)
 class Bug:
-    """What config.json says. `retired` is the day and the reason, of a bug that is run only when it is named."""
+    """A bug, as config.json describes it. `retired` is the day and the reason; it then runs only when it is named."""
 
     id: str
     directory: Path
@@ -226,7 +228,7 @@ class Bug:
     site: Site
     environment: str
     cases: Mapping[str, Case]
-    # Of all its cases, also where some are left out of `cases`.
+    # The scripts of all its cases, also of those that a filter has left out of `cases`.
     variant_scripts: frozenset[Path]
     affected: Versions | None = None
     fixed: Versions | None = None
@@ -234,12 +236,12 @@ class Bug:
 
     @property
     def scripts(self) -> tuple[Path, ...]:
-        """What the variants consist of: every Python file of the bug, but for `fault` and `why`."""
+        """The programs of the variants and their modules: every Python file of the bug except `fault` and `why`."""
         return tuple(path for path in sorted(self.directory.glob("*.py")) if path.name not in (FAULT, WHY))
 
     @property
     def shared(self) -> tuple[Path, ...]:
-        """Those of `scripts` that are no variant's own: what several of them import."""
+        """The modules that variants import: those of `scripts` that are not the script of a variant."""
         return tuple(path for path in self.scripts if path not in self.variant_scripts)
 
     @property
@@ -256,12 +258,13 @@ class Bug:
 
     @property
     def expected(self) -> Path:
+        """The folder of the bug's expected records and figures."""
         return self.directory / "expected"
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a user names by BUG, BUG/CASE or BUG/CASE/VARIANT."""
+    """A case and the variants of it to run: what a user names by BUG, BUG/CASE or BUG/CASE/VARIANT."""
 
     bug: Bug
     case: Case
