@@ -1,6 +1,6 @@
 """JSON schemas of the files that people write and programs read, for editors and the docs.
 
-`python -m trainbugs.schemas` writes them to docs/schemas anew.
+`python -m trainbugs.schemas` rewrites them in docs/schemas.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ SCHEMAS = {"config": Config, "run-record": RunRecord, "verdict": VerdictRecord}
 
 
 def texts() -> dict[str, str]:
-    """By file name, the text of each schema."""
+    """The text of each schema, by file name."""
     return {f"{name}.json": text_of(schema(kind)) for name, kind in SCHEMAS.items()}
 
 

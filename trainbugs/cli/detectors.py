@@ -29,48 +29,50 @@ def _add_evaluate(to: Commands) -> None:
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
         "evaluate --detector my/own/detector --bugs SO-60335387/digits --no-controls",
     ]
-    made = add(to, "evaluate", evaluate_command, text, examples)
-    made.set_defaults(status=2)
-    made.add_argument(
+    parser = add(to, "evaluate", evaluate_command, text, examples)
+    parser.set_defaults(status=2)
+    parser.add_argument(
         "--detector", nargs="+", action="extend", required=True, metavar="NAME|DIR",
         help="of `trainbugs detectors`, or a directory; several are scored side by side",
     )  # fmt: skip
-    made.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
-    made.add_argument("--no-controls", action="store_true", help="leave the clean controls out")
-    made.add_argument(
+    parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
+    parser.add_argument("--no-controls", action="store_true", help="leave the clean controls out")
+    parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
         help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
     )  # fmt: skip
-    made.add_argument(
+    parser.add_argument(
         "--overhead", default="SO-60335387/digits", metavar="BUG/CASE|none", help="whose fixed program is timed"
     )
-    made.add_argument("--repeats", type=count, default=3, help="bare and watched runs for the overhead; default: 3")
-    # Not those of a session, which are for the runs of programs.
-    made.add_argument(
+    parser.add_argument("--repeats", type=count, default=3, help="bare and watched runs for the overhead; default: 3")
+    # Not the options of a session with these names, which are for the runs of programs.
+    parser.add_argument(
         "--timeout", dest="check_timeout_s", type=positive, metavar="SECONDS",
         help="for each check; default: the detector's",
     )  # fmt: skip
-    made.add_argument("--force", dest="ask_again", action="store_true", help="ask again what has been answered before")
+    parser.add_argument(
+        "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
+    )
     seeds = "comma-separated; default: the first one of each case"
-    add_options(made, "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
-    made.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
-    _add_out(made)
+    add_options(parser, "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
+    parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
+    _add_out(parser)
 
 
 def _add_scores(to: Commands) -> None:
     examples = ["scores", "scores --from results --format pdf"]
-    made = add(to, "scores", scores_command, "score detectors from their records", examples)
-    made.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
-    made.add_argument(
+    parser = add(to, "scores", scores_command, "score detectors from their records", examples)
+    parser.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
+    parser.add_argument(
         "--from", dest="source", choices=("expected", "results"), default="expected", help="whose records"
     )
-    made.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="of figures; default: png")
-    add_options(made, "results")
-    _add_out(made)
+    parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="of figures; default: png")
+    add_options(parser, "results")
+    _add_out(parser)
 
 
-def _add_out(made: Parser) -> None:
-    made.add_argument("--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores")
+def _add_out(parser: Parser) -> None:
+    parser.add_argument("--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores")
 
 
 def detectors_command(arguments: Namespace) -> int:
@@ -79,15 +81,15 @@ def detectors_command(arguments: Namespace) -> int:
 
     root = api.load().root
     rows = [["DETECTOR", "VERSION", "NEEDS", "TORCH", "RULES", "WHAT IT LOOKS FOR"]]
-    for each in (detectors.load(root, name) for name in detectors.names(root)):
-        needs, rules = ", ".join(sorted(each.needs)), ", ".join(rule.name for rule in each.rules)
-        rows.append([each.name, each.version, needs, each.torch or "any", rules, each.title])
+    for detector in (detectors.load(root, name) for name in detectors.names(root)):
+        needs, rules = ", ".join(sorted(detector.needs)), ", ".join(rule.name for rule in detector.rules)
+        rows.append([detector.name, detector.version, needs, detector.torch or "any", rules, detector.title])
     print(columns(rows))
     return 0
 
 
 def evaluate_command(arguments: Namespace) -> int:
-    """Evaluate detectors; status 1 where some check of a detector failed, 2 where a program does not run by itself."""
+    """Evaluate detectors; status 1 where a check of a detector failed, 2 where a program does not run without one."""
     from evaluation.running import campaign
     from evaluation.running.promote import promote_checks, refuse_part
     from runner.progress.lines import on_stderr
@@ -152,7 +154,7 @@ def _show(
     out: Path,
     kind: str = "png",
 ) -> None:
-    """Print the scores; write them, what they are made of, and figures."""
+    """Print the scores; write them, the outcomes behind them, and figures."""
     from evaluation.scoring import report
     from evaluation.scoring.scores import outcomes, scores
     from plots.detectors import draw
