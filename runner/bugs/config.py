@@ -70,7 +70,7 @@ class WrittenCase(Written, frozen=True):
         Meta(min_length=1, description="All of them, for every seed, make the verdict REPRODUCED."),
     ]
     benign: Annotated[
-        bool, Meta(description="True where the code is wrong, but its result as good as the fixed one's.")
+        bool, Meta(description="True where the code is wrong, but its result is as good as the fixed one's.")
     ] = False
     portable: Annotated[
         bool,
@@ -90,7 +90,7 @@ class WrittenCase(Written, frozen=True):
     ] = ()
     memory_gb: Annotated[
         Annotated[float, Meta(gt=0)] | None,
-        Meta(description="Memory that a run needs, all its processes together, in GB; default: as expected runs took."),
+        Meta(description="Memory that a run needs, all its processes together, in GB; default: from expected runs."),
     ] = None
     seeds: Annotated[Seeds | None, Meta(description="Overrides the bug's seeds.")] = None
     timeout_s: Annotated[Seconds | None, Meta(description="Overrides the bug's timeout_s.")] = None

@@ -1,4 +1,4 @@
-"""A network namespace that holds nothing but localhost. supervisor.py runs this file, and imports no module of ours."""
+"""A network namespace that holds nothing but localhost. supervisor.py runs this file, since it imports no module."""
 
 import ctypes
 import fcntl
