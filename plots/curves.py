@@ -1,4 +1,4 @@
-"""How did training go? Curves of a case: each variant by itself, and buggy over fixed with the spread over seeds."""
+"""Training curves of a case: each variant by itself, and buggy over fixed, with the range over seeds."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ def draw_case(
 ) -> list[Path]:
     """Draw a case into `directory`, from its finished runs; `kind` is png, pdf or svg. Returns the files written.
 
-    origin_<case> and fix_<case> show one variant, compare_<case> lays both over each other; `only` chooses by these
+    origin_<case> and fix_<case> show one variant, compare_<case> shows both in the same axes; `only` chooses by these
     names. Raises MeasureError where a metric is missing or not a number, or the runs of a variant differ in length.
     """
     done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
@@ -63,19 +63,19 @@ def _compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
 
 
 def _axes(figure: "Figure", case: Case) -> "list[Axes]":
-    made = figure.subplots(1, len(case.plot.panels), squeeze=False)
-    for axes in made[0]:
+    grid = figure.subplots(1, len(case.plot.panels), squeeze=False)
+    for axes in grid[0]:
         axes.set_xlabel(case.plot.x)
-    return list(made[0])
+    return list(grid[0])
 
 
 def _plot(
     axes: "Axes", case: Case, line: Line, variant: str, runs: Sequence[RunRecord], colour: str, label: str
 ) -> None:
-    """Mean over the seeds, with the range of the seeds as a band."""
+    """Draw the mean over the seeds, with their range as a band."""
     x, y = _curves(case, line, variant, runs)
     marker = "o" if len(x) <= SMALL else None
-    # Dashed lines lie below, broad and pale, so that a line on top of one hides nothing.
+    # Dashed lines lie below, wide and pale, so that a line on top of one does not hide it.
     look: dict[str, Any] = (
         {"linestyle": "--", "linewidth": 3.0, "alpha": 0.5} if line.dashed else {"linestyle": "-", "zorder": 3}
     )

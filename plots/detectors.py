@@ -1,4 +1,4 @@
-"""Figures of detectors: which finds which bug and how late, as a matrix, and overhead against detection."""
+"""Figures of detectors: a matrix of outcomes with delays, and the detection rate against the overhead."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CELL_INCHES = (0.68, 0.3)
-# Labels of points at one height and closer than this factor are put above each other.
+# Labels of points that are at the same height and closer than this factor are stacked.
 CROWDED = 1.6
 TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
 
 
 def draw(outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind: str) -> list[Path]:
-    """Draw matrix.<kind>, and overhead.<kind> where something was timed. Tables are those of `scores`."""
+    """Draw matrix.<kind>, and overhead.<kind> where something was timed; returns the files written.
+
+    `outcomes` and `scores` are the tables of evaluation.scoring.scores.
+    """
     paths = [_matrix(outcomes, scores, directory / f"matrix.{kind}")] if (outcomes.kind == "buggy").any() else []
     timed = scores[scores.overhead.notna()]
     return paths if timed.empty else [*paths, _overhead(timed, directory / f"overhead.{kind}")]
@@ -44,7 +47,7 @@ def _matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Pat
 
 
 def _outcome(mine: "pd.DataFrame") -> tuple[str, str]:
-    """State and text of a cell: what became of a case, over all seeds."""
+    """The state and the text of a cell: the outcome of a case, over all seeds."""
     buggy, fixed = mine[mine.kind == "buggy"], mine[mine.kind == "fixed"]
     if buggy.empty:
         return "did not run", ""
@@ -95,7 +98,7 @@ def _legend(axes: "Axes") -> None:
 
 
 def _overhead(timed: "pd.DataFrame", path: Path) -> Path:
-    """One point for each detector and kind of references: its rules cost the same, the best one is shown."""
+    """One point for each detector and kind of references, for its best rule: all its rules cost the same."""
     best = timed.sort_values("paired_rate", ascending=False, kind="stable").drop_duplicates(["detector", "references"])
     best = best.sort_values(["paired_rate", "overhead"])
     with styled():

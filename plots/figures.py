@@ -1,4 +1,4 @@
-"""Which figures belong to which runs, and where do they go? One that cannot be drawn stops no other."""
+"""The figures of runs and their files; a figure that cannot be drawn does not stop the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
         except MeasureError as error:
             problems.append(f"{item.case.id}: no curves: {error}")
         except (ValueError, ArithmeticError) as error:
-            # A text where a number belongs, a number at which an axis overflows, a label that is no formula.
+            # For example text instead of a number, a number too large for an axis, a label that is not a valid formula.
             problems.append(f"{item.case.id}: no curves: cannot be drawn: {brief(str(error))}")
     if out and runs:
         paths.append(draw_summary([(item.case, item.records) for item in runs], out, kind))
@@ -69,6 +69,9 @@ def _committed(bug: Bug) -> Only:
 
 
 def draw_maps(bugs: Sequence[Bug], out: Path, kind: str) -> list[Path]:
-    """Draw out/<bug>/versions.<kind> of every bug that has an expected map of versions."""
+    """Draw out/<bug>/versions.<kind> of every bug that has an expected map of versions; returns the files written.
+
+    Raises ResultsError where a record cannot be read.
+    """
     maps = [(bug, findings(bug, version_records(bug))) for bug in bugs]
-    return [draw_versions(bug, found, out / bug.id, kind) for bug, found in maps if found]
+    return [draw_versions(bug, rows, out / bug.id, kind) for bug, rows in maps if rows]

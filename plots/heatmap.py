@@ -1,4 +1,4 @@
-"""How large is a metric for each combination? A cell a record: a colour where there is a number, and a word."""
+"""Heat maps of a case: a cell for each record, with a colour where there is a number, and a word."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
-# From rounding of single precision to a difference as large as the values themselves.
+# From rounding errors of single precision to a difference as large as the values themselves.
 RANGE = (1e-8, 1.0)
 INCHES = (0.95, 0.19)
 
@@ -29,18 +29,18 @@ def draw_heatmaps(
 ) -> list[Path]:
     """Draw origin_, fix_ and compare_<case> as far as there are finished runs and `only` says so; returns the files.
 
-    Of several seeds the largest value is drawn. Raises MeasureError where a metric that the map names is missing.
+    The largest value over the seeds is drawn. Raises MeasureError where a metric that the map names is missing.
     """
     assert case.plot.heatmap is not None
     done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
-    wanted: dict[str, tuple[str, ...]] = {
+    figures: dict[str, tuple[str, ...]] = {
         f"{PREFIX[variant]}_{case.name}": (variant,) for variant in VARIANTS if done[variant]
     }
     if all(done.values()):
-        wanted[f"compare_{case.name}"] = VARIANTS
+        figures[f"compare_{case.name}"] = VARIANTS
     written = []
     with styled():
-        for name, variants in wanted.items():
+        for name, variants in figures.items():
             if not only(name):
                 continue
             cells = {variant: _cells(case.plot.heatmap, done[variant]) for variant in variants}
@@ -51,7 +51,7 @@ def draw_heatmaps(
 
 
 def _cells(heatmap: Heatmap, runs: Sequence[RunRecord]) -> Cells:
-    """(row, column) -> value and word."""
+    """The value and the word of each (row, column)."""
     cells: dict[tuple[str, str], tuple[float | None, str]] = {}
     for record in (record for run in runs for record in run.metrics):
         lacking = [name for name in heatmap.metrics if name not in record]

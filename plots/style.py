@@ -1,4 +1,4 @@
-"""How do figures look? One place for colours, sizes and the writing of files."""
+"""The style of figures: colours, sizes, and the function that writes the files."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -38,34 +38,34 @@ SETTINGS: dict[Any, Any] = {
     "grid.alpha": 0.3,
     "legend.frameon": False,
     "savefig.dpi": 120,
-    # The same records give the same file, whenever and wherever they are drawn.
+    # With a fixed salt, the same records give the same file, whenever and wherever they are drawn.
     "svg.hashsalt": "trainbugs",
 }
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The project's settings of matplotlib, on a backend that needs no screen."""
+    """A context with the project's settings of matplotlib."""
     with matplotlib.rc_context(SETTINGS):
         yield
 
 
 def new_figure(panels: int) -> "Figure":
-    """An empty figure, wide enough for that many panels side by side."""
+    """An empty figure, wide enough for that many panels side by side. Without pyplot it needs no screen."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(PANEL_INCHES[0] * panels, PANEL_INCHES[1]), layout="constrained")
 
 
 def seeds_text(records: "Sequence[RunRecord]") -> str:
-    """How a title says which seeds are drawn, and that the fault was put back."""
+    """The part of a title that says which seeds are drawn, and whether the fault was put back."""
     seeds = sorted({record.seed for record in records})
     injected = ", fault injected" if any(record.injected for record in records) else ""
     return injected + (f" (seed {seeds[0]})" if len(seeds) == 1 else f" (mean and range of {len(seeds)} seeds)")
 
 
 def save(figure: "Figure", path: Path) -> Path:
-    """Write the figure, without the date; raises ResultsError where that is impossible."""
+    """Write the figure to `path` atomically, without a date; raises ResultsError where that is impossible."""
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[path.suffix[1:]]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

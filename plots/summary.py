@@ -1,4 +1,4 @@
-"""What became of the whole benchmark? One figure: every case, its verdict, and how long its runs took."""
+"""The summary of all cases in one figure: the verdict of each, and how long its runs took."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def draw_summary(runs: Sequence[tuple[Case, Sequence[RunRecord]]], directory: Path, kind: str) -> Path:
-    """Draw summary.<kind>: of each case the runs behind its verdict, failed ones included."""
+    """Draw summary.<kind> from the runs behind each case's verdict, failed ones included; returns the file written."""
     with styled():
         figure = new_figure(2)
         figure.set_figheight(1.4 + 0.45 * len(runs))

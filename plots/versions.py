@@ -1,4 +1,4 @@
-"""Which versions are affected? A map: one row a case, one column a release."""
+"""The map of affected versions: a row for each case, a column for each release."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ CELL_INCHES = (0.95, 0.5)
 
 
 def draw_versions(bug: Bug, findings: Sequence[Finding], directory: Path, kind: str) -> Path:
-    """Draw versions.<kind> into `directory`, from the findings of at least one case in one environment."""
+    """Draw versions.<kind> into `directory`, from at least one finding; returns the file written."""
     cases = [case for case in bug.cases if any(item.case == case for item in findings)]
     torches = sorted({item.torch for item in findings}, key=version_order)
     with styled():

@@ -1,4 +1,4 @@
-"""`python -m runner` is the console command `trainbugs`."""
+"""The entry point of `python -m runner`, which is the console command `trainbugs`."""
 
 from trainbugs.cli.main import main
 

@@ -1,12 +1,12 @@
-"""What can go wrong for a user: every message is one line that says what, where, what was expected, what to do."""
+"""Errors for users: each message is one line that says what is wrong, where, what was expected, and what to do."""
 
 
 class TrainbugsError(Exception):
-    """The base of all; only `trainbugs.cli.main.main` catches it, prints its line and exits with status 2."""
+    """The base class; `trainbugs.cli.main.main` alone ends the program for one: it prints the line and exits with 2."""
 
 
 class UsageError(TrainbugsError):
-    """What was asked for does not exist or does not fit together."""
+    """What the user asked for does not exist, or its parts do not fit together."""
 
 
 class CatalogError(TrainbugsError):
@@ -30,8 +30,8 @@ class MeasureError(TrainbugsError):
 
 
 class ClusterError(TrainbugsError):
-    """A cluster cannot be reached or was lost, or it could not do a call; the call itself may be right."""
+    """A cluster cannot be reached, was lost, or could not execute a call; the call itself may be correct."""
 
 
 class WorkerLostError(ClusterError):
-    """Every worker that tried a call was lost while it did. The call may be what kills them."""
+    """Every worker that tried a call was lost during it. The call may be what kills them."""

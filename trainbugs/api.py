@@ -30,8 +30,8 @@ def run(*names: str, root: Path | None = None, **options: "Unpack[OptionValues]"
     """Run BUG[/CASE[/VARIANT]] … and judge them: one Outcome (verdict, records, drift) per case.
 
     The options are those of `trainbugs run`, by the names of `runner.session.options.Options`: `seeds=[0, 1]`,
-    `device="cuda"`, `python="/path/to/python"`. Builds what environments are missing (gigabytes). Raises
-    TrainbugsError: for a bug or an option that there is not, or an environment that cannot be built.
+    `device="cuda"`, `python="/path/to/python"`. Missing environments are built (gigabytes). Raises TrainbugsError for
+    an unknown bug or option, or an environment that cannot be built.
     """
     from runner.progress.lines import on_stderr
     from runner.session.options import from_values
@@ -43,7 +43,7 @@ def run(*names: str, root: Path | None = None, **options: "Unpack[OptionValues]"
 
 
 def results(*bugs: str, folder: Path | str = "results") -> "pd.DataFrame":
-    """All run records of a results folder as one table, or those of some bugs: one row per record of a script.
+    """The run records of a results folder, all or those of some bugs, as a table: one row per record of a script.
 
     Files that cannot be read are left out, each with a warning.
     """

@@ -1,20 +1,32 @@
 """JSON schemas of the files that people write and programs read, for editors and the docs.
 
-`python -m trainbugs.schemas` writes them to docs/schemas anew.
+`python -m trainbugs.schemas` rewrites them in docs/schemas.
 """
 
 from pathlib import Path
 
+from evaluation.catalog.controls import Described
+from evaluation.model import Description, OwnAnswer
+from evaluation.records import CheckRecord, OverheadRecord
 from runner.bugs.config import Config
 from runner.files.structs import schema, text_of
 from runner.results.record import RunRecord, VerdictRecord
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
-SCHEMAS = {"config": Config, "run-record": RunRecord, "verdict": VerdictRecord}
+SCHEMAS = {
+    "config": Config,
+    "run-record": RunRecord,
+    "verdict": VerdictRecord,
+    "detector": Description,
+    "controls": Described,
+    "answer": OwnAnswer,
+    "check-record": CheckRecord,
+    "overhead-record": OverheadRecord,
+}
 
 
 def texts() -> dict[str, str]:
-    """By file name, the text of each schema."""
+    """The text of each schema, by file name."""
     return {f"{name}.json": text_of(schema(kind)) for name, kind in SCHEMAS.items()}
 
 

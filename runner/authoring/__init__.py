@@ -1,1 +1,1 @@
-"""Tools for people who write bugs: validation, scaffold, working copies."""
+"""Tools for people who write bugs: validation, scaffolding, working copies."""

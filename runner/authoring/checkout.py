@@ -1,4 +1,4 @@
-"""How does a user get a copy to play with? Working copies of a bug, with its own names or with neutral ones."""
+"""Working copies of a bug for users to try things out, with its own file names or with neutral ones."""
 
 import hashlib
 import json
@@ -12,10 +12,11 @@ from runner.errors import UsageError
 
 
 def checkout(targets: Sequence[Target], directory: Path, blind: bool, python: str = "python3") -> list[str]:
-    """Fill a new directory with the scripts of the targets; returns lines that say how to run each one, by `python`.
+    """Fill a new directory with the scripts of the targets; returns lines that say how to run each one with `python`.
 
-    Every script gets a JSON file with the parameters of its case. With `blind` the scripts have neutral names, and
-    nothing in the directory tells which variant is which; only the returned lines do.
+    There is a JSON file with the parameters of each case. With `blind` the scripts have neutral names, and nothing in
+    the directory says which variant is which; only the returned lines do. Raises UsageError where the directory is not
+    empty or cannot be written.
     """
     if directory.exists() and any(directory.iterdir() if directory.is_dir() else [directory]):
         raise UsageError(f"{directory} exists and is not empty; name a new directory")
@@ -53,7 +54,7 @@ def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
     for shared in bug.shared:
         shutil.copy(shared, directory / shared.name)
     chosen = {target.case.program.variants[variant].script for target in targets for variant in target.variants}
-    # Numbered in the order of their hashes: stable, and unrelated to which is which.
+    # Numbered in the order of their hashes, which is stable and does not depend on the variant.
     order = sorted(chosen, key=lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
     names = {script: f"program{index}.py" for index, script in enumerate(order, 1)}
     for script, name in names.items():

@@ -1,4 +1,4 @@
-"""What does a new bug begin with? A directory with every file that a bug has, each place to fill in marked TODO."""
+"""The scaffold of a new bug: a directory with every file that a bug has, each gap marked TODO."""
 
 import re
 from pathlib import Path
@@ -14,8 +14,8 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 def new(name: str, directory: Path, root: Path, environment_name: str) -> list[Path]:
     """Make the directory of a bug called `name`; returns its files. `root` holds the environments.
 
-    The scripts of both variants are one working program: what differs is still to be written. Raises UsageError for a
-    name that is none, a directory that is there and an environment that is not, ResultsError where it cannot write.
+    The scripts of both variants are the same working program: their difference is still to be written. Raises
+    UsageError for an invalid ID, an existing directory or an unknown environment, ResultsError where it cannot write.
     """
     if not ID.fullmatch(name):
         raise UsageError(f"{name!r} is no ID; expected letters, digits, dots, dashes: PyTorch-115607, SO-60335387")

@@ -1,4 +1,4 @@
-"""Is a bug directory well formed? Static checks that give a list of problems; nothing is run."""
+"""Validation of bug directories: static checks that return a list of problems and run no script."""
 
 import ast
 import difflib
@@ -19,17 +19,17 @@ from runner.verdicts.affected import AFFECTED, findings
 from runner.verdicts.series import values
 from runner.verdicts.verdict import INVALID
 
-# Words by which a script would tell a reader, or a detector, what it is. Words of PyTorch's own API are none of them.
+# Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own API do not match.
 TELLTALE = re.compile(r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b")
 ALLOWED = re.compile(r"TRAINBUGS_[A-Z]+|trainbugs run|\.cache|\"trainbugs\"")
 SECTIONS = ("What to expect", "What is wrong", "Root cause", "The fix", "Impact", "How it could be detected")
-# Comparing two scripts takes time that grows with the square of this.
+# The time to compare two scripts grows with the square of their length.
 MAX_LINES = 2_000
 DIFF_BLOCK = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def problems(directory: Path, root: Path) -> list[str]:
-    """What is wrong with a bug directory; `root` holds the environments. Empty where it is well formed."""
+    """What is wrong with a bug directory, a line each; empty where it is well formed. `root` holds the environments."""
     try:
         bug = load_bug(directory)
     except CatalogError as error:
@@ -38,8 +38,8 @@ def problems(directory: Path, root: Path) -> list[str]:
     if unreadable:
         return unreadable
     checks = (_check_todo, _check_files, _check_scripts, _check_readme, _check_cases)
-    found = [problem for check in checks for problem in check(bug)]
-    return [*found, *_check_environments(bug, root), *_check_expected(bug, root), *_check_map(bug, root)]
+    wrong = [problem for check in checks for problem in check(bug)]
+    return [*wrong, *_check_environments(bug, root), *_check_expected(bug, root), *_check_map(bug, root)]
 
 
 def _check_text(path: Path) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _check_text(path: Path) -> Iterator[str]:
 
 
 def real_diff(case: Case) -> str:
-    """The difference between the scripts of a case as the README must show it (unified, three lines of context)."""
+    """The diff between the scripts of a case that its README must show (unified, three lines of context)."""
     buggy, fixed = (case.program.variants[name].script for name in VARIANTS)
     lines = difflib.unified_diff(_lines(buggy), _lines(fixed), buggy.name, fixed.name)
     return "".join(lines)
@@ -75,7 +75,7 @@ def _check_files(bug: Bug) -> Iterator[str]:
         for variant in case.program.variants.values():
             if not variant.script.is_file():
                 yield f"case {case.name}: there is no {variant.script.name}; add it, or name another script"
-    # Else it is a file of a package, or any file of this machine.
+    # Only among the scripts: any other name is a file of a package, or could be any file on this machine.
     site = next((script for script in bug.scripts if script.name == bug.site.file), None)
     if site is not None and bug.site.line is not None and bug.site.line > len(_lines(site)):
         yield f"site.line is {bug.site.line}, {bug.site.file} has {len(_lines(site))} lines"
@@ -93,11 +93,11 @@ def _check_scripts(bug: Bug) -> Iterator[str]:
             yield f"{script.name}: cannot be parsed: an expression in it is nested too deeply"
             continue
         for number, line in enumerate(text.splitlines(), 1):
-            told = TELLTALE.search(ALLOWED.sub("", line))
-            if told:
-                yield f"{script.name}: line {number} says {told.group()!r}; say that in the README, detectors read this"
+            word = TELLTALE.search(ALLOWED.sub("", line))
+            if word:
+                yield f"{script.name}: line {number} says {word.group()!r}; say that in the README, detectors read this"
         imported = _imports(tree)
-        for name in sorted(imported & {"runner", "plots", "detectors"}):
+        for name in sorted(imported & {"runner", "plots", "detectors", "evaluation", "trainbugs"}):
             yield f"{script.name}: imports {name}; a script must run without this project"
         own = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
         for name in sorted(imported & own):
@@ -105,7 +105,7 @@ def _check_scripts(bug: Bug) -> Iterator[str]:
 
 
 def _parse(text: str) -> ast.Module:
-    with warnings.catch_warnings():  # of odd escapes, say: they are no problem of the directory
+    with warnings.catch_warnings():  # about invalid escapes, say: they are not a problem of the directory
         warnings.simplefilter("ignore")
         return ast.parse(text)
 
@@ -123,10 +123,10 @@ def _check_readme(bug: Bug) -> Iterator[str]:
             yield f"README.md has no section '## {section}'"
     blocks = {_bare(block) for block in DIFF_BLOCK.findall(text)}
     for case in _by_scripts(bug):
-        wanted = _bare(real_diff(case))
-        if wanted and wanted not in blocks:
-            yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{wanted}"
-        if not wanted and len({variant.environment for variant in case.program.variants.values()}) == 1:
+        diff = _bare(real_diff(case))
+        if diff and diff not in blocks:
+            yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{diff}"
+        if not diff and len({variant.environment for variant in case.program.variants.values()}) == 1:
             yield f"case {case.name}: the variants have the same script in the same environment"
 
 
@@ -146,10 +146,10 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
         except ResultsError as error:
             yield str(error)
             continue
-        found = {(record.variant, record.seed) for record in records if record.ok}
-        wanted = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
-        if found != wanted:
-            have = f"{len(found & wanted)} of {len(wanted)} runs"
+        finished = {(record.variant, record.seed) for record in records if record.ok}
+        required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
+        if finished != required:
+            have = f"{len(finished & required)} of {len(required)} runs"
             yield f"expected/{case.name} has {have}; `trainbugs run {bug.id} --update-expected` makes them"
             continue
         yield from _check_current(bug, case, records, root)
@@ -164,7 +164,7 @@ def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
 
 
 def _is_current(bug: Bug, case: Case, record: RunRecord, named: str, root: Path) -> bool:
-    """Whether a record is of today's scripts, parameters and lock of that environment: its key comes out again."""
+    """Whether a record is of the present scripts, parameters and lock of that environment: its key is the same."""
     runtime = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
     scripts = read_scripts(bug, case.program.variants[record.variant])
     key = run_key(case, record.variant, scripts, record.seed, record.device, runtime, record.data)
@@ -173,7 +173,7 @@ def _is_current(bug: Bug, case: Case, record: RunRecord, named: str, root: Path)
 
 
 def _check_map(bug: Bug, root: Path) -> Iterator[str]:
-    """The map of versions is of today's files, and `affected` in the config says what it says."""
+    """The map of versions is of the present files, and agrees with `affected` in config.json."""
     try:
         records = version_records(bug)
     except ResultsError as error:
@@ -189,20 +189,20 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
     for item in findings(bug, records):
         states.setdefault(item.torch, set()).add(item.state)
     named = set(bug.affected.versions) if bug.affected else set()
-    for torch, found in states.items():
-        if found != {INVALID} and (AFFECTED in found) != (torch in named):
-            said = "names" if torch in named else "does not name"
-            yield f"config.json: affected {said} {torch}; the map in expected/versions has {', '.join(sorted(found))}"
+    for torch, shown in states.items():
+        if shown != {INVALID} and (AFFECTED in shown) != (torch in named):
+            verb = "names" if torch in named else "does not name"
+            yield f"config.json: affected {verb} {torch}; the map in expected/versions has {', '.join(sorted(shown))}"
 
 
 def _check_series(bug: Bug, case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
-    """Every metric that an expectation or a figure names is in the expected records."""
-    wanted: list[tuple[str, Series]] = [(item.variant, item) for item in case.oracle.expectations]
+    """Every metric that an expectation or a figure names exists in the expected records."""
+    required: list[tuple[str, Series]] = [(item.variant, item) for item in case.oracle.expectations]
     panels = () if case.plot.heatmap else case.plot.panels
-    wanted += [(variant, line) for panel in panels for line in panel.lines for variant in VARIANTS]
+    required += [(variant, line) for panel in panels for line in panel.lines for variant in VARIANTS]
     for seed in case.program.seeds:
         by_variant = {record.variant: record.metrics for record in records if record.seed == seed}
-        for variant, series in wanted:
+        for variant, series in required:
             try:
                 values(series, variant, by_variant)
             except MeasureError as error:
@@ -211,8 +211,8 @@ def _check_series(bug: Bug, case: Case, records: Iterable[RunRecord]) -> Iterato
 
 def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
     known = spec.names(root)
-    wanted = {variant.environment for case in bug.cases.values() for variant in case.program.variants.values()}
-    for name in sorted(wanted - set(known)):
+    named = {variant.environment for case in bug.cases.values() for variant in case.program.variants.values()}
+    for name in sorted(named - set(known)):
         yield f"there is no environment {name!r}; expected one of {', '.join(known) or '(none)'}"
 
 
@@ -229,7 +229,7 @@ def _imports(tree: ast.Module) -> set[str]:
 
 
 def _bare(text: str) -> str:
-    """Without blanks at the ends of lines, and blank lines at the end, which editors take away."""
+    """The text without blanks at the ends of lines and blank lines at the end, which editors remove."""
     return "\n".join(line.rstrip() for line in text.splitlines()).rstrip("\n")
 
 

@@ -1,1 +1,1 @@
-"""Bugs: what they are made of, and the catalogue that reads them."""
+"""Bugs: the parts of a bug, the format of its config.json, and the catalogue that reads it."""

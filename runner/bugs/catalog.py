@@ -25,6 +25,7 @@ class Catalog:
     root: Path
 
     def ids(self) -> tuple[str, ...]:
+        """The sorted IDs of all directories with a config.json; none is read."""
         directory = self.root / "bugs"
         return tuple(sorted(path.parent.name for path in directory.glob("*/config.json")))
 
@@ -44,9 +45,10 @@ class Catalog:
         raise UsageError(f"there is no bug {name!r}{near(name, self.ids())}; `trainbugs list` shows all")
 
     def select(self, names: Iterable[str], elsewhere: bool = False) -> list[Target]:
-        """Targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory.
+        """The targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory.
 
-        For runs `elsewhere` than in a bug's own environment, BUG stands for its portable cases only.
+        With `elsewhere` (not in the bug's own environment), BUG stands for its portable cases only. Raises UsageError
+        or CatalogError.
         """
         return [target for name in names for target in self._select(name, elsewhere)]
 
@@ -64,7 +66,7 @@ class Catalog:
         return [Target(bug, case, tuple(rest[1:]) or VARIANTS) for case in cases]
 
     def _split(self, name: str) -> tuple[Bug, list[str]]:
-        """The bug that a name begins with, and the rest; the catalogue's IDs come before paths."""
+        """The bug that a name begins with, and the remaining parts; an ID of the catalogue wins over a path."""
         first, *rest = name.strip("/").split("/")
         if self._has(first):
             return self.bug(first), rest
@@ -81,7 +83,10 @@ class Catalog:
 
 
 def default_root() -> Path:
-    """The directory that holds `bugs` and `environments`: the checkout that this package was installed from."""
+    """The directory that holds `bugs` and `environments`: the checkout that this package was installed from.
+
+    Raises CatalogError where it has no folder `bugs`.
+    """
     root = Path(__file__).resolve().parents[2]
     if not (root / "bugs").is_dir():
         raise CatalogError(f"{root} holds no folder bugs; install from a checkout with `pip install -e .`")
@@ -89,7 +94,7 @@ def default_root() -> Path:
 
 
 def _holds_config(directory: Path) -> bool:
-    """Whether a config.json of any kind is there, also one that must not be read."""
+    """Whether a config.json exists, even one that is not safe to read."""
     path = directory / "config.json"
     return path.is_symlink() or path.exists()
 
@@ -97,7 +102,7 @@ def _holds_config(directory: Path) -> bool:
 def load_bug(directory: Path) -> Bug:
     """Read and check `directory/config.json`; raises CatalogError naming the file, the key and the value.
 
-    Also for a directory with files that are not safe to read: every bug may be a stranger's.
+    Also raises it where a file of the directory is not safe to read: a bug may come from anyone.
     """
     path = directory / "config.json"
     value = read_json(path, directory)
@@ -113,9 +118,9 @@ def load_bug(directory: Path) -> Bug:
 
 
 def read_json(path: Path, within: Path | None = None) -> Any:
-    """The JSON in a short file of lines that can be printed; raises CatalogError.
+    """The JSON in a file that is short and printable, as `untrusted.check_short` defines it; raises CatalogError.
 
-    With `within`, no link may lead out of that folder.
+    With `within`, also raises it for a link that leads out of that folder.
     """
     try:
         value = untrusted.read_json(path, MAX_CONFIG_BYTES, within)
@@ -126,7 +131,10 @@ def read_json(path: Path, within: Path | None = None) -> Any:
 
 
 def check(value: Any, kind: type[T], path: Path) -> T:
-    """What was read from that file, as a struct; raises CatalogError naming the file, the key and the value."""
+    """Convert what was read from the file `path` to the struct `kind`.
+
+    Raises CatalogError naming the file, the key and the value.
+    """
     try:
         return as_struct(value, kind)
     except MismatchError as error:

@@ -1,4 +1,4 @@
-"""config.json of a bug, as it is written: its keys, what they mean, and what their values may be."""
+"""The format of a bug's config.json: its keys, what they mean, and which values they may have."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ from runner.bugs.model import (
 )
 
 OUTPUT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-# NumPy takes no seed above this.
+# The maximum is the largest seed that NumPy accepts.
 Seed = Annotated[int, Meta(ge=0, le=4294967295)]
 Seeds = Annotated[tuple[Seed, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
 DataFile = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$", max_length=200)]
@@ -31,11 +31,11 @@ Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 
 
 class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a person writes: no key is optional by mistake, and none is misspelt unnoticed."""
+    """Base of all parts of the file: a key without a default is required, and an unknown (misspelt) key is an error."""
 
 
 class WrittenVariant(Written, frozen=True):
-    """One program of the case."""
+    """One program of a case."""
 
     script: Annotated[Script, Meta(description="File name, beside config.json.")]
     environment: Annotated[
@@ -70,7 +70,7 @@ class WrittenCase(Written, frozen=True):
         Meta(min_length=1, description="All of them, for every seed, make the verdict REPRODUCED."),
     ]
     benign: Annotated[
-        bool, Meta(description="True where the code is wrong, but its result as good as the fixed one's.")
+        bool, Meta(description="True where the code is wrong, but its result is as good as the fixed one's.")
     ] = False
     portable: Annotated[
         bool,
@@ -90,20 +90,20 @@ class WrittenCase(Written, frozen=True):
     ] = ()
     memory_gb: Annotated[
         Annotated[float, Meta(gt=0)] | None,
-        Meta(description="Memory that a run needs, all its processes together, in GB; default: as expected runs took."),
+        Meta(description="Memory that a run needs, all its processes together, in GB; default: from expected runs."),
     ] = None
     seeds: Annotated[Seeds | None, Meta(description="Overrides the bug's seeds.")] = None
     timeout_s: Annotated[Seconds | None, Meta(description="Overrides the bug's timeout_s.")] = None
     parameters: Annotated[Mapping[str, Scalar], Meta(description="Overrides the bug's parameters.")] = {}
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what a type cannot say."""
+        """Raise ValueError for what the types above cannot express."""
         for what in ("data", "needs", "seeds"):
             check_different(what, getattr(self, what) or ())
         check_output(self.parameters)
         about = {item.variant for item in self.expectations} | {item.minus for item in self.expectations}
         for variant in VARIANTS:
-            # Else it could be REPRODUCED by a program that does nothing wrong.
+            # Without one, a program that does nothing wrong could be REPRODUCED.
             if variant not in about:
                 raise ValueError(f"expectations: no expectation is about variant {variant}")
 
@@ -116,7 +116,7 @@ class WrittenPlot(Written, frozen=True):
 
 
 class Status(Written, frozen=True):
-    """Only of a bug that is retired: it keeps its directory and its ID, and is run only when it is named."""
+    """Only of a retired bug: it keeps its directory and its ID, and runs only when it is named."""
 
     state: Literal["retired"]
     since: Annotated[Day, Meta(description="The day.")]
@@ -124,7 +124,7 @@ class Status(Written, frozen=True):
 
 
 class Config(Written, frozen=True):
-    """config.json of a bug directory: everything the runner knows of a bug."""
+    """config.json of a bug directory: everything that the runner knows about the bug."""
 
     schema: Annotated[Literal[1], Meta(description="Version of this schema.")]
     id: Annotated[Name, Meta(description="The bug's public ID; also the name of its directory.")]
@@ -160,7 +160,7 @@ class Config(Written, frozen=True):
     ] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what a type cannot say."""
+        """Raise ValueError for what the types above cannot express."""
         check_different("seeds", self.seeds)
         check_different("volatile", self.volatile)
         for name in ("output", "device"):
@@ -170,7 +170,7 @@ class Config(Written, frozen=True):
 
 
 def check_different(what: str, values: Iterable[Scalar]) -> None:
-    """Raise ValueError where a value is there twice."""
+    """Raise ValueError where a value occurs twice; `what` is the key that the message names."""
     seen: set[Scalar] = set()
     for value in values:
         if value in seen:
@@ -179,7 +179,7 @@ def check_different(what: str, values: Iterable[Scalar]) -> None:
 
 
 def check_output(parameters: Mapping[str, Scalar]) -> None:
-    """Raise ValueError where the records' file could be another one than the script's own."""
+    """Raise ValueError unless `output` is a plain file name: with another one, the records could be any file."""
     output = parameters.get("output", "metrics")
     if not isinstance(output, str) or not OUTPUT.fullmatch(output) or len(output) > 80 or output == "config":
         raise ValueError(f"parameters.output: is {output!r}, expected the name of a file without .json, not config")

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-# One of the objects that a script records.
+# One of the JSON objects that a script records.
 Record = Mapping[str, Any]
 Scalar = float | int | str | bool
 VariantName = Literal["buggy", "fixed"]
 VARIANTS: tuple[str, ...] = ("buggy", "fixed")
-# Files beside the scripts: programs about the bug, no part of any variant.
+# Programs beside the scripts that are about the bug, and belong to no variant.
 FAULT, WHY = "fault.py", "why.py"
 
 
@@ -25,7 +25,7 @@ Where = Annotated[Mapping[str, Scalar], Meta(description="Only records whose fie
 
 
 class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A part of config.json that is used as it is written."""
+    """Base of the parts of config.json that are used as they are written."""
 
 
 class Series(Part, frozen=True):
@@ -106,6 +106,7 @@ class Heatmap(Part, frozen=True):
 
     @property
     def metrics(self) -> tuple[str, ...]:
+        """Every metric that the figure reads."""
         return (*self.rows, self.columns, self.value, self.words)
 
 
@@ -136,7 +137,7 @@ class Site(Part, frozen=True):
 
 
 class Variant(Struct, frozen=True):
-    """One program of a case, and the environment that it runs in."""
+    """One program of a case, and the environment in which it runs."""
 
     name: str
     script: Path
@@ -144,10 +145,10 @@ class Variant(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """What of a case is run: its variants, with their seeds, parameters and limits, and what they need.
+    """What is run in a case: its variants, with their seeds, parameters and limits, and what they need.
 
-    `timeout_s` is in seconds. `data` are files in the folder of data sets, `tools` what else the machine must bring.
-    `processes` train at the same time in one run, which takes `memory_gb` (10^9 bytes; None: nothing is declared).
+    `timeout_s` is in seconds. `data` names files in the folder of data sets, `tools` what else the machine must have
+    (c++, gpu). `processes` train at the same time in one run, which takes `memory_gb` (10^9 bytes; None: not declared).
     """
 
     variants: Mapping[str, Variant]
@@ -161,7 +162,7 @@ class Program(Struct, frozen=True):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What the machine must bring: data, c++, gpu, N-processes."""
+        """What the machine must have: data, c++, gpu, N-processes."""
         processes = (f"{self.processes}-processes",) if self.processes > 1 else ()
         return (*(("data",) if self.data else ()), *self.tools, *processes)
 
@@ -174,7 +175,7 @@ class Oracle(Struct, frozen=True):
 
 
 class GroundTruth(Struct, frozen=True):
-    """Where the fault is, and the iteration (from 1) at which it first acts: what detectors are scored on."""
+    """Where the fault is, and the iteration (from 1) in which it first acts: detectors are scored on both."""
 
     site: Site
     iteration: int = 1
@@ -182,7 +183,7 @@ class GroundTruth(Struct, frozen=True):
 
 
 class Plot(Struct, frozen=True):
-    """The figure of a case: panels of curves over `x`, or a heat map in their place."""
+    """The figure of a case: panels of curves over `x`, or a heat map instead of them."""
 
     x: str = "step"
     panels: tuple[Panel, ...] = ()
@@ -190,7 +191,7 @@ class Plot(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """One scenario of a bug. A case that is not `portable` says something of its own environment only."""
+    """One scenario of a bug. The numbers of a case that is not `portable` hold in its own environment only."""
 
     bug: str
     name: str
@@ -204,11 +205,12 @@ class Case(Struct, frozen=True):
 
     @property
     def id(self) -> str:
+        """BUG/CASE."""
         return f"{self.bug}/{self.name}"
 
 
 class Bug(Struct, frozen=True):
-    """What config.json says. `retired` is the day and the reason, of a bug that is run only when it is named."""
+    """A bug, as config.json describes it. `retired` is the day and the reason; it then runs only when it is named."""
 
     id: str
     directory: Path
@@ -218,7 +220,7 @@ class Bug(Struct, frozen=True):
     site: Site
     environment: str
     cases: Mapping[str, Case]
-    # Of all its cases, also where some are left out of `cases`.
+    # The scripts of all its cases, also of those that a filter has left out of `cases`.
     variant_scripts: frozenset[Path]
     affected: Versions | None = None
     fixed: Versions | None = None
@@ -226,12 +228,12 @@ class Bug(Struct, frozen=True):
 
     @property
     def scripts(self) -> tuple[Path, ...]:
-        """What the variants consist of: every Python file of the bug, but for `fault` and `why`."""
+        """The programs of the variants and their modules: every Python file of the bug except `fault` and `why`."""
         return tuple(path for path in sorted(self.directory.glob("*.py")) if path.name not in (FAULT, WHY))
 
     @property
     def shared(self) -> tuple[Path, ...]:
-        """Those of `scripts` that are no variant's own: what several of them import."""
+        """The modules that variants import: those of `scripts` that are not the script of a variant."""
         return tuple(path for path in self.scripts if path not in self.variant_scripts)
 
     @property
@@ -248,11 +250,12 @@ class Bug(Struct, frozen=True):
 
     @property
     def expected(self) -> Path:
+        """The folder of the bug's expected records and figures."""
         return self.directory / "expected"
 
 
 class Target(Struct, frozen=True):
-    """What a user names by BUG, BUG/CASE or BUG/CASE/VARIANT."""
+    """A case and the variants of it to run: what a user names by BUG, BUG/CASE or BUG/CASE/VARIANT."""
 
     bug: Bug
     case: Case

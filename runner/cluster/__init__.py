@@ -1,1 +1,1 @@
-"""Execution of runs on the workers of a cluster."""
+"""Execution of runs on the workers of a cluster: Dask or Slurm."""

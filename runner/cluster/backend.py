@@ -1,4 +1,4 @@
-"""Who does the runs where a cluster is named? Its workers; what they deliver is kept here, by this process alone."""
+"""Executes runs on a cluster; this process alone writes the results."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -26,14 +26,14 @@ Look = Callable[[Jobs, Jobs], None]
 
 
 class ClusterRuntimes:
-    """The places of one session, as a worker of the cluster has them; each is asked for once."""
+    """The runtimes of one session, as found on a worker of the cluster; each is requested once."""
 
     def __init__(self, cluster: "Cluster", where: Where, progress: Progress) -> None:
         self.cluster, self.where, self.progress = cluster, where, progress
         self._runtimes: dict[str, Runtime] = {}
 
     def get(self, name: str) -> Runtime:
-        """The place of that environment; raises TrainbugsError where a worker cannot have it."""
+        """The runtime of that environment on a worker; raises TrainbugsError where the worker cannot provide it."""
         if name not in self._runtimes:
             self.progress.line(f"environment {name}: asking a worker, which builds it if it is missing")
             self._runtimes[name] = self.cluster.submit(worker.find_runtime, self.where, name).result()
@@ -41,7 +41,7 @@ class ClusterRuntimes:
 
 
 class ClusterQueue(RunQueue):
-    """Runs that workers do. A worker that is lost costs what it was doing, which is done again elsewhere."""
+    """Executes runs on workers. Runs of a worker that is lost are executed again on another one."""
 
     def __init__(self, store: Store, cluster: "Cluster", where: Where, progress: Progress, force: bool) -> None:
         super().__init__(store, progress, force)
@@ -69,14 +69,14 @@ class ClusterQueue(RunQueue):
                 call.cancel()
 
     def _looking(self, board: Board[Job[Sequence[Run]]]) -> Look:
-        """Shows what runs; where nothing can, says so once."""
-        said: list[str] = []
+        """A function that shows the running jobs and, where nothing can run, prints the reason once."""
+        printed: list[str] = []
 
         def look(running: Jobs, waiting: Jobs) -> None:
             trouble = self.cluster.trouble()
-            if trouble and not said:
+            if trouble and not printed:
                 self.progress.line(trouble)
-            said[:] = [trouble] if trouble else []
+            printed[:] = [trouble] if trouble else []
             board.look(running, waiting)
 
         return look
@@ -88,24 +88,26 @@ class ClusterQueue(RunQueue):
 
 
 class ClusterSlots:
-    """As many calls are given to a cluster as it can do at the same time; one, where it has no worker yet."""
+    """As many slots as the cluster can execute calls at the same time; one, where it has no worker yet."""
 
     def __init__(self, cluster: "Cluster") -> None:
         self.cluster = cluster
         self._count = 0
 
     def take(self, need: Need) -> Share | None:
+        """A share, or None while the cluster is full."""
         if self._count >= max(1, self.cluster.threads):
             return None
         self._count += 1
         return Share(need)
 
     def give(self, share: Share) -> None:
+        """Take a share back."""
         self._count -= 1
 
 
 def _or_lost(call: "Future[Delivery]", run: Run) -> "Future[Delivery]":
-    """The call, but that every worker was lost which tried it is a way for the run to end."""
+    """Turn WorkerLostError into a failed run; other results and errors of the call stay as they are."""
     outcome: Future[Delivery] = Future()
 
     def ended(call: "Future[Delivery]") -> None:

@@ -1,4 +1,4 @@
-"""What does a worker of a cluster do? It performs a call, says who it is, and learns that nobody waits any more."""
+"""Function calls on a worker of a cluster: packing and executing them, the worker's versions, abandoned calls."""
 
 import hashlib
 import pickle
@@ -13,12 +13,12 @@ from typing import Any
 
 from runner.errors import UsageError
 
-# Of a worker that can go on with what it does; else it is about to end, and all that it does is done elsewhere.
+# States of a worker that can finish its call; in any other it is about to end, and its calls are executed elsewhere.
 ALIVE = ("running", "paused", "closing_gracefully")
 
 
 class Abandoned(Exception):  # noqa: N818 - nothing is wrong
-    """Nobody waits for the call any more. No error for a user: there is nobody to read it."""
+    """The result of the call is no longer needed. Not an error for users, since none would read it."""
 
 
 class _Current(threading.local):
@@ -32,9 +32,9 @@ _current = _Current()
 
 
 def stop_if_abandoned() -> None:
-    """Raise Abandoned in a call for which nobody waits any more: it was cancelled, or the caller or the scheduler died.
+    """Raise Abandoned in a call whose result is not needed: it was cancelled, or the caller or the scheduler died.
 
-    Nothing but the call itself can end the programs that it has started. Does nothing outside of a worker.
+    Only the call itself can end the programs that it has started. Does nothing outside of a worker.
     """
     worker = _current.worker
     if worker is None:
@@ -46,7 +46,7 @@ def stop_if_abandoned() -> None:
 
 @cache
 def identity() -> dict[str, str]:
-    """What must be the same here and on every worker: the programs, and what they talk with."""
+    """The versions that must be the same here and on every worker: trainbugs (and its source), Python, distributed."""
     try:
         release = version("trainbugs")
     except PackageNotFoundError:
@@ -63,7 +63,7 @@ def identity() -> dict[str, str]:
 
 
 def difference(here: dict[str, str], there: dict[str, str]) -> str | None:
-    """What differs between two identities, in words; None where nothing does."""
+    """The first difference between two identities, as a text; None where there is none."""
     for name, value in here.items():
         if there.get(name) != value:
             return f"has {name} {there.get(name)}, here it is {value}; install the same there"
@@ -71,9 +71,9 @@ def difference(here: dict[str, str], there: dict[str, str]) -> str | None:
 
 
 def pack(function: Callable[..., Any], *args: Any) -> bytes:
-    """A call as bytes that do it where they are unpickled; there, they become what `unpack` takes.
+    """Pickle a call so that unpickling it on a worker executes it; the outcome is what `unpack` takes.
 
-    So a worker needs no name of ours before it begins: that trainbugs is not installed there is an error of the call.
+    So a worker imports nothing of trainbugs before the call: if it is not installed there, the call fails and says so.
     """
     return pickle.dumps(_Call(pickle.dumps((identity(), function, args))))
 
@@ -87,7 +87,7 @@ class _Call:
 
 
 def perform(call: bytes) -> bytes:
-    """Do a call on a worker; what the function returned or raised, so that what Dask raises is no error of it."""
+    """Execute a call on a worker; returns what the function returned or raised: only Dask's own errors are raised."""
     from distributed import get_worker
 
     worker = get_worker()

@@ -1,4 +1,4 @@
-"""Where do calls happen that are not made on this machine? On workers of Dask or Slurm, behind standard futures."""
+"""The client of a cluster: executes function calls on workers of Dask or Slurm, and returns standard futures."""
 
 import asyncio
 import math
@@ -19,17 +19,17 @@ Result = TypeVar("Result")
 POLL_S = 1.0
 # How long calls may wait for a first worker before `trouble` says so.
 PATIENCE_S = 30.0
-# How often Slurm is asked for jobs in the place of those that it refused or that have ended.
+# How often Slurm is asked for jobs to replace those that it refused or that have ended.
 ASK_S = 10.0
 CLOSE_S = 20.0
 
 
 class Cluster:
-    """Workers elsewhere, one call at a time on each of their threads. Made by `connect`; a context manager.
+    """Workers on other machines; each thread executes one call at a time. Made by `connect`; a context manager.
 
-    No more calls are handed to Dask than there are threads: Dask counts every call that a lost worker was meant to do
-    as one that may have killed it. A result is fetched at once and then forgotten there: what a lost worker still
-    held would be computed again.
+    Dask gets no more calls than there are threads, because it suspects every call that was assigned to a lost worker
+    of having killed it. A result is fetched at once and then released on the worker, because Dask would compute it
+    again if that worker were lost.
     """
 
     def __init__(self, client: Any, where: str, advice: str, deployed: Any = None, jobs: int = 0) -> None:
@@ -59,14 +59,14 @@ class Cluster:
 
     @property
     def threads(self) -> int:
-        """How many calls can be done at the same time, as of a second ago."""
+        """How many calls can be executed at the same time, as of a second ago."""
         return self._threads
 
     def submit(self, function: Callable[..., Result], *args: Any) -> "Future[Result]":
-        """Do a call of a module-level function on some worker; a lost worker's call is tried again on another one.
+        """Call a module-level function on some worker; if that worker is lost, on another one.
 
         The future raises what the function raised, or WorkerLostError, or ClusterError. It can be cancelled at any
-        time: the function learns that by `remote.stop_if_abandoned`.
+        time: `calls.stop_if_abandoned`, which a long function has to call, then raises.
         """
         future = asyncio.run_coroutine_threadsafe(self._call(calls.pack(function, *args)), self._loop)
         self._calls.add(future)
@@ -78,11 +78,11 @@ class Cluster:
         since = self._alone_since
         if since is None or time.monotonic() - since < PATIENCE_S or not self._calls:
             return None
-        said = f" ({self._refused})" if self._refused else ""
-        return f"{self.where}: no worker for {time.monotonic() - since:.0f} s{said}; {self._advice}"
+        reason = f" ({self._refused})" if self._refused else ""
+        return f"{self.where}: no worker for {time.monotonic() - since:.0f} s{reason}; {self._advice}"
 
     def close(self) -> None:
-        """Cancel what has not been done, and let go of the cluster; workers that were started for it are ended."""
+        """Cancel the calls that have not ended, and disconnect; workers that were started for this object are ended."""
         self._watcher.cancel()
         for future in list(self._calls):
             future.cancel()
@@ -119,12 +119,12 @@ class Cluster:
         while True:
             with suppress(calls.Abandoned):
                 return calls.unpack(await self._performed(call))
-            # We do wait, so it is the worker that was about to end; another one does it.
+            # The result is still needed, so the worker was about to end; another one executes the call.
 
     async def _performed(self, call: bytes) -> bytes:
         from distributed.scheduler import KilledWorker
 
-        # Not `remote.perform`: a worker that has no such module would end upon the name, and with it the next one.
+        # Not `calls.perform`: a worker without this module would end when it reads the name, and so would the next one.
         future = self._client.submit(pickle.loads, call, pure=False)
         try:
             outcome: bytes = await future
@@ -145,7 +145,7 @@ class Cluster:
             future.release()
 
     def _give_up(self) -> None:
-        """The scheduler is gone, and with it all that was under way: end every call, also those that wait."""
+        """End every call, also those that wait: the scheduler is gone, and with it all that was running."""
         self._gone = True
         for task in self._tasks:
             if task is not asyncio.current_task():
@@ -155,11 +155,11 @@ class Cluster:
         return ClusterError(f"{self.where}: the scheduler is gone; start it and the same command again")
 
     async def _watch(self) -> None:
-        """Keep the number of threads, see the scheduler go, and ask Slurm for jobs, also for those that have ended."""
+        """Update the number of threads, notice when the scheduler ends, and keep asking Slurm for the missing jobs."""
         asked = -math.inf
         while not self._gone:
             threads: dict[str, int] = {}
-            # Whatever comes of it: a scheduler that does not answer has no workers for us.
+            # Any exception: a scheduler that does not answer has no workers to offer.
             with suppress(Exception):
                 threads = await asyncio.wait_for(self._client.nthreads(), PATIENCE_S)
             await self._note(sum(threads.values()))
@@ -183,8 +183,8 @@ class Cluster:
 def connect(spec: str, jobs: int, logs: Path | None = None) -> Cluster:
     """The cluster of `dask:ADDRESS`, `dask:SCHEDULER_FILE`, or `slurm`: `jobs` batch jobs of one call at a time.
 
-    `logs` is where Slurm writes what its jobs say. Raises UsageError for what cannot be meant or is not installed
-    the same everywhere, ClusterError where no scheduler answers.
+    `logs` is the folder for the logs of Slurm's jobs. Raises UsageError for another `spec`, and where packages are
+    missing or of other versions than here, ClusterError where no scheduler answers.
     """
     kind, _, address = spec.partition(":")
     if spec != "slurm" and (kind != "dask" or not address):

@@ -1,4 +1,4 @@
-"""How is a Dask scheduler reached, and do its workers have what we have? Failures are one line for the user."""
+"""The connection to a Dask scheduler, and the check of its workers' versions; failures are one line for the user."""
 
 import json
 import logging
@@ -25,23 +25,26 @@ def require(kind: str) -> None:
         raise UsageError(f"executor {kind}: {missing}; pip install 'trainbugs[{kind}]'") from error
 
 
-def address(given: str) -> str:
-    """The address of a scheduler, which may be given as the file that the scheduler writes."""
-    if "://" in given:
-        return given
-    if not (given.endswith(".json") or "/" in given or Path(given).is_file()):
-        return f"tcp://{given}"
+def address(text: str) -> str:
+    """The address of a scheduler, which may be named by the file that the scheduler writes; raises UsageError."""
+    if "://" in text:
+        return text
+    if not (text.endswith(".json") or "/" in text or Path(text).is_file()):
+        return f"tcp://{text}"
     try:
-        return str(json.loads(Path(given).read_text(encoding="utf-8"))["address"])
+        return str(json.loads(Path(text).read_text(encoding="utf-8"))["address"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"scheduler file {given!r} cannot be read ({first_line(error)}); expected what "
+            f"scheduler file {text!r} cannot be read ({first_line(error)}); expected what "
             "`dask scheduler --scheduler-file` writes"
         ) from error
 
 
 def client(where: str, to: Any) -> Any:
-    """A client of a scheduler: an address, or a cluster that was started. Dask logs nothing from here on."""
+    """A client of a scheduler; `to` is an address or a started cluster. Dask logs nothing from here on.
+
+    Raises ClusterError where no scheduler answers.
+    """
     import distributed
 
     for name in list(logging.root.manager.loggerDict):
@@ -49,7 +52,7 @@ def client(where: str, to: Any) -> Any:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         with warnings.catch_warnings():
-            # Another version somewhere: `check` says that in one line.
+            # `check` reports other versions in one line.
             warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
             return distributed.Client(to, timeout=CONNECT_S, set_as_default=False)
     except Exception as error:
@@ -62,19 +65,20 @@ def client(where: str, to: Any) -> Any:
 def check(client: Any, where: str) -> None:
     """Raise UsageError unless all workers have the trainbugs, Python and distributed that are installed here.
 
-    The scheduler needs no trainbugs. A worker that does not answer is about to be given up by the scheduler.
+    The scheduler needs no trainbugs. Workers that do not answer are ignored: the scheduler is about to drop them.
+    Raises ClusterError where the scheduler does not answer.
     """
     here = calls.identity()
     try:
         release = client.run_on_scheduler(version, "distributed")
-        found = client.run(calls.identity, on_error="return")
+        identities = client.run(calls.identity, on_error="return")
     except Exception as error:
         raise ClusterError(f"{where}: the scheduler cannot be talked with ({first_line(error)})") from error
     if release != here["distributed"]:
         raise UsageError(
             f"{where}: the scheduler has distributed {release}, here it is {here['distributed']}; install the same"
         )
-    for worker, there in found.items():
+    for worker, there in identities.items():
         if isinstance(there, OSError):
             continue
         if isinstance(there, Exception):
@@ -85,11 +89,12 @@ def check(client: Any, where: str) -> None:
 
 
 def lacking(who: str, error: BaseException) -> UsageError:
-    """What to tell of a worker that could not even begin with a call."""
+    """The error for a worker that lacks trainbugs, and so could not even begin a call."""
     here = calls.identity()["trainbugs"]
     return UsageError(f"{who} lacks trainbugs ({first_line(error)}); pip install {here} there, as here")
 
 
 def first_line(error: BaseException) -> str:
+    """The first line of an exception's message, or its type where it has none."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

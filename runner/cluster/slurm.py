@@ -1,4 +1,4 @@
-"""How are workers got from Slurm? As batch jobs that dask-jobqueue submits, configured by its own jobqueue.yaml."""
+"""Workers from Slurm: batch jobs that dask-jobqueue submits, configured by its own jobqueue.yaml."""
 
 import os
 import shutil
@@ -10,14 +10,14 @@ from runner.errors import ProcessError, UsageError
 from runner.sandbox import process
 from runner.sandbox.env import THREADS
 
-# Where jobqueue.yaml says nothing. The largest run of the catalogue takes 1 GB, the longest time limit is 20 minutes.
+# Used where jobqueue.yaml has none. The largest run of the catalogue takes 1 GB, the longest time limit is 20 minutes.
 DEFAULTS: dict[str, object] = {"name": "trainbugs", "memory": "4GiB", "walltime": "04:00:00"}
 
 
 def start(logs: Path | None = None) -> Any:
-    """A dask_jobqueue.SLURMCluster, whose scheduler lives in this process; `ask` asks for its jobs.
+    """A dask_jobqueue.SLURMCluster, whose scheduler runs in this process; `ask` requests its jobs.
 
-    Raises UsageError where Slurm is not there or would refuse such a job.
+    Raises UsageError where Slurm is not installed or would refuse such a job.
     """
     if shutil.which("sbatch") is None:
         raise UsageError("executor slurm: no sbatch on the PATH; call it on a machine that submits to Slurm")
@@ -31,10 +31,10 @@ def start(logs: Path | None = None) -> Any:
 
 
 def ask(cluster: Any, jobs: int) -> str | None:
-    """Have `jobs` jobs, of one worker each: submit what is missing, what Slurm has refused, and what has ended.
+    """Keep `jobs` jobs of one worker each: submit those that are missing, were refused by Slurm, or have ended.
 
-    What Slurm said when it refused one. A job that ended before its worker came is not replaced: the next one would
-    end in the same way.
+    Returns the reason for which Slurm refused one, or None. A job that ended before its worker connected is not
+    replaced: the next one would end in the same way.
     """
     refused = {name: job.refused for name, job in cluster.workers.items() if job.refused}
     for name in refused:
@@ -44,15 +44,15 @@ def ask(cluster: Any, jobs: int) -> str | None:
 
 
 def job_script(logs: Path | None = None) -> str:
-    """The batch script of a job, but for its number and the address of the scheduler."""
+    """The batch script of a job, except for its number and the address of the scheduler."""
     with _cluster(logs) as cluster:
         return str(cluster.job_script())
 
 
 def options(logs: Path | None) -> dict[str, object]:
-    """What we ask of dask-jobqueue: its own configuration where the user wrote one, except that a job does one call.
+    """Options for dask-jobqueue: the user's own configuration where there is one, but one call at a time for each job.
 
-    The processors of a job are those of one run; a user's `cores` or `job-cpu` may give it more.
+    The processors of a job are those of one run; the user's `cores` or `job-cpu` may give it more.
     """
     import dask
 
@@ -65,7 +65,7 @@ def options(logs: Path | None) -> dict[str, object]:
     chosen = {("job_name" if name == "name" else name): value for name, value in chosen.items()}
     if logs is not None and of_user("log-directory") is None:
         chosen["log_directory"] = str(logs)
-    # Dask would take port 8787 for a dashboard, or warn that another scheduler has it.
+    # Any free port: Dask would take port 8787 for a dashboard, or warn that another scheduler has it.
     chosen["scheduler_options"] = {"dashboard_address": ":0"} | (of_user("scheduler-options") or {})
     return chosen | {"cores": 1, "processes": 1, "job_cpu": of_user("job-cpu") or of_user("cores") or THREADS}
 
@@ -73,7 +73,7 @@ def options(logs: Path | None) -> dict[str, object]:
 def _cluster(logs: Path | None) -> Any:
     from dask_jobqueue import SLURMCluster
 
-    # Old names in a user's file: dask-jobqueue goes on understanding them, and says so at every job.
+    # Deprecated names in the user's file: dask-jobqueue still understands them, but warns at every job.
     warnings.filterwarnings("ignore", category=FutureWarning, module="dask_jobqueue")
     try:
         return SLURMCluster(job_cls=_job_class(), silence_logs="critical", **options(logs))
@@ -86,7 +86,7 @@ def _job_class() -> Any:
     from distributed.core import Status
 
     class Job(SLURMJob):  # type: ignore[misc]
-        """A job that Slurm may refuse: Dask would log a traceback, never submit it again, and stumble at the end."""
+        """A job that Slurm may refuse: Dask would log a traceback, never submit it again, and fail when it closes."""
 
         refused: str | None = None
 
@@ -100,7 +100,7 @@ def _job_class() -> Any:
 
 
 def _try_out(script: str) -> None:
-    """Raise UsageError if Slurm would refuse the job: dask-jobqueue would only log it, and nothing would ever start."""
+    """Raise UsageError if Slurm would refuse the job: dask-jobqueue would only log it, and no job would ever start."""
     import dask.utils
 
     with dask.utils.tmpfile(extension="sh") as path:

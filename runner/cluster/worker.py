@@ -1,4 +1,4 @@
-"""How is a run done on a worker of a cluster? In the worker's own environment and on its own disk; it is sent back.
+"""Runs on a worker of a cluster: executed in the worker's own environment and on its own disk, and sent back.
 
 The worker writes nothing into the results folder, which it may not even see.
 """
@@ -21,13 +21,13 @@ from runner.progress.lines import Progress
 from runner.results.record import RunRecord
 from runner.results.store import Store
 
-# Of each stream of a run, what is sent back: its end.
+# Only the end of each stream of a run is sent back.
 MAX_LOG_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
 class Where:
-    """How the environments of runs are found: as runner.environments.runtime.Places takes it."""
+    """How the environments of runs are found: arguments of runner.environments.runtime.Runtimes."""
 
     root: Path
     device: str
@@ -36,7 +36,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Delivery:
-    """A run that was done elsewhere; `logs` by stream."""
+    """The outcome of a run on a worker: its record, and the ends of its logs by stream."""
 
     record: RunRecord
     logs: Mapping[str, bytes]
@@ -49,12 +49,12 @@ def _runtimes(where: Where) -> Runtimes:
 
 
 def find_runtime(where: Where, name: str) -> Runtime:
-    """The place of that environment on this worker, built if it is missing; raises TrainbugsError."""
+    """The runtime of that environment on this worker, built if it is missing; raises TrainbugsError."""
     return _runtimes(where).get(name)
 
 
 def perform(where: Where, run: Run) -> Delivery:
-    """Do a run that was planned elsewhere; what is wrong with this worker is a status of the run."""
+    """Execute a run that was planned elsewhere; a problem of this worker becomes the status of the run."""
     with tempfile.TemporaryDirectory(prefix="trainbugs-") as folder:
         store = Store(Path(folder))
         record = execute(_here(where, run), store, lambda elapsed, stdout: stop_if_abandoned())

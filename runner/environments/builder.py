@@ -1,7 +1,7 @@
-"""How does an environment come to be, and go? Builds with uv from the hashed lock, and removes.
+"""Building environments with uv from their hashed locks, and removing them.
 
-A build happens in a temporary directory that is renamed into place when it is whole and checked, under a lock between
-processes: nobody ever sees a half-built environment, and two who want the same one build it once.
+A build happens in a temporary directory that is renamed into place when it is complete and checked, under an
+inter-process lock: no program ever sees a half-built environment, and two that need the same one build it once.
 """
 
 import json
@@ -25,13 +25,13 @@ from runner.progress.lines import Progress, on_stderr
 from runner.sandbox import env, process
 
 BUILD_TIMEOUT_S = 3600
-# A build without CUDA libraries.
+# Disk space of a build without CUDA libraries.
 CPU_GB = 1.5
 
 
 @dataclass(frozen=True)
 class Removed:
-    """What removing freed, in GB; `linked_gb` stays on disk because uv's cache holds the same files."""
+    """Disk space in GB (10^9 bytes); `linked_gb` is not freed, because uv's cache holds the same files."""
 
     freed_gb: float
     linked_gb: float
@@ -40,10 +40,10 @@ class Removed:
 def build(
     environment: Environment, progress: Progress, backend: str | None = None, force: bool = False, keep: bool = True
 ) -> Built:
-    """The environment, built if it is not there yet (or `force`); raises EnvironmentBuildError.
+    """The environment on disk, built if it is missing, or with `force`; raises EnvironmentBuildError.
 
-    `backend` is handed to uv as --torch-backend: other builds of the same versions, not covered by the lock's hashes.
-    Without `keep`, what has to be downloaded does not stay in uv's cache: removing the environment frees its disk.
+    `backend` is passed to uv as --torch-backend: other builds of the same versions, not covered by the lock's hashes.
+    Without `keep`, downloads do not stay in uv's cache, so that removing the environment frees its disk space.
     """
     target = environments.location(environment, backend)
     ready = None if force else environments.read_built(environment, target)
@@ -59,21 +59,21 @@ def build(
 
 
 def remove(environment: Environment) -> Removed | None:
-    """Remove every build of the environment, of earlier locks too; None where there was none."""
-    found = environments.builds(environment)
+    """Remove every build of the environment, from earlier locks too; None where there was none."""
+    directories = environments.builds(environment)
     for scratch in environments.scratches(environment):
         with _lock(scratch.with_name(scratch.stem[1:]), on_stderr()):
             shutil.rmtree(scratch, ignore_errors=True)
     freed = linked = 0
-    for directory in found:
+    for directory in directories:
         with _lock(directory, on_stderr()):
             for size, links in _files(directory):
                 freed, linked = (freed + size, linked) if links == 1 else (freed, linked + size)
-            # Out of sight in one step: an interrupted removal leaves nothing that looks like an environment.
+            # Renamed first, in one step: an interrupted removal leaves nothing that looks like an environment.
             doomed = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
             directory.rename(doomed / "old")
             shutil.rmtree(doomed)
-    return Removed(freed / 1e9, linked / 1e9) if found else None
+    return Removed(freed / 1e9, linked / 1e9) if directories else None
 
 
 def _build(environment: Environment, target: Path, backend: str | None, progress: Progress, keep: bool) -> Built:
@@ -85,7 +85,7 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
             "make room, or name a folder elsewhere in TRAINBUGS_CACHE"
         )
     progress.line(f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} GB free)")
-    # Under the lock: what an earlier build left behind when it was killed is nobody's any more.
+    # The lock is held, so these directories are left over from builds that were killed.
     for stale in target.parent.glob(f".{target.name}.*/"):
         shutil.rmtree(stale, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -103,41 +103,41 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
 
 
 def _install(environment: Environment, venv: Path, backend: str | None, progress: Progress, keep: bool) -> float:
-    """Make the venv and fill it; returns the seconds that it took."""
+    """Make the venv and install into it; returns the seconds that it took."""
     start = time.monotonic()
     create = ["venv", "--relocatable", "--python", _base_python(environment), str(venv)]
     install = ["pip", "install", "--python", str(venv / "bin" / "python")]
     _uv(environment, create, venv, progress)
     if backend is None:
-        # The lock is complete, or it leaves out on purpose what is there already where its packages will be used.
+        # No dependencies: the lock is complete, or it leaves out what is already installed where its packages are used.
         install += ["--no-deps", "--require-hashes", "-r", str(environment.lock)]
-        # What the cache holds under the lock's hashes is what the index would give: first without asking the index.
+        # First offline: what the cache holds under the lock's hashes is what the index would give.
         if _run_uv([*install, "--offline"], environment, venv, progress).returncode == 0:
             return time.monotonic() - start
     else:
         pins = venv.with_name("pins.txt")
-        wanted = {name: pin for name, pin in environment.pins.items() if not name.startswith(("nvidia-", "triton"))}
-        pins.write_text("".join(f"{name}=={pin}\n" for name, pin in wanted.items()), encoding="utf-8")
+        versions = {name: pin for name, pin in environment.pins.items() if not name.startswith(("nvidia-", "triton"))}
+        pins.write_text("".join(f"{name}=={pin}\n" for name, pin in versions.items()), encoding="utf-8")
         install += ["--torch-backend", backend, "-r", str(pins)]
     _uv(environment, install if keep else [*install, "--no-cache"], venv, progress)
     return time.monotonic() - start
 
 
 def _verify(environment: Environment, venv: Path, backend: str | None) -> Built:
-    found = probe(venv / "bin" / "python")
-    wrong = environments.differences(environment, found)
+    interpreter = probe(venv / "bin" / "python")
+    wrong = environments.differences(environment, interpreter)
     if wrong:
         raise EnvironmentBuildError(f"environment {environment.name} is not what its lock says: {'; '.join(wrong)}")
     manifest = {
         "name": environment.name,
         "lock": environment.lock_hash,
         "backend": backend,
-        "python": found.python,
-        "torch": found.torch,
+        "python": interpreter.python,
+        "torch": interpreter.torch,
         "built": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     (venv / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-    return Built(environment, venv, backend, found.python, found.torch)
+    return Built(environment, venv, backend, interpreter.python, interpreter.torch)
 
 
 def _uv(environment: Environment, arguments: list[str], venv: Path, progress: Progress) -> None:
@@ -168,17 +168,17 @@ def _run_uv(arguments: list[str], environment: Environment, venv: Path, progress
 
 
 def _reason(log: str) -> str:
-    """One line of uv's messages: what failed, of what, and the innermost cause."""
+    """One line made of uv's messages: what failed, of what, and the innermost cause."""
     lines = [re.sub(r"^[\s×╰│├─▶>]+", "", line).strip() for line in log.splitlines()]
-    told = [line for line in lines if re.match(r"(?i)(error|cause|caused by)\b", line)] or [
+    messages = [line for line in lines if re.match(r"(?i)(error|cause|caused by)\b", line)] or [
         line for line in lines if line
     ]
-    chosen = dict.fromkeys([*told[:2], *told[-1:]])
+    chosen = dict.fromkeys([*messages[:2], *messages[-1:]])
     return "; ".join(re.sub(r"(?i)^(error|cause|caused by): ", "", line) for line in chosen)[:400]
 
 
 def _base_python(environment: Environment) -> str:
-    """The interpreter under this program where it has the wanted version: it surely exists; else uv finds one."""
+    """The base interpreter of this process, which surely exists, if its version fits; else the version, for uv."""
     mine = f"{sys.version_info.major}.{sys.version_info.minor}"
     base = Path(sys.base_prefix) / "bin" / f"python{mine}"
     return str(base) if mine == environment.python and base.exists() else environment.python
@@ -201,6 +201,7 @@ def _lock(target: Path, progress: Progress) -> Iterator[None]:
 
 
 def _files(directory: Path) -> Iterator[tuple[int, int]]:
+    """Of each file, the bytes that it takes on disk and its number of hard links."""
     for folder, _, files in os.walk(directory):
         for file in files:
             status = os.lstat(Path(folder) / file)

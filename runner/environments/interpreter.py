@@ -1,4 +1,4 @@
-"""What does a Python interpreter bring: which versions, and which accelerator does its torch see?"""
+"""A Python interpreter: its version, its packages, and the accelerators that its torch sees."""
 
 import json
 from dataclasses import dataclass
@@ -7,36 +7,36 @@ from pathlib import Path
 from runner.errors import EnvironmentBuildError, ProcessError
 from runner.sandbox import env, process
 
-# Where there is none of these, no CUDA (or ROCm) device can be seen, and torch need not be imported to find out.
+# Without any of these there is no CUDA (or ROCm) device, and torch need not be imported to find out.
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
-# The names of .dist-info and .egg-info tell what is installed; to read what is in them takes ten times as long.
+# The names of .dist-info and .egg-info folders say what is installed; reading their contents takes ten times as long.
 PROBE = """
 import json, os, platform, sys
-found = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None, "packages": {}}
+facts = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None, "packages": {}}
 try:
     import torch
-    found["torch"] = torch.__version__
+    facts["torch"] = torch.__version__
 except ModuleNotFoundError as error:
     if error.name != "torch":
         raise
-if found["torch"] and sys.argv[1] == "devices" and torch.cuda.is_available():
-    found["devices"] = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+if facts["torch"] and sys.argv[1] == "devices" and torch.cuda.is_available():
+    facts["devices"] = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
     try:
-        found["driver"] = open("/sys/module/nvidia/version").read().strip()
+        facts["driver"] = open("/sys/module/nvidia/version").read().strip()
     except OSError:
         pass
 for folder in filter(os.path.isdir, sys.path):
     for name in os.listdir(folder):
         stem, dot, kind = name.rpartition(".")
         if kind in ("dist-info", "egg-info") and "-" in stem:
-            found["packages"].setdefault(*stem.split("-py3")[0].split("-", 1))
-print(json.dumps(found))
+            facts["packages"].setdefault(*stem.split("-py3")[0].split("-", 1))
+print(json.dumps(facts))
 """
 
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python and what it sees; `torch` is None where it is missing, `devices` are the names of cuda:0, cuda:1 …"""
+    """A Python interpreter; `torch` is None where it is missing, `devices` are the names of cuda:0, cuda:1 …"""
 
     path: Path
     python: str
@@ -47,12 +47,12 @@ class Interpreter:
 
 
 def probe(path: Path) -> Interpreter:
-    """Ask the interpreter at `path`, importing torch; raises EnvironmentBuildError where it or the import fails."""
+    """Run the interpreter at `path`, importing torch; raises EnvironmentBuildError where it or the import fails."""
     try:
         what = "devices" if machine_has_accelerator() else "none"
         answer = process.output([str(path), "-c", PROBE, what], env=env.clean_environment(1, {}))
-        found = json.loads(answer.splitlines()[-1])
-        return Interpreter(path=path, **{**found, "devices": tuple(found["devices"])})
+        facts = json.loads(answer.splitlines()[-1])
+        return Interpreter(path=path, **{**facts, "devices": tuple(facts["devices"])})
     except (ProcessError, IndexError, ValueError, TypeError, KeyError) as error:
         raise EnvironmentBuildError(f"{path}: not a usable Python: {error}") from error
 

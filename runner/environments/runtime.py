@@ -1,4 +1,4 @@
-"""Where does a run happen? Names of environments, or an interpreter of the user's own -> interpreter and device."""
+"""Runtimes: the interpreter and the device of a run, from the name of an environment or the user's own interpreter."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -14,9 +14,9 @@ from runner.progress.lines import Progress
 
 @dataclass(frozen=True)
 class Runtime:
-    """Where a run happens: an interpreter and a device. `broken` says why nothing can run there.
+    """The interpreter and the device of a run. `broken` says why nothing can run there; None where it can.
 
-    `built` is None for an interpreter of the user's own; `lock` is then a hash of what is installed in it.
+    `built` is None for the user's own interpreter; `lock` is then a hash of the packages installed in it.
     """
 
     environment: str
@@ -32,19 +32,21 @@ class Runtime:
 
     @property
     def pinned(self) -> bool:
+        """Whether the interpreter was built from the hashed lock."""
         return self.built is not None and self.built.backend is None
 
 
 class RuntimeFinder(Protocol):
-    """Who knows the place of an environment: this machine, or the workers of a cluster."""
+    """Finds the runtime of an environment: on this machine, or on the workers of a cluster."""
 
-    def get(self, name: str) -> Runtime: ...
+    def get(self, name: str) -> Runtime:
+        """The runtime of the environment of that name."""
 
 
 class Runtimes:
-    """The places of one session: every interpreter is looked at once.
+    """The runtimes of one session on this machine; every interpreter is probed once.
 
-    `device` is auto, cpu, cuda or cuda:N; `python` an interpreter of the user's own, which stands for every
+    `device` is auto, cpu, cuda or cuda:N; `python` is the user's own interpreter, which then replaces every
     environment. Without `keep`, what a build downloads does not stay in uv's cache.
     """
 
@@ -59,7 +61,7 @@ class Runtimes:
         self._runtimes: dict[str, Runtime] = {}
 
     def get(self, name: str) -> Runtime:
-        """The pinned environment of that name, built if it is missing, or the user's own interpreter if there is one.
+        """The runtime of the pinned environment of that name, built if it is missing, or of the user's own interpreter.
 
         Raises UsageError where there is no such environment or device, EnvironmentBuildError where a build fails.
         """
@@ -70,10 +72,10 @@ class Runtimes:
 
     def _own_python(self) -> Runtime:
         assert self.python is not None
-        found = probe(self.python.absolute())
-        packages = sorted(f"{name}=={version}" for name, version in found.packages.items())
+        own = probe(self.python.absolute())
+        packages = sorted(f"{name}=={version}" for name, version in own.packages.items())
         lock = hashlib.sha256("\n".join(packages).encode()).hexdigest()
-        return Runtime("own", found.path, found.python, found.torch, lock, None, *self._on(found, str(found.path)))
+        return Runtime("own", own.path, own.python, own.torch, lock, None, *self._on(own, str(own.path)))
 
     def _pinned(self, name: str) -> Runtime:
         described = spec.load(self.root, name)
@@ -84,8 +86,8 @@ class Runtimes:
         changed = spec.changes(built)
         if changed:
             return replace(runtime, broken=f"environment {name} was changed: {changed[0]}")
-        wanted = self.device
-        if wanted == "cpu" or (wanted == "auto" and not machine_has_accelerator()):
+        requested = self.device
+        if requested == "cpu" or (requested == "auto" and not machine_has_accelerator()):
             return runtime
         try:
             device, device_name, driver = self._on(probe(built.python), f"environment {name}")
@@ -93,15 +95,15 @@ class Runtimes:
             return replace(runtime, broken=str(error))
         return replace(runtime, device=device, device_name=device_name, driver=driver)
 
-    def _on(self, found: Interpreter, where: str) -> tuple[str, str | None, str | None]:
-        """Kind (with its number), name and driver of the device to run on."""
-        wanted = self.device
-        if wanted == "cpu" or (wanted == "auto" and not found.devices):
+    def _on(self, interpreter: Interpreter, where: str) -> tuple[str, str | None, str | None]:
+        """The kind (with its number), the name and the driver of the device to run on."""
+        requested = self.device
+        if requested == "cpu" or (requested == "auto" and not interpreter.devices):
             return "cpu", None, None
-        index = int(wanted.partition(":")[2] or 0)
-        if index >= len(found.devices):
+        index = int(requested.partition(":")[2] or 0)
+        if index >= len(interpreter.devices):
             raise UsageError(
-                f"device {wanted}: torch {found.torch} of {where} sees {len(found.devices)} such devices; "
-                "try --device cpu"
+                f"device {requested}: torch {interpreter.torch} of {where} sees {len(interpreter.devices)} such "
+                "devices; try --device cpu"
             )
-        return "cuda" if wanted == "auto" else wanted, found.devices[index], found.driver
+        return "cuda" if requested == "auto" else requested, interpreter.devices[index], interpreter.driver

@@ -1,6 +1,6 @@
-"""Which environments are there, and where is each one's interpreter? Reads environments/<name> and its builds.
+"""Environments, as the folders environments/<name> describe them, and their builds on disk.
 
-A built environment lies in the cache under a name that holds the hash of its lock: another lock is another environment.
+A build lies in the cache under a name that contains the hash of its lock: another lock is another environment.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ MANIFEST = "trainbugs.json"
 
 @dataclass(frozen=True)
 class Environment:
-    """A pinned interpreter and packages. `lock_hash` covers the lock and the Python version; `disk_gb` was measured."""
+    """A pinned interpreter and packages. `lock_hash` covers the lock and the Python version; `disk_gb` is measured."""
 
     name: str
     directory: Path
@@ -31,12 +31,13 @@ class Environment:
 
     @property
     def lock(self) -> Path:
+        """The hashed lock, a file of requirements."""
         return self.directory / "requirements.txt"
 
 
 @dataclass(frozen=True)
 class Built:
-    """An environment on disk. `backend` is None for the hashed lock, or uv's --torch-backend that was asked for."""
+    """An environment on disk. `backend` is the value of uv's --torch-backend; None for a build from the hashed lock."""
 
     environment: Environment
     directory: Path
@@ -46,14 +47,15 @@ class Built:
 
     @property
     def python(self) -> Path:
+        """The interpreter."""
         return self.directory / "bin" / "python"
 
 
 def cache_root() -> Path:
     """Where environments and data are kept: $TRAINBUGS_CACHE, or trainbugs in $XDG_CACHE_HOME, or in ~/.cache."""
-    given = os.environ.get("TRAINBUGS_CACHE")
-    if given:
-        return Path(given).absolute()
+    folder = os.environ.get("TRAINBUGS_CACHE")
+    if folder:
+        return Path(folder).absolute()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "trainbugs"
 
 
@@ -91,20 +93,20 @@ def read(name: str, directory: Path) -> Environment:
 
 
 def location(environment: Environment, backend: str | None = None) -> Path:
-    """Where a build of the environment lies, or would lie."""
+    """The directory of a build of the environment, whether it exists or not."""
     suffix = f"-{backend}" if backend else ""
     return cache_root() / "environments" / f"{environment.name}-{environment.lock_hash[:12]}{suffix}"
 
 
 def find(environment: Environment) -> Built | None:
-    """What was built of the environment: from the lock where that is there, else with a torch backend of its own."""
+    """The build from the lock if there is one, else a build with another torch backend; None where there is neither."""
     complete = location(environment)
     others = sorted(complete.parent.glob(f"{complete.name}-*"))
     return next((built for built in (read_built(environment, path) for path in (complete, *others)) if built), None)
 
 
 def builds(environment: Environment) -> list[Path]:
-    """Every directory that was built under the environment's name, from this lock or an earlier one."""
+    """The directories of all builds of the environment, from this lock or an earlier one."""
     name = re.compile(re.escape(environment.name) + r"-[0-9a-f]{12}(-[a-z0-9.]+)?")
     return sorted(
         path for path in location(environment).parent.glob("*") if path.is_dir() and name.fullmatch(path.name)
@@ -112,7 +114,7 @@ def builds(environment: Environment) -> list[Path]:
 
 
 def scratches(environment: Environment) -> list[Path]:
-    """What builds of the environment have left behind that were killed (or are under way: take their lock first)."""
+    """The temporary directories of builds that were killed (or are still running: take their lock first)."""
     name = re.compile(r"\." + re.escape(environment.name) + r"-[0-9a-f]{12}(-[a-z0-9.]+)?\.[^.]+")
     return sorted(
         path for path in location(environment).parent.glob(".*") if path.is_dir() and name.fullmatch(path.name)
@@ -120,7 +122,7 @@ def scratches(environment: Environment) -> list[Path]:
 
 
 def read_built(environment: Environment, directory: Path) -> Built | None:
-    """What lies in `directory`, or None where it is no finished build."""
+    """The build in `directory`, or None where there is no finished one."""
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
         return Built(environment, directory, manifest["backend"], manifest["python"], manifest["torch"])
@@ -131,14 +133,14 @@ def read_built(environment: Environment, directory: Path) -> Built | None:
 def problems(built: Built) -> list[str]:
     """What is wrong with a built environment: torch does not import, a package is missing or has another version."""
     try:
-        found = probe(built.python)
+        interpreter = probe(built.python)
     except EnvironmentBuildError as error:
         return [str(error)]
-    return differences(built.environment, found)
+    return differences(built.environment, interpreter)
 
 
 def changes(built: Built) -> list[str]:
-    """How what is installed differs from the lock by now, as far as the names of folders tell; starts no process."""
+    """How the installed packages differ from the lock, as far as the names of folders show; starts no process."""
     installed: dict[str, str] = {}
     for path in built.directory.glob("lib/python*/site-packages/*.dist-info"):
         package, _, version = path.name.removesuffix(".dist-info").partition("-")
@@ -146,15 +148,15 @@ def changes(built: Built) -> list[str]:
     return _wrong_versions(built.environment, installed)
 
 
-def differences(environment: Environment, found: Interpreter) -> list[str]:
-    """How an interpreter differs from the lock; a local version label (2.2.2+cpu) is no difference."""
-    installed = {normal(name): version for name, version in found.packages.items()}
+def differences(environment: Environment, interpreter: Interpreter) -> list[str]:
+    """How an interpreter differs from the lock; a local version label (2.2.2+cpu) is not a difference."""
+    installed = {normal(name): version for name, version in interpreter.packages.items()}
     torch = environment.pins.get("torch")
     wrong = _wrong_versions(environment, installed)
-    if torch and _public(found.torch) != torch:
-        wrong.append(f"imported torch is {found.torch}, expected {torch}")
-    if found.python.split(".")[:2] != environment.python.split(".")[:2]:
-        wrong.append(f"Python is {found.python}, expected {environment.python}")
+    if torch and _public(interpreter.torch) != torch:
+        wrong.append(f"imported torch is {interpreter.torch}, expected {torch}")
+    if interpreter.python.split(".")[:2] != environment.python.split(".")[:2]:
+        wrong.append(f"Python is {interpreter.python}, expected {environment.python}")
     return wrong
 
 
@@ -167,7 +169,7 @@ def _wrong_versions(environment: Environment, installed: dict[str, str]) -> list
 
 
 def normal(package: str) -> str:
-    """A distribution's name as indexes compare it."""
+    """The name of a distribution, normalised as in PEP 503."""
     return re.sub(r"[-_.]+", "-", package).lower()
 
 

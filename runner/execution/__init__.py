@@ -1,1 +1,1 @@
-"""Execution of runs on this machine."""
+"""Execution of runs: what a run is, and how many are executed on this machine at a time."""

@@ -1,4 +1,4 @@
-"""What will a run take? Seconds and memory of the expected runs of the same case and variant."""
+"""Estimates of the time and memory of a run, from the expected runs of the same case and variant."""
 
 from dataclasses import dataclass
 
@@ -9,23 +9,26 @@ from runner.results.expected import expected_records
 
 @dataclass(frozen=True)
 class Estimate:
-    """`seconds` is None where nobody knows; `memory_gb` is of all processes of the run together (10^9 bytes)."""
+    """`seconds` is None where it is unknown; `memory_gb` is for all processes of the run together (10^9 bytes)."""
 
     seconds: float | None = None
     memory_gb: float = 0.0
 
 
 def estimates(bug: Bug, case: Case) -> dict[str, Estimate]:
-    """By variant; empty where there are no expected records to read. What the case declares to need comes first."""
+    """The estimate for each variant; memory that the case declares takes precedence.
+
+    Without readable expected records the time is None, and memory that is not declared 0.
+    """
     try:
         records = expected_records(bug, case.name)
     except ResultsError:
         records = []
-    found = {}
+    by_variant = {}
     for variant in VARIANTS:
         own = [record for record in records if record.variant == variant]
-        # Linux tells the peak of the largest process only.
+        # Linux reports the peak of the largest process only.
         peak = max((record.peak_memory_mb for record in own), default=0.0) / 1000 * case.program.processes
         seconds = max((record.wall_s for record in own), default=None)
-        found[variant] = Estimate(seconds, peak if case.program.memory_gb is None else case.program.memory_gb)
-    return found
+        by_variant[variant] = Estimate(seconds, peak if case.program.memory_gb is None else case.program.memory_gb)
+    return by_variant

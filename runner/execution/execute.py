@@ -1,4 +1,4 @@
-"""What happens in one run? (case, variant, seed, place) -> RunRecord. A run never raises for what its script does."""
+"""The execution of one run, from a Run to its RunRecord. What a script does never raises an error here."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -20,17 +20,18 @@ from runner.sandbox.env import THREADS
 from runner.sandbox.process import Finished
 
 MAX_METRICS_BYTES = 64_000_000
-# The exit status by which fault.py says that it does not know this release.
+# The exit status with which fault.py says that it does not know this release.
 REFUSED = 3
-# How a run ends whose program could not be started.
+# Stands for the end of a program that could not be started.
 NOTHING = Finished(returncode=0, timed_out=False, wall_s=0.0, peak_memory_mb=0.0)
 
 
 def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> RunRecord:
-    """Do the run and save its record and logs; raises ResultsError, nothing for a failing script or environment.
+    """Execute the run, and save its record and logs; a failing script or environment is a status of the record.
 
-    Raises UsageError where the run is to have no network and this machine cannot cut it: ask process.py before.
-    `on_wait` is called while the script runs, with the seconds elapsed and the file of its standard output.
+    Raises ResultsError where these cannot be saved, UsageError where the run must have no network and this machine
+    cannot cut it: ask process.network_can_be_cut before. `on_wait` is called while the script runs, with the seconds
+    elapsed and the file of its standard output.
     """
     started = _now()
     with store.working_directory() as directory:
@@ -50,7 +51,7 @@ def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> R
 
 
 def not_done(run: Run, reason: str) -> RunRecord:
-    """The record of a run that was begun and lost on its way; saving it is the caller's."""
+    """The record of a run that was started and then lost; the caller saves it."""
     return _record(run, NOTHING, "killed", reason, _now(), ())
 
 
@@ -74,32 +75,32 @@ def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None
     if not path.exists() and not path.is_symlink():
         return (), f"the script wrote no {path.name}"
     try:
-        # What cannot be read back must not get into a record.
-        found = untrusted.read_json(path, MAX_METRICS_BYTES, path.parent, constants=True)
+        # What could not be read back must not get into a record.
+        records = untrusted.read_json(path, MAX_METRICS_BYTES, path.parent, constants=True)
     except untrusted.UnsafeError as error:
         return (), f"{path.name}: {error}"
-    if not isinstance(found, list) or not found or not all(isinstance(record, dict) for record in found):
+    if not isinstance(records, list) or not records or not all(isinstance(record, dict) for record in records):
         return (), f"{path.name} holds no records, expected a list of JSON objects"
-    return tuple(found), None
+    return tuple(records), None
 
 
 def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -> tuple[Status, str | None]:
-    """Status and reason of a run; a broken environment is looked for only where a run failed in it."""
+    """The status and reason of a run; the environment is checked only where a run has failed in it."""
     if finished.timed_out:
         return "timeout", f"killed after {run.timeout_s:g} s"
     if finished.exceeded:
         return "killed", finished.exceeded
     if finished.returncode == 0:
         return ("no records", no_metrics) if no_metrics else ("ok", None)
-    said = process.error_in(stderr)[:1000]
+    message = process.error_in(stderr)[:1000]
     if run.injected and finished.returncode == REFUSED:
-        return "refused", f"{FAULT}: {said or 'no reason given'}"
+        return "refused", f"{FAULT}: {message or 'no reason given'}"
     if finished.returncode < 0:
-        return "killed", f"killed by signal {-finished.returncode}" + (f"; {said}" if said else "")
+        return "killed", f"killed by signal {-finished.returncode}" + (f"; {message}" if message else "")
     broken = problems(run.runtime.built) if run.runtime.built else []
     if broken:
         return "environment broken", _repair(run, broken[0])
-    return "crashed", f"exit status {finished.returncode}: {said or 'no message'}"
+    return "crashed", f"exit status {finished.returncode}: {message or 'no message'}"
 
 
 def _repair(run: Run, what: str) -> str:

@@ -39,11 +39,11 @@ def launch(
 
 
 def variables(run: Run, directory: Path) -> dict[str, str]:
-    """Environment variables of the run, besides those of every run."""
+    """Environment variables of this run, in addition to those of every run."""
     data = {"TRAINBUGS_DATA": str(run.data)} if run.data else {}
-    # What inductor has compiled in one run must not save another one the time.
+    # A cache for each run: what inductor has compiled in one run must not make another one faster.
     inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
-    # Packages that `pip install --user` has put there belong to an interpreter of the user's own, wherever HOME is.
+    # The user's own interpreter keeps its packages from `pip install --user`, although HOME is another folder.
     user = {"PYTHONUSERBASE": site.getuserbase()} if run.runtime.built is None else {}
     downloads = run.case.program.data and run.data is None and run.network
     proxies = env.inherited(env.FOR_DOWNLOADS) if downloads else {}

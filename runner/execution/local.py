@@ -1,4 +1,4 @@
-"""Who does the jobs? Threads of this process, each bound to its share of the machine; they stop when they are told."""
+"""The local thread pool: it does jobs in threads that are bound to their share of the machine and can be stopped."""
 
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -12,25 +12,26 @@ from runner.progress.lines import Progress
 
 W = TypeVar("W")
 T = TypeVar("T")
-# What a job calls again and again: it is told what to show of it, and raises StoppedError where the job is to end.
+# A job calls it repeatedly, with a function that returns a text to show; it raises StoppedError if the job must end.
 Report = Callable[[Callable[[], str]], None]
 Work = Callable[[W, Share, Report], T]
 
 
 class StoppedError(Exception):
-    """The work was stopped while this job was under way."""
+    """The pool was stopped while this job was running."""
 
 
 class LocalPool:
-    """As many threads as there are slots; on a terminal one sees what they do."""
+    """As many threads as there are slots; a terminal shows what they do."""
 
     def __init__(self, slots: Slots, progress: Progress) -> None:
         self.slots, self.progress = slots, progress
 
     def do(self, jobs: Sequence[Job[W]], work: Work[W, T]) -> Generator[tuple[W, T], None, None]:
-        """Each job's item with what `work` gives for it, as they end; longest first where there is more than one slot.
+        """Do all jobs; yields each job's item with the result of `work`, as they end.
 
-        The first exception stops the others, and is raised when they have ended; `close` stops them, too.
+        The longest jobs start first where there is more than one slot. The first exception stops the others, and is
+        raised when they have ended; closing the generator stops them too.
         """
         board: Board[Job[W]] = Board(self.progress, len(jobs), lambda: self.slots.jobs)
         stop = threading.Event()

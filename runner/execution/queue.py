@@ -1,4 +1,4 @@
-"""Which runs are to be done? Finished ones are found; the crew does the others, each by one program at a time."""
+"""Queues of runs: finished runs are taken from the results folder, the others are executed, each one only once."""
 
 import itertools
 from collections.abc import Generator, Sequence
@@ -16,22 +16,22 @@ from runner.progress.lines import Progress
 from runner.results.record import RunRecord
 from runner.results.store import Store
 
-# Each run with its record, as they end. Closing it stops what is under way.
+# Yields each run with its record, as they end. Closing it stops the runs under way.
 Done = Generator[tuple[Run, RunRecord], None, None]
-# The same of runs that are the same one.
+# The same, with identical runs (of one key and repeat) together.
 DoneTogether = Generator[tuple[Sequence[Run], RunRecord], None, None]
 
 
 class RunQueue:
-    """Does runs and keeps their records. With `force`, finished ones are done again. Who does them is a subclass's."""
+    """Executes runs and keeps their records; with `force`, also runs that are finished. Subclasses say where."""
 
     def __init__(self, store: Store, progress: Progress, force: bool = False) -> None:
         self.store, self.progress, self.force = store, progress, force
 
     def do(self, runs: Sequence[Run], what: str = "") -> Done:
-        """Each run with its record: finished ones first, the others as they end. `what` is said before each name.
+        """Yields each run with its record: finished ones first, the others as they end.
 
-        A run that is named twice is done once.
+        `what` is printed before each name. A run that is listed twice is executed once.
         """
         total, number = len(runs), itertools.count(1)
         missing: dict[tuple[str, int], list[Run]] = {}
@@ -63,7 +63,7 @@ class RunQueue:
 
 
 class LocalQueue(RunQueue):
-    """Runs on this machine, by threads of this process; what another trainbugs is doing is waited for."""
+    """Executes runs in threads of this process; waits for those that another trainbugs is executing."""
 
     def __init__(self, store: Store, pool: LocalPool, force: bool = False) -> None:
         super().__init__(store, pool.progress, force)
@@ -78,7 +78,7 @@ class LocalQueue(RunQueue):
             if not ours:
                 report(lambda: "another trainbugs is doing it")
                 raise BusyError
-            # The other one may have ended since we looked.
+            # Another trainbugs may have finished it since the first check.
             return self._find(run) or execute(run, self.store, lambda elapsed, stdout: report(partial(_lines, stdout)))
 
 

@@ -1,7 +1,7 @@
-"""What of the machine does each job get? Slots of CPU cores, GPUs and memory, given out and taken back.
+"""Resources of the machine: slots with CPU cores, GPUs and memory, which jobs take and give back.
 
-A share of the cores is set as the affinity of the thread that does the job, which every process that it starts
-inherits: jobs at the same time do not get in each other's way. It changes no number of threads, so no result.
+A share of the cores is set as the affinity of the thread that does the job, and every process that it starts inherits
+it, so that concurrent jobs do not slow each other down. It changes no number of threads, and so no result.
 """
 
 import os
@@ -13,7 +13,7 @@ from runner.sandbox.limits import default_memory_mb
 
 @dataclass(frozen=True)
 class Need:
-    """What a job needs while it runs: `slots` (one for each process that trains), memory in GB, perhaps a GPU."""
+    """What a job needs while it runs: `slots` (one for each process that trains), `memory_gb` (10^9 bytes), a GPU."""
 
     slots: int = 1
     memory_gb: float = 0.0
@@ -22,7 +22,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Share:
-    """What a job has: its slots, their CPU cores (none: all cores), its GPU by number (None: as it is told)."""
+    """What a job gets: slots, their CPU cores (empty: all cores), the number of its GPU (None: no GPU is assigned)."""
 
     need: Need
     slots: tuple[int, ...] = ()
@@ -31,9 +31,10 @@ class Share:
 
 
 class Slots:
-    """`jobs` slots among which the cores are dealt, and for each GPU `per_gpu` jobs at a time.
+    """`jobs` slots that divide the cores among them, and for each GPU `per_gpu` jobs at a time.
 
-    Without `gpus`, jobs that need a GPU are told nothing of which one, and take slots only.
+    Without `gpus` no GPU is assigned, and jobs that need one take slots only. `memory_gb` is in 10^9 bytes; None: most
+    of the machine's.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Slots:
         self._memory_gb = 0.0
 
     def take(self, need: Need) -> Share | None:
-        """A share that satisfies the need, or None while too much is taken. What never fits is run alone."""
+        """A share that satisfies the need, or None while too much is taken. A job that never fits runs alone."""
         idle = len(self._free) == self.jobs
         slots = min(need.slots, self.jobs)
         memory = self._memory_gb + need.memory_gb <= self.memory_gb
@@ -83,6 +84,6 @@ class Slots:
 
 
 def pin(share: Share) -> None:
-    """Bind the calling thread, and all that it will start, to the cores of a share."""
+    """Bind the calling thread, and every process that it will start, to the cores of a share."""
     if share.cores:
         os.sched_setaffinity(0, share.cores)

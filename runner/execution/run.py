@@ -17,7 +17,7 @@ from runner.results.record import SCHEMA, file_name
 from runner.sandbox.env import THREADS
 from runner.sandbox.limits import Limits, default_memory_mb
 
-# Parameters that the runner sets by itself.
+# Parameters that the runner sets itself.
 OWN = ("seed", "device")
 
 
@@ -30,9 +30,9 @@ def run_key(
     runtime: tuple[str | None, ...],
     data: str | None,
 ) -> str:
-    """The key of a run; `runtime` says environment, lock, Python and torch, `data` what data sets were there.
+    """The key of a run; `runtime` is environment, lock, pinned, Python and torch, `data` the digest of its data sets.
 
-    Of a device only the kind counts, so that cuda:0 and cuda:1 are the same.
+    Only the kind of the device counts, so that cuda:0 and cuda:1 give the same key.
     """
     parts = {
         "schema": SCHEMA,
@@ -49,14 +49,14 @@ def run_key(
 
 
 def read_scripts(bug: Bug, variant: Variant, inject: bool = False) -> dict[str, bytes]:
-    """The Python files of a variant by name, as they are now: its script, and what is no other variant's script.
+    """The present text of a variant's Python files, by name: its script, and modules that are no variant's script.
 
     So the scripts of a new case leave the keys of the others as they are. With `inject` the program that puts the
     fault back is among them. Raises CatalogError for a file that is not safe to read.
     """
-    # A script that is missing is left out: its runs crash, and say so.
-    wanted = {variant.script, *bug.shared}
-    files = [path for path in bug.scripts if path in wanted]
+    # A missing script is left out: its runs crash, with a message that says so.
+    own = {variant.script, *bug.shared}
+    files = [path for path in bug.scripts if path in own]
     fault = [bug.fault] if inject and bug.fault else []
     return {path.name: _read_script(path, bug.directory) for path in (*files, *fault)}
 
@@ -74,7 +74,7 @@ def effective_parameters(case: Case, seed: int, device: str) -> dict[str, Scalar
 
 
 def data_digest(case: Case, folder: Path | None) -> str | None:
-    """What the case's data files in `folder` hold, as a hash; `cache` without a folder; None where it needs no data."""
+    """A hash of the case's data files in `folder`; `cache` without a folder; None where the case needs no data."""
     if not case.program.data:
         return None
     if folder is None:
@@ -90,13 +90,13 @@ def data_digest(case: Case, folder: Path | None) -> str | None:
 
 @dataclass(frozen=True)
 class Run:
-    """One run to be done. `timeout_s` in seconds; `data` is the folder of data sets that the user named.
+    """One run to execute. `timeout_s` in seconds; `data` is the folder of data sets that the user named.
 
-    `scripts` are the variant's Python files as they were when the run was planned: these are run, the key is theirs.
-    `injected`: fault.py, one of them, runs the script. `repeat` counts the times that the same run is done. `gpu` is
-    the one that the run may see, by number; None: all that the user's environment shows.
+    `scripts` are the variant's Python files as they were when the run was planned: these are run, and hashed in the
+    key. `injected`: fault.py, one of them, runs the script. `repeat` counts from 1 how often the same run is executed.
+    `gpu` is the number of the only GPU that the run may see; None: all that the user's environment shows.
     `max_memory_mb` in MB (10^6 bytes); None: most of the machine's. Without `network` there is nothing but localhost.
-    Neither limit is part of the key: a run that ends well ends so.
+    Neither limit is part of the key: a run that ends as it should has the same result without them.
     """
 
     case: Case
@@ -117,35 +117,40 @@ class Run:
 
     @property
     def name(self) -> str:
+        """The run for messages: BUG/CASE/VARIANT seed N."""
         injected = ", injected" if self.injected else ""
         again = f", repeat {self.repeat}" if self.repeat > 1 else ""
         return f"{self.case.id}/{self.variant} seed {self.seed}{injected}{again}"
 
     @property
     def file_name(self) -> str:
+        """The name of its record in a results folder, without its ending."""
         return file_name(self.variant, self.seed, self.key, self.repeat)
 
     @property
     def need(self) -> Need:
-        """What of the machine the run needs."""
+        """The resources that the run needs."""
         return Need(self.case.program.processes, self.estimate.memory_gb, self.runtime.device.startswith("cuda"))
 
     @property
     def arguments(self) -> list[str]:
-        """What the interpreter is called with."""
+        """The command-line arguments of the interpreter."""
         script = self.case.program.variants[self.variant].script.name
         return [FAULT, script, "config.json"] if self.injected else [script, "config.json"]
 
     @property
     def limits(self) -> Limits:
+        """The limits on its program."""
         return Limits(self.max_memory_mb or default_memory_mb(), self.network)
 
     @property
     def parameters(self) -> dict[str, Scalar]:
+        """What the script reads."""
         return effective_parameters(self.case, self.seed, self.runtime.device)
 
     @cached_property
     def key(self) -> str:
-        at = self.runtime
-        where = (at.environment, at.lock, str(at.pinned), at.python, at.torch)
-        return run_key(self.case, self.variant, self.scripts, self.seed, at.device, where, self.data_digest)
+        """The hash of everything that may change the result."""
+        runtime = self.runtime
+        identity = (runtime.environment, runtime.lock, str(runtime.pinned), runtime.python, runtime.torch)
+        return run_key(self.case, self.variant, self.scripts, self.seed, runtime.device, identity, self.data_digest)

@@ -1,4 +1,4 @@
-"""In which order are jobs done? Starts as many as there are shares of the machine for, and yields what they give."""
+"""The scheduler: starts as many jobs as there are shares of the machine for, in order, and yields their results."""
 
 import time
 from collections import deque
@@ -12,18 +12,18 @@ from runner.execution.resources import Need, Share
 
 W = TypeVar("W")
 T = TypeVar("T")
-# How often somebody may look at what goes on, and how soon what another program does is asked for again.
+# Seconds between two calls of `look`, and until a job that another program is doing is tried again.
 LOOK_S = 0.2
 AGAIN_S = 1.0
 
 
 class BusyError(Exception):
-    """Another program does this job right now; it is to be tried again later."""
+    """Another program is doing this job; it is to be tried again later."""
 
 
 @dataclass(frozen=True, eq=False)
 class Job(Generic[W]):
-    """Something to do, `item`. `seconds` is what it took elsewhere; None where nobody knows."""
+    """A job: `item` is what to do, `seconds` its expected duration (None where it is unknown)."""
 
     name: str
     need: Need
@@ -32,15 +32,17 @@ class Job(Generic[W]):
 
 
 class Shares(Protocol):
-    """What says how much may be done at a time: resources.Slots here, or a cluster, which has a queue of its own."""
+    """The limit of concurrent jobs: resources.Slots on this machine, backend.ClusterSlots for a cluster."""
 
-    def take(self, need: Need) -> Share | None: ...
+    def take(self, need: Need) -> Share | None:
+        """A share for a job with this need, or None while there is none."""
 
-    def give(self, share: Share) -> None: ...
+    def give(self, share: Share) -> None:
+        """Take a share back."""
 
 
 def longest_first(jobs: Iterable[Job[W]]) -> list[Job[W]]:
-    """The order in which many jobs end soonest, the unknown first; what needs more than one slot comes before."""
+    """The order in which many jobs end soonest: by slots, then by duration, both descending; unknown is longest."""
     return sorted(jobs, key=lambda job: (-job.need.slots, -(float("inf") if job.seconds is None else job.seconds)))
 
 
@@ -50,10 +52,10 @@ def schedule(
     submit: Callable[[Job[W], Share], "Future[T]"],
     look: Callable[[Sequence[Job[W]], Sequence[Job[W]]], None],
 ) -> Iterator[tuple[Job[W], T]]:
-    """Each job with its result, as they end. Jobs are submitted in the given order: none overtakes one that waits.
+    """Yields each job with its result, as they end. Jobs are submitted in order: none overtakes one that waits.
 
-    `look` is called with the jobs that run and those that wait, several times a second. The first exception of a job
-    ends this; what still runs then is the caller's to stop.
+    `look` is called with the running jobs and the waiting ones, several times a second. The first exception of a job is
+    raised here; the caller has to stop the jobs that still run.
     """
     waiting, later = deque(jobs), deque[tuple[float, Job[W]]]()
     running: dict[Job[W], Share] = {}

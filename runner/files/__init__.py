@@ -1,1 +1,1 @@
-"""Files: reading untrusted ones, locks between processes, atomic writes."""
+"""Files: reading untrusted ones, JSON as structs, inter-process locks, atomic writes."""

@@ -19,7 +19,8 @@ def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
 def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
     """Write a text so that a reader sees the old file or the whole new one; raises ResultsError.
 
-    It is written in `scratch`, a folder on the same disk, or else beside its place, before it is moved there.
+    The text is written to a temporary file in `scratch`, a folder on the same disk (default: the folder of `path`),
+    and the file is then renamed.
     """
     temporary = (scratch or path.parent) / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
     try:
@@ -34,7 +35,7 @@ def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
 
 
 def finite(value: Any) -> Any:
-    """The value for JSON, which knows no NaN and no infinity: these become texts."""
+    """The value for JSON, which has no NaN and no infinity: these become texts."""
     if isinstance(value, Mapping):
         return {key: finite(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
@@ -45,5 +46,5 @@ def finite(value: Any) -> Any:
 
 
 def unwritable(path: Path, error: OSError) -> ResultsError:
-    """What to tell a user whose results cannot be written there."""
+    """The error for a user whose results cannot be written to `path`."""
     return ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --results")

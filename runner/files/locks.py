@@ -1,7 +1,7 @@
-"""Where is what is not finished, and who is at it? Folders and locks that end with the process that holds them.
+"""Temporary folders and inter-process locks, for work in a results folder that is not finished.
 
-Nothing here outlives its owner for long: the kernel drops the locks of a process that was killed, and the next one to
-work in the same results folder removes what it has left behind.
+Neither outlives its owner for long: the kernel drops the locks of a process that was killed, and the next process that
+works in the same results folder removes the temporary folder that was left behind.
 """
 
 import errno
@@ -21,7 +21,7 @@ CLAIMS = ".claims"
 
 
 class Scratch:
-    """A folder of this object alone inside of a results folder; it is removed with the object. Raises OSError."""
+    """A temporary folder inside a results folder, for this object alone and removed with it. Raises OSError."""
 
     def __init__(self, root: Path) -> None:
         root.mkdir(parents=True, exist_ok=True)
@@ -32,9 +32,9 @@ class Scratch:
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
-        """Whether nobody else is at what has that key; they know that we are until the end of this context.
+        """Take the lock of a key until the end of the context; False where another holder has it.
 
-        A lock on one byte of a file, at an offset that the key gives: nothing is left behind, also over NFS.
+        The lock is on one byte of a file, at an offset derived from the key: it leaves nothing behind and works on NFS.
         """
         offset = int.from_bytes(hashlib.sha256(key.encode()).digest()[:7])
         if not self._lock(fcntl.F_WRLCK, offset):
@@ -46,7 +46,10 @@ class Scratch:
             self._lock(fcntl.F_UNLCK, offset)
 
     def _lock(self, kind: int, offset: int) -> bool:
-        """A lock of the open file, not of the process: threads with a scratch of their own see each other's."""
+        """Set or clear a lock; False where it is taken.
+
+        It belongs to the open file, not to the process, so that threads with a Scratch each exclude one another too.
+        """
         flock = struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0)
         try:
             fcntl.fcntl(self._claims, fcntl.F_OFD_SETLK, flock)
@@ -58,7 +61,7 @@ class Scratch:
 
 
 def sweep(root: Path) -> None:
-    """Remove scratch folders whose owners have gone."""
+    """Remove the temporary folders in `root` whose owners have ended."""
     for lock in root.glob(f"{PREFIX}*{LOCK}"):
         try:
             file = os.open(lock, os.O_RDWR)
@@ -73,11 +76,11 @@ def sweep(root: Path) -> None:
 
 
 def _make(root: Path) -> tuple[Path, int]:
-    """A new folder, and its lock, held. The lock is there before the folder: no folder is without an owner."""
+    """A new folder, and its lock, held. The lock is made before the folder, so that no folder is without an owner."""
     while True:
         file, name = tempfile.mkstemp(prefix=PREFIX, suffix=LOCK, dir=root)
         fcntl.flock(file, fcntl.LOCK_EX)
-        # Somebody may have swept it between the two lines above.
+        # Another process may have swept the lock between the two lines above.
         if os.fstat(file).st_nlink:
             path = Path(name).with_suffix("")
             path.mkdir()
@@ -86,14 +89,14 @@ def _make(root: Path) -> tuple[Path, int]:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder and what is in it, as far as that can be done."""
-    with suppress(RecursionError):  # a tree of a thousand levels stays: no reason to stop others
+    """Remove a folder and its contents, as far as that is possible."""
+    with suppress(RecursionError):  # a tree of a thousand levels stays; other runs go on
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove(path: Path, lock: int, *others: int) -> None:
     remove(path)
-    # The folder may have become read-only by now; what stays is swept later.
+    # The results folder may have become read-only; the lock that stays is swept later.
     with suppress(OSError):
         path.with_name(path.name + LOCK).unlink(missing_ok=True)
     for file in (lock, *others):

@@ -1,4 +1,4 @@
-"""Values of JSON as msgspec structs: what a struct declares is what a file may hold, and its JSON schema."""
+"""JSON values as msgspec structs, which declare what a file may hold: conversion, error messages and JSON schemas."""
 
 import difflib
 import json
@@ -14,7 +14,7 @@ from runner.files.untrusted import brief
 T = TypeVar("T")
 UNKNOWN = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)
 LACKING = re.compile(r"Object missing required field `(.*)`$")
-# msgspec says where, but names no key of a mapping: `$.cases[...].program.seeds[0]`.
+# msgspec says where, but leaves out the keys of mappings: `$.cases[...].program.seeds[0]`.
 PLACE = re.compile(r"^(.*) - at (`key` in )?`\$(.*)`$", re.DOTALL)
 OWN_KEY = re.compile(r"[a-z_.]+: ")
 STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[(\.\.\.)\]")
@@ -22,11 +22,11 @@ Path = tuple[str | int, ...]
 
 
 class MismatchError(TrainbugsError):
-    """A value is not what its struct declares; the message says which key, which value, and what was expected."""
+    """A value does not match its struct; the message says which key, which value, and what was expected."""
 
 
 def as_struct(value: Any, kind: type[T]) -> T:
-    """The value, as `json` reads it, as an object of a struct; raises MismatchError.
+    """Convert a value, as `json` reads it, to the struct `kind`; raises MismatchError.
 
     Messages name the key as in `cases.simple.seeds[0]`, and a near match where a key is unknown.
     """
@@ -37,20 +37,20 @@ def as_struct(value: Any, kind: type[T]) -> T:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """` (did you mean ...?)`, or nothing where no name is like this one."""
+    """The text ` (did you mean ...?)`, empty where no name is similar to this one."""
     lower = {candidate.lower(): candidate for candidate in names}
     close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.4)]
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
 def schema(kind: Any) -> dict[str, Any]:
-    """The JSON schema of what a struct declares, for editors and the docs."""
+    """The JSON schema of a struct, for editors and the docs."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(kind)}
 
 
 def _explain(value: Any, kind: Any, error: str) -> str:
-    found = PLACE.match(error)
-    text, of_key, steps = found.groups() if found else (error, None, "")
+    location = PLACE.match(error)
+    text, of_key, steps = location.groups() if location else (error, None, "")
     path = _resolve(value, kind, error, _parse(steps))
     part, allowed = _at(value, path), list(_schemas(kind, path))
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
@@ -69,17 +69,17 @@ def _explain(value: Any, kind: Any, error: str) -> str:
         text = f"is {brief(part)}, {text[0].lower()}{text[1:]}"
     if not where:
         return text
-    # What a struct itself refuses begins with the key in it.
+    # A message of a __post_init__ begins with a key of that struct.
     return f"{where}.{text}" if OWN_KEY.match(text) else f"{where}: {text}"
 
 
 def _parse(steps: str) -> list[str | int | None]:
-    """The steps of a path; None where it does not say which key."""
+    """The steps of a path; None for a key of a mapping, which the text leaves out."""
     return [int(index) if index else None if dots else name for name, index, dots in STEP.findall(steps)]
 
 
 def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -> Path:
-    """The path with its keys: of each mapping on it, the first key that alone makes the same error."""
+    """The path with all keys: for each mapping on it, the first key that causes the same error by itself."""
     path: list[str | int] = []
     for step in steps:
         part = _at(value, tuple(path))
@@ -100,7 +100,7 @@ def _fails(value: Any, kind: Any, error: str) -> bool:
 
 
 def _with(value: Any, path: list[str | int], part: Any) -> Any:
-    """A copy of the value with another part at that path."""
+    """A copy of the value in which `part` stands at that path."""
     if not path:
         return part
     copy = value.copy()
@@ -115,7 +115,7 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _schemas(kind: Any, path: Path) -> Iterator[dict[str, Any]]:
-    """What may stand at that path, as parts of the JSON schema."""
+    """The parts of the JSON schema that describe what may stand at that path."""
     whole = msgspec.json.schema(kind)
     level = [whole]
     for step in (*path, None):
@@ -150,5 +150,5 @@ def _bad_key(part: Any, allowed: list[dict[str, Any]]) -> str:
 
 
 def text_of(schema: dict[str, Any]) -> str:
-    """A JSON schema as it is committed."""
+    """The text of a JSON schema, as it is committed."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

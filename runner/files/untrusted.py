@@ -1,7 +1,7 @@
-"""Is a file that a stranger wrote safe to read? Plain files of a bounded size, and JSON that holds no traps.
+"""Safe reading of untrusted files: plain files of a bounded size, and JSON that can be processed without harm.
 
-Nothing here trusts a name, a size or a number: a pipe would be waited for, a device has no end, a deep list exhausts
-the stack of whoever walks through it.
+No name, size or number is trusted: reading a pipe may block for ever, a device has no end, and a deeply nested list
+exhausts the stack of a recursive function.
 """
 
 import json
@@ -19,31 +19,31 @@ from runner.errors import TrainbugsError
 MAX_TEXT_BYTES = 1_000_000
 MAX_SCRIPTS = 100
 MAX_EXPECTED = 10_000
-# Deeper than any record or configuration; copying, comparing and writing a value recurse.
+# Deeper than any record or configuration. There is a limit because copying, comparing and writing a value recurse.
 MAX_DEPTH = 50
-# Far above what any of our files holds; the check of a schema, and drawing, take long where there is much more.
+# Far above what any file of the project holds. Checking and drawing much larger ones would take long.
 MAX_VALUES, MAX_ITEMS, MAX_TEXT = 10_000, 1_000, 1_000
-# What moves a terminal's cursor, ends a line, or turns the direction of reading.
+# Characters that move a terminal's cursor, end a line, or reverse the direction of reading.
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-# Half a character, which UTF-8 itself cannot hold.
+# A lone surrogate: half a character, which UTF-8 cannot encode.
 SURROGATE, ESCAPED = re.compile("[\ud800-\udfff]"), b"\\u"
 LARGE = re.compile(rb"\d{300}|[eE][+-]?\d{3}")
 
 
 class UnsafeError(TrainbugsError):
-    """Why a file is not read; who asked for it says which one it is."""
+    """A file is not safe to read. The message says why; the caller adds which file it is."""
 
 
 def shown(path: Path) -> str:
-    """The path as it can be printed on one line of a terminal."""
+    """The path in a form that can be printed on one line of a terminal."""
     text = str(path)
     return text if text.isprintable() else repr(text)
 
 
 def read_start(path: Path, size: int, within: Path | None = None) -> bytes:
-    """The first `size` bytes of a plain file, or all of them, if no link leads out of the folder `within`.
+    """The first `size` bytes of a plain file; all of them where it is shorter.
 
-    Raises UnsafeError.
+    Raises UnsafeError where there is no plain file, or a link leads out of the folder `within`.
     """
     try:
         _check_file(path, within)
@@ -54,9 +54,9 @@ def read_start(path: Path, size: int, within: Path | None = None) -> bytes:
 
 
 def read_bytes(path: Path, limit: int, within: Path | None = None) -> bytes:
-    """What a plain file holds, if that is at most `limit` bytes, and no link leads out of the folder `within`.
+    """The bytes of a plain file.
 
-    Raises UnsafeError.
+    Raises UnsafeError where there are more than `limit`, or a link leads out of the folder `within`.
     """
     data = read_start(path, limit + 1, within)
     if len(data) > limit:
@@ -65,7 +65,7 @@ def read_bytes(path: Path, limit: int, within: Path | None = None) -> bytes:
 
 
 def read_text(path: Path, limit: int, within: Path | None = None) -> str:
-    """Like read_bytes, as text."""
+    """Like read_bytes, decoded as UTF-8; raises UnsafeError."""
     try:
         return read_bytes(path, limit, within).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -80,10 +80,10 @@ def read_json(path: Path, limit: int, within: Path | None = None, constants: boo
 def parse_json(data: bytes, constants: bool = False) -> Any:
     """The value of a text of JSON; raises UnsafeError.
 
-    Refused are numbers that are too large, keys that are there twice, half characters, and what lies deeper than
-    MAX_DEPTH; and NaN, Infinity and -Infinity, unless `constants` are allowed, which Python's json writes.
+    Refused are numbers that are too large, duplicate keys, lone surrogates, and values nested deeper than MAX_DEPTH;
+    also NaN, Infinity and -Infinity, which Python's json writes, unless `constants` are allowed.
     """
-    # Looking at each number takes long, and few files hold one that could be too large.
+    # Checking each number takes long, and few files hold one that could be too large.
     large: dict[str, Any] = {"parse_float": _float, "parse_int": _int} if LARGE.search(data) else {}
     try:
         value = json.loads(
@@ -106,7 +106,7 @@ def parse_json(data: bytes, constants: bool = False) -> Any:
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """A value of JSON and everything in it, keys too; raises UnsafeError for what lies deeper than MAX_DEPTH."""
+    """A JSON value and everything in it, keys too; raises UnsafeError for values nested deeper than MAX_DEPTH."""
     level = [value]
     for _ in range(MAX_DEPTH):
         yield from level
@@ -123,7 +123,7 @@ def parts(value: Any) -> Iterator[Any]:
 
 
 def check_short(value: Any) -> None:
-    """Raise UnsafeError for JSON that is much longer than what somebody writes by hand, or cannot be printed."""
+    """Raise UnsafeError for JSON that is much longer than a file written by hand, or cannot be printed."""
     for number, part in enumerate(parts(value), 1):
         if number > MAX_VALUES:
             raise UnsafeError(f"holds more than {MAX_VALUES} values")
@@ -134,13 +134,13 @@ def check_short(value: Any) -> None:
 
 
 def brief(value: object) -> str:
-    """A value for a message: on one line, and not too long."""
+    """A value for a message: its repr, cut after 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:60] + "…"
 
 
 def check_directory(directory: Path) -> None:
-    """Raise UnsafeError for the first file of a bug directory, among those that are read, that cannot be trusted."""
+    """Raise UnsafeError for the first unsafe file of a bug directory, among the files that are ever read."""
     with os.scandir(directory) as entries:
         names = sorted(entry.name for entry in entries if entry.name.endswith(".py") or entry.name == "README.md")
     if len(names) > MAX_SCRIPTS:
@@ -155,7 +155,7 @@ def check_directory(directory: Path) -> None:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """What below a folder could harm a reader: odd names, links, and all that is neither file nor folder."""
+    """The entries below a folder that may harm a reader: unprintable names, links, and neither files nor folders."""
     if not _is_there(folder):
         return
     if folder.is_symlink() or not folder.is_dir():
@@ -191,7 +191,7 @@ def _check(path: Path, within: Path) -> None:
 
 
 def _check_file(path: Path, within: Path | None) -> None:
-    """Raise UnsafeError where there is no plain file, or it lies elsewhere; before it is opened, which may not end."""
+    """Raise UnsafeError unless this is a plain file inside `within`. Called before opening, which may block."""
     if within is not None and path.is_symlink():
         real = os.path.realpath(path)
         if not Path(real).is_relative_to(os.path.realpath(within)):
@@ -212,18 +212,18 @@ def _float(text: str) -> float:
 
 
 def _int(text: str) -> int:
-    # As long as the largest float. Python itself would not read thousands of digits, nor write them.
+    # At most as many digits as the largest float. Python itself refuses to read or write thousands of digits.
     if len(text) > sys.float_info.max_10_exp:
         raise UnsafeError(f"not JSON: {brief(text)} is too large a number")
     return int(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise UnsafeError(f"not JSON: the key {brief(twice)} is there twice")
-    return made
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        duplicate = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise UnsafeError(f"not JSON: the key {brief(duplicate)} is there twice")
+    return mapping
 
 
 def _too_deep() -> str:

@@ -1,1 +1,1 @@
-"""Progress of long work, as a user sees it."""
+"""Progress of long work: what a user sees on the terminal."""

@@ -1,4 +1,4 @@
-"""What goes on right now, in a few lines: how much is done, what runs, how long it will take."""
+"""The status display of running jobs: how many are done, which ones run, and how long the rest will take."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -7,12 +7,12 @@ from typing import Generic, Protocol, TypeVar
 
 from runner.progress.lines import Progress
 
-# More rows than that tell nobody anything.
+# More rows would not help a reader.
 ROWS = 12
 
 
 class Task(Protocol):
-    """What a board shows: a name, and the seconds that it is expected to take (None: not known)."""
+    """A job as a board shows it: a name, and the seconds that it is expected to take (None: not known)."""
 
     @property
     def name(self) -> str: ...
@@ -26,7 +26,7 @@ T = TypeVar("T", bound=Task)
 
 @dataclass
 class TaskRow:
-    """Something that runs: `seconds` are those that it is expected to take; `note` says more, when it is asked."""
+    """A running job: `seconds` is its expected duration; `note` returns more text, and is called when it is drawn."""
 
     name: str
     seconds: float | None
@@ -35,12 +35,13 @@ class TaskRow:
 
     @property
     def elapsed(self) -> float:
+        """Seconds since the job began."""
         return time.monotonic() - self.since
 
 
 @dataclass
 class Pace:
-    """How long things take here, against what was expected of them."""
+    """How long jobs take here, compared with what was expected of them."""
 
     ended: int = 0
     took: float = 0.0
@@ -48,6 +49,7 @@ class Pace:
     expected: float = 0.0
 
     def count(self, took: float, expected: float | None) -> None:
+        """Count a job that has ended: the seconds that it took and those that were expected."""
         self.ended += 1
         self.took += took
         if expected:
@@ -55,14 +57,14 @@ class Pace:
             self.expected += expected
 
     def of(self, expected: float | None) -> float:
-        """Seconds that something will take here; what is not known takes as long as others did."""
+        """Seconds that a job will take here, from those expected; None: the mean of those that have ended."""
         if expected is None:
             return self.took / self.ended if self.ended else 0.0
         return expected * (self.measured / self.expected if self.expected else 1.0)
 
 
 class Board(Generic[T]):
-    """The jobs that run, shown on a terminal several times a second; `at_once` run at the same time."""
+    """The running jobs, shown on a terminal several times a second; `at_once` returns how many run at the same time."""
 
     def __init__(self, progress: Progress, total: int, at_once: Callable[[], int]) -> None:
         self.progress, self.total, self.at_once = progress, total, at_once
@@ -70,18 +72,21 @@ class Board(Generic[T]):
         self.pace = Pace()
 
     def begin(self, job: T) -> TaskRow:
+        """Add a job that has been started; returns its row."""
         self.rows[job] = TaskRow(job.name, job.seconds)
         return self.rows[job]
 
     def end(self, job: T) -> None:
+        """Remove a job that has ended, and count the time that it took."""
         self.pace.count(self.rows.pop(job).elapsed, job.seconds)
 
     def look(self, running: Sequence[T], waiting: Sequence[T]) -> None:
+        """Show the running jobs, if it is time for that; the waiting ones count for the time that is left."""
         rows = [self.rows[job] for job in running]
         self.progress.status(lambda: table(self.pace.ended, self.total, rows, self._left(rows, waiting)))
 
     def _left(self, rows: Sequence[TaskRow], waiting: Sequence[T]) -> float | None:
-        """Seconds until all is done, if nobody is ever idle; None before anything is known."""
+        """Seconds until all jobs are done, if no slot is ever idle; None before the first job has ended."""
         if not self.pace.ended:
             return None
         of_running = sum(max(0.0, self.pace.of(row.seconds) - row.elapsed) for row in rows)
@@ -89,7 +94,7 @@ class Board(Generic[T]):
 
 
 def table(done: int, total: int, rows: Sequence[TaskRow], left_s: float | None) -> str:
-    """A line on the whole, then a line on each thing that runs."""
+    """A line about all jobs, then a line for each one that runs, for the first ROWS."""
     left = "" if left_s is None else f", about {_duration(left_s)} left"
     head = f"{done} of {total} done, {len(rows)} running{left}"
     lines = [f"  {row.name}  {_duration(row.elapsed)}{_expected(row)}{_note(row)}" for row in rows[:ROWS]]
@@ -102,8 +107,8 @@ def _expected(row: TaskRow) -> str:
 
 
 def _note(row: TaskRow) -> str:
-    said = row.note()
-    return f"  {said}" if said else ""
+    note = row.note()
+    return f"  {note}" if note else ""
 
 
 def _duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""How does a user see that work goes on? Lines that are rewritten on a terminal, plain lines elsewhere."""
+"""Progress output: status lines that are rewritten on a terminal, plain lines elsewhere."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ EVERY_S = 0.2
 
 @dataclass
 class Progress:
-    """Writes to standard error by default, so that standard output holds results only."""
+    """Writes progress to a stream; `on_stderr` makes the usual one, so that standard output holds results only."""
 
     stream: TextIO
     rows: int = 0
@@ -22,12 +22,12 @@ class Progress:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def line(self, text: str) -> None:
-        """A line that stays."""
+        """Write a line that stays."""
         with self.lock:
             self._write(self._wipe() + text + "\n")
 
     def status(self, text: Callable[[], str]) -> None:
-        """What goes on right now, until the next text; `text` is asked only when it is shown, on a terminal."""
+        """Show a text until the next one; `text` is called only when shown: on a terminal, every EVERY_S seconds."""
         if not self.stream.isatty() or time.monotonic() < self.shown + EVERY_S:
             return
         with self.lock:
@@ -45,7 +45,7 @@ class Progress:
             discard(self.stream)
 
     def _wipe(self) -> str:
-        """What takes away the rows that are shown: up to the first of them, and all below it."""
+        """The control sequence that erases the rows shown: it moves up to the first one, and clears all below."""
         up = f"\x1b[{self.rows - 1}A" if self.rows > 1 else ""
         wipe = f"\r{up}\x1b[J" if self.rows else ""
         self.rows = 0
@@ -53,9 +53,9 @@ class Progress:
 
 
 def discard(stream: TextIO) -> None:
-    """Send what is written from now on nowhere: its reader has gone, which is no reason to stop what is running.
+    """Discard all that is written from now on: the reader has gone, which is no reason to stop what is running.
 
-    What is still in the stream's buffer goes there too; else Python would change the exit status at the end.
+    What is still in the stream's buffer is discarded too; otherwise Python would change the exit status at the end.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
@@ -63,4 +63,5 @@ def discard(stream: TextIO) -> None:
 
 
 def on_stderr() -> Progress:
+    """Progress on standard error."""
     return Progress(sys.stderr)

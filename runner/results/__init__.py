@@ -1,1 +1,1 @@
-"""Run records: their format, and the folders that hold them."""
+"""Run records and verdicts: their format, and the folders that hold them."""

@@ -1,4 +1,4 @@
-"""The records that are committed with a bug: those of its cases, and those of its map of versions."""
+"""Expected records, which are committed with a bug: those of its cases, and those of its map of versions."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.results.record import METRICS, START_BYTES, Amount, RunRecord, read_record, run_name
 
-# The folder of expected records that are of other environments; no case has that name.
+# The folder of expected records from other environments; no case may have this name.
 VERSIONS = "versions"
 
 
 def expected_path(bug: Bug, record: RunRecord) -> Path:
-    """Where the bug's expected record of the same case, variant and seed lies."""
+    """The path of the bug's expected record for the same case, variant and seed."""
     return bug.expected / record.case / f"{run_name(record)}.json"
 
 
@@ -24,7 +24,7 @@ def expected_records(bug: Bug, case: str) -> list[RunRecord]:
 
 
 def expected_seconds(bug: Bug, case: str) -> list[float]:
-    """The `wall_s` of each of these records, without reading their metrics; raises ResultsError likewise."""
+    """The `wall_s` (seconds) of each expected record of a case; raises ResultsError. Metrics are not read."""
     return [_wall_s(path) for path in _expected_paths(bug, case)]
 
 
@@ -43,12 +43,12 @@ def _wall_s(path: Path) -> float:
             return msgspec.json.decode(start + b"}", type=_Start).wall_s
     except (untrusted.UnsafeError, msgspec.DecodeError):
         pass
-    # A file that looks unlike ours is read as a whole, so that a message names what is wrong with it.
+    # A file of another layout is read as a whole, so that the error names what is wrong with it.
     return read_record(path).wall_s
 
 
 def version_path(bug: Bug, record: RunRecord) -> Path:
-    """Where the bug's map of versions keeps a run in the record's environment."""
+    """The path of a record in the bug's map of versions."""
     return bug.expected / VERSIONS / record.environment / record.case / f"{run_name(record)}.json"
 
 
@@ -58,13 +58,13 @@ def version_records(bug: Bug) -> list[RunRecord]:
 
 
 def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:
-    """By case, the expected records; cases without any are left out."""
-    found = {case: expected_records(bug, case) for case in bug.cases}
-    return {case: records for case, records in found.items() if records}
+    """The expected records by case; cases without any are left out. Raises ResultsError."""
+    by_case = {case: expected_records(bug, case) for case in bug.cases}
+    return {case: records for case, records in by_case.items() if records}
 
 
 def seconds(bug: Bug, case: Case) -> float | None:
-    """Wall seconds of all runs of a case together, by its expected records; None where there are none to read."""
+    """Wall seconds of all runs of a case together, from its expected records; None where there are none to read."""
     try:
         taken = expected_seconds(bug, case.name)
     except ResultsError:

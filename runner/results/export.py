@@ -1,4 +1,4 @@
-"""Results as one table: a row a record of a script, with what was run beside it (pandas, or straight into CSV)."""
+"""Results as one table, in pandas or CSV: a row for each record of a script, with the fields of its run."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def frame(records: Iterable[RunRecord]) -> "pd.DataFrame":
-    """Columns: the fields of RunRecord (parameters as parameter.NAME), `record` (from 1), metrics as metric.NAME.
+    """A table with the fields of RunRecord (parameters as parameter.NAME), `record` (from 1), metrics as metric.NAME.
 
     A run without records gives one row with an empty `record`. Lists are JSON texts, so that every cell is a scalar.
     """
@@ -39,7 +39,7 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
 
 
 def _cell(value: Any) -> Any:
-    """A scalar; what the record writes as text because JSON has no such number becomes a number again."""
+    """A scalar; the texts NaN and Infinity, which stand for numbers that JSON lacks, become numbers again."""
     if isinstance(value, list | dict):
         return json.dumps(value)
     return float(value) if value in ("NaN", "Infinity", "-Infinity") else value

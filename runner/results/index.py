@@ -1,9 +1,9 @@
-"""Which records lie in a results folder? Told without reading each: an index remembers what the table shows of them.
+"""The index of a results folder, which lists its records without reading each of them.
 
-The index is a cache, the answer is always that of the files: a line counts only where the file has the time of change
-and the size that the line names, and the checksum that each line begins with holds. So nothing that befalls the index
-can do harm; it may be cut off, foreign, out of date, written by two programs at once, unwritable or not there. Nor is
-it written in a safer way than that needs.
+The index is a cache of what the table of runs shows; the files alone decide. A line counts only where the file has the
+time of change and the size that the line names, and the checksum at the start of the line is right. A corrupt index is
+ignored and rebuilt: it may be cut off, foreign, out of date, written by two programs at once, unwritable or missing. It
+is therefore written without further precautions.
 """
 
 import json
@@ -23,21 +23,21 @@ from runner.files.untrusted import shown
 from runner.results.record import SCHEMA
 
 T = TypeVar("T")
-# Time of change in nanoseconds, and size.
+# Time of change in nanoseconds, and size in bytes.
 State = tuple[int, int]
 Files = dict[str, State]
 
 INDEX, LOGS = ".index", "logs"
 RECORD = re.compile(r"[^.].*-seed.*-.*\.json", re.DOTALL)
-# New lines are written this many at a time, so that little is lost where a long first look is interrupted.
+# New lines are written this many at a time, so that little is lost where the first reading of a folder is interrupted.
 BATCH = 1000
-# The index is written anew when it has more lines than this for each record, and SPARE besides.
+# The index is rewritten when it has more lines than this for each record, plus SPARE.
 LINES_PER_RECORD, SPARE = 2, 1000
 READ_BYTES = 1 << 20
 
 
 class IndexRow(NamedTuple):
-    """What the table shows of a run; the fields are those of RunRecord. A tuple, since there may be 100,000."""
+    """A row of the table of runs, with fields of RunRecord. A tuple, which is small and fast: there may be 100,000."""
 
     path: str  # in the results folder
     started: str
@@ -45,7 +45,7 @@ class IndexRow(NamedTuple):
     repeat: int
     wall_s: float
     peak_memory_mb: float
-    records: int  # how many the script made
+    records: int  # the number of records of the script
     bug: str
     case: str
     variant: str
@@ -56,7 +56,7 @@ class IndexRow(NamedTuple):
     device: str
 
 
-# An index of another version of these columns, or of records of another schema, is a foreign one.
+# The start value of checksums: an index with other columns, or of records of another schema, is a foreign one.
 SEED = crc32(repr((SCHEMA, IndexRow._fields)).encode())
 OF_RECORD = [name for name in IndexRow._fields if name not in ("path", "records")]
 
@@ -65,8 +65,8 @@ OF_RECORD = [name for name in IndexRow._fields if name not in ("path", "records"
 class Found(Generic[T]):
     """Records, oldest first: their rows, and a line for each file that cannot be read.
 
-    The records themselves are read while they are iterated over, each time anew, so that few are in memory; raises
-    ResultsError for one that has gone since.
+    Iteration reads the records one by one, each time anew, so that few are in memory; it raises ResultsError for one
+    that has gone since.
     """
 
     root: Path
@@ -82,9 +82,9 @@ class Found(Generic[T]):
 
 
 def find(root: Path, bugs: Iterable[str], read: Callable[[Path], T]) -> Found[T]:
-    """The records of a results folder, or those in the folders of some bugs; `read` raises ResultsError for no record.
+    """The records of a results folder, or those of some bugs; `read` raises ResultsError for a file that is no record.
 
-    What the index lacks is read and added to it.
+    Records that the index lacks are read and added to it.
     """
     problems: list[str] = []
     folders = list(dict.fromkeys(str(Path(bug)) for bug in bugs))
@@ -97,9 +97,9 @@ def find(root: Path, bugs: Iterable[str], read: Callable[[Path], T]) -> Found[T]
 
 
 def append(root: Path, path: Path, read: Callable[[Path], Any]) -> None:
-    """Add a record that has just been written to the index. Nothing is raised: what is not added will be found.
+    """Add a record that has just been written to the index. Raises nothing: `find` adds what is missing here.
 
-    The file is read again: another program may have put its own into the same place.
+    The file is read again, because another program may have replaced it by its own.
     """
     with suppress(OSError, ResultsError):
         before = _state(path.stat())
@@ -109,7 +109,7 @@ def append(root: Path, path: Path, read: Callable[[Path], Any]) -> None:
 
 
 def _scan(root: Path, folders: Iterable[str], problems: list[str]) -> Files:
-    """All files that are named like records in these folders, at any depth, by their paths in `root`."""
+    """All files in these folders, at any depth, that are named like records, by their paths in `root`."""
     files: Files = {}
     todo = list(folders)
     while todo:
@@ -128,9 +128,9 @@ def _scan(root: Path, folders: Iterable[str], problems: list[str]) -> Files:
 
 
 def _look(entries: Iterable["os.DirEntry[str]"], prefix: str, files: Files) -> tuple[list[str], list[str]]:
-    """Add what is named like a record to `files`; returns the folders, and what can be neither (a pipe, a lost link).
+    """Add files that are named like records to `files`; returns the folders, and what is neither (a pipe, a lost link).
 
-    What is hidden is not ours, or not finished.
+    Hidden entries are left out: they are foreign, or not finished.
     """
     folders, odd, records = [], [], 0
     for entry in entries:
@@ -143,7 +143,7 @@ def _look(entries: Iterable["os.DirEntry[str]"], prefix: str, files: Files) -> t
             folders.append(entry.name)
         elif named:
             odd.append(prefix + entry.name)
-    # Beside records `logs` holds twice as many files, none of which is one.
+    # A folder `logs` beside records is skipped: it holds twice as many files, and no record.
     return [prefix + name for name in folders if not (records and name == LOGS)], odd
 
 
@@ -152,7 +152,7 @@ def _state(stat: os.stat_result) -> State:
 
 
 def _known(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow], int]:
-    """The rows that the index has of these files as they are now, and the number of its lines."""
+    """The rows of the index that fit the present state of these files, and the number of its lines."""
     rows: dict[str, IndexRow] = {}
     count = 0
     with suppress(OSError), os.fdopen(os.open(root / INDEX, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
@@ -169,7 +169,7 @@ def _known(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow],
 def _read_missing(
     root: Path, files: Files, rows: dict[str, IndexRow], problems: list[str], read: Callable[[Path], Any]
 ) -> int:
-    """Read the files that have no row yet, and write lines for them; returns how many."""
+    """Read the files that have no row yet, and write lines for them; returns the number of lines."""
     lines: list[bytes] = []
     count = 0
     for path in sorted(files.keys() - rows.keys()):
@@ -196,7 +196,7 @@ def _row(path: str, record: Any) -> IndexRow:
 
 
 def _shared(values: list[Any]) -> IndexRow:
-    """The row of these values; from `bug` on they are texts that many rows have, each kept once."""
+    """The row of these values. From `bug` on many rows share the same texts; each text is kept once."""
     return IndexRow(*values[:7], *[sys.intern(value) if type(value) is str else value for value in values[7:]])
 
 
@@ -210,7 +210,7 @@ def _checksum(text: bytes) -> bytes:
 
 
 def _write(root: Path, lines: Iterable[bytes], flag: int = os.O_APPEND) -> None:
-    """Write lines in one piece. They begin on a line of their own, whatever a program that was killed has left."""
+    """Write lines with one call. A newline comes first, because a program that was killed may have left half a line."""
     text = b"".join(b"\n" + line for line in lines)
     if not text:
         return

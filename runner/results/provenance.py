@@ -1,4 +1,4 @@
-"""Where a run was made: the commit of the bug, and the machine."""
+"""The provenance of a run: the commit of the bug, and the machine."""
 
 import platform
 import re
@@ -28,9 +28,9 @@ def git_revision(directory: Path) -> str | None:
 
 @cache
 def machine() -> str:
-    """System, architecture and, where Linux tells it, the model of the processor."""
+    """System, architecture and, where Linux names it, the model of the processor."""
     try:
-        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+        model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     except OSError:
-        found = None
-    return f"{platform.system()} {platform.machine()}" + (f", {found.group(1)}" if found else "")
+        model = None
+    return f"{platform.system()} {platform.machine()}" + (f", {model.group(1)}" if model else "")

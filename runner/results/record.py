@@ -1,4 +1,4 @@
-"""Run records and verdicts as versioned JSON: their fields, and how they are read and written."""
+"""Run records and verdicts as versioned JSON: their fields, and functions that read and write them."""
 
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -13,9 +13,9 @@ from runner.files.atomic import finite
 from runner.files.structs import MismatchError, as_struct
 
 SCHEMA: Final = 1
-# Twice what a script may write: in a record, it is indented.
+# Twice what a script may write, because a record is indented.
 MAX_RECORD_BYTES = 128_000_000
-# In our own files the fields before the metrics fit into so many bytes.
+# In our own files the metadata, which comes before the metrics, fits into the first 16 KiB.
 START_BYTES = 16_384
 METRICS = b',\n "metrics": '
 
@@ -27,7 +27,7 @@ Device = Annotated[str, Meta(pattern=r"^(cpu|cuda(:\d{1,4})?)$(?!\n)")]
 Time = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT[0-9:.]{8,15}([+-]\d\d:\d\d|Z)$(?!\n)")]
 Seed = Annotated[int, Meta(ge=0)]
 Repeat = Annotated[int, Meta(ge=1)]
-# Of seconds and of MB: far above what can be, and far below what an axis can show.
+# Of seconds and of MB; the maximum is far above real values, and far below what an axis can show.
 Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
 
@@ -76,11 +76,12 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
 
     @property
     def ok(self) -> bool:
+        """Whether the run ended as it should."""
         return self.status == "ok"
 
 
 class JudgedRun(Struct, frozen=True, kw_only=True):
-    """A run behind a verdict: what names its record."""
+    """A run behind a verdict: the fields that identify its record."""
 
     variant: Variant
     seed: Seed
@@ -107,7 +108,7 @@ class Repeats(Struct, frozen=True, kw_only=True):
 
 
 class VerdictRecord(Struct, frozen=True, kw_only=True):
-    """verdict.json of a case: the verdict, its checks, and the runs behind it. What is not finite is a text."""
+    """verdict.json of a case: the verdict, its checks, and the runs behind it. Non-finite numbers are texts."""
 
     bug: Name
     case: Name
@@ -123,6 +124,7 @@ class VerdictRecord(Struct, frozen=True, kw_only=True):
 
 
 def run_name(record: RunRecord) -> str:
+    """The name of an expected record, without its ending."""
     return f"{record.variant}-seed{record.seed}"
 
 
@@ -137,7 +139,7 @@ def record_name(record: RunRecord) -> str:
 
 
 def read_record(path: Path) -> RunRecord:
-    """The record in a file; raises ResultsError where it is none, or of another schema."""
+    """The record in a file; raises ResultsError where there is none, or one of another schema."""
     where = untrusted.shown(path)
     try:
         data = untrusted.read_json(path, MAX_RECORD_BYTES)
@@ -149,7 +151,7 @@ def read_record(path: Path) -> RunRecord:
 
 
 def read_verdict(path: Path) -> VerdictRecord:
-    """The verdict in a file; raises ResultsError where it is none."""
+    """The verdict in a file; raises ResultsError where there is none."""
     where = untrusted.shown(path)
     try:
         return as_struct(untrusted.read_json(path, MAX_RECORD_BYTES), VerdictRecord)

@@ -1,4 +1,4 @@
-"""Where are results kept? A folder of records, logs and verdicts; the only owner of its paths."""
+"""The results folder, with records, logs and verdicts; only this module knows its paths."""
 
 import errno
 import itertools
@@ -19,7 +19,7 @@ from runner.files.locks import Scratch, remove
 from runner.results import index
 from runner.results.record import RunRecord, VerdictRecord, encode, file_name, read_record, read_verdict, record_name
 
-# With less than that free a disk counts as full.
+# A disk with less free space than this counts as full.
 ROOM_BYTES = 65536
 
 
@@ -31,23 +31,26 @@ class Store:
 
     @cached_property
     def scratch(self) -> Scratch:
-        """Where this object keeps what is not finished; raises ResultsError where nothing can be written."""
+        """The temporary folder of this object; raises ResultsError where nothing can be written."""
         try:
             return Scratch(self.root)
         except OSError as error:
             raise unwritable(self.root, error) from error
 
     def case_directory(self, bug: str, case: str) -> Path:
+        """The folder of a case's records and verdicts."""
         return self.root / bug / case
 
     def record_path(self, record: RunRecord) -> Path:
+        """The path of a record."""
         return self.case_directory(record.bug, record.case) / f"{record_name(record)}.json"
 
     def verdict_path(self, bug: str, case: str, injected: bool = False) -> Path:
+        """The path of a case's verdict; with `injected`, of runs with the fault put back."""
         return self.case_directory(bug, case) / f"verdict{'-injected' if injected else ''}.json"
 
     def log_path(self, record: RunRecord, stream: str) -> Path:
-        """Where the run's `stdout` or `stderr` is kept."""
+        """The path of the run's `stdout` or `stderr`."""
         return self.case_directory(record.bug, record.case) / "logs" / f"{record_name(record)}.{stream}"
 
     def find(self, bug: str, case: str, file_name: str, key: str) -> RunRecord | None:
@@ -71,15 +74,15 @@ class Store:
         write_json(self.verdict_path(bug, case, injected), encode(verdict), self.scratch.path)
 
     def other_repeats(self, records: Sequence[RunRecord]) -> list[RunRecord]:
-        """Repeats of these runs that were done by earlier commands, as far as there are finished ones of every run."""
+        """Repeats of these runs by earlier commands, in order, up to the first one that lacks a finished run."""
         first = [record for record in records if record.repeat == 1]
-        found: list[RunRecord] = []
+        earlier: list[RunRecord] = []
         for repeat in itertools.count(max((record.repeat for record in records), default=1) + 1):
-            made = [self.find(r.bug, r.case, record_name(replace(r, repeat=repeat)), r.key) for r in first]
-            again = [record for record in made if record is not None]
-            if not again or len(again) < len(first):
-                return found
-            found += again
+            candidates = [self.find(r.bug, r.case, record_name(replace(r, repeat=repeat)), r.key) for r in first]
+            repeats = [record for record in candidates if record is not None]
+            if not repeats or len(repeats) < len(first):
+                return earlier
+            earlier += repeats
         raise AssertionError("counting ends by itself only where there are no records")
 
     def records(self, bugs: Iterable[str] = ()) -> index.Found[RunRecord]:
@@ -113,12 +116,12 @@ class Store:
                 remove(path)
 
     def check_room(self) -> None:
-        """Raise ResultsError where the disk is full: a run that failed there says nothing of its script."""
+        """Raise ResultsError where the disk is full: a run that failed there says nothing about its script."""
         if shutil.disk_usage(self.scratch.path).free < ROOM_BYTES:
             raise unwritable(self.root, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
     def save_logs(self, record: RunRecord, logs: Mapping[str, bytes]) -> None:
-        """Write what a run on another machine has said, by stream; raises ResultsError."""
+        """Write the logs of a run on another machine, by stream; raises ResultsError."""
         for stream, text in logs.items():
             path = self.log_path(record, stream)
             try:
@@ -128,7 +131,7 @@ class Store:
                 raise unwritable(path, error) from error
 
     def keep_logs(self, record: RunRecord, directory: Path) -> None:
-        """Move the run's `stdout` and `stderr` from its working directory to where they are kept."""
+        """Move the run's `stdout` and `stderr` from its working directory to the results folder."""
         for stream in ("stdout", "stderr"):
             if (directory / stream).exists():
                 kept = self.log_path(record, stream)

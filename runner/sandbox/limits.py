@@ -1,4 +1,4 @@
-"""What may a program take of the machine? Limits, and how they are told to supervisor.py, which keeps them."""
+"""Limits on what a program may use of the machine, and the command line of supervisor.py, which enforces them."""
 
 import os
 import secrets
@@ -12,13 +12,14 @@ from pathlib import Path, PurePosixPath
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 CGROUPS = Path("/sys/fs/cgroup")
-# Of the machine's memory: beyond it the kernel would soon choose what to kill, and that may be somebody else's program.
+# The default limit, as a share of the machine's memory. Beyond it the kernel would soon choose a process to kill, which
+# may belong to another user.
 SHARE = 0.9
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of a program and all that it starts. None: none. In MB (10^6 bytes).
+    """Limits of a program and all that it starts, in MB (10^6 bytes); None: no limit.
 
     `output_mb` is for its standard output and its standard error, each; `file_mb` for any other file. Without `network`
     there is nothing but localhost.
@@ -30,7 +31,7 @@ class Limits:
     file_mb: float = 20_000
 
     def words(self) -> Iterator[str]:
-        """As supervisor.py takes them."""
+        """The limits as arguments of supervisor.py, NAME=VALUE."""
         if self.memory_mb is not None:
             yield f"memory_mb={self.memory_mb}"
         if not self.network:
@@ -40,17 +41,20 @@ class Limits:
 
 
 def command(limits: Limits | None, folder: Path | None, report: int) -> list[str]:
-    """What is to be started, less the program's own arguments. `folder` is made for the program, and removed."""
+    """The command line of the supervisor; the program and its arguments follow.
+
+    The supervisor makes `folder` for the program and removes it; `report` is the file descriptor for its report.
+    """
     words = [*(limits.words() if limits else ()), *([f"folder={folder}"] if folder else ())]
     return [sys.executable, "-I", "-S", str(SUPERVISOR), f"runner={os.getpid()}", f"report={report}", *words, "--"]
 
 
 @contextmanager
 def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[Path | None, Mapping[str, str]]]:
-    """The name of a folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
+    """A temporary folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
 
-    It is not in the working directory: the paths of sockets in TMPDIR, of torch.multiprocessing say, have to be short.
-    supervisor.py makes it and removes it, which we do only where that was killed.
+    It is not in the working directory: the paths of sockets in TMPDIR (of torch.multiprocessing, say) have to be short.
+    supervisor.py makes it and removes it; it is removed here only if the supervisor was killed.
     """
     if limits is None:
         yield None, env
@@ -59,17 +63,17 @@ def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[
     try:
         yield folder, {**env, "HOME": str(folder / "home"), "TMPDIR": str(folder)}
     finally:
-        with suppress(RecursionError):  # a tree of a thousand levels stays: no reason to stop others
+        with suppress(RecursionError):  # a tree of a thousand levels stays; other runs go on
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def default_memory_mb() -> float:
-    """What a run may use where nobody has said it: a share of what this machine, or our part of it, has."""
+    """The default memory limit of a run in MB (10^6 bytes): a share of what this machine or cgroup has."""
     return round(SHARE * machine_memory_mb())
 
 
 def machine_memory_mb() -> float:
-    """The machine's memory, or what our cgroup (of a container, of a cluster's job) may use of it."""
+    """The machine's memory in MB (10^6 bytes), or the limit of this cgroup (of a container, of a batch job)."""
     sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for line in _read(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
@@ -80,7 +84,7 @@ def machine_memory_mb() -> float:
 
 
 def _sizes(root: Path, path: str, name: str) -> list[int]:
-    """The limits of a cgroup and of those around it. In a container its own may be mounted as the root."""
+    """The limits of a cgroup and its parents, in bytes. In a container its own may be mounted as the root."""
     inner = PurePosixPath(path.lstrip("/"))
     texts = [_read(root / folder / name).strip() for folder in {inner, *inner.parents, PurePosixPath()}]
     return [int(text) for text in texts if text.isdigit()]

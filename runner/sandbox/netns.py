@@ -1,4 +1,4 @@
-"""How does a program get a network that holds nothing but localhost? supervisor.py runs this, and imports nothing."""
+"""A network namespace that holds nothing but localhost. supervisor.py runs this file, since it imports no module."""
 
 import ctypes
 import fcntl
@@ -12,10 +12,10 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def cut(report: int) -> None:
-    """Go where there is no network but localhost; reports and ends where that is not allowed."""
+    """Enter a network namespace with nothing but localhost; where that is not allowed, report it and exit with 1."""
     try:
         _enter_namespaces()
-        # The request of the kernel: a name, and flags in the first two of the bytes that follow.
+        # The kernel's struct ifreq: a name, and flags in the first two of the bytes that follow.
         shape = struct.Struct("16sh22x")
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             _, flags = shape.unpack(fcntl.ioctl(any_socket, SIOCGIFFLAGS, shape.pack(b"lo", 0)))
@@ -26,7 +26,7 @@ def cut(report: int) -> None:
 
 
 def _enter_namespaces() -> None:
-    """A network of our own, where we may have one as we are; else as the same user of a user namespace of our own."""
+    """Enter a new network namespace; where this user may not, as the same user in a new user namespace."""
     if LIBC.unshare(CLONE_NEWNET) == 0:
         return
     user, group = os.geteuid(), os.getegid()

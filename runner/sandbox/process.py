@@ -1,4 +1,4 @@
-"""How is a program run? The only module that starts processes; it owns what it has started, and the end of all that."""
+"""Processes: the only module that starts programs, and ends whatever they have started."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from runner.errors import ProcessError, UsageError
 from runner.sandbox.limits import Limits, command, own_folder
 
 POLL_S = 0.02
-GRACE_S = 7.0  # a little more than supervisor.py takes at most to end a program
+GRACE_S = 7.0  # a little more than supervisor.py may take to end a program
 MAX_SAID_BYTES = 1_000_000
 
 
@@ -25,8 +25,8 @@ MAX_SAID_BYTES = 1_000_000
 class Finished:
     """How a process ended. `returncode` is negative for a signal; times in seconds, memory in MB (10^6 bytes).
 
-    Linux counts what a child held before its program was loaded: the peak is never below ours, some 40 MB.
-    `exceeded` says, in words, which limit it was killed for.
+    Linux counts what a child held before its program was loaded, so the peak is never below the runner's own, about
+    40 MB. `exceeded` says, in words, for which limit the program was killed.
     """
 
     returncode: int
@@ -49,11 +49,11 @@ def run(
 ) -> Finished:
     """Run a program until it ends, `timeout_s` have passed, or it exceeds `limits`.
 
-    Nothing that it has started outlives this call, whether it ended, was too slow, or the caller was interrupted, nor
-    this process, should it be killed: supervisor.py sees to that. The kernel tells the supervisor when the thread that
-    started it ends, so this call waits in the thread that starts the program.
+    Nothing that it has started outlives this call, whether the program ended, timed out, or the caller was interrupted;
+    nor does anything outlive this process if that is killed: supervisor.py ensures it. The kernel tells the supervisor
+    when the thread that started it ends, so this call waits in the thread that starts the program.
 
-    With `limits` it has a HOME and a TMPDIR of its own, which are removed afterwards. `on_wait` is called with the
+    With `limits` the program has its own HOME and TMPDIR, which are removed afterwards. `on_wait` is called with the
     seconds elapsed, many times a second. Raises ProcessError where the program cannot be started, UsageError where the
     network cannot be cut.
     """
@@ -78,7 +78,7 @@ def run(
 
 @cache
 def network_can_be_cut() -> str | None:
-    """Why programs cannot be run without network on this machine; None where they can."""
+    """Why programs cannot run without network on this machine; None where they can."""
     nowhere, nothing = Path(os.devnull), [sys.executable, "-I", "-S", "-c", ""]
     try:
         run(nothing, cwd=Path("/"), env={}, stdout=nowhere, stderr=nowhere, timeout_s=30, limits=Limits(network=False))
@@ -101,13 +101,13 @@ def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 12
 
 
 def error_in(path: Path) -> str:
-    """What the end of a program's standard error, kept in a file, says went wrong; empty where there is none."""
+    """The error message at the end of a program's standard error, kept in a file; empty where there is none."""
     end = path.read_bytes()[-MAX_SAID_BYTES:] if path.is_file() else b""
     return error_line(end.decode("utf-8", errors="replace"))
 
 
 def error_line(text: str) -> str:
-    """What a program's standard error says went wrong: the exception of its last traceback, else its last line.
+    """The error message in a program's standard error: the exception of its last traceback, else its last line.
 
     Some exceptions add advice below their message, or begin with a line that only announces the next one.
     """
@@ -141,9 +141,9 @@ def _start(
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Let no signal come between the birth of a child and our knowing its number: it would outlive us.
+    """Delay signals until the process ID of a new child is known; otherwise the child could outlive this process.
 
-    Signals that came meanwhile are raised again at the end. Blocking them would not do: a child inherits that.
+    Signals that came meanwhile are raised again at the end. Blocking them would not do: a child inherits the mask.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -163,7 +163,7 @@ def _signals_held() -> Iterator[None]:
 
 
 def _has_ended(pid: int) -> bool:
-    # WNOWAIT leaves the process a zombie: its group keeps its number until the group has been killed.
+    # WNOWAIT leaves the process a zombie: its group keeps its ID until the group has been killed.
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -178,7 +178,10 @@ def _ends_in_time(pid: int, start: float, timeout_s: float, on_wait: Callable[[f
 
 
 def _exceeded(report: BinaryIO) -> str | None:
-    """The limit a program was killed for, by supervisor.py's report; raises an error where it was not started."""
+    """The limit for which the program was killed, from supervisor.py's report; None where it was not.
+
+    Raises ProcessError or UsageError where the program was not started.
+    """
     report.seek(0)
     kind, _, text = report.read().decode().partition("\n")
     if kind == "failed":
@@ -189,7 +192,7 @@ def _exceeded(report: BinaryIO) -> str | None:
 
 
 def _end(pid: int) -> None:
-    """End a program and all that it has started."""
+    """End the supervisor, its program, and all that the program has started."""
     try:
         until = time.monotonic() + GRACE_S
         os.kill(pid, signal.SIGTERM)

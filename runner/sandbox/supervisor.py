@@ -1,20 +1,21 @@
-"""How is a program kept from harming the machine? Its watcher: starts it, watches over it, and ends as it ends.
+"""The supervisor of a program: a process that starts it, enforces its limits, and ends as it ends.
 
     python -I -S supervisor.py NAME=VALUE ... -- PROGRAM [ARGUMENT ...]
 
-process.py starts this file in the program's place, in a session of its own. The program becomes its child; whatever the
-program starts stays below the watcher, even what leaves the session or outlives its parent. Nothing of it survives:
+process.py starts this file instead of the program, in a new session. The program becomes its child; whatever the
+program starts stays a descendant of the supervisor, even a process that leaves the session or outlives its parent. All
+of these processes end with
 
-- the program's end. The watcher then kills what is left and ends with the same exit status, or by the same signal;
-- the runner's wish: SIGTERM from the runner;
-- the runner's own end, however sudden: the kernel then sends SIGTERM;
-- the watcher's own sudden end: the kernel then kills the program, and the runner the process group.
+- the program: the supervisor then kills what is left, and ends with the same exit status or by the same signal;
+- a SIGTERM from the runner;
+- the runner, however sudden its end: the kernel then sends SIGTERM;
+- the supervisor, if its end is sudden: the kernel then kills the program, and the runner the process group.
 
-NAMEs: `runner` (its process number) and `report` (a file descriptor, to which is written what the runner must know) are
-needed; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits; `folder` is the program's own, with a folder
-`home` in it: made here, and removed here in the end, for a runner that was killed would leave it behind.
+NAMEs: `runner` (its process ID) and `report` (a file descriptor, to which errors and exceeded limits are written) are
+required; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits; `folder` is a temporary folder for the
+program, with a folder `home` in it: it is made and removed here, since a runner that was killed would leave it behind.
 
-It imports nothing of this project and little else: pathlib, argparse or json would double the time that it takes.
+This file imports nothing of the project and little else: pathlib, argparse or json would double the time that it takes.
 """
 
 import ctypes
@@ -26,9 +27,9 @@ import time
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 EVERY_S = 0.5
-# So many times as long as a look at the memory takes, it is at least until the next one.
+# The pause between two checks of the memory is at least this many times as long as a check takes.
 IDLE = 20
-# What cannot be killed by then sits in the kernel: it is left behind.
+# Processes that cannot be killed within this time hang in the kernel; they are left behind.
 PATIENCE_S = 5.0
 MB = 1_000_000
 HEARD = (signal.SIGTERM, signal.SIGCHLD)
@@ -37,26 +38,26 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:
-    """Start the program, watch over it, end as it ends."""
+    """Start the program, enforce its limits, and end as it ends."""
     split = sys.argv.index("--")
-    given = dict(word.split("=", 1) for word in sys.argv[1:split])
-    runner, report, folder = int(given["runner"]), int(given["report"]), given.get("folder")
+    arguments = dict(word.split("=", 1) for word in sys.argv[1:split])
+    runner, report, folder = int(arguments["runner"]), int(arguments["report"]), arguments.get("folder")
     os.set_inheritable(report, False)
-    # Before anything is started: held signals wait, so that none comes unheard.
+    # Before anything is started: blocked signals stay pending, so that none is missed.
     signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if given.get("network") == "no":
-        # Isolated Python does not find what lies beside this file.
+    if arguments.get("network") == "no":
+        # Isolated Python does not find modules beside this file.
         import runpy
 
         runpy.run_path(os.path.join(os.path.dirname(__file__), "netns.py"))["cut"](report)  # noqa: PTH118, PTH120
-    # Not earlier: the kernel may forget it where namespaces are entered.
+    # Not earlier: the kernel may clear it when a namespace is entered.
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM)
     _call("prctl", PR_SET_CHILD_SUBREAPER, 1)
-    memory, output, file = (int(float(given.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb"))
+    memory, output, file = (int(float(arguments.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb"))
     watcher, status, excess = os.getpid(), int(signal.SIGKILL), None
-    if os.getppid() == runner:  # else it ended before the kernel was asked to tell
+    if os.getppid() == runner:  # else the runner ended before prctl was called
         _make(folder, report)
         program = os.fork()
         if program == 0:
@@ -72,7 +73,7 @@ def main() -> None:
 
 
 def _become(argv: list[str], watcher: int, report: int, file_limit: int) -> None:
-    """Be the program, as if the runner had started it; returns never."""
+    """Become the program, as if the runner had started it; never returns."""
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != watcher:
         os._exit(1)
@@ -80,7 +81,7 @@ def _become(argv: list[str], watcher: int, report: int, file_limit: int) -> None
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         limit = file_limit if hard == resource.RLIM_INFINITY else min(hard, file_limit)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and a program inherits that
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and a program would inherit that
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
     try:
@@ -91,15 +92,15 @@ def _become(argv: list[str], watcher: int, report: int, file_limit: int) -> None
 
 
 def _watch(program: int, runner: int, memory: int, output: int) -> tuple[int, str | None]:
-    """Wait for the program's end or bring it about; its status as wait() gives it, and which limit it exceeded."""
+    """Wait until the program ends, or end it; returns its status as wait() gives it, and the limit that it exceeded."""
     look = time.monotonic() + EVERY_S
     while True:
         heard = signal.sigtimedwait(HEARD, max(0.0, look - time.monotonic()))
         status = _reaped(program)
         if status is not None:
-            # It may have written gigabytes since the last look.
+            # It may have written gigabytes since the last check.
             return _kill_all(program, status), _excess_of_output(output)
-        # A script that signals its whole group means itself, not us.
+        # A script that sends a signal to its whole process group means itself, not the supervisor.
         if heard and heard.si_signo == signal.SIGTERM and (heard.si_pid == runner or os.getppid() != runner):
             return _kill_all(program, None), None
         start = time.monotonic()
@@ -115,35 +116,35 @@ def _reaped(program: int) -> int | None:
     status = None
     while True:
         try:
-            pid, found = os.waitpid(-1, os.WNOHANG)
+            pid, child_status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return status
         if pid == 0:
             return status
         if pid == program:
-            status = found
+            status = child_status
 
 
 def _kill_all(program: int, status: int | None) -> int:
-    """Kill whatever is below us; returns the program's status. Orphans become our children, until there are none."""
+    """Kill all descendants; returns the program's status. Orphans become children here, until none is left."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        # Only children: the number of one that has ended is not given away before we reap it.
+        # Only children: the process ID of one that has ended is not reused before it is reaped here.
         for child in {*_children(os.getpid())} | ({program} if status is None else set()):
             os.kill(child, signal.SIGKILL)
         try:
-            pid, found = os.waitpid(-1, os.WNOHANG)
+            pid, child_status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             break
         if pid == program:
-            status = found
+            status = child_status
         elif pid == 0:
             time.sleep(0.002)
     return signal.SIGKILL if status is None else status
 
 
 def _make(folder: str | None, report: int) -> None:
-    """Make the program's folder and its home; reports and ends where that cannot be done."""
+    """Make the program's folder and its home; where that fails, report it and exit with 1."""
     if folder is None:
         return
     try:
@@ -155,7 +156,7 @@ def _make(folder: str | None, report: int) -> None:
 
 
 def _remove(folder: str | None) -> None:
-    """Remove the program's folder, whose home is mostly all that there is in it: shutil takes a while to import."""
+    """Remove the program's folder. Mostly its home is empty; only for other files is shutil, slow to import, needed."""
     if folder is None:
         return
     try:
@@ -165,12 +166,12 @@ def _remove(folder: str | None) -> None:
         import contextlib
         import shutil
 
-        with contextlib.suppress(RecursionError):  # a tree of a thousand levels stays: the program did not fail by that
+        with contextlib.suppress(RecursionError):  # a tree of a thousand levels stays; the program did not fail
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _excess_of_output(output: int) -> str | None:
-    """In words, which stream has become too long; None where none has."""
+    """A text that says which stream has become too long; None where none has."""
     for stream, name in STREAMS.items():
         if output and os.fstat(stream).st_size > output:
             return f"wrote more than {output / MB:g} MB to its {name}"
@@ -178,9 +179,9 @@ def _excess_of_output(output: int) -> str | None:
 
 
 def _excess_of_memory(program: int, memory: int) -> str | None:
-    """In words, that the program and all that it has started use too much memory; None where they do not."""
-    # RLIMIT_AS would be simpler, but CUDA reserves address space by the terabyte. Resident pages are quickly counted,
-    # shared ones again for each process; what the processes really hold together is asked for only in doubt.
+    """A text that says that the program and all that it has started use too much memory; None where they do not."""
+    # RLIMIT_AS would be simpler, but CUDA reserves terabytes of address space. Counting resident pages is fast, but
+    # counts shared ones once for each process; the slower exact sum is needed only where that count is too large.
     pages = [_read(f"/proc/{pid}/statm").split()[1:2] for pid in _family(program)] if memory else []
     resident = sum(int(number) for numbers in pages for number in numbers) * resource.getpagesize()
     if resident > memory and sum(_held(pid) for pid in _family(program)) > memory:
@@ -189,19 +190,19 @@ def _excess_of_memory(program: int, memory: int) -> str | None:
 
 
 def _family(program: int) -> set[int]:
-    """The program and all that is below us."""
+    """The process IDs of the program and of all descendants."""
     left = [program, *_children(os.getpid())]
-    found: set[int] = set()
+    family: set[int] = set()
     while left:
         pid = left.pop()
-        if pid not in found:
-            found.add(pid)
+        if pid not in family:
+            family.add(pid)
             left += _children(pid)
-    return found
+    return family
 
 
 def _children(pid: int) -> list[int]:
-    """The children of a process, those of all its threads; none of one that has ended meanwhile."""
+    """The children of all threads of a process; none where it has ended meanwhile."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
     except OSError:
@@ -210,13 +211,13 @@ def _children(pid: int) -> list[int]:
 
 
 def _held(pid: int) -> int:
-    """Bytes that are there for that process alone, and its share of others; without files, whose pages can be dropped.
+    """Bytes that a process holds alone, and its share of shared ones; without pages of files, which can be dropped.
 
     Swapped pages count as if they were in memory.
     """
     lines = [line.split() for line in _read(f"/proc/{pid}/smaps_rollup").splitlines()[1:]]
     sizes = {line[0]: int(line[1]) * 1024 for line in lines}
-    if "Pss_Anon:" not in sizes:  # Linux before 5.4 does not tell files apart
+    if "Pss_Anon:" not in sizes:  # Linux before 5.4 does not separate files
         return sizes.get("Pss:", 0)
     return sum(sizes.get(name, 0) for name in ("Pss_Anon:", "Pss_Shmem:", "SwapPss:"))
 
@@ -241,7 +242,7 @@ def _end_as(status: int) -> None:
 
 
 def _call(name: str, *arguments: int) -> None:
-    """A function of the C library; raises OSError."""
+    """Call a function of the C library; raises OSError."""
     if getattr(LIBC, name)(*(ctypes.c_ulong(argument) for argument in arguments)):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -1,4 +1,4 @@
-"""Why does a bug happen? Runs the bug's own why.py in an environment, with the fault put back on demand."""
+"""Explanations of root causes: a bug's own why.py, run in an environment, with the fault put back on demand."""
 
 import shutil
 import tempfile
@@ -14,7 +14,7 @@ TIMEOUT_S = 300
 
 
 def programs(bug: Bug, inject: bool) -> list[Path]:
-    """What is to be run, why.py last; raises UsageError where the bug does not ship it."""
+    """The programs to run, why.py last; raises UsageError where the bug does not ship them."""
     if bug.why is None:
         raise UsageError(f"{bug.id} ships no {WHY}; its README tells the root cause: {bug.directory / 'README.md'}")
     if inject and bug.fault is None:
@@ -23,7 +23,7 @@ def programs(bug: Bug, inject: bool) -> list[Path]:
 
 
 def explain(bug: Bug, runtime: Runtime, inject: bool) -> str:
-    """What the bug's why.py prints in that place; raises UsageError where there is none, ProcessError if it fails."""
+    """What the bug's why.py prints in that runtime; raises UsageError where there is none, ProcessError if it fails."""
     called = programs(bug, inject)
     with tempfile.TemporaryDirectory(prefix="trainbugs-") as folder:
         for path in (*bug.scripts, *called):

@@ -1,4 +1,4 @@
-"""Options of a session: how runs are done. The command line and the Python interface take them from here."""
+"""Options of a session: how runs are executed. The command line and the Python interface take them from here."""
 
 import math
 import os
@@ -15,16 +15,16 @@ DEVICES = r"auto|cpu|cuda(:\d+)?"
 
 def default_data() -> Path | None:
     """The folder that TRAINBUGS_DATA names, or None; raises UsageError where there is no such folder."""
-    given = os.environ.get("TRAINBUGS_DATA")
-    if given and not Path(given).is_dir():
-        raise UsageError(f"TRAINBUGS_DATA is {given!r}: no such folder; expected one that holds, say, MNIST/raw")
-    return Path(given) if given else None
+    folder = os.environ.get("TRAINBUGS_DATA")
+    if folder and not Path(folder).is_dir():
+        raise UsageError(f"TRAINBUGS_DATA is {folder!r}: no such folder; expected one that holds, say, MNIST/raw")
+    return Path(folder) if folder else None
 
 
 def option(flag: str, text: str, default: Any = None, metavar: str | None = None) -> Any:
-    """A field with what the command line says of it; its default is that of all commands. A callable makes it."""
-    said = {"flag": flag, "help": text, "metavar": metavar}
-    return field(default_factory=default, metadata=said) if callable(default) else field(default=default, metadata=said)
+    """A field with its flag and help text for the command line; a callable `default` is called for the value."""
+    cli = {"flag": flag, "help": text, "metavar": metavar}
+    return field(default_factory=default, metadata=cli) if callable(default) else field(default=default, metadata=cli)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +53,13 @@ class Options:
     keep: bool = True
 
     def __post_init__(self) -> None:
-        """Raise UsageError for what cannot be meant."""
+        """Raise UsageError for a value that is out of range, or contradicts another one."""
         for problem in (*self._of_runs(), *self._of_the_machine(), *self._of_a_cluster()):
             raise UsageError(problem)
 
     @property
     def at_a_time(self) -> int:
-        """How many runs are done at a time on this machine."""
+        """How many runs are executed at a time on this machine."""
         return self.jobs or max(1, len(self.gpus) * self.per_gpu)
 
     @property
@@ -124,24 +124,24 @@ class OptionValues(TypedDict, total=False):
 
 
 def from_values(values: Mapping[str, Any]) -> Options:
-    """Options of plain values: texts become paths, sequences tuples; `data` None means TRAINBUGS_DATA.
+    """Options from plain values: texts become paths, sequences tuples; `data` None means TRAINBUGS_DATA.
 
-    Raises UsageError for what cannot be meant.
+    Raises UsageError for an unknown name or an invalid value.
     """
     known = Options.__dataclass_fields__
     for name in values.keys() - known.keys():
         raise UsageError(f"there is no option {name!r}; expected some of {', '.join(known)}")
-    made = dict(values)
+    converted = dict(values)
     for name in ("python", "data", "results"):
-        if made.get(name) is not None:
-            made[name] = Path(made[name])
+        if converted.get(name) is not None:
+            converted[name] = Path(converted[name])
     for name in ("seeds", "gpus"):
-        if made.get(name) is not None:
-            made[name] = tuple(made[name])
-    return Options(**{name: value for name, value in made.items() if (name, value) != ("data", None)})
+        if converted.get(name) is not None:
+            converted[name] = tuple(converted[name])
+    return Options(**{name: value for name, value in converted.items() if (name, value) != ("data", None)})
 
 
 def _network_can_be_cut() -> str | None:
-    from runner.sandbox import process  # takes long to import, and is needed for this option only
+    from runner.sandbox import process  # slow to import, and needed for this option only
 
     return process.network_can_be_cut()

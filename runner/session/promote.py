@@ -1,4 +1,4 @@
-"""What becomes expected: records of REPRODUCED cases, and of maps of versions."""
+"""Promotion of records to expected ones: those of REPRODUCED cases, and those of maps of versions."""
 
 import shutil
 from collections.abc import Sequence
@@ -14,7 +14,10 @@ from runner.verdicts.verdict import REPRODUCED
 
 
 def promote_runs(outcomes: Sequence[Outcome]) -> list[Path]:
-    """Make the records of whole, REPRODUCED cases the expected ones; raises UsageError if a case is anything else."""
+    """Make the records of complete, REPRODUCED cases the expected ones; returns their paths.
+
+    Raises UsageError, before anything is written, if a case is anything else.
+    """
     for outcome in outcomes:
         _refuse_unexpected(outcome)
     written = []
@@ -42,23 +45,23 @@ def _refuse_unexpected(outcome: Outcome) -> None:
         raise UsageError(f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`")
 
 
-def promote_versions(made: VersionMap) -> list[Path]:
-    """Keep the records of a map, failed runs included, as the bug's expected ones, in the place of earlier ones.
+def promote_versions(sweep: VersionMap) -> list[Path]:
+    """Make the records of a map, failed runs included, the bug's expected ones, instead of earlier ones.
 
     Raises UsageError where an environment of the earlier map is missing or not as pinned, or files are not committed.
     """
-    mapped = {record.environment for record in made.records}
-    lacking = {record.environment for record in version_records(made.bug)} - mapped
-    lacking |= {item.environment for item in made.findings} - mapped
+    mapped = {record.environment for record in sweep.records}
+    lacking = {record.environment for record in version_records(sweep.bug)} - mapped
+    lacking |= {item.environment for item in sweep.findings} - mapped
     if lacking:
-        raise UsageError(f"the map of {made.bug.id} lacks {', '.join(sorted(lacking))}: expected/ stays as it is")
-    if not all(record.pinned for record in made.records):
-        raise UsageError(f"{made.bug.id} was not run in pinned environments: expected/ stays as it is")
-    if any((record.revision or "").endswith("-dirty") for record in made.records):
-        raise UsageError(f"{made.bug.id} was run from files that are not committed: commit, then run with --force")
+        raise UsageError(f"the map of {sweep.bug.id} lacks {', '.join(sorted(lacking))}: expected/ stays as it is")
+    if not all(record.pinned for record in sweep.records):
+        raise UsageError(f"{sweep.bug.id} was not run in pinned environments: expected/ stays as it is")
+    if any((record.revision or "").endswith("-dirty") for record in sweep.records):
+        raise UsageError(f"{sweep.bug.id} was run from files that are not committed: commit, then run with --force")
     # Every environment of the earlier map is in this one.
-    shutil.rmtree(made.bug.expected / VERSIONS, ignore_errors=True)
-    written = [(version_path(made.bug, record), record) for record in made.records]
+    shutil.rmtree(sweep.bug.expected / VERSIONS, ignore_errors=True)
+    written = [(version_path(sweep.bug, record), record) for record in sweep.records]
     for path, record in written:
         write_json(path, encode(record))
     return [path for path, _ in written]

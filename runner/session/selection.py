@@ -1,4 +1,4 @@
-"""Which cases does somebody ask for? By label, by what they need, by how long they take."""
+"""Selection of cases: by label, by what they need, by how long they take."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ LOCATIONS = ("user code", "framework", "compiler", "library", "hardware")
 
 @dataclass(frozen=True)
 class Filter:
-    """What cases must be; nothing is asked by default.
+    """Conditions on cases; there are none by default.
 
-    `label` is a location, or words of the root cause or the symptom; `needs` one of `Case.needs`, or none;
+    `label` is a location, or words of the root cause or the symptom; `needs` is one of `Program.needs`, or `none`;
     `max_seconds` is the longest time that all runs of the case may have taken when its expected records were made.
     """
 
@@ -25,7 +25,7 @@ class Filter:
     max_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for what cannot be meant."""
+        """Raise UsageError unless `max_seconds` is above 0."""
         if self.max_seconds is not None and not self.max_seconds > 0:
             raise UsageError(f"--max-seconds is {self.max_seconds:g}, expected a number above 0")
 

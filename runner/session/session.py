@@ -1,4 +1,4 @@
-"""A session: targets -> runtimes -> runs -> verdicts."""
+"""The session: plans the runs of targets, has them executed, and judges their records."""
 
 from collections import Counter
 from collections.abc import Generator, Sequence
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """Runs targets, as many runs at a time as there are slots; every interpreter is looked at once.
+    """Runs targets, as many runs at a time as there are slots; every interpreter is probed once.
 
-    With a cluster its workers do the runs, and have the environments.
+    With a cluster its workers execute the runs, and have the environments.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class Session:
         self.store = Store(options.results.absolute())
         self.data = options.data and options.data.absolute()
         self.pool = LocalPool(Slots(options.at_a_time, options.gpus, options.per_gpu), progress)
-        self.runtimes, self.queue = self._hired(cluster) if cluster else self._own()
+        self.runtimes, self.queue = self._on_cluster(cluster) if cluster else self._on_this_machine()
 
-    def _own(self) -> tuple[RuntimeFinder, RunQueue]:
+    def _on_this_machine(self) -> tuple[RuntimeFinder, RunQueue]:
         options = self.options
         runtimes = Runtimes(self.catalog.root, self.progress, options.device, options.python, options.keep)
         return runtimes, LocalQueue(self.store, self.pool, options.force)
 
-    def _hired(self, cluster: "Cluster") -> tuple[RuntimeFinder, RunQueue]:
+    def _on_cluster(self, cluster: "Cluster") -> tuple[RuntimeFinder, RunQueue]:
         from runner.cluster.backend import ClusterQueue, ClusterRuntimes
         from runner.cluster.worker import Where
 
@@ -59,21 +59,21 @@ class Session:
         return runtimes, ClusterQueue(self.store, cluster, where, self.progress, self.options.force)
 
     def run(self, targets: Sequence[Target]) -> list[Outcome]:
-        """Run and judge all targets; environments that are missing are built first.
+        """Run and judge all targets; missing environments are built first.
 
-        A verdict is written when the last run of its target has ended.
+        A verdict is written as soon as the last run of its target has ended.
         """
         with closing(self._records(targets)) as done:
             outcomes = {index: self._outcome(targets[index], records) for index, records in done}
         return [outcomes[index] for index in range(len(targets))]
 
     def records(self, targets: Sequence[Target]) -> list[RunRecord]:
-        """The records of the runs of all targets, not judged, target by target."""
-        found = dict(self._records(targets))
-        return [record for index in range(len(targets)) for record in found[index]]
+        """The records of the runs of all targets, target by target, without verdicts."""
+        by_target = dict(self._records(targets))
+        return [record for index in range(len(targets)) for record in by_target[index]]
 
     def _records(self, targets: Sequence[Target]) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
-        """By its number, each target with the records of its runs; all is planned before the first one runs."""
+        """Yields the index of each target with the records of its runs; all are planned before the first one starts."""
         planned = [self.plan(target) for target in targets]
         of = {id(run): index for index, runs in enumerate(planned) for run in runs}
         left = Counter(of.values())
@@ -85,10 +85,13 @@ class Session:
                 index = of[id(run)]
                 left[index] -= 1
                 if not left[index]:
-                    yield index, tuple(done[id(each)] for each in planned[index])
+                    yield index, tuple(done[id(run)] for run in planned[index])
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
-        """The runs of a target, each with its place, which is built if it is missing; with its own seeds by default."""
+        """The runs of a target, with these seeds, or those of the options, or those of the case.
+
+        Missing environments are built. Raises UsageError where the runs are impossible with these options.
+        """
         options, case = self.options, target.case
         if options.inject and target.bug.fault is None:
             raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
@@ -117,7 +120,7 @@ class Session:
                 network=options.network,
             )
             for repeat in range(1, options.repeat + 1)
-            for seed in next(given for given in (seeds, options.seeds, case.program.seeds) if given is not None)
+            for seed in next(chosen for chosen in (seeds, options.seeds, case.program.seeds) if chosen is not None)
             for variant in target.variants
         ]
 

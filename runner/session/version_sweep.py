@@ -1,4 +1,4 @@
-"""How does a bug behave in other versions? Runs its buggy script in one environment after the other."""
+"""Sweeps over versions: the buggy scripts of bugs, run in one environment after the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from runner.verdicts.verdict import INVALID
 
 @dataclass(frozen=True)
 class VersionMap:
-    """What was found, in the order of versions, and the records behind it."""
+    """The findings about a bug, in the order of versions, and the records behind them."""
 
     bug: Bug
     findings: tuple[Finding, ...]
@@ -68,11 +68,11 @@ def _map(
     bug: Bug, cases: Sequence[Case], records: Sequence[RunRecord], unbuilt: Sequence[tuple[Environment, str]]
 ) -> VersionMap:
     own = tuple(record for record in records if record.bug == bug.id)
-    found = findings(bug, own)
+    results = findings(bug, own)
     for described, reason in unbuilt:
         torch = described.pins.get("torch", "-")
-        found += [Finding(described.name, torch, case.name, INVALID, reason) for case in cases]
-    return VersionMap(bug, tuple(sorted(found, key=lambda item: version_order(item.torch))), own)
+        results += [Finding(described.name, torch, case.name, INVALID, reason) for case in cases]
+    return VersionMap(bug, tuple(sorted(results, key=lambda item: version_order(item.torch))), own)
 
 
 def _targets(catalog: Catalog, name: str) -> list[Target]:
@@ -87,11 +87,11 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
 
 
 def _environments(root: Path, pattern: str) -> list[Environment]:
-    found = [spec.load(root, name) for name in spec.names(root) if fnmatchcase(name, pattern)]
-    if not found:
+    matching = [spec.load(root, name) for name in spec.names(root) if fnmatchcase(name, pattern)]
+    if not matching:
         known = ", ".join(spec.names(root)) or "(none)"
         raise UsageError(f"no environment matches {pattern!r}; expected a pattern like 'torch-2.*' for some of {known}")
-    return sorted(found, key=lambda item: version_order(item.pins.get("torch", "")))
+    return sorted(matching, key=lambda item: version_order(item.pins.get("torch", "")))
 
 
 def _first_seed(case: Case) -> Case:

@@ -1,1 +1,1 @@
-"""Verdicts on run records; pure functions."""
+"""Verdicts on run records; pure functions, which read and write nothing."""

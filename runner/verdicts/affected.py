@@ -1,4 +1,4 @@
-"""Which versions are affected? Pure: runs of one buggy script under many versions -> what each of them shows."""
+"""Affected versions: what runs of one buggy script under many versions show about each. Pure functions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ class Finding:
 def findings(bug: Bug, records: Iterable[RunRecord]) -> list[Finding]:
     """One finding for each environment and case among the records, in the order of versions and of cases.
 
-    Raises ResultsError for records of what is no case of the bug.
+    Raises ResultsError for a record whose case the bug does not have.
     """
     groups: dict[tuple[str, str], list[RunRecord]] = {}
     for record in records:
@@ -40,18 +40,18 @@ def findings(bug: Bug, records: Iterable[RunRecord]) -> list[Finding]:
     strange = next((case for _, case in groups if case not in bug.cases), None)
     if strange is not None:
         raise ResultsError(f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of it")
-    found = [_finding(bug.cases[case], group) for (_, case), group in groups.items()]
+    unsorted = [_finding(bug.cases[case], group) for (_, case), group in groups.items()]
     order = list(bug.cases)
-    return sorted(found, key=lambda item: (version_order(item.torch), item.environment, order.index(item.case)))
+    return sorted(unsorted, key=lambda item: (version_order(item.torch), item.environment, order.index(item.case)))
 
 
 def mappable(case: Case) -> bool:
-    """Whether the buggy script can be judged alone: something is expected of each variant without the other."""
+    """Whether the buggy script can be judged alone: each variant has an expectation without the other one."""
     return all(_alone(case, variant) for variant in VARIANTS)
 
 
 def version_order(version: str) -> tuple[int, ...]:
-    """2.9.1 before 2.13.0."""
+    """The key that sorts versions: 2.9.1 before 2.13.0; a local label (+cpu) does not count."""
     return tuple(int(number) for number in re.findall(r"\d+", version.split("+")[0]))
 
 
@@ -66,7 +66,7 @@ def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:
     if broken:
         return INVALID, f"seed {broken.seed}: {broken.status}: {broken.reason}"
     checks = {variant: _checks(case, variant, records) for variant in VARIANTS}
-    undecided = [item for made in checks.values() for item in made if item.holds is None]
+    undecided = [item for group in checks.values() for item in group if item.holds is None]
     if undecided:
         return INVALID, f"seed {undecided[0].seed}: {undecided[0].explanation}"
     if all(item.holds for item in checks["buggy"]):
@@ -79,8 +79,8 @@ def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:
 
 def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Check]:
     """The expectations about one variant, on the records of the buggy script."""
-    wanted = _alone(case, variant)
-    return [check(item, record.seed, {variant: record.metrics}) for item in wanted for record in records]
+    expectations = _alone(case, variant)
+    return [check(item, record.seed, {variant: record.metrics}) for item in expectations for record in records]
 
 
 def _alone(case: Case, variant: str) -> list[Expectation]:

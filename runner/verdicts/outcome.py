@@ -10,9 +10,9 @@ from runner.verdicts.verdict import Verdict
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one case: its verdict, its run records, and their distance from the expected ones.
+    """The outcome of one case: its verdict, its run records, and their distance from the expected ones.
 
-    `repeatability` is None where every run was done once.
+    `repeatability` is None where every run was executed once.
     """
 
     target: Target
@@ -38,12 +38,12 @@ def summary(outcome: Outcome) -> VerdictRecord:
         repeats=Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread) if varied else None,
         checks=tuple(
             CheckedStatement(
-                statement=each.expectation.statement, seed=each.seed, holds=each.holds, explanation=each.explanation
+                statement=check.expectation.statement, seed=check.seed, holds=check.holds, explanation=check.explanation
             )
-            for each in verdict.checks
+            for check in verdict.checks
         ),
         runs=tuple(
-            JudgedRun(variant=each.variant, seed=each.seed, repeat=each.repeat, status=each.status, key=each.key)
-            for each in outcome.records
+            JudgedRun(variant=run.variant, seed=run.seed, repeat=run.repeat, status=run.status, key=run.key)
+            for run in outcome.records
         ),
     )

@@ -1,4 +1,4 @@
-"""Is the verdict the same every time? Pure: the records of all repeats of a case -> one verdict, and how it varied."""
+"""Repeatability: one verdict from the records of all repeats of a case, and how it varied. Pure functions."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,30 +11,31 @@ from runner.verdicts.verdict import INVALID, NOT_REPRODUCED, Verdict, drift, ver
 
 @dataclass(frozen=True)
 class Repeatability:
-    """`said` counts repeats by what they came to; `spread` is the largest distance of any metric between repeats."""
+    """`said` counts the repeats by their verdict; `spread` is the largest distance of any metric between repeats."""
 
     said: Mapping[str, int]
     spread: float | None
 
     @property
     def label(self) -> str:
+        """`stable` if all repeats have the same verdict, else `flaky`."""
         return "stable" if len(self.said) == 1 else "flaky"
 
     @property
     def text(self) -> str:
-        """As `REPRODUCED 4 of 5 times, NOT REPRODUCED 1`."""
+        """For example `REPRODUCED 4 of 5 times, NOT REPRODUCED 1`."""
         (first, times), *others = self.said.items()
-        rest = "".join(f", {said} {count}" for said, count in others)
+        rest = "".join(f", {verdict} {count}" for verdict, count in others)
         return f"{first} {times} of {sum(self.said.values())} times{rest}"
 
 
 def judge(case: Case, records: Sequence[RunRecord]) -> tuple[Verdict, Repeatability | None]:
-    """The verdict on all repeats, and how they varied (None where there is one). A flaky case is not REPRODUCED."""
+    """The verdict on all repeats, and how they varied (None for a single one). A flaky case is not REPRODUCED."""
     repeats = {number: [record for record in records if record.repeat == number] for number in _numbers(records)}
-    verdicts = [verify(case, made) for made in repeats.values()]
+    verdicts = [verify(case, group) for group in repeats.values()]
     if len(verdicts) == 1:
         return verdicts[0], None
-    distances = [drift(case, made, repeats[1]) for made in repeats.values()]
+    distances = [drift(case, group, repeats[1]) for group in repeats.values()]
     spread = max((distance for distance in distances if distance is not None), default=None)
     varied = Repeatability(dict(Counter(map(_said, verdicts)).most_common()), spread)
     if varied.label == "stable":

@@ -1,4 +1,4 @@
-"""Which values does a series take from records? Pure: shared by expectations, drift and figures."""
+"""The values that a series takes from records, for expectations, drift and figures. Pure functions."""
 
 import math
 import sys
@@ -30,7 +30,10 @@ def values(series: Series, variant: str, records: Mapping[str, Sequence[Record]]
 
 
 def select(metric: str, where: Mapping[str, Any], records: Sequence[Record], variant: str) -> list[Any]:
-    """The metric of each record that matches `where`; at least one."""
+    """The metric of each record that matches `where`.
+
+    Raises MeasureError where none matches, or the metric is missing or not finite in one.
+    """
     chosen = [record for record in records if all(record.get(key) == value for key, value in where.items())]
     if not chosen:
         raise MeasureError(f"no record of variant {variant} has {_words(where)}")
@@ -44,7 +47,7 @@ def select(metric: str, where: Mapping[str, Any], records: Sequence[Record], var
 
 
 def difference(a: Any, b: Any) -> float:
-    """a - b; of lists, the largest absolute difference of their elements."""
+    """a - b; for lists, the largest absolute difference of their elements. Raises MeasureError for anything else."""
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and a:
         return max(abs(difference(x, y)) for x, y in zip(a, b, strict=True))
     if isinstance(a, int | float) and isinstance(b, int | float):
@@ -53,7 +56,7 @@ def difference(a: Any, b: Any) -> float:
 
 
 def reduce(sequence: Sequence[Value], how: str) -> Value:
-    """One number of a sequence; `how` is one of the schema's words except `all`."""
+    """One value made of a sequence; `how` is one of the schema's words except `all`. Raises MeasureError."""
     if how == "first":
         return sequence[0]
     if how == "last":
@@ -72,7 +75,7 @@ def reduce(sequence: Sequence[Value], how: str) -> Value:
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a metric is usable: a finite number, a boolean, a text that does not stand for NaN, or a list of such."""
+    """Whether a metric is usable: a finite number, a boolean, a text that stands for no NaN, or a list of them."""
     if isinstance(value, list):
         return all(is_finite(element) for element in value)
     if isinstance(value, int | float):

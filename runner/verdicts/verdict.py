@@ -1,4 +1,4 @@
-"""Does the bug reproduce? Pure: (case, records) -> Verdict; reads and writes nothing."""
+"""The verdict of a case from its run records: pure functions, which read and write nothing."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`outcome` is None where not both variants were run: then the checks stand for themselves."""
+    """The verdict of a case. `outcome` is None where not both variants were run; then the checks are all there is."""
 
     case: Case
     outcome: str | None
@@ -37,10 +37,12 @@ class Verdict:
 
     @property
     def invalid(self) -> bool:
+        """Whether the outcome is INVALID, or a check could not be decided."""
         return self.outcome == INVALID or any(check.holds is None for check in self.checks)
 
     @property
     def failed(self) -> bool:
+        """Whether an expectation does not hold."""
         return any(check.holds is False for check in self.checks)
 
 
@@ -54,13 +56,13 @@ def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
     variants = {record.variant for record in records}
     seeds = sorted({record.seed for record in records})
     runs = {(record.variant, record.seed): record.metrics for record in records}
-    wanted = [item for item in case.oracle.expectations if _variants_of(item) <= variants]
-    checks = tuple(check(item, seed, _of_seed(runs, seed)) for item in wanted for seed in seeds)
+    expectations = [item for item in case.oracle.expectations if _variants_of(item) <= variants]
+    checks = tuple(check(item, seed, _of_seed(runs, seed)) for item in expectations for seed in seeds)
     return Verdict(case, *_outcome(checks, complete=variants == set(VARIANTS)), checks)
 
 
 def drift(case: Case, records: Sequence[RunRecord], expected: Sequence[RunRecord]) -> float | None:
-    """The largest absolute distance of a metric, if not volatile, from the expected record of the same run.
+    """The largest absolute distance of a metric that is not volatile from the expected record of the same run.
 
     None where no run has an expected record; infinite where records, their fields or their texts differ.
     """
@@ -94,19 +96,19 @@ def _of_seed(runs: Mapping[tuple[str, int], Sequence[Record]], seed: int) -> dic
 def check(expectation: Expectation, seed: int, records: Mapping[str, Sequence[Record]]) -> Check:
     """Whether an expectation holds for the records of one seed; `records` maps each variant to its records."""
     try:
-        found = values(expectation, expectation.variant, records)
-        observed: Value | list[Value] = found if expectation.reduce == "all" else reduce(found, expectation.reduce)
+        series = values(expectation, expectation.variant, records)
+        observed: Value | list[Value] = series if expectation.reduce == "all" else reduce(series, expectation.reduce)
         holds = _holds(observed, expectation)
     except (MeasureError, KeyError) as error:
         text = str(error) if isinstance(error, MeasureError) else f"variant {error} was not run with this seed"
         return Check(expectation, seed, None, text)
     tolerance = f" ± {expectation.tolerance:g}" if expectation.tolerance else ""
-    wanted = f"{expectation.op} {_text(expectation.value)}{tolerance}"
-    return Check(expectation, seed, holds, f"{expectation.reduce} {_text(observed)}, expected {wanted}")
+    expected = f"{expectation.op} {_text(expectation.value)}{tolerance}"
+    return Check(expectation, seed, holds, f"{expectation.reduce} {_text(observed)}, expected {expected}")
 
 
 def _holds(observed: Value | Sequence[Value], expectation: Expectation) -> bool:
-    """Compare element by element: with a list as value each with its own, else every one with the same."""
+    """Compare element by element: with a list, each with its own value, else all with the same one."""
     left = list(observed) if isinstance(observed, Sequence) and not isinstance(observed, str) else [observed]
     value = expectation.value
     right = list(value) if isinstance(value, tuple) else [value] * len(left)

@@ -20,39 +20,39 @@ def add_commands(to: Commands) -> None:
 
 def _add_reading(to: Commands) -> None:
     examples = ["list", "list --label compiler --max-seconds 30", "list --needs 2-processes", "list --json"]
-    made = add(to, "list", list_command, "show the bugs and their cases", examples)
-    made.add_argument("--label", metavar="TEXT", help="of this location, or with this in root cause or symptom")
-    made.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
-    made.add_argument("--max-seconds", type=float, metavar="S", help="all runs of the case took no longer, together")
-    made.add_argument("--json", action="store_true", help="as JSON")
-    made.add_argument("--markdown", action="store_true", help="as a table for a README")
+    parser = add(to, "list", list_command, "show the bugs and their cases", examples)
+    parser.add_argument("--label", metavar="TEXT", help="of this location, or with this in root cause or symptom")
+    parser.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
+    parser.add_argument("--max-seconds", type=float, metavar="S", help="all runs of the case took no longer, together")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--markdown", action="store_true", help="as a table for a README")
 
     examples = ["info SO-60335387", "info SO-60335387 --json"]
-    made = add(to, "info", info_command, "show what is known of a bug", examples)
-    made.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
-    made.add_argument("--json", action="store_true", help="as JSON")
+    parser = add(to, "info", info_command, "show what is known of a bug", examples)
+    parser.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
+    parser.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _add_writing(to: Commands) -> None:
     examples = ["checkout SO-60335387 copy", "checkout SO-60335387/digits copy --blind"]
-    made = add(to, "checkout", checkout_command, "make a working copy of a bug that runs by hand", examples)
-    made.add_argument("target", metavar="BUG[/CASE[/VARIANT]]", help="what to copy")
-    made.add_argument("directory", type=Path, metavar="DIR", help="a new directory")
-    made.add_argument("--blind", action="store_true", help="neutral names, nothing that tells which variant is buggy")
+    parser = add(to, "checkout", checkout_command, "make a working copy of a bug that runs by hand", examples)
+    parser.add_argument("target", metavar="BUG[/CASE[/VARIANT]]", help="what to copy")
+    parser.add_argument("directory", type=Path, metavar="DIR", help="a new directory")
+    parser.add_argument("--blind", action="store_true", help="neutral names, nothing that tells which variant is buggy")
 
     examples = ["new PyTorch-1", "new PyTorch-1 --directory my/own/bug"]
-    made = add(to, "new", new_command, "make the skeleton of a new bug", examples)
-    made.add_argument("id", metavar="ID", help="its public ID")
-    made.add_argument("--environment", default="torch-2.13.0", metavar="NAME", help="default: torch-2.13.0")
-    made.add_argument("--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID")
+    parser = add(to, "new", new_command, "make the skeleton of a new bug", examples)
+    parser.add_argument("id", metavar="ID", help="its public ID")
+    parser.add_argument("--environment", default="torch-2.13.0", metavar="NAME", help="default: torch-2.13.0")
+    parser.add_argument("--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID")
 
     examples = ["validate", "validate SO-60335387", "validate my/own/bug"]
-    made = add(to, "validate", validate_command, "check that bug directories are well formed", examples)
-    made.add_argument("bugs", nargs="*", metavar="BUG|DIR", help="default: all")
+    parser = add(to, "validate", validate_command, "check that bug directories are well formed", examples)
+    parser.add_argument("bugs", nargs="*", metavar="BUG|DIR", help="default: all")
 
 
 def list_command(arguments: Namespace) -> int:
-    """Print the bugs that fit; raises CatalogError at the end where some cannot be read."""
+    """Print the bugs that match; raises CatalogError at the end where some cannot be read."""
     catalog = api.load()
     bugs, broken = [], []
     for name in catalog.ids():
@@ -71,14 +71,14 @@ def list_command(arguments: Namespace) -> int:
 
 
 def info_command(arguments: Namespace) -> int:
-    """Print all that is known of one bug."""
+    """Print all that is known about one bug."""
     bug = api.load().bug(arguments.bug)
     print(json.dumps(describe(bug), indent=1) if arguments.json else details(bug))
     return 0
 
 
 def checkout_command(arguments: Namespace) -> int:
-    """Copy a bug, and print how its programs are run."""
+    """Copy a bug, and print how to run its programs."""
     from runner.authoring.checkout import checkout
     from runner.environments import spec
 
@@ -95,7 +95,7 @@ def checkout_command(arguments: Namespace) -> int:
 
 
 def new_command(arguments: Namespace) -> int:
-    """Make a bug directory, and name its files."""
+    """Make a bug directory, and print the names of its files."""
     from runner.authoring.scaffold import new
 
     root = api.load().root

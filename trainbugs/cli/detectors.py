@@ -43,7 +43,7 @@ def _add_evaluate(to: Commands) -> None:
         "--overhead", default="SO-60335387/digits", metavar="BUG/CASE|none", help="whose fixed program is timed"
     )
     parser.add_argument("--repeats", type=count, default=3, help="bare and watched runs for the overhead; default: 3")
-    # Not those of a session, which are for the runs of programs.
+    # Not the options of a session with these names, which are for the runs of programs.
     parser.add_argument(
         "--timeout", dest="check_timeout_s", type=positive, metavar="SECONDS",
         help="for each check; default: the detector's",
@@ -79,15 +79,15 @@ def detectors_command(arguments: Namespace) -> int:
 
     root = api.load().root
     rows = [["DETECTOR", "VERSION", "NEEDS", "TORCH", "RULES", "WHAT IT LOOKS FOR"]]
-    for each in (detectors.load(root, name) for name in detectors.names(root)):
-        needs, rules = ", ".join(sorted(each.needs)), ", ".join(each.alarm_rules)
-        rows.append([each.name, each.version, needs, each.torch or "any", rules, each.title])
+    for detector in (detectors.load(root, name) for name in detectors.names(root)):
+        needs, rules = ", ".join(sorted(detector.needs)), ", ".join(detector.alarm_rules)
+        rows.append([detector.name, detector.version, needs, detector.torch or "any", rules, detector.title])
     print(columns(rows))
     return 0
 
 
 def evaluate_command(arguments: Namespace) -> int:
-    """Evaluate detectors; status 1 where some check of a detector failed, 2 where a program does not run by itself."""
+    """Evaluate detectors; status 1 where a check of a detector failed, 2 where a program does not run without one."""
     from evaluation.running import campaign
     from evaluation.running.promote import promote_checks, refuse_part
     from evaluation.store import Evaluated
@@ -148,7 +148,7 @@ def scores_command(arguments: Namespace) -> int:
 
 
 def _show(evaluated: "Evaluated", out: Path, kind: str = "png") -> None:
-    """Print the scores; write them, what they are made of, and figures."""
+    """Print the scores; write them, the outcomes behind them, and figures."""
     from evaluation.scoring import report
     from evaluation.scoring.scores import outcomes, scores
     from plots.detectors import draw

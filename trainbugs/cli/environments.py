@@ -25,11 +25,11 @@ def _add_env(to: Commands) -> None:
     text = "list, build, check or remove the environments of the bugs"
     build = "env build torch-2.2.2"
     examples = ["env list", build, f"{build} --torch-backend cpu", "env remove torch-2.2.2"]
-    made = add(to, "env", env_command, text, examples)
-    made.add_argument("action", choices=("list", "build", "check", "remove"))
-    made.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    made.add_argument("--torch-backend", metavar="NAME", help="build: uv's option, e.g. cpu: smaller, not hashed")
-    made.add_argument("--force", action="store_true", help="build: anew, even if it is there")
+    parser = add(to, "env", env_command, text, examples)
+    parser.add_argument("action", choices=("list", "build", "check", "remove"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("--torch-backend", metavar="NAME", help="build: uv's option, e.g. cpu: smaller, not hashed")
+    parser.add_argument("--force", action="store_true", help="build: anew, even if it is there")
 
 
 def _add_versions(to: Commands) -> None:
@@ -38,29 +38,31 @@ def _add_versions(to: Commands) -> None:
         "versions PyTorch-115607 PyTorch-107076/eager --remove-after",
         "versions PyTorch-107076/eager --environments 'torch-2.[0-4].*'",
     ]
-    made = add(to, "versions", versions_command, text, examples)
-    made.set_defaults(status=2)
-    made.add_argument("targets", nargs="+", metavar="BUG[/CASE]", help="whose buggy scripts to run")
-    made.add_argument("--environments", default="torch-*", metavar="GLOB", help="default: 'torch-*'")
-    made.add_argument(
+    parser = add(to, "versions", versions_command, text, examples)
+    parser.set_defaults(status=2)
+    parser.add_argument("targets", nargs="+", metavar="BUG[/CASE]", help="whose buggy scripts to run")
+    parser.add_argument("--environments", default="torch-*", metavar="GLOB", help="default: 'torch-*'")
+    parser.add_argument(
         "--remove-after", action="store_true", help="remove each environment that was not there before: 5 GB at a time"
     )
     seeds = "comma-separated; default: the first one of each case"
-    add_options(made, "device", "data", "force", "results", seeds=seeds)
-    made.add_argument("--update-expected", action="store_true", help="keep the map as the bug's expected one")
-    made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="of the map; default: ./figures")
+    add_options(parser, "device", "data", "force", "results", seeds=seeds)
+    parser.add_argument("--update-expected", action="store_true", help="keep the map as the bug's expected one")
+    parser.add_argument(
+        "--out", type=Path, default=Path("figures"), metavar="DIR", help="of the map; default: ./figures"
+    )
 
 
 def _add_why(to: Commands) -> None:
     examples = ["why PyTorch-115607", "why PyTorch-115607 --environment torch-2.13.0"]
     text = "show the root cause of a bug in a version of PyTorch, by the bug's own why.py"
-    made = add(to, "why", why_command, text, examples)
-    made.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
-    add_options(made, "python", environment="default: that of the bug", inject="put the fault back first")
+    parser = add(to, "why", why_command, text, examples)
+    parser.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
+    add_options(parser, "python", environment="default: that of the bug", inject="put the fault back first")
 
 
 def env_command(arguments: Namespace) -> int:
-    """Do what was asked with the environments that were named."""
+    """List, build, check or remove the named environments."""
     from runner.environments import spec
 
     root = api.load().root
@@ -124,7 +126,7 @@ def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
 
 
 def versions_command(arguments: Namespace) -> int:
-    """Map the versions that are affected; status 2 where some case is INVALID in some version."""
+    """Map the affected versions; status 2 where some case is INVALID in some version."""
     from plots.versions import draw_versions
     from runner.progress.lines import on_stderr
     from runner.session.promote import promote_versions
@@ -134,14 +136,14 @@ def versions_command(arguments: Namespace) -> int:
 
     names, pattern, after = arguments.targets, arguments.environments, arguments.remove_after
     maps = map_versions(api.load(), names, pattern, options(arguments), on_stderr(), after)
-    invalid = any(item.state == INVALID for made in maps for item in made.findings)
+    invalid = any(item.state == INVALID for sweep in maps for item in sweep.findings)
     arguments.status = 2 if invalid else 0
     print(columns(version_rows(maps)))
-    for made in maps:
+    for sweep in maps:
         if arguments.update_expected:
-            print(f"expected records of {made.bug.id}: {len(promote_versions(made))} written")
-        directory = made.bug.expected if arguments.update_expected else arguments.out / made.bug.id
-        print(f"figure: {draw_versions(made.bug, made.findings, directory, 'png')}")
+            print(f"expected records of {sweep.bug.id}: {len(promote_versions(sweep))} written")
+        directory = sweep.bug.expected if arguments.update_expected else arguments.out / sweep.bug.id
+        print(f"figure: {draw_versions(sweep.bug, sweep.findings, directory, 'png')}")
     return int(arguments.status)
 
 
@@ -153,7 +155,7 @@ def why_command(arguments: Namespace) -> int:
 
     catalog, how = api.load(), options(arguments)
     bug = catalog.bug(arguments.bug)
-    programs(bug, how.inject)  # before anything is built
+    programs(bug, how.inject)  # raises UsageError before anything is built
     runtime = Runtimes(catalog.root, on_stderr(), "cpu", how.python).get(how.environment or bug.environment)
     print(explain(bug, runtime, how.inject), end="")
     return 0

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 def add_commands(to: Commands) -> None:
     """Add figures."""
     examples = ["figures", "figures SO-60335387 --from results --format pdf"]
-    made = add(to, "figures", figures_command, "draw the figures of bugs from their records", examples)
-    made.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
-    made.add_argument(
+    parser = add(to, "figures", figures_command, "draw the figures of bugs from their records", examples)
+    parser.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
+    parser.add_argument(
         "--from", dest="source", choices=("expected", "results"), default="expected", help="whose records"
     )
-    made.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="default: png")
-    made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="default: ./figures")
-    add_options(made, "results")
+    parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="default: png")
+    parser.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="default: ./figures")
+    add_options(parser, "results")
 
 
 def figures_command(arguments: Namespace) -> int:
-    """Draw the figures of bugs, and name their files; status 2 where some records cannot be read."""
+    """Draw the figures of bugs, and print the names of their files; status 2 where some records cannot be read."""
     from plots.figures import draw_maps
     from runner.results.store import Store
 
@@ -61,7 +61,7 @@ def of_expected(bugs: "Sequence[Bug]") -> "list[CaseRuns]":
 
 
 def draw(runs: "Sequence[CaseRuns]", out: Path | None, kind: str) -> None:
-    """Draw figures and name them; what cannot be drawn is said, and no error: the records are there."""
+    """Draw figures and print their names. One that cannot be drawn is reported, but is no error: the records exist."""
     from plots import figures
 
     drawn = figures.draw(runs, out, kind)

@@ -1,4 +1,4 @@
-"""The entry point of the command line; every error becomes one line and exit status 2."""
+"""The entry point of the command line, which turns every error into one line and exit status 2."""
 
 import argparse
 import io
@@ -18,9 +18,12 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns the exit status: 0 all well, 1 some NOT REPRODUCED, 2 some INVALID or an error."""
+    """Run the program; returns the exit status.
+
+    It is 0 if all is well, 1 if some case is NOT REPRODUCED, 2 for INVALID or an error, 130 after an interrupt.
+    """
     _prepare()
-    # `status` is what counts where a reader of the output goes away before the end.
+    # `status` becomes the exit status where the reader of the output goes away before the end.
     arguments = argparse.Namespace(status=0)
     try:
         status = _call(argv, arguments)
@@ -42,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> Parser:
-    """The whole command line; `call` holds the function behind each subcommand."""
+    """The parser of the whole command line; `call` holds the function of each subcommand."""
     root = Parser(
         prog="trainbugs",
         description="Silent training bugs of PyTorch programs, reproduced for real.",
@@ -50,16 +53,16 @@ def parser() -> Parser:
         "`trainbugs COMMAND --help` tells more.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    subparsers = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for commands in (bugs, run, figures, results, environments, detectors):
-        commands.add_commands(made)
+        commands.add_commands(subparsers)
     return root
 
 
 def _prepare() -> None:
-    """Make signals and streams of any kind safe: closed ones, ones that know ASCII only, signals to be ignored."""
+    """Turn signals into KeyboardInterrupt, and make streams safe that are closed or can encode ASCII only."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup's wish
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup sets it
             signal.signal(number, _interrupt)
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")

@@ -12,15 +12,17 @@ from trainbugs.cli.types import Commands, add, add_options, options
 def add_commands(to: Commands) -> None:
     """Add results."""
     examples = ["results", "results --csv all.csv SO-60335387"]
-    made = add(to, "results", results_command, "show run records as a table", examples)
-    made.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
-    made.add_argument("--csv", metavar="FILE", help="write every record as a row of a CSV file; - for standard output")
-    add_options(made, "results")
+    parser = add(to, "results", results_command, "show run records as a table", examples)
+    parser.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
+    parser.add_argument(
+        "--csv", metavar="FILE", help="write every record as a row of a CSV file; - for standard output"
+    )
+    add_options(parser, "results")
 
 
 def results_command(arguments: Namespace) -> int:
     """Print the runs of a results folder, or write their records; status 2 where some cannot be read."""
-    # The search for cycles among 100,000 rows, which have none, would take as long as reading their index.
+    # Garbage collection of 100,000 rows, which hold no cycles, would take as long as reading their index.
     gc.disable()
     try:
         return _show(arguments)

@@ -31,18 +31,22 @@ OPTIONS = (
 
 def add_commands(to: Commands) -> None:
     """Add run."""
-    made = add(to, "run", run_command, "run bugs and judge whether they reproduce", EXAMPLES)
-    made.set_defaults(status=2)
-    made.add_argument("targets", nargs="*", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
-    made.add_argument("--all", action="store_true", help="run the whole catalogue, less what is retired or lacks data")
-    add_options(made, *OPTIONS)
-    made.add_argument("--figures", action="store_true", help="draw the figures of what was run")
-    made.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
-    made.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures")
+    parser = add(to, "run", run_command, "run bugs and judge whether they reproduce", EXAMPLES)
+    parser.set_defaults(status=2)
+    parser.add_argument("targets", nargs="*", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
+    parser.add_argument(
+        "--all", action="store_true", help="run the whole catalogue, less what is retired or lacks data"
+    )
+    add_options(parser, *OPTIONS)
+    parser.add_argument("--figures", action="store_true", help="draw the figures of what was run")
+    parser.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
+    parser.add_argument(
+        "--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures"
+    )
 
 
 def run_command(arguments: Namespace) -> int:
-    """Run what was named and print the verdicts; the status is 0 if all REPRODUCED, 1 if some not, 2 if INVALID."""
+    """Run the named targets and print the verdicts; status 0 if all REPRODUCED, 1 if some not, 2 if INVALID."""
     from plots.figures import CaseRuns
     from runner.progress.lines import on_stderr
     from runner.session.promote import promote_runs
@@ -63,13 +67,13 @@ def run_command(arguments: Namespace) -> int:
     if arguments.figures:
         try:
             draw([CaseRuns(o.target.bug, o.target.case, o.records) for o in outcomes], arguments.out, "png")
-        except ResultsError as error:  # no reason to doubt the verdicts
+        except ResultsError as error:  # the verdicts stand, and so does the status
             print(f"trainbugs: {error}", file=sys.stderr)
     return int(arguments.status)
 
 
 def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple[list[Target], list[str]]":
-    """The targets to run, and what is to be said of those that are left out."""
+    """The targets to run, and a note for each one that is left out."""
     if arguments.all == bool(arguments.targets):
         raise UsageError("name the bugs to run, or all of them by --all; `trainbugs list` shows them")
     names = arguments.targets or catalog.active()

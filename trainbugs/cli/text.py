@@ -1,4 +1,4 @@
-"""How do bugs, runs and verdicts read on a terminal? Texts and plain tables; nothing is printed here."""
+"""Texts and plain tables of bugs, runs and verdicts for a terminal; nothing is printed here."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from runner.session.version_sweep import VersionMap
     from runner.verdicts.outcome import Outcome
 
-# So many files that cannot be read are named one by one.
+# At most this many files that cannot be read are named one by one.
 NAMED = 10
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
     """Rows as lines with aligned columns; the first row is the heading."""
-    # One format for all: a table of runs may have 100,000 rows.
+    # One format string for all rows, which is fast: a table of runs may have 100,000.
     line = "  ".join(f"%-{max(map(len, column))}s" for column in zip(*rows, strict=True))
     return "\n".join((line % tuple(row)).rstrip() for row in rows)
 
 
 def listing(bugs: Sequence[Bug]) -> list[list[str]]:
-    """A row per case."""
+    """A table of cases, with a heading."""
     rows = [["CASE", "LOCATION", "ENVIRONMENT", "NEEDS", "SECONDS", "TITLE"]]
     for bug in bugs:
         for case in bug.cases.values():
@@ -53,7 +53,7 @@ def _seconds(bug: Bug, case: Case) -> str:
 
 
 def describe(bug: Bug) -> dict[str, Any]:
-    """The bug for JSON."""
+    """The bug as an object for JSON."""
     return {
         "id": bug.id,
         "title": bug.title,
@@ -153,17 +153,17 @@ def _repeats(outcome: "Outcome") -> str:
 
 
 def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
-    """A row per case and version."""
+    """A table of cases and versions, with a heading."""
     rows = [["CASE", "TORCH", "STATE", "WHY"]]
-    for made in maps:
-        for case in made.bug.cases:
-            found = [item for item in made.findings if item.case == case]
-            rows += [[f"{made.bug.id}/{case}", item.torch, item.state, item.reason] for item in found]
+    for sweep in maps:
+        for case in sweep.bug.cases:
+            items = [item for item in sweep.findings if item.case == case]
+            rows += [[f"{sweep.bug.id}/{case}", item.torch, item.state, item.reason] for item in items]
     return rows
 
 
 def runs(rows: "Sequence[IndexRow]") -> list[list[str]]:
-    """A row per run; of repeated ones the seed says which time it was."""
+    """A table of runs, with a heading; the seed of a repeated run is followed by the number of the repeat."""
     table = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
     for row in rows:
         name = f"{row.bug}/{row.case}/{row.variant}" + (" (injected)" if row.injected else "")
@@ -174,7 +174,7 @@ def runs(rows: "Sequence[IndexRow]") -> list[list[str]]:
 
 
 def unreadable(problems: Sequence[str]) -> str:
-    """A line for each file that could not be read; only for the first ones, if there are many."""
+    """A line for each of the first NAMED files that could not be read, and one for the rest."""
     lines = [f"trainbugs: {problem}\n" for problem in problems[:NAMED]]
     if len(problems) > NAMED:
         lines.append(f"trainbugs: {len(problems) - NAMED} more files cannot be read\n")
@@ -195,7 +195,7 @@ def _versions_text(versions: Versions | None) -> str:
 
 
 def exit_status(outcomes: "Sequence[Outcome]") -> int:
-    """0 if all is as expected, 1 if an expectation does not hold, 2 if something is INVALID."""
+    """The exit status: 0 if all is as expected, 1 if an expectation does not hold, 2 if something is INVALID."""
     if any(outcome.verdict.invalid for outcome in outcomes):
         return 2
     return 1 if any(outcome.verdict.failed for outcome in outcomes) else 0
