@@ -1,0 +1,66 @@
+"""The bugs of the catalogue: well formed, each script a program of its own, expected records that say REPRODUCED."""
+
+import re
+
+import pytest
+from support.paths import ROOT
+
+from runner.authoring.validate import problems
+from runner.bugs.catalog import Catalog
+from runner.results.expected import expected_records
+from runner.verdicts.verdict import verify
+from trainbugs.cli.text import markdown
+
+CATALOG = Catalog(ROOT)
+CASES = [(name, case) for name in CATALOG.ids() for case in CATALOG.bug(name).cases]
+
+
+def test_both_seed_bugs_are_there():
+    assert {"PyTorch-115607", "SO-60335387"} <= set(CATALOG.ids())
+
+
+def test_the_table_in_the_readme_is_that_of_the_catalogue():
+    table = markdown([CATALOG.bug(name) for name in CATALOG.active()])
+    assert table in (ROOT / "README.md").read_text(), "put the output of `trainbugs list --markdown` into README.md"
+
+
+@pytest.mark.parametrize("name", CATALOG.ids())
+def test_well_formed(name):
+    assert problems(ROOT / "bugs" / name, ROOT) == []
+
+
+@pytest.mark.parametrize("name, case", CASES)
+def test_expected_records_are_reproduced_in_the_pinned_environment(name, case):
+    bug = CATALOG.bug(name)
+    records = expected_records(bug, case)
+    verdict = verify(bug.cases[case], records)
+    assert verdict.outcome == "REPRODUCED", verdict.reason
+    assert all(record.pinned and record.torch and record.revision for record in records)
+    assert all(record.benign == bug.cases[case].benign for record in records)
+
+
+@pytest.mark.parametrize("name, case", CASES)
+def test_a_verdict_needs_the_difference_between_the_variants(name, case):
+    """With the fixed records in the place of the buggy ones the verdict turns, except in a benign case."""
+    from support.copies import replace
+
+    bug = CATALOG.bug(name)
+    fixed = [record for record in expected_records(bug, case) if record.variant == "fixed"]
+    swapped = [*fixed, *(replace(record, variant="buggy") for record in fixed)]
+    wanted = "REPRODUCED" if bug.cases[case].benign else "NOT REPRODUCED"
+    assert verify(bug.cases[case], swapped).outcome == wanted
+
+
+@pytest.mark.parametrize("name, case", CASES)
+def test_expected_figures_are_there(name, case):
+    directory = CATALOG.bug(name).expected
+    assert (directory / f"compare_{case}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", CATALOG.ids())
+def test_other_figures_are_drawn_again_and_not_committed(name):
+    bug = CATALOG.bug(name)
+    kept = {f"compare_{case}.png" for case in bug.cases} | {"versions.png"}
+    shown = set(re.findall(r"\(expected/([\w.-]+\.png)\)", (bug.directory / "README.md").read_text()))
+    figures = {path.name for path in bug.expected.glob("*.png")}
+    assert shown <= figures <= kept | shown

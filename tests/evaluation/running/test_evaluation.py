@@ -1,0 +1,507 @@
+"""Detectors of every kind on the toy bug: each gets what it deserves, and none changes another's score."""
+
+import json
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace as replace_result
+
+import pytest
+from msgspec.structs import replace
+from support.checks import overhead as timing
+from support.checks import record
+from support.toy import SCRIPT
+
+from evaluation.catalog import controls, detectors
+from evaluation.model import Rule, Training
+from evaluation.records import Seconds
+from evaluation.running import campaign, overhead
+from evaluation.running.baseline import Baselines, Once
+from evaluation.running.keys import kit_digest, rules_digest
+from evaluation.running.promote import promote_checks
+from evaluation.scoring.scores import outcomes, scores
+from evaluation.store import Evaluations, ExpectedEvaluations
+from runner.errors import UsageError
+from trainbugs import api
+from trainbugs.cli.main import main
+
+KINDS = {
+    "always": 'main(lambda target, state: {"alarms": [alarm("here", "something", iteration=1)]})',
+    "never": "main(lambda target, state: {})",
+    "right": """
+        def check(target, state):
+            text = Path(target.directory, target.script).read_text()
+            line = text.splitlines().index('    record = {"epoch": epoch, "accuracy": 1 * epoch + config["seed"]}')
+            return {"alarms": [alarm("factor", "1", line=line + 1, file=target.script, iteration=3)]}
+
+        try:
+            main(check)
+        except ValueError:
+            main(lambda target, state: {})
+    """,
+    "hangs": "time.sleep(60)",
+    "crashes": "raise ValueError('no idea')",
+    "killed": "os.kill(os.getpid(), 9)",
+    "silent": "pass",
+    "broken": "Path(sys.argv[sys.argv.index('--out') + 1]).write_text('{\"status\": \"ok\", ')",
+    "foreign": "Path(sys.argv[sys.argv.index('--out') + 1]).write_text('{\"status\": \"fine\"}')",
+    "failed": 'main(lambda target, state: {"status": "tool_error", "alarms": [alarm("x", "spurious")]})',
+    "old": 'raise SystemExit("never started")',
+    "peeks": "main(lambda target, state: {'alarms': [alarm('x', Path(ROOT, 'bugs/Toy-1/config.json').read_text())]})",
+    "lists": "os.listdir(Path(ROOT, 'bugs')); main(lambda target, state: {})",
+    "greps": """
+        def check(target, state):
+            subprocess.run(["grep", "-r", "buggy", ROOT + "/bugs"], check=False)
+            return {}
+        main(check)
+    """,
+    "hides": """
+        try:
+            open(ROOT + "/bugs/Toy-1/config.json")
+        except OSError:
+            pass
+        main(lambda target, state: {})
+    """,
+    "child": """
+        def check(target, state):
+            subprocess.run([sys.executable, "-c", f"open('{ROOT}/bugs/Toy-1/config.json')"], check=False)
+            return {}
+        main(check)
+    """,
+    "learns": """
+        def prepare(references, state):
+            last = [json.loads(Path(reference.metrics).read_text())[-1]["accuracy"] for reference in references]
+            (state / "last.json").write_text(json.dumps([min(last), len(last)]))
+
+        def check(target, state):
+            low, many = json.loads((state / "last.json").read_text())
+            last = json.loads(Path(target.metrics).read_text())[-1]["accuracy"]
+            return {"alarms": [alarm("low", f"{last} < {low} of {many}")] if last < low - 200 else []}
+
+        main(check, prepare)
+    """,
+    "cannot-learn": """
+        def prepare(references, state):
+            raise ToolError("too hard")
+        main(lambda target, state: {"alarms": [alarm("x", "x")]}, prepare)
+    """,
+    "learns-forever": "main(lambda target, state: {}, lambda references, state: time.sleep(60))",
+}
+STATUS = {
+    "always": "ok", "never": "ok", "right": "ok", "hangs": "timeout", "crashes": "tool_error", "killed": "tool_error",
+    "silent": "tool_error", "broken": "tool_error", "foreign": "tool_error", "failed": "tool_error",
+    "old": "unsupported", "peeks": "peeked", "lists": "peeked", "greps": "peeked", "hides": "peeked",
+    "child": "peeked", "learns": "ok", "cannot-learn": "tool_error", "learns-forever": "timeout",
+}  # fmt: skip
+RULES = {"default": Rule()}
+SLOW = ("hangs", "learns-forever")
+NEEDS = {
+    "learns": ["reference_runs", "metrics"],
+    "cannot-learn": ["reference_runs"],
+    "learns-forever": ["reference_runs"],
+}
+HEAD = """\
+import json, os, subprocess, sys, time
+from pathlib import Path
+from detector_kit import ToolError, alarm, main
+"""
+
+
+@pytest.fixture
+def make(toy, tmp_path, monkeypatch):
+    """Make a detector outside of the catalogue, of one of KINDS or with another adapter."""
+    monkeypatch.setattr("evaluation.running.adapter.GRACE_S", 0.2)
+    # The loss of each iteration is taken by a monitor in torch, which toys do without.
+    monkeypatch.setattr("evaluation.running.baseline.Baselines._record_losses", lambda self, subject: [])
+    toy.write("fixed.py", (toy.directory / "fixed.py").read_text().replace("2 * epoch", "100 * epoch"))
+
+    def made(kind, adapter=None, **changes):
+        directory = tmp_path / "own" / kind
+        directory.mkdir(parents=True, exist_ok=True)
+        needs = NEEDS.get(kind, ["source"])
+        described = {
+            "schema": 1, "name": kind, "version": "1", "title": "a toy", "source": "here", "needs": needs,
+            "adapter": "adapter.py", "alarm_rules": {"default": {}}, "timeout_s": 0.3 if kind in SLOW else 20,
+        }  # fmt: skip
+        if "reference_runs" in needs:
+            described["references"] = ["same"]
+        (directory / "detector.json").write_text(json.dumps(described | changes))
+        text = HEAD + f"ROOT = {str(toy.root)!r}\n" + textwrap.dedent(adapter or KINDS[kind])
+        (directory / "adapter.py").write_text(text)
+        return directory
+
+    return made
+
+
+def evaluate(toy, *directories, **options):
+    own = ("seeds", "jobs", "results")
+    session = toy.session(**{name: options.pop(name) for name in own if name in options})
+    chosen = [detectors.load(toy.root, str(directory)) for directory in directories]
+    return campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
+
+
+def score(result):
+    table = outcomes(result.checks, {record.detector: RULES for record in result.checks})
+    return scores(table).set_index("detector")
+
+
+@pytest.mark.parametrize("kind", STATUS)
+def test_each_detector_gets_its_status(toy, make, kind, monkeypatch):
+    if kind == "old":
+        monkeypatch.setattr("evaluation.model.Detector.supports", lambda detector, torch: False)
+    result = evaluate(toy, make(kind))
+    assert {record.kind: record.status for record in result.checks} == {"buggy": STATUS[kind], "fixed": STATUS[kind]}
+    assert all(record.reason for record in result.checks if record.status != "ok")
+    assert not [record.alarms for record in result.checks if record.status != "ok" and record.alarms]
+
+
+def test_always_and_never_get_what_they_deserve(toy, make):
+    table = score(evaluate(toy, make("always"), make("never"), make("right"), seeds=(0, 1)))
+    assert list(table.detected) == [2, 0, 2]
+    assert list(table.paired) == [0, 0, 2]
+    assert list(table.false_fixed) == [2, 0, 0]
+    assert list(table.detected_n) == list(table.paired_n) == [2, 2, 2]
+    right = table.loc["right"]
+    assert (right.delay_median, right.diagnosis_exact, right.diagnosis_no) == (1, 2, 0)
+
+
+def test_one_that_fails_changes_nobody_elses_score(toy, make):
+    alone = score(evaluate(toy, make("right"))).loc["right"]
+    bad = [make(kind) for kind in ("crashes", "hangs", "broken", "peeks", "killed")]
+    among = score(evaluate(toy, bad[0], bad[1], make("right"), *bad[2:], force=True)).loc["right"]
+    same = [name for name in alone.index if not name.endswith("_s")]
+    assert alone[same].equals(among[same])
+
+
+def test_a_monitor_is_run_by_the_adapter_of_all_monitors(toy, make):
+    directory = make("never")
+    described = json.loads((directory / "detector.json").read_text()) | {"needs": ["in_process"]}
+    described["monitor"] = described.pop("adapter")
+    (directory / "detector.json").write_text(json.dumps(described))
+    record = evaluate(toy, directory).checks[0]
+    # The toy's interpreter has no torch, which the launcher needs.
+    assert record.status == "tool_error" and "the launcher ended with 1: ModuleNotFoundError" in record.reason
+
+
+def test_one_that_learns_gets_the_fixed_twin_with_other_seeds(toy, make):
+    result = evaluate(toy, make("learns"))
+    assert {record.kind: bool(record.alarms) for record in result.checks} == {"buggy": True, "fixed": False}
+    assert {record.references for record in result.checks} == {"same"}
+    assert [alarm.message[-4:] for record in result.checks for alarm in record.alarms] == ["of 2"]
+    assert all(record.seconds.prepare > 0 for record in result.checks)
+
+
+def test_nothing_that_a_detector_gets_tells_buggy_from_fixed(toy, make):
+    adapter = """
+        def check(target, state):
+            words = [target.script, *target.arguments, target.directory, os.getcwd(), str(state), *sys.argv]
+            words += os.listdir(target.directory) + os.listdir(".") + [Path(__file__).parent.name]
+            words += [f"{n}={v}" for n, v in os.environ.items() if n != "TRAINBUGS_GUARDED"]
+            words += [Path(target.directory, "config.json").read_text()]
+            return {"alarms": [alarm("seen", json.dumps(words))]}
+        main(check)
+    """
+    result = evaluate(toy, make("looks", adapter), seeds=(0,))
+    seen = [json.loads(record.alarms[0].message) for record in result.checks]
+    for words in seen:
+        assert not [word for word in words if "buggy" in word or "fixed" in word or "Toy" in word]
+    assert sorted(w for w in seen[0] if "/tmp" not in w) == sorted(w for w in seen[1] if "/tmp" not in w)
+
+
+CHANGES = {
+    "force": lambda toy, make, adapter: evaluate(toy, make("counts", adapter), force=True),
+    "adapter": lambda toy, make, adapter: evaluate(toy, make("counts", adapter + " # another")),
+    "version": lambda toy, make, adapter: evaluate(toy, make("counts", adapter, version="2")),
+    "time": lambda toy, make, adapter: evaluate(toy, make("counts", adapter), timeout_s=19),
+    "program": lambda toy, make, adapter: (
+        toy.write("images.py", "import json\n"),
+        evaluate(toy, make("counts", adapter)),
+    )[1],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_answered_is_not_asked_again_unless_something_changed(toy, make, change):
+    adapter = "main(lambda target, state: {'alarms': [alarm('pid', str(os.getpid()))]})"
+    first = evaluate(toy, make("counts", adapter)).checks
+    assert evaluate(toy, make("counts", adapter)).checks == first, "asked again"
+    rules = {"default": {"codes": ["pid"]}, "other": {}}
+    assert evaluate(toy, make("counts", adapter, alarm_rules=rules)).checks == first, "asked again for other rules"
+    again = CHANGES[change](toy, make, adapter).checks
+    assert not {record.alarms[0].message for record in again} & {record.alarms[0].message for record in first}
+
+
+def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
+    adapter = """
+        def check(target, state):
+            Path("raw.txt").write_text("all that the tool said")
+            Path("../secret.txt").write_text("not its own")
+            return {"alarms": [], "artefacts": ["raw.txt", "../secret.txt", "missing"],
+                    "training": {"seconds": 1.5, "of": "process"}, "invariants": {"checked": 4, "violated": 1}}
+        main(check)
+    """
+    result = evaluate(toy, make("keeps", adapter))
+    folder = Evaluations(toy.results / "detectors")
+    kept = folder.artefacts(result.checks[0])
+    assert {path.name for path in kept.iterdir()} == {"raw.txt", "stdout", "stderr", "verdict.json"}
+    assert sorted(folder.read().checks, key=lambda r: r.kind) == sorted(result.checks, key=lambda r: r.kind)
+    assert folder.read().rules == {"keeps": RULES}
+    assert {(record.kit, record.rules) for record in result.checks} == {(kit_digest(), rules_digest(RULES))}
+    assert score(result).loc["keeps"].invariant_rate == 0.25
+
+
+def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
+    toy.write("buggy.py", "raise SystemExit('no')")
+    result = evaluate(toy, make("always"))
+    assert [record.kind for record in result.checks] == ["fixed"]
+    assert [subject.kind for subject in result.broken] == ["buggy"]
+
+
+def test_a_retired_bug_is_shown_only_when_it_is_named(toy, make):
+    toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
+    assert not evaluate(toy, make("never"), with_controls=False).checks
+    assert len(evaluate(toy, make("never"), with_controls=False, bugs=["Toy-1"], seeds=(0,)).checks) == 2
+
+
+def test_two_detectors_of_one_name_are_refused(toy, make, tmp_path):
+    one = detectors.read(make("never"))
+    with pytest.raises(Exception, match="two detectors are named 'never'"):
+        campaign.Campaign([one, one])
+
+
+@pytest.fixture
+def with_controls(toy):
+    """Two controls in the toy catalogue, of which one is a reference for other programs."""
+    folder = toy.root / "detectors" / "controls"
+    folder.mkdir(parents=True)
+    described = {
+        "schema": 1, "environment": "toy", "timeout_s": 20, "references": ["plain"],
+        "parameters": {"num_epoch": 3, "seed": 0, "device": "auto", "output": "metrics"},
+        "controls": {name: {"title": "a toy", "accused": "by none"} for name in ("plain", "odd")},
+    }  # fmt: skip
+    (folder / "controls.json").write_text(json.dumps(described))
+    for name, factor in (("plain", "100"), ("odd", "1")):
+        (folder / f"{name}.py").write_text(SCRIPT.replace("VALUE", factor))
+
+
+def test_controls_are_false_alarms_and_references_of_other_programs(toy, make, with_controls):
+    directory = make("learns", references=["same", "cross"])
+    result = evaluate(toy, directory, seeds=(0,))
+    seen = {
+        (record.references, record.bug, record.case): bool(record.alarms)
+        for record in result.checks
+        if record.kind == "control"
+    }
+    # `odd` is as low as the reference `plain` is high; `plain` is not scored with itself as the reference
+    assert seen == {
+        ("same", "control", "plain"): False, ("same", "control", "odd"): False, ("cross", "control", "odd"): True,
+    }  # fmt: skip
+    table = scores(outcomes(result.checks, {"learns": RULES})).set_index("references")
+    assert list(table.loc["cross"][["false_controls", "false_controls_n"]]) == [1, 1]
+    assert list(table.loc["same"][["false_controls", "false_controls_n"]]) == [0, 2]
+    assert {record.references for record in evaluate(toy, directory, references=("cross",)).checks} == {"cross"}
+    assert not [r for r in evaluate(toy, make("never"), with_controls=False).checks if r.kind == "control"]
+
+
+def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
+    fixed = (toy.directory / "fixed.py").read_text()
+    toy.write("fixed.py", fixed.replace("records = []", "records = []\nassert config['seed'] < 100"))
+    result = evaluate(toy, make("learns"))
+    assert {record.status for record in result.checks} == {"tool_error"}
+    assert result.checks[0].reason == "prepare: no reference runs by itself"
+
+
+def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch, tmp_path):
+    folder, turns = tmp_path / "bare", tmp_path / "turns"
+    folder.mkdir()
+    monkeypatch.setattr("evaluation.running.overhead.BARE", folder)
+    seen = f"open('{turns}', 'a').write(Path(target.directory, target.script).read_text().count('100 * epoch') * 'f')"
+    for of, alone, ratio in (("loop", 2.0, 1.5), ("process", 5.0, 0.6)):
+        check = f'{{"training": {{"seconds": {alone}, "of": "{of}"}}, "dropped": 0 * {seen}}}'
+        (folder / f"{of}.py").write_text(f"{HEAD}main(lambda target, state: {check})")
+        adapter = f'main(lambda target, state: {{"training": {{"seconds": 3.0, "of": "{of}"}}}})'
+        session = toy.session()
+        chosen = [detectors.read(make("trains", adapter))]
+        plan = campaign.Campaign(chosen, overhead_on="Toy-1/only", repeats=2)
+        result = campaign.run(plan, session)
+        assert [len(record.bare) for record in result.overheads] == [2]
+        table = scores(outcomes(result.checks, {"trains": RULES}), result.overheads)
+        assert table.overhead[0] == ratio and table.overhead_of[0] == of
+        assert campaign.run(plan, session).overheads == result.overheads
+    assert turns.read_text() == "ffff"
+    (folder / "process.py").write_text("raise SystemExit(1)")
+    assert not campaign.run(plan, session).overheads
+    assert not campaign.run(
+        campaign.Campaign([detectors.read(make("never"))], overhead_on="Toy-1/only"), session
+    ).overheads
+
+
+def test_one_fixed_program_of_the_named_case_is_timed():
+    trained = Seconds(None, 1.0, Training(1.0, "loop"))
+    records = [
+        record("buggy", seconds=trained), record("fixed", "another", seconds=trained), record("fixed"),
+        record("fixed", seconds=trained), record("fixed", seconds=trained, seed=1),
+    ]  # fmt: skip
+    of = {campaign.Check(None, None, each): each for each in records}
+    checks = campaign._to_time(list(of), of, campaign.Campaign([], overhead_on="B/one"))
+    assert [of[check] for check in checks] == records[3:4]
+
+
+@pytest.mark.parametrize("bad", [None, Training(2.0, "process")])
+@pytest.mark.parametrize("turn", ["bare", "watched"])
+def test_a_turn_that_fails_or_times_something_else_makes_no_record(turn, bad):
+    blank = timing((), ())
+    turns = {"bare": lambda: Training(1.0, "loop"), "watched": lambda: Training(3.0, "loop")}
+    assert overhead.measure(blank, **turns, repeats=2, line=print) == timing((1.0, 1.0), (3.0, 3.0))
+    assert overhead.measure(blank, **turns | {turn: lambda: bad}, repeats=2, line=print) is None
+
+
+def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_path):
+    directory = make("always")
+    result = evaluate(toy, directory)
+    plan, folder = campaign.Campaign([detectors.read(directory)]), tmp_path / "expected"
+    good = [replace(record, pinned=True, revision="0" * 40) for record in result.checks]
+    for bad, words in (
+        (replace_result(result, checks=tuple(replace(r, pinned=False) for r in good)), "pinned"),
+        (replace_result(result, checks=tuple(replace(r, revision="0-dirty") for r in good)), "not committed"),
+        (replace_result(result, checks=tuple(replace(r, revision=None) for r in good)), "not committed"),
+        (replace_result(result, checks=tuple(good), broken=(session_subject(toy),)), "does not run"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            promote_checks(plan, bad, folder)
+        assert not folder.exists()
+    gone = replace(good[0], case="gone")
+    promote_checks(plan, replace_result(result, checks=(*good, gone)), folder)
+    assert len(ExpectedEvaluations(folder).read().checks) == len(good) + 1
+    (folder / "other.jsonl").write_text("of another detector")
+    kept = promote_checks(plan, replace_result(result, checks=tuple(good[::-1])), folder).read(["always"])
+    assert kept.checks == sorted(good, key=lambda record: record.kind)
+    assert kept.rules == {"always": RULES}
+    assert (folder / "other.jsonl").read_text() == "of another detector"
+    assert {path.name for path in folder.iterdir()} == {"always.jsonl", "other.jsonl"}
+
+
+def session_subject(toy):
+    session = toy.session()
+    baselines = Baselines(session, controls.load(toy.root))
+    return baselines.subjects(session.catalog.select(["Toy-1"]))[0]
+
+
+@pytest.fixture
+def cli(toy, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(api, "load", lambda: toy.catalog)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return status, captured.out, captured.err
+
+    return call
+
+
+def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
+    python = ("--python", sys.executable)
+    status, out, _ = cli("evaluate", "--detector", make("always"), make("never"), *python)
+    assert status == 0 and out.splitlines()[1].startswith("always") and out.splitlines()[2].startswith("never")
+    assert {path.name for path in (tmp_path / "scores").iterdir()} >= {"scores.json", "outcomes.csv", "matrix.png"}
+    status, again, _ = cli("scores", "--from", "results", "--out", "other")
+    assert status == 0 and again.splitlines()[:3] == out.splitlines()[:3]
+    status, out, _ = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only")
+    assert status == 1 and "2 tool error" in out
+    toy.write("fixed.py", "raise SystemExit('no')")
+    status, _, err = cli("evaluate", "--detector", make("always"), *python)
+    assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["evaluate"], "--detector"),
+        (["evaluate", "--detector", "nothing"], "there is no detector 'nothing'"),
+        (["evaluate", "--detector", "always", "--bugs", "Toy-2"], "there is no bug 'Toy-2'"),
+        (["evaluate", "--detector", "always", "--bugs", "Toy-1/only/buggy"], "scored on both variants"),
+        (["evaluate", "--detector", "always", "--repeats", "0"], "expected a number of at least 1"),
+        (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
+        (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
+        (["scores"], "holds no checks"),
+        (["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--no-controls", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--seeds", "0", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--overhead", "none", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "learns", "--references", "same", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--update-expected"], "is not committed"),
+    ],
+)
+def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_path):
+    for kind in ("always", "learns"):
+        make(kind)
+    monkeypatch.chdir(tmp_path / "own")
+    python = ["--python", sys.executable] if arguments[0] == "evaluate" else []
+    status, out, err = cli(*arguments, *python)
+    assert status == 2 and words in err.splitlines()[-1] and ("DETECTOR" in out) == ("committed" in words)
+
+
+def without_times(records):
+    return [replace(record, seconds=None, started="") for record in records]
+
+
+def test_many_checks_at_a_time_give_the_same_records(toy, make, tmp_path):
+    counted = """
+        def prepare(references, state):
+            with open(COUNT, "a") as file:
+                file.write("learnt\\n")
+            time.sleep(0.1)
+
+        main(lambda target, state: {}, prepare)
+    """.replace("COUNT", repr(str(tmp_path / "count")))
+    kinds = make("always"), make("right"), make("crashes"), make("learns", counted)
+    serial = evaluate(toy, *kinds, seeds=(0, 1))
+    parallel = evaluate(toy, *kinds, seeds=(0, 1), jobs=4, results=tmp_path / "parallel")
+    assert without_times(parallel.checks) == without_times(serial.checks) and len(serial.checks) == 16
+    assert (tmp_path / "count").read_text() == "learnt\n" * 2, "once for all programs, each time"
+
+
+def test_checks_run_at_the_same_time_and_are_found_again(toy, make, tmp_path):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    meet = f"""
+        (Path({str(notes)!r}) / str(os.getpid())).write_text("")
+        until = time.monotonic() + 15
+        while len(os.listdir({str(notes)!r})) < 4 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert time.monotonic() < until, "alone"
+        main(lambda target, state: {{}})
+    """
+    result = evaluate(toy, make("never", meet), seeds=(0, 1), jobs=4)
+    assert [record.status for record in result.checks] == ["ok"] * 4
+    assert evaluate(toy, make("never", meet), seeds=(0, 1), jobs=4).checks == result.checks
+    assert len(list(notes.iterdir())) == 4
+
+
+def test_something_is_made_once_though_many_ask():
+    once, made, start = Once(), [], threading.Barrier(8)
+
+    def make():
+        time.sleep(0.05)
+        made.append(1)
+        return len(made)
+
+    def ask():
+        start.wait()
+        return once.get("key", make)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert {future.result() for future in [threads.submit(ask) for _ in range(8)]} == {1} and len(made) == 1
+    with pytest.raises(ZeroDivisionError):
+        once.get("other", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        once.get("other", lambda: 1)
+
+
+def test_interpreter_of_adapters_is_ours(toy, make):
+    adapter = "main(lambda target, state: {'alarms': [alarm('python', sys.executable)]})"
+    assert evaluate(toy, make("asks", adapter)).checks[0].alarms[0].message == sys.executable

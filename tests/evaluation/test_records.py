@@ -1,0 +1,152 @@
+"""Records of evaluations: what they may hold, how they are kept, and the keys that the committed ones have."""
+
+import json
+
+import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
+from support.checks import HIT, overhead, record
+from support.paths import ROOT
+
+from evaluation.catalog import detectors
+from evaluation.model import Rule
+from evaluation.records import CheckRecord, OverheadRecord
+from evaluation.running.keys import check_key, detector_digest, kit_digest, overhead_key, rules_digest
+from evaluation.store import Evaluations, ExpectedEvaluations
+from runner.bugs.catalog import load_bug
+from runner.errors import ResultsError
+from runner.execution.run import run_key
+from runner.results.expected import expected_records
+
+BARE = ROOT / "evaluation" / "bare"
+
+
+@pytest.fixture
+def detector(tmp_path):
+    """A detector named d, as the records of test_scores have it."""
+    directory = tmp_path / "d"
+    directory.mkdir()
+    described = {
+        "schema": 1, "name": "d", "version": "1", "title": "t", "source": "s", "needs": ["source"],
+        "adapter": "adapter.py", "alarm_rules": {"default": {}, "strict": {"at_least": 2}},
+    }  # fmt: skip
+    (directory / "adapter.py").write_text("")
+    (directory / "detector.json").write_text(json.dumps(described))
+    return detectors.read(directory)
+
+
+@pytest.fixture
+def expected(tmp_path, detector):
+    """The committed records of it: four checks and a timing."""
+    folder = ExpectedEvaluations(tmp_path / "expected")
+    checks = [record(), record("fixed"), record(case="another", alarms=[HIT]), record(references="cross")]
+    folder.replace(detector, checks, [overhead((1.0,), (2.0,))])
+    return folder
+
+
+def test_both_folders_give_the_same_in_the_same_order(tmp_path, detector, expected):
+    evaluated, store = expected.read(), Evaluations(tmp_path / "results")
+    store.save_detector(detector)
+    for each in (*evaluated.checks, *evaluated.overheads):
+        store.save(each)
+    assert store.read() == store.read(["d"]) == expected.read(["d"]) == evaluated
+    assert [(each.references, each.case, each.kind) for each in evaluated.checks] == [
+        ("cross", "one", "buggy"), ("none", "another", "buggy"), ("none", "one", "buggy"), ("none", "one", "fixed"),
+    ]  # fmt: skip
+    assert evaluated.rules == {"d": {"default": Rule(), "strict": Rule(at_least=2)}}
+    assert not store.read(["e"]).checks
+
+
+def test_a_record_that_is_made_again_changes_its_own_line_only(detector, expected):
+    path = expected.root / "d.jsonl"
+    before, evaluated = path.read_text().splitlines(), expected.read()
+    checks = [replace(evaluated.checks[2], key="k2"), *evaluated.checks[:2], evaluated.checks[3]]
+    expected.replace(detector, checks, evaluated.overheads)
+    after = path.read_text().splitlines()
+    assert [number for number, line in enumerate(after) if line != before[number]] == [3]
+
+
+@pytest.mark.parametrize("labels", [{}, {"kit": "0" * 64, "rules": "1" * 64}, {"isolated": False}])
+def test_labels_that_are_not_known_are_left_out(labels):
+    written = to_builtins(record(**labels))
+    assert {name: written[name] for name in ("kit", "rules", "isolated") if name in written} == labels
+
+
+@pytest.mark.parametrize(
+    "spoil, words",
+    [
+        (lambda lines: lines[1:], "line 1: the first line, and no other, describes the detector"),
+        (lambda lines: [lines[0], *lines], "line 2: the first line, and no other, describes the detector"),
+        (lambda lines: [*lines, lines[1]], "line 7: is of the same program as line 2"),
+        (lambda lines: [*lines, lines[-1]], "line 7: is of the same program as line 6"),
+        (lambda lines: [*lines, "{"], "line 7: not a record of an evaluation: not JSON"),
+        (lambda lines: [*lines, "{}"], "line 7: .*expected one of the keys detector, check, overhead"),
+        (lambda lines: [*lines, '{"chek": {}}'], r"line 7: .*there is no key 'chek' \(did you mean check\?\)"),
+        (lambda lines: [lines[0], lines[1].replace('"seed":0', '"seed":-1')], "check.seed: is -1, expected `int` >= 0"),
+        (lambda lines: [lines[0], lines[1].replace('"seed":0', '"seed":0,"seed":1')], "the key 'seed' is there twice"),
+        (lambda lines: [lines[0], lines[1].replace('"check":1.0', '"check":NaN')], "NaN is no number"),
+        (lambda lines: [lines[0], lines[1].replace('"schema":1', '"schema":2')], "check.schema: is 2, expected 1"),
+        (lambda lines: [lines[0], lines[1].replace('"key":"k"', '"key":"k","kit":"x"')], "check.kit: is 'x', expected"),
+        (lambda lines: [lines[0].replace("default", "De fault"), *lines[1:]], "line 1: .*a key is 'De fault'"),
+        (lambda lines: [lines[0].replace('"d"', '"e"'), *lines[1:]], "line 1: is of detector 'e', expected 'd'"),
+        (lambda lines: [*lines[:5], lines[5].replace('"d"', '"e"')], "line 6: is of detector 'e', expected 'd'"),
+    ],
+)
+def test_what_is_wrong_in_committed_records_is_said_by_line(expected, spoil, words):
+    path = expected.root / "d.jsonl"
+    path.write_text("\n".join(spoil(path.read_text().splitlines())) + "\n")
+    with pytest.raises(ResultsError, match=rf"d\.jsonl, {words}" if words.startswith("line") else words) as error:
+        expected.read()
+    assert "\n" not in str(error.value)
+
+
+def test_only_the_files_of_the_named_detectors_are_read(expected):
+    (expected.root / "e.jsonl").write_text("{")
+    assert len(expected.read(["d"]).checks) == 4
+    assert not expected.read(["f"]).checks
+    with pytest.raises(ResultsError, match=r"e\.jsonl, line 1: not a record of an evaluation: not JSON"):
+        expected.read()
+
+
+def committed(kind):
+    """The committed record of api-sequence on a program of SO-60335387/digits, and the key of that program's run.
+
+    The record is from before the key of a run left out the scripts of other variants.
+    """
+    bug = load_bug(ROOT / "bugs" / "SO-60335387")
+    evaluated = ExpectedEvaluations(ROOT / "detectors" / "expected").read(["api-sequence"])
+    records = evaluated.overheads if kind == "overhead" else [each for each in evaluated.checks if each.kind == kind]
+    check = next(each for each in records if (each.bug, each.case) == ("SO-60335387", "digits"))
+    variant = "fixed" if kind == "overhead" else kind
+    run = next(each for each in expected_records(bug, "digits") if (each.variant, each.seed) == (variant, 0))
+    scripts = {path.name: path.read_bytes() for path in bug.scripts}
+    where = (run.environment, run.lock, str(run.pinned), run.python, run.torch)
+    return check, run_key(bug.cases["digits"], variant, scripts, 0, "cpu", where, None)
+
+
+@pytest.mark.parametrize("kind", ["buggy", "fixed"])
+def test_the_key_of_a_committed_check_comes_out_again(kind):
+    check, run = committed(kind)
+    digest = detector_digest(detectors.load(ROOT, "api-sequence"))
+    assert check.key == check_key(digest, run, "none", [], None)
+    assert check.kit == kit_digest()
+
+
+def test_the_key_of_a_committed_timing_comes_out_again():
+    timing, run = committed("overhead")
+    digest, bare = detector_digest(detectors.load(ROOT, "api-sequence")), (BARE / "loop.py").read_text()
+    assert timing.key == overhead_key(digest, bare, run, "none", len(timing.bare), "loop", timing.machine)
+    assert timing.kit == kit_digest()
+
+
+def test_the_digest_of_rules_covers_what_they_mean():
+    one = rules_digest({"a": Rule(), "b": Rule(at_least=2)})
+    assert one == rules_digest({"b": Rule(at_least=2), "a": Rule("warning")})
+    assert one != rules_digest({"a": Rule(), "b": Rule(at_least=3)}) != rules_digest({"a": Rule(), "c": Rule()})
+
+
+def test_every_committed_record_says_by_which_kit_it_was_made():
+    evaluated = ExpectedEvaluations(ROOT / "detectors" / "expected").read()
+    kits = [check.kit for check in evaluated.checks] + [timing.kit for timing in evaluated.overheads]
+    assert {len(kit or "") for kit in kits} == {64}
+    assert isinstance(evaluated.checks[0], CheckRecord) and isinstance(evaluated.overheads[0], OverheadRecord)

@@ -1,0 +1,168 @@
+"""config.json becomes frozen objects, or one line that names the file, the key, the value and what was expected."""
+
+import json
+import shutil
+
+import pytest
+from support.toy import toy_config
+
+from runner.bugs.catalog import load_bug
+from runner.errors import CatalogError, UsageError
+
+
+def test_loads_what_the_file_says(toy):
+    bug = toy.bug
+    case = bug.cases["only"]
+    assert (bug.id, bug.site.line, case.id, case.truth.iteration, case.program.seeds) == (
+        "Toy-1",
+        9,
+        "Toy-1/only",
+        2,
+        (0, 1),
+    )
+    assert case.program.parameters["num_epoch"] == 3
+    assert case.program.variants["fixed"].script.name == "fixed.py"
+    assert case.oracle.expectations[1].minus == "buggy"
+
+
+def test_case_overrides_parameters_seeds_timeout_and_environment(toy):
+    config = toy_config()
+    config["cases"]["only"] |= {"parameters": {"num_epoch": 9}, "seeds": [7], "timeout_s": 1}
+    config["cases"]["only"]["variants"]["fixed"]["environment"] = "newer"
+    toy.configure(cases=config["cases"])
+    case = toy.bug.cases["only"]
+    assert (case.program.parameters["num_epoch"], case.program.seeds, case.program.timeout_s) == (9, (7,), 1)
+    assert (case.program.variants["buggy"].environment, case.program.variants["fixed"].environment) == ("toy", "newer")
+
+
+def broken(path, value):
+    """The toy configuration with the value at a path of keys replaced, or removed where it is None."""
+    config = toy_config()
+    *parents, last = path
+    place = config
+    for key in parents:
+        place = place[key]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return config
+
+
+@pytest.mark.parametrize(
+    "path, value, words",
+    [
+        (["colour"], "red", ["colour"]),
+        (["id"], None, ["the key 'id' is missing"]),
+        (["timeout_s"], -1, ["timeout_s", "-1"]),
+        (["seeds"], [0, 0], ["seeds"]),
+        (["labels", "location"], "moon", ["labels.location", "'moon'", "user code"]),
+        (["cases", "only", "expectations", 0, "op"], "<", ["cases.only.expectations[0].op", "'<'", "<="]),
+        (["cases", "only", "expectations", 0, "op"], "close", ["expectations[0]", "tolerance"]),
+        (["cases", "only", "expectations", 0, "reduce"], "median", ["'median'", "largest_drop"]),
+        (["cases", "only", "variants", "buggy", "script"], "../other/buggy.py", ["variants.buggy.script"]),
+        (["parameters", "num_epoch"], [1], ["parameters.num_epoch", "[1]"]),
+        (["cases", "../x"], {}, ["cases"]),
+        (["parameters", "output"], "../metrics", ["parameters.output", "'../metrics'"]),
+        (["parameters", "output"], "/tmp/metrics", ["parameters.output"]),
+        (["parameters", "output"], "config", ["parameters.output"]),
+        (["cases", "only", "data"], ["/etc/passwd"], ["cases.only.data[0]"]),
+        (["schema"], 2, ["schema", "is 2, expected 1"]),
+    ],
+)
+def test_malformed_key_is_named(toy, path, value, words):
+    toy.write("config.json", json.dumps(broken(path, value)))
+    with pytest.raises(CatalogError) as caught:
+        load_bug(toy.directory)
+    message = str(caught.value)
+    assert "config.json" in message and "\n" not in message
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ('{"schema": 1,\n "id"}', "line 2, column 6"),
+        ("", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[1]", "expected `object`, got `array`"),
+        ('{"timeout_s": NaN}', "NaN is no number"),
+        (" " * 1_000_001, "larger than"),
+    ],
+)
+def test_file_that_is_no_configuration(toy, text, words):
+    toy.write("config.json", text)
+    with pytest.raises(CatalogError, match=words):
+        load_bug(toy.directory)
+
+
+def test_bytes_that_are_no_text(toy):
+    (toy.directory / "config.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(CatalogError, match="not JSON"):
+        load_bug(toy.directory)
+
+
+def test_id_must_be_the_name_of_the_directory(toy):
+    toy.configure(id="Toy-2")
+    with pytest.raises(CatalogError, match="id is 'Toy-2', expected the name of its directory, 'Toy-1'"):
+        load_bug(toy.directory)
+
+
+def test_select(toy):
+    ids = [(target.case.id, target.variants) for target in toy.catalog.select(["Toy-1", "Toy-1/only/fixed"])]
+    assert ids == [("Toy-1/only", ("buggy", "fixed")), ("Toy-1/only", ("fixed",))]
+    assert toy.catalog.select([str(toy.directory)])[0].bug.id == "Toy-1"
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("toy-2", "no bug 'toy-2' \\(did you mean Toy-1\\?\\)"),
+        ("Nothing-99999", "no bug"),
+        ("Toy-1/other", "no case 'other'; expected one of only"),
+        ("Toy-1/only/best", "no variant 'best'; expected one of buggy, fixed"),
+        ("Toy-1/only/buggy/x", "too many parts"),
+    ],
+)
+def test_unknown_names(toy, name, words):
+    with pytest.raises(UsageError, match=words):
+        toy.catalog.select([name])
+
+
+@pytest.mark.parametrize("kept, lacking", [(0, "fixed"), (1, None)])
+def test_expectations_are_about_both_variants(toy, kept, lacking):
+    config = toy_config()
+    config["cases"]["only"]["expectations"] = [config["cases"]["only"]["expectations"][kept]]
+    toy.configure(cases=config["cases"])
+    if lacking is None:  # it compares both
+        assert toy.bug.cases["only"].oracle.expectations[0].minus == "buggy"
+        return
+    with pytest.raises(CatalogError, match=f"cases.only.expectations: no expectation is about variant {lacking}"):
+        load_bug(toy.directory)
+
+
+def test_the_current_folder_is_a_bug(toy, monkeypatch):
+    monkeypatch.chdir(toy.directory)
+    assert toy.catalog.select(["."])[0].bug.directory == toy.directory
+    assert toy.catalog.bug(".").id == "Toy-1"
+
+
+def test_the_catalogue_comes_before_a_folder_of_the_same_name(toy, tmp_path, monkeypatch):
+    shutil.copytree(toy.directory, tmp_path / "here" / "Toy-1")
+    monkeypatch.chdir(tmp_path / "here")
+    assert toy.catalog.select(["Toy-1"])[0].bug.directory == toy.directory
+    assert toy.catalog.select(["./Toy-1/only"])[0].bug.directory == tmp_path / "here" / "Toy-1"
+    assert toy.catalog.select([f"{tmp_path}/here/Toy-1/only/fixed"])[0].variants == ("fixed",)
+    with pytest.raises(UsageError, match="here is no bug directory: it holds no config.json"):
+        toy.catalog.select([str(tmp_path / "here")])
+    (tmp_path / "here" / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="no bug 'Nothing'"):
+        toy.catalog.select(["Nothing"])
+
+
+def test_a_malformed_bug_does_not_block_another(toy):
+    other = toy.root / "bugs" / "Broken-1"
+    other.mkdir()
+    (other / "config.json").write_text("{")
+    assert toy.catalog.ids() == ("Broken-1", "Toy-1")
+    assert toy.catalog.bug("Toy-1").title == "A toy"

@@ -1,0 +1,208 @@
+"""Bugs run by workers of a real Dask scheduler: the same records as here, and a lost worker costs what it was doing."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+from support.copies import replace
+from support.records import without_times
+from support.toy import SCRIPT
+
+from runner.cluster import worker
+from runner.errors import UsageError, WorkerLostError
+from runner.session.session import Session
+
+PYTHON = ("--python", sys.executable)
+
+
+class Cluster:
+    """A scheduler and its workers, on this machine; `file` is how they are named to trainbugs."""
+
+    def __init__(self, folder, env):
+        self.folder, self.env, self.file = folder, env, folder / "scheduler.json"
+        self.programs = []
+        self._start("scheduler", "--scheduler-file", self.file, "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        until = time.monotonic() + 60
+        while not self.file.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+
+    def worker(self):
+        own = ("--local-directory", self.folder / f"worker{len(self.programs)}")
+        return self._start(
+            "worker", "--scheduler-file", self.file, "--nthreads", "1", "--no-nanny", "--no-dashboard", *own
+        )
+
+    def _start(self, *arguments):
+        command = [sys.executable, "-m", "dask", *(str(argument) for argument in arguments)]
+        log = (self.folder / f"{arguments[0]}{len(self.programs)}.log").open("w")
+        program = subprocess.Popen(command, env=self.env, cwd=self.folder, stdout=log, stderr=subprocess.STDOUT)
+        log.close()
+        self.programs.append(program)
+        return program
+
+    def stop(self):
+        for program in reversed(self.programs):
+            program.kill()
+            program.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    made = Cluster(folder, os.environ | {"TRAINBUGS_CACHE": str(tmp_path / "cache")})
+    yield made
+    made.stop()
+
+
+def noting(toy, notes, sleep):
+    """Each execution notes its beginning and its end, with the variant and the seed."""
+    notes.mkdir()
+    for variant, factor in zip(("buggy", "fixed"), "12", strict=True):
+        note = (
+            "import os, sys, time\nfrom pathlib import Path\n"
+            f"seed = Path('config.json').read_text().split('\"seed\": ')[1].split(',')[0]\n"
+            f"note = Path({str(notes)!r}) / f'{variant}-{{seed}}-{{os.getpid()}}'\n"
+            f"note.touch()\ntime.sleep({sleep})\n"
+        )
+        toy.write(
+            f"{variant}.py", note + SCRIPT.replace("VALUE", factor) + "\nnote.rename(note.with_suffix('.done'))\n"
+        )
+
+
+@pytest.mark.stress
+def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, cluster):
+    serial = toy.run(seeds=tuple(range(10)), results=tmp_path / "serial")
+    notes = tmp_path / "notes"
+    noting(toy, notes, 0.3)
+    victim, _ = cluster.worker(), cluster.worker()
+    command = [sys.executable, "-m", "runner", "run", toy.directory, "--executor", f"dask:{cluster.file}", *PYTHON]
+    command += ["--seeds", "0,1,2,3,4,5,6,7,8,9", "--results", tmp_path / "results"]
+    argv, pipe = [str(part) for part in command], subprocess.PIPE
+    with subprocess.Popen(argv, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) as program:
+        until = time.monotonic() + 60
+        while len(list(notes.glob("*.done"))) < 6 and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.15)  # in the middle of what it does next
+        victim.send_signal(signal.SIGKILL)
+        out, err = program.communicate(timeout=120)
+    assert program.returncode == 1 and out.splitlines()[1].split()[:4] == ["Toy-1/only", "NOT", "REPRODUCED", "20"], err
+    records = [json.loads(path.read_text()) for path in (tmp_path / "results").rglob("*-seed*.json")]
+    metrics = {(record["variant"], record["seed"]): record["metrics"] for record in records}
+    assert metrics == {(r.variant, r.seed): list(map(dict, r.metrics)) for r in serial.records} and len(records) == 20
+    done = [path.name.rsplit("-", 1)[0] for path in notes.glob("*.done")]
+    assert sorted(done) == sorted(set(done)) and len(done) == 20, "what was done is not done again"
+    begun = [path.name for path in notes.iterdir() if path.suffix != ".done"]
+    assert len(begun) == 1, "the run that the lost worker was doing ended with it"
+
+
+@pytest.mark.stress
+def test_records_are_those_of_this_machine_and_are_found_again(cli, toy, toy_environment, tmp_path, cluster):
+    """In an environment that the worker builds; what the worker does not have is a status, and costs no other run."""
+    cluster.worker()
+    here = toy.session(python=None, results=tmp_path / "here")
+    records = here.run(here.catalog.select(["Toy-1"]))[0].records
+    status, out, err = cli("run", "Toy-1", "--executor", f"dask:{cluster.file}")
+    assert status == 0 and "REPRODUCED" in out and err.partition("asking a worker")[2].count(": ok") == 4, err
+    session = toy.session(python=None, results=Path("results"))
+    found = session.run(session.catalog.select(["Toy-1"]))[0].records
+    assert without_times(found) == without_times(records)
+    assert all(path.stat().st_size for path in Path("results").rglob("*.stdout"))
+    assert cli("run", "Toy-1", "--executor", f"dask:{cluster.file}")[2].count("done before") == 8, (
+        "those of the session before among them"
+    )
+
+
+@pytest.mark.stress
+def test_a_crash_there_is_a_crash_here_with_its_logs(cli, toy, cluster):
+    cluster.worker()
+    toy.write("fixed.py", "import sys\nsys.exit('no idea')\n")
+    status, out, err = cli("run", "Toy-1", "--seeds", "0", "--executor", f"dask:{cluster.file}", *PYTHON)
+    assert status == 2 and "INVALID" in out and "no idea" in err, err
+    assert next(Path("results").rglob("fixed*.stderr")).read_text() == "no idea\n"
+
+
+class Stub:
+    """A cluster of no workers: calls are done at once, but for runs whose variant is among the `lost`."""
+
+    threads = 1
+
+    def __init__(self, *lost, trouble=None):
+        self.lost, self.said = lost, trouble
+
+    def trouble(self):
+        return self.said
+
+    def submit(self, function, *arguments):
+        future = Future()
+        if getattr(arguments[-1], "variant", None) in self.lost:
+            future.set_exception(WorkerLostError("four workers were lost"))
+            return future
+        try:
+            future.set_result(pickle.loads(pickle.dumps(function))(*pickle.loads(pickle.dumps(arguments))))
+        except UsageError as error:
+            future.set_exception(error)
+        return future
+
+
+def hired(toy, stub, **options):
+    session = toy.session(**options)
+    return Session(session.catalog, session.options, session.progress, stub)
+
+
+def test_a_run_that_every_worker_is_lost_with_is_invalid_and_the_others_are_done(toy):
+    session = hired(toy, Stub("fixed"))
+    outcome = session.run(session.catalog.select(["Toy-1"]))[0]
+    assert outcome.verdict.outcome == "INVALID" and "four workers were lost" in outcome.verdict.reason
+    assert [record.status for record in outcome.records if record.variant == "buggy"] == ["ok", "ok"]
+    assert toy.run().verdict.outcome == "REPRODUCED", "the next command does it again"
+
+
+def test_a_worker_with_another_environment_says_so(toy, tmp_path, monkeypatch):
+    session = hired(toy, Stub())
+    target = session.catalog.select(["Toy-1"])[0]
+    runs = [replace(run, runtime=replace(run.runtime, python="3.11.0", torch="9")) for run in session.plan(target)]
+    record = next(session.queue.do(runs))[1]
+    assert record.status == "environment broken"
+    assert "the run was planned for own" in record.reason and "with Python 3.11.0, torch 9, on cpu" in record.reason
+
+
+def test_a_worker_without_the_data_says_so(toy, tmp_path):
+    session = hired(toy, Stub())
+    run = replace(session.plan(session.catalog.select(["Toy-1"])[0])[0], data=tmp_path / "nowhere")
+    record = next(session.queue.do([run]))[1]
+    assert record.status == "environment broken" and f"there is no {tmp_path / 'nowhere'}" in record.reason
+
+
+def test_trouble_is_said_once(toy, capsys):
+    session = hired(toy, Stub(trouble="no worker for 31 s; start one"))
+    session.run(session.catalog.select(["Toy-1"]))
+    assert capsys.readouterr().err.count("no worker for 31 s; start one\n") == 1
+
+
+def test_only_the_end_of_long_logs_is_sent(toy, monkeypatch):
+    monkeypatch.setattr(worker, "MAX_LOG_BYTES", 10)
+    toy.write("buggy.py", "print('x' * 100)\n" + SCRIPT.replace("VALUE", "1"))
+    session = hired(toy, Stub(), seeds=(0,))
+    session.run(session.catalog.select(["Toy-1"]))
+    assert len(next(toy.results.rglob("buggy*.stdout")).read_text()) == 10
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (("--executor", "dask:x", "-j", "2"), "-j is for this machine"),
+        (("--executor", "slurm", "--gpus", "0"), "--gpus is for this machine"),
+        (("--executor", "mpi"), "expected dask:HOST:PORT"),
+    ],
+)
+def test_mistakes_get_one_line(cli, options, words):
+    status, out, err = cli("run", "Toy-1", *options, *PYTHON)
+    assert (status, out) == (2, "") and len(err.splitlines()) == 1 and words in err

@@ -1,0 +1,269 @@
+"""Environments: built whole or not at all, once, from a hashed lock; real uv and a real venv with a toy package."""
+
+import io
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.copies import replace
+from support.environments import QUIET, load
+from support.records import as_pinned
+
+from runner.environments import builder, runtime, spec
+from runner.environments.interpreter import probe
+from runner.errors import CatalogError, EnvironmentBuildError, UsageError
+from runner.progress.lines import Progress
+from runner.results.record import RunRecord
+from runner.session.promote import promote_runs
+
+BUILD = """
+import sys
+from pathlib import Path
+from runner.environments import builder, spec
+from runner.progress.lines import Progress
+builder.build(spec.load(Path(sys.argv[1]), "toy"), Progress(sys.stdout))
+"""
+
+
+def leftovers():
+    directory = spec.cache_root() / "environments"
+    names = {path.name for path in directory.iterdir()} if directory.exists() else set()
+    return {name for name in names if not name.endswith(".lock")}
+
+
+def test_build_find_check_remove(toy, toy_environment):
+    described = load(toy)
+    assert spec.find(described) is None
+    said = io.StringIO()
+    built = builder.build(described, Progress(said))
+    assert "needs up to 0.0 GB of disk" in said.getvalue()
+    assert spec.find(described) == built and spec.problems(built) == []
+    assert probe(built.python).packages["toypackage"] == "1.0"
+    assert leftovers() == {built.directory.name}
+    again = io.StringIO()
+    assert builder.build(described, Progress(again)) == built and again.getvalue() == ""
+    removed = builder.remove(described)
+    assert removed is not None and removed.freed_gb > 0 and spec.find(described) is None and leftovers() == set()
+
+
+def test_console_scripts_and_interpreter_survive_the_renaming(toy, toy_environment):
+    built = builder.build(load(toy), QUIET)
+    text = subprocess.run([built.python, "-c", "import sys, toypackage; print(sys.prefix)"], capture_output=True)
+    assert Path(text.stdout.decode().strip()) == built.directory
+
+
+def test_another_lock_is_another_environment(toy, toy_environment):
+    first = spec.location(load(toy))
+    lock = toy_environment / "requirements.txt"
+    lock.write_text(lock.read_text() + "# changed\n")
+    assert spec.location(load(toy)) != first
+
+
+def test_an_environment_that_was_changed_is_never_a_verdict(toy, toy_environment):
+    """As by a `pip install` into it: the run would succeed, with another version than its record says."""
+    assert toy.run(python=None).verdict.outcome == "REPRODUCED"
+    installed = next(spec.find(load(toy)).directory.rglob("toypackage-1.0.dist-info"))
+    installed.rename(installed.with_name("toypackage-2.0.dist-info"))
+    outcome = toy.run(python=None)
+    assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
+    assert "was changed: toypackage is 2.0, expected 1.0" in outcome.verdict.reason
+    assert "env build toy --force" in outcome.verdict.reason
+
+
+@pytest.mark.parametrize("name", ["numpy-1.26.4.egg-info", "numpy-1.26.4-py3.11.egg-info", "numpy-1.26.4.dist-info"])
+def test_packages_of_an_interpreter(tmp_path, name):
+    (tmp_path / name).mkdir()
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    assert probe(python).packages["numpy"] == "1.26.4"
+
+
+def test_remove_clears_what_killed_builds_left(toy, toy_environment):
+    target = spec.location(load(toy))
+    left = target.with_name(f".{target.name}.abcdefgh")
+    (left / "venv").mkdir(parents=True)
+    assert builder.remove(load(toy)) is None and not left.exists()
+
+
+def test_what_is_broken_is_found(toy, toy_environment):
+    built = builder.build(load(toy), QUIET)
+    installed = next(built.directory.rglob("toypackage-1.0.dist-info"))
+    installed.rename(installed.with_name("toypackage-2.0.dist-info"))
+    assert spec.problems(built) == ["toypackage is 2.0, expected 1.0"]
+    built.python.unlink()
+    assert "cannot be started" in spec.problems(built)[0]
+
+
+def test_a_run_in_a_broken_environment_is_invalid_and_says_so(toy, toy_environment):
+    toy.write("buggy.py", "import toypackage\n" + (toy.directory / "buggy.py").read_text())
+    assert toy.run(python=None).verdict.outcome == "REPRODUCED"
+    built = spec.find(load(toy))
+    next(built.directory.rglob("toypackage/__init__.py")).write_text("raise ImportError('broken')")
+    crashed = toy.run(python=None, force=True)
+    assert (crashed.verdict.outcome, crashed.records[0].status) == ("INVALID", "crashed")
+    assert "ImportError: broken" in crashed.verdict.reason
+    shutil.rmtree(next(built.directory.rglob("toypackage-1.0.dist-info")))
+    broken = toy.run(python=None, force=True)
+    assert (broken.verdict.outcome, broken.records[0].status) == ("INVALID", "environment broken")
+    assert "env build toy --force" in broken.verdict.reason
+
+
+def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(toy, toy_environment, monkeypatch):
+    built = builder.build(load(toy), QUIET)
+    built.python.unlink()
+    outcome = toy.run(python=None)
+    assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
+    assert "cannot be started" in outcome.verdict.reason and "env build toy --force" in outcome.verdict.reason
+    assert outcome.records[0].exit_code is None
+    monkeypatch.setattr(runtime, "machine_has_accelerator", lambda: True)
+    outcome = toy.run(python=None)
+    assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
+
+
+def test_a_record_of_a_pinned_run(toy, toy_environment):
+    record = toy.run(python=None).records[0]
+    assert (record.environment, record.pinned, record.lock) == ("toy", True, load(toy).lock_hash)
+
+
+def test_a_wrong_hash_is_refused_and_leaves_nothing(toy, toy_environment):
+    lock = toy_environment / "requirements.txt"
+    lock.write_text(lock.read_text().replace("sha256:", "sha256:0000")[:-5] + "\n")
+    with pytest.raises(EnvironmentBuildError, match="toy could not be built: .*[Hh]ash") as caught:
+        builder.build(load(toy), QUIET)
+    assert "\n" not in str(caught.value)
+    assert leftovers() == {"toy.log"}
+
+
+def test_a_lock_without_a_hash_is_refused(toy, toy_environment):
+    (toy_environment / "requirements.txt").write_text("toypackage==1.0\n")
+    with pytest.raises(EnvironmentBuildError, match="toy could not be built: .*[Hh]ash"):
+        builder.build(load(toy), QUIET)
+
+
+def test_a_package_that_cannot_be_had_gives_one_line(toy, toy_environment):
+    (toy_environment / "requirements.txt").write_text(f"nosuchpackage==3.2.1 --hash=sha256:{'0' * 64}\n")
+    with pytest.raises(EnvironmentBuildError, match="nosuchpackage.*toy.log") as caught:
+        builder.build(load(toy), QUIET)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_disk_space(toy, toy_environment):
+    (toy_environment / "environment.json").write_text('{"disk_gb": 1e9}')
+    with pytest.raises(EnvironmentBuildError, match=r"needs 1000000000.0 GB of disk, .* GB free; make room"):
+        builder.build(load(toy), QUIET)
+    assert leftovers() == set()
+
+
+def test_a_cache_that_cannot_be_written(toy, toy_environment, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TRAINBUGS_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(EnvironmentBuildError, match="environment toy: .*: Not a directory"):
+        builder.build(load(toy), QUIET)
+
+
+def test_two_at_once_build_once(toy, toy_environment):
+    builders = [
+        subprocess.Popen([sys.executable, "-c", BUILD, str(toy.root)], stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    outputs = [builder.communicate(timeout=60)[0] for builder in builders]
+    assert [builder.returncode for builder in builders] == [0, 0, 0]
+    assert sum("built in" in text for text in outputs) == 1
+    assert spec.find(load(toy)) is not None
+
+
+def test_interrupted_build_leaves_nothing(toy, toy_environment, tmp_path):
+    """The interrupt comes when everything is installed and nothing is in place yet."""
+    ready = tmp_path / "ready"
+    pause = f"import time; builder._verify = lambda *_: (Path({str(ready)!r}).touch(), time.sleep(60))\n"
+    code = BUILD.replace("builder.build(", pause + "builder.build(")
+    program = subprocess.Popen([sys.executable, "-c", code, str(toy.root)], stderr=subprocess.PIPE)
+    end = time.monotonic() + 30
+    while not ready.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert any(name.startswith(".toy-") for name in leftovers())
+    program.send_signal(signal.SIGINT)
+    program.communicate(timeout=20)
+    assert program.returncode != 0
+    assert leftovers() == set() and spec.find(load(toy)) is None
+    assert spec.problems(builder.build(load(toy), QUIET)) == []
+
+
+def test_what_a_killed_build_left_behind_is_cleared(toy, toy_environment):
+    target = spec.location(load(toy))
+    left = target.with_name(f".{target.name}.abcdefgh")
+    other = target.with_name(f".{target.name}-cpu.abcdefgh")
+    for directory in (left, other):
+        (directory / "venv").mkdir(parents=True)
+    builder.build(load(toy), QUIET)
+    assert other.exists() and not left.exists()
+
+
+def test_torch_backend_is_named_and_unpinned(toy, toy_environment, tmp_path):
+    built = builder.build(load(toy), QUIET, backend="cpu")
+    assert built.directory.name.endswith("-cpu") and spec.find(load(toy)) == built
+    record = toy.run(python=None).records[0]
+    assert record.pinned is False and record.status == "ok"
+
+
+def test_a_failed_import_of_torch_is_broken(tmp_path, monkeypatch):
+    (tmp_path / "torch.py").write_text("raise OSError('libcudart.so.12: cannot open')")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    with pytest.raises(EnvironmentBuildError, match="OSError: libcudart.so.12: cannot open"):
+        probe(python)
+
+
+def test_unknown_and_malformed_environments(toy, toy_environment):
+    with pytest.raises(UsageError, match="no environment 'torch-9'; expected one of toy"):
+        spec.load(toy.root, "torch-9")
+    (toy_environment / "environment.json").write_text('{"disk_gb": "5"}')
+    with pytest.raises(CatalogError, match="disk_gb is '5', expected a number"):
+        load(toy)
+    (toy_environment / "environment.json").write_text('{"disk_gb": 5}')
+    (toy_environment / ".python-version").unlink()
+    with pytest.raises(CatalogError, match="python-version: cannot be read"):
+        load(toy)
+
+
+def test_cuda_that_is_not_there(toy):
+    with pytest.raises(UsageError, match="device cuda: torch None of .* sees 0 such devices; try --device cpu"):
+        toy.run(device="cuda")
+
+
+def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
+    outcome = toy.run()
+    with pytest.raises(UsageError, match="stays as it is"):
+        promote_runs([outcome])
+    part = replace(outcome, records=outcome.records[:2])
+    with pytest.raises(UsageError, match="not run with its own seeds"):
+        promote_runs([as_pinned(part)])
+    dirty = tuple(replace(r, revision="0123-dirty", pinned=True) for r in outcome.records)
+    with pytest.raises(UsageError, match="files that are not committed"):
+        promote_runs([replace(outcome, records=dirty)])
+    failed = replace(outcome, verdict=replace(outcome.verdict, outcome="NOT REPRODUCED"))
+    with pytest.raises(UsageError, match="is not REPRODUCED"):
+        promote_runs([as_pinned(failed)])
+    assert not toy.bug.expected.exists()
+    written = promote_runs([as_pinned(outcome)])
+    assert [path.name for path in written][:2] == ["buggy-seed0.json", "fixed-seed0.json"]
+    assert isinstance(outcome.records[0], RunRecord)
+    assert [path.name for path in toy.bug.expected.iterdir()] == ["only"]
+    toy.configure(seeds=[0])
+    promote_runs([as_pinned(toy.run())])
+    assert sorted(path.name for path in toy.bug.expected.rglob("*.json")) == ["buggy-seed0.json", "fixed-seed0.json"]
+
+
+def test_runs_elsewhere_are_never_expected_ones(toy, toy_environment):
+    shutil.copytree(toy_environment, toy_environment.with_name("toy-2"))
+    outcome = toy.run(python=None, environment="toy-2")
+    assert outcome.verdict.outcome == "REPRODUCED"
+    with pytest.raises(UsageError, match="Toy-1/only was run in toy-2: expected/ stays as it is"):
+        promote_runs([outcome])
+    assert '"toy-2"' in (toy.results / "Toy-1" / "only" / "verdict.json").read_text()

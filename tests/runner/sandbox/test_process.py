@@ -1,0 +1,131 @@
+"""Real, tiny children: output, timeout, memory, and that nothing of them stays behind."""
+
+import os
+import signal
+import sys
+import threading
+
+import pytest
+from support.processes import is_alive, run, wait_until
+
+from runner.errors import ProcessError
+from runner.sandbox import process
+from runner.sandbox.process import error_line
+
+# A child that starts a grandchild, tells its number, and waits with it.
+FAMILY = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+"""
+
+
+def test_exit_status_output_time_and_memory(tmp_path):
+    done = run(tmp_path, "import sys; print('out'); print('err', file=sys.stderr); x = b'1' * 80_000_000; sys.exit(3)")
+    assert (done.returncode, done.timed_out) == (3, False)
+    assert (tmp_path / "stdout").read_text() == "out\n"
+    assert (tmp_path / "stderr").read_text() == "err\n"
+    assert 80 < done.peak_memory_mb < 400
+    assert 0 < done.wall_s < 10
+
+
+def test_death_by_signal(tmp_path):
+    assert run(tmp_path, "import os; os.kill(os.getpid(), 11)").returncode == -11
+
+
+def test_timeout_kills_the_whole_group(tmp_path):
+    done = run(tmp_path, FAMILY + "child.wait()", timeout_s=1.0)
+    assert done.timed_out and done.wall_s < 5
+    grandchild = int((tmp_path / "stdout").read_text())
+    assert wait_until(lambda: not is_alive(grandchild))
+
+
+def test_a_background_child_does_not_outlive_its_parent(tmp_path):
+    assert run(tmp_path, FAMILY).returncode == 0
+    grandchild = int((tmp_path / "stdout").read_text())
+    assert wait_until(lambda: not is_alive(grandchild))
+
+
+def test_interrupt_kills_the_whole_group(tmp_path):
+    def interrupt():
+        wait_until(lambda: (tmp_path / "stdout").exists() and (tmp_path / "stdout").read_text().endswith("\n"))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, FAMILY + "child.wait()")
+    thread.join()
+    grandchild = int((tmp_path / "stdout").read_text())
+    assert wait_until(lambda: not is_alive(grandchild))
+
+
+def test_an_interrupt_while_a_child_is_born_leaves_no_orphan(tmp_path, monkeypatch):
+    real = process.subprocess.Popen
+    born = []
+
+    def slow(*arguments, **options):
+        child = real(*arguments, **options)
+        born.append(child.pid)
+        signal.raise_signal(signal.SIGINT)
+        return child
+
+    monkeypatch.setattr(process.subprocess, "Popen", slow)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, "import time; time.sleep(60)")
+    assert len(born) == 1 and wait_until(lambda: not is_alive(born[0]))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_environment_is_an_allow_list(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    run(tmp_path, "import json, os; print(json.dumps(dict(os.environ)))")
+    text = (tmp_path / "stdout").read_text()
+    assert "SECRET_TOKEN" not in text and "PYTHONPATH" not in text
+    assert '"OMP_NUM_THREADS": "2"' in text and '"TZ": "UTC"' in text and '"PYTHONHASHSEED": "0"' in text
+    assert '"CUBLAS_WORKSPACE_CONFIG": ":4096:8"' in text and '"GOMP_SPINCOUNT": "10000"' in text
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    with pytest.raises(ProcessError, match="nothing/here: cannot be started: No such file"):
+        process.run(["nothing/here"], cwd=tmp_path, env={}, stdout=tmp_path / "o", stderr=tmp_path / "e", timeout_s=1)
+    with pytest.raises(ProcessError, match="cannot be started"):
+        process.output(["nothing/here"], env={})
+
+
+def test_output():
+    assert process.output([sys.executable, "-c", "print(1)"], env={}) == "1\n"
+    with pytest.raises(ProcessError, match="ValueError: why"):
+        process.output([sys.executable, "-c", "raise ValueError('why')"], env={})
+    with pytest.raises(ProcessError, match="no answer"):
+        process.output([sys.executable, "-c", "import time; time.sleep(9)"], env={}, timeout_s=0.3)
+
+
+def test_on_wait_is_called(tmp_path):
+    seen = []
+    run(tmp_path, "import time; time.sleep(0.3)", on_wait=seen.append)
+    assert len(seen) > 3 and seen == sorted(seen)
+
+
+def test_the_error_of_a_program_is_the_exception_of_its_last_traceback():
+    advice = "You can suppress this by\n    import torch"
+    text = (
+        "warning\nTraceback (most recent call last):\n  File x\n    y\nKeyError: 1\n\nDuring …\n\n"
+        + f"{TRACE}\n\n{advice}\n"
+    )
+    assert error_line(text) == "BackendCompilerFailed: backend='b' raised: InvalidCxxCompiler: none"
+    assert error_line("Traceback (most recent call last):\n  File x\nValueError: no\n") == "ValueError: no"
+    assert error_line("Traceback (most recent call last):\n  File x\nKeyError:\n") == "KeyError:"
+    assert error_line("a\nb\n\n") == "b" and error_line("") == ""
+    assert error_line("Traceback (most recent call last):\n  File x\n") == "File x"
+
+
+TRACE = """Traceback (most recent call last):
+  File x
+    z
+BackendCompilerFailed: backend='b' raised:
+InvalidCxxCompiler: none"""

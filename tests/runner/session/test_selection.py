@@ -1,0 +1,157 @@
+"""Which cases a filter leaves, what runs under --all, and the skeleton of a new bug."""
+
+import json
+
+import pytest
+from support.copies import replace
+from support.toy import OWN_PYTHON
+
+from runner.errors import UsageError
+from runner.results.expected import seconds
+from runner.session.promote import promote_runs
+from runner.session.selection import Filter
+
+LOW = "low values, and not by the compiler"
+
+
+def many(toy):
+    """Toys of several kinds: by name, needs and location."""
+    bug, case = toy.bug, toy.bug.cases["only"]
+
+    def made(name, location="user code", **changes):
+        program = replace(case.program, **changes)
+        labels = replace(bug.labels, location=location)
+        return replace(bug, id=name, labels=labels, cases={"only": replace(case, bug=name, program=program)})
+
+    return [
+        made("plain"),
+        made("compiled", "compiler", tools=("c++",)),
+        made("pair", "framework", processes=2),
+        replace(made("images", data=("MNIST/raw",)), labels=replace(bug.labels, symptom=LOW)),
+    ]
+
+
+def names(filtered):
+    return [bug.id for bug in filtered]
+
+
+@pytest.mark.parametrize(
+    "options, wanted",
+    [
+        ({}, ["plain", "compiled", "pair", "images"]),
+        ({"label": "compiler"}, ["compiled"]),
+        ({"label": "user code"}, ["plain", "images"]),
+        ({"label": "hardware"}, []),
+        ({"label": "Low Values"}, ["plain", "compiled", "pair", "images"]),
+        ({"label": "a factor", "needs": "data"}, ["images"]),
+        ({"label": "high"}, []),
+        ({"needs": "c++"}, ["compiled"]),
+        ({"needs": "2-processes"}, ["pair"]),
+        ({"needs": "gpu"}, []),
+        ({"needs": "none"}, ["plain"]),
+        ({"max_seconds": 1000.0}, []),
+    ],
+)
+def test_filters(toy, options, wanted):
+    assert names(Filter(**options).of(many(toy))) == wanted
+
+
+def test_seconds_are_those_of_the_expected_records(toy):
+    bug, case = toy.bug, toy.bug.cases["only"]
+    assert seconds(bug, case) is None
+    outcome = toy.run()
+    pinned = tuple(replace(record, pinned=True, environment="toy", revision="0") for record in outcome.records)
+    promote_runs([replace(outcome, records=pinned)])
+    taken = seconds(bug, case) or 0.0
+    assert taken == pytest.approx(sum(record.wall_s for record in outcome.records)) and taken > 0
+    assert Filter(max_seconds=taken * 2).of([bug]) == [bug] and Filter(max_seconds=taken / 2).of([bug]) == []
+    path = next((toy.directory / "expected").rglob("*.json"))
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps(data, sort_keys=True))  # not as we write it, but a record nevertheless
+    assert seconds(bug, case) == pytest.approx(taken)
+    for broken in ("{", json.dumps(data | {"wall_s": "1"}, indent=1), json.dumps(data | {"wall_s": -1}, indent=1)):
+        path.write_text(broken)
+        assert seconds(bug, case) is None
+
+
+def test_seconds_need_no_metrics(toy, monkeypatch):
+    """A list of many bugs shall not read megabytes of metrics."""
+    outcome = toy.run()
+    promote_runs(
+        [
+            replace(
+                outcome,
+                records=tuple(replace(r, pinned=True, environment="toy", revision="0") for r in outcome.records),
+            )
+        ]
+    )
+    monkeypatch.delattr("runner.results.record.read_record")
+    assert (seconds(toy.bug, toy.bug.cases["only"]) or 0) > 0
+
+
+def test_a_limit_is_above_zero():
+    with pytest.raises(UsageError, match="--max-seconds is 0"):
+        Filter(max_seconds=0)
+
+
+def test_list_filters_on_the_command_line(cli, toy):
+    assert "Toy-1/only" in cli("list", "--label", "user code", "--needs", "none")[1]
+    assert "Toy-1/only" not in cli("list", "--label", "compiler")[1]
+    toy.configure(title="A toy | one")
+    line = cli("list", "--markdown")[1].splitlines()[-1]
+    assert line == "| [Toy-1](bugs/Toy-1/README.md) | A toy \\| one | user code | toy | `only` (-) |"
+
+
+def test_all_runs_everything_but_what_is_retired_or_lacks_data(cli, toy, tmp_path):
+    for name in ("Old-1", "Data-1"):
+        config = json.loads((toy.directory / "config.json").read_text()) | {"id": name}
+        if name == "Old-1":
+            config["status"] = {"state": "retired", "since": "2026-11-21", "reason": "not stable"}
+        else:
+            config["cases"]["only"]["data"] = ["MNIST/raw"]
+        directory = toy.root / "bugs" / name
+        directory.mkdir()
+        (directory / "config.json").write_text(json.dumps(config))
+        for script in ("buggy.py", "fixed.py"):
+            (directory / script).write_text((toy.directory / script).read_text())
+    status, out, err = cli("run", "--all", *OWN_PYTHON)
+    assert status == 0 and [line.split()[0] for line in out.splitlines()[1:2]] == ["Toy-1/only"]
+    assert "Old-1" not in out + err and "Data-1/only: left out, it needs --data" in err and "Data-1" not in out
+    assert "Data-1/only" in cli("run", "--all", *OWN_PYTHON, "--data", str(tmp_path))[1]
+    assert "Old-1/only  REPRODUCED" in cli("run", "Old-1", *OWN_PYTHON)[1]
+    assert "(retired) " in cli("list")[1] and "retired      2026-11-21: not stable" in cli("info", "Old-1")[1]
+    assert toy.catalog.active() == ("Data-1", "Toy-1")
+
+
+def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_environment, tmp_path):
+    status, out, _ = cli("new", "New-2", "--environment", "toy")
+    directory = toy.root / "bugs" / "New-2"
+    assert status == 0 and str(directory / "config.json") in out and toy.catalog.bug("New-2").environment == "toy"
+    status, out, _ = cli("validate", "New-2")
+    assert status == 1 and "README.md: still TODO: lines 1, 3" in out and "the variants have the same script" in out
+    assert "expected/only has 0 of 6 runs" in out and len(out.splitlines()) == 7
+    for path in directory.iterdir():
+        path.write_text(path.read_text().replace("TODO", "done"))
+    script = (directory / "buggy.py").read_text()
+    (directory / "buggy.py").write_text(script.replace("        optimizer.zero_grad()\n", ""))
+    out = cli("validate", "New-2")[1]
+    assert "TODO" not in out and "README.md lacks the real difference" in out
+    assert cli("new", "New-3", "--environment", "toy", "--directory", str(tmp_path / "n"))[0] == 0
+    assert toy.catalog.bug(str(tmp_path / "n")).id == "New-3"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["new", "Toy-1", "--environment", "toy"], "is there already"),
+        (["new", "../x", "--environment", "toy"], "'../x' is no ID"),
+        (["new", "New-1"], "no environment 'torch-2.13.0'; expected one of toy"),
+        (["new", "New-1", "--environment", "toy", "--directory", "/proc/none"], "cannot be written"),
+        (["run"], "or all of them by --all"),
+        (["run", "--all", "Toy-1"], "or all of them by --all"),
+        (["list", "--max-seconds", "-1"], "expected a number above 0"),
+    ],
+)
+def test_mistakes_are_one_line(cli, toy_environment, arguments, words):
+    status, out, err = cli(*arguments)
+    assert (status, out) == (2, "") and words in err and len(err.splitlines()) == 1

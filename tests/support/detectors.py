@@ -1,0 +1,3 @@
+"""The detectors of this repository."""
+
+OWN = ("api-sequence", "gradient-cycle", "optimizer-progress")

@@ -1,0 +1,33 @@
+"""Small programs, and what becomes of them."""
+
+import sys
+import time
+from pathlib import Path
+
+from runner.sandbox import env, process
+
+
+def run(tmp_path, code, **changes):
+    arguments = {
+        "cwd": tmp_path,
+        "env": env.clean_environment(2, {}),
+        "stdout": tmp_path / "stdout",
+        "stderr": tmp_path / "stderr",
+        "timeout_s": 20,
+    } | changes
+    return process.run([sys.executable, "-c", code], **arguments)
+
+
+def is_alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_until(condition, seconds=5):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()

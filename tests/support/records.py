@@ -1,0 +1,63 @@
+"""Run records of toys."""
+
+from runner.environments import spec
+from runner.execution.run import read_scripts, run_key
+from runner.results.record import RunRecord
+from runner.verdicts.outcome import Outcome
+from support.copies import replace
+
+RECORD = RunRecord(
+    schema=1,
+    key="0" * 64,
+    bug="Toy-1",
+    case="only",
+    variant="buggy",
+    seed=0,
+    benign=False,
+    parameters={"num_epoch": 3},
+    environment="toy",
+    lock=None,
+    pinned=False,
+    python="3.11.7",
+    torch=None,
+    device="cpu",
+    device_name=None,
+    driver=None,
+    machine="Linux",
+    threads=2,
+    status="ok",
+    reason=None,
+    exit_code=0,
+    started="2026-11-21T11:00:00.000+00:00",
+    wall_s=1.25,
+    peak_memory_mb=10.0,
+    data=None,
+    revision=None,
+    metrics=({"epoch": 1, "accuracy": 2.5},),
+)
+
+
+def pinned(record: RunRecord, target) -> RunRecord:
+    """The record as if it had been made in the environment toy, of whatever lock there is."""
+    root = target.bug.directory.parent.parent
+    lock = spec.load(root, "toy").lock_hash if spec.names(root) else record.lock
+    place = ("toy", lock, "True", record.python, record.torch)
+    scripts = read_scripts(target.bug, target.case.program.variants[record.variant])
+    key = run_key(target.case, record.variant, scripts, record.seed, record.device, place, record.data)
+    return replace(record, pinned=True, environment="toy", lock=lock, key=key)
+
+
+def as_pinned(outcome: Outcome) -> Outcome:
+    records = tuple(pinned(record, outcome.target) for record in outcome.records)
+    return replace(outcome, records=records)
+
+
+def record(variant, seed=0, accuracies=(1, 2, 3), status="ok", **changes):
+    metrics = tuple({"epoch": epoch, "accuracy": value} for epoch, value in enumerate(accuracies, 1))
+    values = dict.fromkeys(RunRecord.__struct_fields__)
+    values |= {"bug": "Toy-1", "case": "only", "variant": variant, "seed": seed, "status": status, "metrics": metrics}
+    return RunRecord(**(values | changes))
+
+
+def without_times(records):
+    return [replace(record, wall_s=0, peak_memory_mb=0, started="") for record in records]

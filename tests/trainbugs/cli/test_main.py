@@ -1,0 +1,309 @@
+"""The command line as a user types it: output, exit status, one line for every mistake, and Ctrl-C."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.processes import is_alive, wait_until
+from support.records import as_pinned
+from support.toy import OWN_PYTHON, SCRIPT, toy_config
+
+from runner.files.locks import CLAIMS
+from runner.results.index import INDEX
+from runner.session.promote import promote_runs
+
+
+def test_list_and_info(cli):
+    status, out, _ = cli("list")
+    assert status == 0 and out.splitlines()[1].split()[:3] == ["Toy-1/only", "user", "code"]
+    assert json.loads(cli("list", "--json")[1])[0]["cases"][0]["id"] == "Toy-1/only"
+    status, out, _ = cli("info", "Toy-1")
+    assert status == 0 and "expected of buggy: buggy stays low" in out and "buggy.py:9, print" in out
+    assert json.loads(cli("info", "Toy-1", "--json")[1])["site"]["line"] == 9
+
+
+def test_list_shows_the_good_bugs_and_names_the_broken_one(cli, toy):
+    broken = toy.root / "bugs" / "Broken-1"
+    broken.mkdir()
+    (broken / "config.json").write_text("{")
+    status, out, err = cli("list")
+    assert status == 2 and "Toy-1/only" in out and "Broken-1/config.json: not JSON" in err
+
+
+def test_run_and_its_exit_statuses(cli, toy, tmp_path):
+    status, out, err = cli("run", "Toy-1", *OWN_PYTHON)
+    assert status == 0
+    assert out.splitlines()[1].split()[:3] == ["Toy-1/only", "REPRODUCED", "4"]
+    assert f"records, logs and verdicts: {tmp_path / 'results'}" in out
+    assert "[4/4] Toy-1/only/fixed seed 1: ok" in err
+    assert "[4/4] Toy-1/only/fixed seed 1: done before" in cli("run", "Toy-1", *OWN_PYTHON)[2]
+    toy.write("buggy.py", (toy.directory / "fixed.py").read_text())
+    status, out, _ = cli("run", "Toy-1", *OWN_PYTHON)
+    assert status == 1 and "NOT REPRODUCED" in out
+    toy.write("buggy.py", "raise RuntimeError('late')")
+    status, out, err = cli("run", "Toy-1", *OWN_PYTHON)
+    assert status == 2 and "INVALID" in out and "RuntimeError: late" in out and "logs:" in err
+
+
+def test_invalid_wins_over_not_reproduced(cli, toy, tmp_path):
+    other = tmp_path / "Toy-2"
+    shutil.copytree(toy.directory, other)
+    (other / "config.json").write_text(json.dumps(toy_config(id="Toy-2")))
+    shutil.copy(other / "fixed.py", other / "buggy.py")
+    toy.write("buggy.py", "raise RuntimeError('late')")
+    assert cli("run", other, *OWN_PYTHON)[0] == 1
+    assert cli("run", other, "Toy-1", *OWN_PYTHON)[0] == 2
+
+
+def test_run_one_variant_gives_no_verdict(cli, toy):
+    status, out, _ = cli("run", "Toy-1/only/fixed", *OWN_PYTHON)
+    assert status == 0 and "no verdict: both variants are needed" in out
+    status, out, _ = cli("run", "Toy-1/only/buggy", *OWN_PYTHON)
+    assert status == 0 and out.splitlines()[1].split()[:2] == ["Toy-1/only", "-"]
+    toy.write("buggy.py", SCRIPT.replace("VALUE", "9"))
+    status, out, _ = cli("run", "Toy-1/only/buggy", *OWN_PYTHON)
+    assert status == 1 and "last 27, expected <= 5" in out
+
+
+def test_a_benign_case_says_so(cli, toy):
+    config = toy_config()
+    config["cases"]["only"]["benign"] = True
+    toy.configure(cases=config["cases"])
+    assert "benign: 4 checks hold" in cli("run", "Toy-1", *OWN_PYTHON)[1]
+    assert '"benign": true' in next(Path("results").rglob("buggy-seed0-*.json")).read_text()
+
+
+def test_options_of_run_reach_the_run(cli, toy, tmp_path):
+    cli("run", "Toy-1/only/buggy", "--seeds", "5,7", "--results", "elsewhere", "--data", tmp_path, *OWN_PYTHON)
+    names = sorted(path.name.split("-")[1] for path in Path("elsewhere").rglob("*-seed*.json"))
+    assert names == ["seed5", "seed7"]
+    toy.write("buggy.py", "import time; time.sleep(60)")
+    assert "killed after 0.5 s" in cli("run", "Toy-1/only/buggy", "--timeout", "0.5", "--seeds", "0", *OWN_PYTHON)[1]
+
+
+def test_figures_results_and_expected(cli, toy):
+    assert "no expected records of Toy-1 to draw" in cli("figures")[2]
+    assert cli("run", "Toy-1", "--figures", *OWN_PYTHON)[0] == 0
+    assert Path("figures/Toy-1/compare_only.png").exists() and Path("figures/summary.png").exists()
+    status, out, _ = cli("figures", "Toy-1", "--from", "results", "--format", "svg", "--out", "f")
+    assert status == 0 and "figure: f/Toy-1/fix_only.svg" in out
+    assert len(cli("results")[1].splitlines()) == 5
+    assert len(cli("results", "--csv", "-")[1].splitlines()) == 13
+    status, _, err = cli("run", "Toy-1", "--update-expected", *OWN_PYTHON)
+    assert status == 2 and "not REPRODUCED as reported, in a pinned environment" in err
+
+
+def test_run_in_a_pinned_environment_and_update_expected(cli, toy, toy_environment):
+    status, out, err = cli("run", "Toy-1", "--update-expected")
+    assert status == 0 and "environment toy: built in" in err
+    assert "expected records: 4 written" in out and (toy.bug.expected / "compare_only.png").exists()
+    assert cli("validate")[:2] == (0, "Toy-1: well formed\n")
+    assert "figure: figures/Toy-1/origin_only.png" in cli("figures")[1]
+    (toy.directory / "README.md").unlink()
+    status, out, _ = cli("validate", "Toy-1")
+    assert status == 1 and out == "Toy-1: 1 problems\n  there is no README.md\n"
+    assert cli("validate", toy.directory)[0] == 1
+
+
+def test_env(cli, toy, toy_environment):
+    assert "no; `trainbugs env build toy`" in cli("env", "list")[1]
+    status, out, _ = cli("env", "check")
+    assert status == 2 and "toy: not built" in out
+    assert cli("env", "build", "toy")[0] == 0
+    assert cli("env", "check", "toy")[:2] == (0, "toy: as its lock says\n")
+    assert "are for env build, not for env remove" in cli("env", "remove", "toy", "--torch-backend", "cpu")[2]
+    status, out, _ = cli("env", "remove", "toy")
+    assert status == 0 and "GB freed" in out and "uv cache clean" in out
+    assert cli("env", "remove", "toy")[:2] == (0, "toy: was not built\n")
+
+
+def test_checkout(cli, toy_environment):
+    status, out, error = cli("checkout", "Toy-1", "copy", "--blind")
+    assert status == 0 and "Toy-1/only/buggy: cd copy && python3 program" in out
+    assert error == "toy is not built here (`trainbugs env build`): python3 has to have its packages\n"
+    assert cli("env", "build", "toy")[0] == 0
+    status, out, error = cli("checkout", "Toy-1", "other")
+    assert (status, error) == (0, "") and re.search(r"cd other && /\S+/toy-\S+/bin/python buggy.py only.json", out)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["run", "Toi-1"], "no bug 'Toi-1' (did you mean Toy-1?); `trainbugs list` shows all"),
+        (["run", "Toy-1/x"], "no case 'x'; expected one of only"),
+        (["run"], "name the bugs to run, or all of them by --all"),
+        (["run", "Toy-1", "--seeds", "0,x"], "expected different numbers >= 0"),
+        (["run", "Toy-1", "--seeds", "1,1"], "expected different numbers >= 0"),
+        (["run", "Toy-1", "--device", "gpu"], "expected auto, cpu, cuda or cuda:N"),
+        (["run", "Toy-1", "--timeout", "0"], "expected a number above 0"),
+        (["run", "Toy-1", "--data", "/no/such/folder"], "no such folder; expected one that holds"),
+        (["run", "Toy-1", "--python", "/no/python"], "/no/python: not a usable Python: /no/python: cannot be started"),
+        (["run", "Toy-1", "--environment", "x"], "no environment 'x'; expected one of"),
+        (["run", "Toy-1", "--environment", "x", *OWN_PYTHON], "exclude each other"),
+        (["env", "remove", "toy", "--torch-backend", "cpu"], "no environment 'toy'"),
+        (["run", "Toy-1"], "no environment 'toy'; expected one of (none)"),
+        (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "sees 0 such devices"),
+        (["figures", "--format", "gif"], "invalid choice: 'gif'"),
+        (["figures", "Nothing"], "no bug 'Nothing'"),
+        (["results", "Toy-1"], "no records of Toy-1 in results"),
+        (["info", "nothing"], "no bug 'nothing'"),
+        (["validate", "nothing"], "no bug 'nothing'"),
+        (["env", "build", "torch-0"], "no environment 'torch-0'"),
+        (["frobnicate"], "invalid choice: 'frobnicate'"),
+        ([], "required: COMMAND"),
+    ],
+)
+def test_mistakes_are_one_line_and_status_2(cli, arguments, words):
+    status, out, err = cli(*arguments)
+    assert (status, out) == (2, "")
+    assert words in err and len(err.splitlines()) == 1 and err.startswith("trainbugs: ")
+
+
+def test_data_folder_from_the_environment_variable(cli, monkeypatch):
+    monkeypatch.setenv("TRAINBUGS_DATA", "/no/such/folder")
+    assert "TRAINBUGS_DATA is '/no/such/folder': no such folder" in cli("run", "Toy-1", *OWN_PYTHON)[2]
+
+
+def test_a_results_folder_that_cannot_be_made(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    status, _, err = cli("run", "Toy-1", "--results", tmp_path / "file" / "results", *OWN_PYTHON)
+    assert status == 2 and "cannot be written: Not a directory; name a folder with room by --results" in err
+
+
+def test_what_was_computed_before_an_error_is_kept(cli, toy):
+    """A script moves the results folder away and puts a file in its place: the second record cannot be written."""
+    toy.write(
+        "fixed.py",
+        "from pathlib import Path\n"
+        "results = next(path for path in Path.cwd().parents if path.name == 'results')\n"
+        "results.rename(results.with_name('moved'))\n"
+        "results.write_text('')\n",
+    )
+    status, out, err = cli("run", "Toy-1", "--seeds", "0", *OWN_PYTHON)
+    assert (status, out) == (2, "") and "cannot be written" in err.splitlines()[-1]
+    kept = list(Path("moved").rglob("buggy-seed0-*.json"))
+    assert len(kept) == 1 and json.loads(kept[0].read_text())["status"] == "ok"
+
+
+def test_progress_is_a_line_that_is_rewritten_on_a_terminal(toy):
+    toy.write(
+        "fixed.py",
+        SCRIPT.replace("VALUE", "2").replace("records.append", "__import__('time').sleep(0.2)\n    records.append"),
+    )
+    leader, follower = pty.openpty()
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *OWN_PYTHON]
+    subprocess.run([sys.executable, "-m", "runner", *arguments], stdout=subprocess.DEVNULL, stderr=follower, check=True)
+    os.close(follower)
+    said = os.read(leader, 10_000).decode()
+    os.close(leader)
+    assert re.search(r"1 of 2 done, 1 running, about \d+ s left\r\n  Toy-1/only/fixed seed 0  0 s  \d records\r", said)
+    assert "[2/2] Toy-1/only/fixed seed 0: ok, " in said
+    assert said.rstrip().endswith("s")
+
+
+@pytest.mark.parametrize("command", ["", "list", "info", "run", "figures", "results", "checkout", "validate", "env"])
+def test_help_has_examples(cli, command):
+    status, out, _ = cli(*([command] if command else []), "--help")
+    assert status == 0 and "examples:\n  trainbugs " in out
+
+
+def test_the_module_is_the_same_program():
+    done = subprocess.run([sys.executable, "-m", "runner", "list"], capture_output=True, text=True, check=True)
+    assert "PyTorch-115607/complex" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    program = [sys.executable, "-c", "import sys; from trainbugs.cli.main import main; sys.exit(main())", "list"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        child.stdout.close()
+        assert child.stderr.read() == b"" and child.wait() == 0
+
+
+def test_the_verdict_is_the_exit_status_though_the_reader_goes_away(toy):
+    toy.write("buggy.py", "raise RuntimeError('late')")
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *OWN_PYTHON]
+    reader, writer = os.pipe()
+    os.close(reader)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run([sys.executable, "-m", "runner", *arguments], stdout=writer, stderr=writer, env=buffered)
+    os.close(writer)
+    assert done.returncode == 2
+    assert Path(toy.results, "Toy-1", "only", "verdict.json").exists()
+
+
+@pytest.mark.parametrize(
+    "redirection, status",
+    [("2>&1 | cat", 0), (">&-", 0), ("2>&-", 0), ("> /dev/full", 2), ("--help > /dev/full", 2)],
+)
+def test_streams_of_any_kind(toy, redirection, status):
+    command = f"set -o pipefail; {sys.executable} -m runner list {redirection}"
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, env=plain | {"PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_a_terminal_that_knows_ascii_only(toy):
+    config = toy_config()
+    config["cases"]["only"]["expectations"][0] |= {"op": "close", "value": 99, "tolerance": 1}
+    toy.configure(cases=config["cases"])
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *OWN_PYTHON]
+    plain = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-m", "runner", *arguments], capture_output=True, text=True, env=plain)
+    assert done.returncode == 1 and "NOT REPRODUCED" in done.stdout and "Traceback" not in done.stderr
+
+
+def test_figures_that_cannot_be_written_change_no_verdict(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    status, out, err = cli("run", "Toy-1", "--figures", "--out", tmp_path / "file" / "f", *OWN_PYTHON)
+    assert status == 0 and "REPRODUCED" in out and "cannot be written" in err
+
+
+def test_nohup_is_respected(toy):
+    ignore = "import signal, sys; signal.signal(1, signal.SIG_IGN); "
+    ignore += "from trainbugs.cli.main import main; sys.exit(main())"
+    toy.write("fixed.py", "import os, signal\nos.kill(os.getppid(), signal.SIGHUP)\n" + SCRIPT.replace("VALUE", "2"))
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *OWN_PYTHON]
+    subprocess.run([sys.executable, "-c", ignore, *arguments], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing_half_done(toy, tmp_path, number):
+    ready = tmp_path / "pids"
+    toy.write(
+        "fixed.py",
+        "import os, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"with open({str(ready)!r}, 'w') as file: file.write(f'{{os.getpid()}} {{child.pid}}\\n')\n"
+        "time.sleep(60)\n",
+    )
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *OWN_PYTHON]
+    with subprocess.Popen([sys.executable, "-m", "runner", *arguments], stderr=subprocess.PIPE, text=True) as program:
+        assert wait_until(lambda: ready.exists() and ready.read_text().endswith("\n"), 20)
+        start = time.monotonic()
+        program.send_signal(number)
+        _, err = program.communicate(timeout=10)
+    assert program.returncode == 130 and time.monotonic() - start < 5
+    assert "interrupted; finished runs are kept" in err and "Traceback" not in err
+    assert not [pid for pid in map(int, ready.read_text().split()) if is_alive(pid)]
+    files = [path for path in toy.results.rglob("*") if path.is_file() and path.name not in (CLAIMS, INDEX)]
+    assert sorted(path.suffix for path in files) == [".json", ".stderr", ".stdout"]
+    assert json.loads(next(toy.results.rglob("buggy-seed0-*.json")).read_text())["status"] == "ok"
+    assert {path.name for path in toy.results.rglob(".*")} == {CLAIMS, INDEX}
+
+
+def test_drift_is_shown(cli, toy):
+    promote_runs([as_pinned(toy.run())])
+    toy.write("fixed.py", SCRIPT.replace("VALUE", "2.5").replace('config["seed"]', 'config["seed"] - 1.5'))
+    out = cli("run", "Toy-1", *OWN_PYTHON)[1]
+    assert out.splitlines()[1].split()[:5][1] == "REPRODUCED" and out.splitlines()[1].split()[4] == "1"
