@@ -28,8 +28,8 @@ MAX_NUMBER = 10**12
 Count = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 Number = Annotated[int, Meta(ge=1, le=MAX_NUMBER)]
 Text = Annotated[str, Meta(min_length=1, max_length=2000)]
-FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]+\.py$")]
-RuleName = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,19}$")]
+FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]+\.py$(?!\n)")]
+RuleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$(?!\n)")]
 
 
 class Alarm(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +70,7 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """detector.json: what a detector is, what it needs, and when its alarms count."""
 
     schema: Literal[1]
-    name: Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,39}$", description="the name of its directory")]
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$(?!\n)", description="the name of its directory")]
     version: Annotated[Text, Meta(description="of the tool")]
     title: Annotated[Text, Meta(description="what it looks for, in one line")]
     source: Annotated[Text, Meta(description="where it comes from: a link, or who proposed it")]

@@ -1,11 +1,11 @@
 """The Python interface, for notebooks: `load` the catalogue, `run` bugs, read `results` as a pandas table.
 
-import trainbugs
-
-trainbugs.load().bug("PyTorch-115607").title
-outcome = trainbugs.run("PyTorch-115607/simple")[0]
-outcome.verdict.outcome          # 'REPRODUCED'
-trainbugs.results()              # one row per record
+>>> import trainbugs
+>>> trainbugs.load().bug("PyTorch-115607").title
+>>> outcome = trainbugs.run("PyTorch-115607/simple")[0]
+>>> outcome.verdict.outcome
+'REPRODUCED'
+>>> trainbugs.results()  # one row per record
 """
 
 import warnings

@@ -25,9 +25,9 @@ OUTPUT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 Seed = Annotated[int, Meta(ge=0, le=4294967295)]
 Seeds = Annotated[tuple[Seed, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
 DataFile = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$", max_length=200)]
-CaseName = Annotated[str, Meta(pattern=r"^(?!versions$)[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
-Script = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.py$", max_length=80)]
-Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+CaseName = Annotated[str, Meta(pattern=r"^(?!versions$)[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)]
+Script = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.py$(?!\n)", max_length=80)]
+Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
 
 
 class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -16,7 +16,7 @@ FAULT, WHY = "fault.py", "why.py"
 
 
 # A name that may be part of a path.
-Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)]
 Text = Annotated[str, Meta(min_length=1)]
 # At most a week.
 Seconds = Annotated[float, Meta(gt=0, le=604800)]

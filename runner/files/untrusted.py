@@ -141,11 +141,11 @@ def brief(value: object) -> str:
 
 def check_directory(directory: Path) -> None:
     """Raise UnsafeError for the first unsafe file of a bug directory, among the files that are ever read."""
-    with os.scandir(directory) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.endswith(".py") or entry.name == "README.md")
-    if len(names) > MAX_SCRIPTS:
-        raise UnsafeError(f"holds {len(names)} scripts, expected at most {MAX_SCRIPTS}")
-    for name in names:
+    names = sorted(path.name for path in directory.iterdir())
+    scripts = [name for name in names if name.endswith(".py")]
+    if len(scripts) > MAX_SCRIPTS:
+        raise UnsafeError(f"holds {len(scripts)} scripts, expected at most {MAX_SCRIPTS}")
+    for name in (*scripts, *(["README.md"] if "README.md" in names else [])):
         path = directory / name
         _check(path, directory)
         if path.stat().st_size > MAX_TEXT_BYTES:

@@ -174,9 +174,11 @@ def _read_missing(
     count = 0
     for path in sorted(files.keys() - rows.keys()):
         try:
-            rows[path] = _row(path, read(root / path))
-            if _state((root / path).stat()) == files[path]:
-                lines.append(_line(rows[path], files[path]))
+            row = _row(path, read(root / path))
+            state = _state((root / path).stat())
+            rows[path] = row
+            if state == files[path]:
+                lines.append(_line(row, state))
             else:  # it was changed meanwhile
                 del files[path]
         except ResultsError as error:

@@ -12,7 +12,7 @@ import pytest
 from runner.cluster import calls
 from support.paths import ROOT
 
-ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+ENV = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
 
 ASLEEP = "import time; time.sleep(600)"
 

@@ -167,7 +167,7 @@ def jobs():
 
 @pytest.mark.stress
 def test_a_real_slurm_whose_job_is_cancelled(slurm, tmp_path, monkeypatch, capfd):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests"))
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'tests'}")
     monkeypatch.setattr("runner.cluster.slurm.DEFAULTS", SMALL)
     monkeypatch.setattr(client, "ASK_S", 1)
     with connect("slurm", 2, tmp_path / "logs") as workers:

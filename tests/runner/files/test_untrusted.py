@@ -255,14 +255,14 @@ PLOT = {"x": "epoch", "panels": [{"label": "l", "lines": [{"label": "l", "metric
         (changed(parameters={"a\n": 1}), "no text of one line"),
         (changed(seeds=list(range(1_001))), "holds a list of 1001 values, expected at most 1000"),
         (changed(volatile=[[{"a": b}] * 900 for b in range(12)]), "holds more than 10000 values"),
-        (changed(seeds=[10**30]), "greater than the maximum"),
-        (changed(seeds=[2**32]), "greater than the maximum"),
-        (changed(timeout_s=1e308), "greater than the maximum of 604800"),
-        (changed(cases={"only": toy_config()["cases"]["only"] | {"timeout_s": 10**9}}), "maximum of 604800"),
-        (changed(cases={"only": toy_config()["cases"]["only"] | {"seeds": [2**32]}}), "greater than the maximum"),
+        (changed(seeds=[10**30]), "expected `int` <= 4294967295"),
+        (changed(seeds=[2**32]), "expected `int` <= 4294967295"),
+        (changed(timeout_s=1e308), "expected `float` <= 604800"),
+        (changed(cases={"only": toy_config()["cases"]["only"] | {"timeout_s": 10**9}}), "expected `float` <= 604800"),
+        (changed(cases={"only": toy_config()["cases"]["only"] | {"seeds": [2**32]}}), "expected `int` <= 4294967295"),
         (changed(cases={f"c{n}": toy_config()["cases"]["only"] for n in range(101)}), "cases: "),
         (changed(x={"k" * 900: 1}), "config.json: "),
-        ("null", "is not of type 'object'"),
+        ("null", "expected `object`, got `null`"),
         ("{}" + " " * 1_000_000, "is larger than 1000000 bytes"),
     ],
 )
@@ -277,9 +277,9 @@ def test_bytes_that_are_no_json(cli, stranger, data):
     refused(cli, stranger, "config.json", "not JSON")
 
 
-def test_a_seed_is_a_whole_number_even_where_json_says_1_0(stranger):
+def test_a_seed_is_written_as_a_whole_number(cli, stranger):
     stranger.configure(seeds=[0.0, 1.0])
-    assert [str(seed) for seed in load_bug(stranger.directory).cases["only"].program.seeds] == ["0", "1"]
+    refused(cli, stranger, "seeds[0]: is 0.0, expected `int`, got `float`")
 
 
 @pytest.fixture
@@ -369,7 +369,7 @@ def test_a_record_that_is_a_pipe_is_none_and_the_run_is_made_again(toy, record):
 )
 def test_a_field_that_would_lead_elsewhere(cli, toy, record, field, value):
     record.write_text(json.dumps(json.loads(record.read_text()) | {field: value}))
-    refuses(cli, toy, record.name, f"not a run record: {field} is ")
+    refuses(cli, toy, record.name, f"not a run record: {field}")
 
 
 @pytest.mark.parametrize(
