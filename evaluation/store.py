@@ -100,14 +100,14 @@ class ExpectedEvaluations:
         """
         lines = [
             {"detector": read_json(detector.directory / "detector.json")},
-            *({"check": to_builtins(each)} for each in sorted(checks, key=_place)),
-            *({"overhead": to_builtins(each)} for each in sorted(overheads, key=_place)),
+            *({"check": to_builtins(each)} for each in sorted(checks, key=_subject)),
+            *({"overhead": to_builtins(each)} for each in sorted(overheads, key=_subject)),
         ]
         texts = [json.dumps(line, allow_nan=False, separators=(",", ":")) for line in lines]
         write_text(self.root / f"{detector.name}.jsonl", "".join(f"{text}\n" for text in texts))
 
 
-def _place(record: CheckRecord | OverheadRecord) -> tuple[str, str, str, str, int]:
+def _subject(record: CheckRecord | OverheadRecord) -> tuple[str, str, str, str, int]:
     kind = record.kind if isinstance(record, CheckRecord) else "overhead"
     return record.references, record.bug, record.case, kind, record.seed
 
@@ -116,7 +116,7 @@ def _lines(path: Path) -> list[Line]:
     """The description of a detector and its records; raises ResultsError for anything else, or what is there twice."""
     shown = untrusted.shown(path)
     lines: list[Line] = []
-    places: dict[object, int] = {}
+    lines_of: dict[object, int] = {}
     try:
         for number, text in enumerate(untrusted.read_bytes(path, MAX_RECORD_BYTES).splitlines(), 1):
             line = as_record(untrusted.parse_json(text), Line, f"{shown}, line {number}")
@@ -126,9 +126,9 @@ def _lines(path: Path) -> list[Line]:
             name = record.detector if record else line.detector and line.detector.name
             if name != path.stem:
                 raise ResultsError(f"{shown}, line {number}: is of detector {name!r}, expected {path.stem!r}")
-            place = record and _place(record)
-            if places.setdefault(place, number) != number:
-                raise ResultsError(f"{shown}, line {number}: is of the same program as line {places[place]}")
+            subject = record and _subject(record)
+            if lines_of.setdefault(subject, number) != number:
+                raise ResultsError(f"{shown}, line {number}: is of the same program as line {lines_of[subject]}")
             lines.append(line)
     except untrusted.UnsafeError as error:
         raise ResultsError(f"{shown}, line {len(lines) + 1}: not a record of an evaluation: {error}") from error

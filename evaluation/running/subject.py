@@ -16,7 +16,7 @@ SCRIPT, ARGUMENTS = "program.py", ("config.json",)
 
 @dataclass(frozen=True)
 class Subject:
-    """A program as detectors look at it: a variant of a bug's case, or a control. The run holds scripts and place."""
+    """A program as detectors look at it: a variant of a bug's case, or a control. The run holds scripts and runtime."""
 
     bug: Bug
     run: Run

@@ -1,10 +1,10 @@
 """JSON values as msgspec structs, which declare what a file may hold: conversion, error messages and JSON schemas."""
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -12,12 +12,15 @@ from runner.errors import TrainbugsError
 from runner.files.untrusted import brief
 
 T = TypeVar("T")
-UNKNOWN = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)
-LACKING = re.compile(r"Object missing required field `(.*)`$")
+# Of messages only: they are compiled when a message is made.
+UNKNOWN = r"(?s)Object contains unknown field `(.*)`$"
+LACKING = r"Object missing required field `(.*)`$"
 # msgspec says where, but leaves out the keys of mappings: `$.cases[...].program.seeds[0]`.
-PLACE = re.compile(r"^(.*) - at (`key` in )?`\$(.*)`$", re.DOTALL)
-OWN_KEY = re.compile(r"[a-z_.]+: ")
-STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[(\.\.\.)\]")
+PLACE = r"(?s)^(.*) - at (`key` in )?`\$(.*)`$"
+OWN_KEY = r"[a-z_.]+: "
+STEP = r"\.([^.\[\]]+)|\[(\d+)\]|\[(\.\.\.)\]"
+# Each try converts the whole value again.
+MAX_TRIES = 100
 Path = tuple[str | int, ...]
 
 
@@ -28,16 +31,25 @@ class MismatchError(TrainbugsError):
 def as_struct(value: Any, kind: type[T]) -> T:
     """Convert a value, as `json` reads it, to the struct `kind`; raises MismatchError.
 
-    Messages name the key as in `cases.simple.seeds[0]`, and a near match where a key is unknown.
+    A number like 1.0 is an integer, too, as in JSON Schema. Messages name the key as in `cases.simple.seeds[0]`, and a
+    near match where a key is unknown.
     """
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise MismatchError(_explain(value, kind, str(error))) from error
+    for _ in range(MAX_TRIES):
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            place = _locate(value, kind, str(error))
+            integral = isinstance(place.part, float) and place.part.is_integer()
+            if not (integral and place.text == "Expected `int`, got `float`"):
+                raise MismatchError(_explain(place, kind)) from error
+            value = _with(value, list(place.path), int(place.part))
+    raise MismatchError(f"more than {MAX_TRIES} integers are written with a decimal point; write 1 in place of 1.0")
 
 
 def near(name: str, names: Iterable[str]) -> str:
     """The text ` (did you mean ...?)`, empty where no name is similar to this one."""
+    import difflib
+
     lower = {candidate.lower(): candidate for candidate in names}
     close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.4)]
     return f" (did you mean {' or '.join(close)}?)" if close else ""
@@ -48,34 +60,57 @@ def schema(kind: Any) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(kind)}
 
 
-def _explain(value: Any, kind: Any, error: str) -> str:
-    location = PLACE.match(error)
+class _Place(NamedTuple):
+    """Where a value does not fit: the words of msgspec, whether they are about a key, the path, and what is there."""
+
+    text: str
+    of_key: bool
+    path: Path
+    part: Any
+
+
+def _locate(value: Any, kind: Any, error: str) -> _Place:
+    location = re.match(PLACE, error)
     text, of_key, steps = location.groups() if location else (error, None, "")
-    path = _resolve(value, kind, error, _parse(steps))
-    part, allowed = _at(value, path), list(_schemas(kind, path))
-    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
-    unknown, lacking = UNKNOWN.match(text), LACKING.match(text)
+    try:
+        path = _resolve(value, kind, error, _parse(steps))
+        return _Place(text, bool(of_key), path, _at(value, path))
+    except (LookupError, TypeError):  # a key that looks like the end of such a message
+        return _Place(error, False, (), value)
+
+
+def _explain(place: _Place, kind: Any) -> str:
+    text, part, allowed = place.text, place.part, list(_schemas(kind, place.path))
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{_shown(step)}" for step in place.path)
+    where = where.removeprefix(".")
+    unknown, lacking = re.match(UNKNOWN, text), re.match(LACKING, text)
     if unknown:
         known = [name for one in allowed for name in one.get("properties", {})]
         text = f"there is no key {brief(unknown[1])}{near(unknown[1], known)}; expected some of {', '.join(known)}"
     elif lacking:
         text = f"the key {lacking[1]!r} is missing"
-    elif of_key:
+    elif place.of_key:
         text = f"{text[0].lower()}{text[1:]}, a key is {_bad_key(part, allowed)}"
     elif text.startswith("Invalid enum value"):
         words = [str(word) for one in allowed for word in _words(one)]
         text = f"is {brief(part)}, expected {'one of ' if len(words) > 1 else ''}{', '.join(words)}"
     elif text.startswith(("Expected", "Invalid")):
         text = f"is {brief(part)}, {text[0].lower()}{text[1:]}"
+    if not text.isprintable():
+        text = brief(text)
     if not where:
         return text
     # A message of a __post_init__ begins with a key of that struct.
-    return f"{where}.{text}" if OWN_KEY.match(text) else f"{where}: {text}"
+    return f"{where}.{text}" if re.match(OWN_KEY, text) else f"{where}: {text}"
+
+
+def _shown(key: str) -> str:
+    return key if key.isprintable() and len(key) <= 60 else brief(key)
 
 
 def _parse(steps: str) -> list[str | int | None]:
     """The steps of a path; None for a key of a mapping, which the text leaves out."""
-    return [int(index) if index else None if dots else name for name, index, dots in STEP.findall(steps)]
+    return [int(index) if index else None if dots else name for name, index, dots in re.findall(STEP, steps)]
 
 
 def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -> Path:
@@ -84,9 +119,10 @@ def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -
     for step in steps:
         part = _at(value, tuple(path))
         if step is None:
-            step = next(
-                (key for key in part if _fails(_with(value, path, {key: part[key]}), kind, error)), next(iter(part))
-            )
+            keys = islice(part, MAX_TRIES)
+            step = next((key for key in keys if _fails(_with(value, path, {key: part[key]}), kind, error)), None)
+        if step is None:
+            raise LookupError
         path.append(step)
     return tuple(path)
 

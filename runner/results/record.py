@@ -31,6 +31,10 @@ Repeat = Annotated[int, Meta(ge=1)]
 Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
 
+# Left out of the file where they are not known, as in records from before these fields.
+UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated")
+
+
 class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
     """One run. `wall_s` in seconds, `peak_memory_mb` in 10^6 bytes; `metrics` are the script's own records, in order.
 
@@ -163,4 +167,4 @@ def encode(record: RunRecord | VerdictRecord) -> dict[str, Any]:
     """The record for JSON; numbers that are not finite become the texts NaN, Infinity and -Infinity."""
     encoded = finite(msgspec.to_builtins(record))
     assert isinstance(encoded, dict)
-    return encoded
+    return {name: value for name, value in encoded.items() if value is not None or name not in UNKNOWN_LEFT_OUT}

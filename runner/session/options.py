@@ -131,14 +131,15 @@ def from_values(values: Mapping[str, Any]) -> Options:
     known = Options.__dataclass_fields__
     for name in values.keys() - known.keys():
         raise UsageError(f"there is no option {name!r}; expected some of {', '.join(known)}")
-    converted = dict(values)
+    # An empty path is none.
+    converted = {name: value for name, value in values.items() if value != "" and (name, value) != ("data", None)}
     for name in ("python", "data", "results"):
         if converted.get(name) is not None:
             converted[name] = Path(converted[name])
     for name in ("seeds", "gpus"):
         if converted.get(name) is not None:
             converted[name] = tuple(converted[name])
-    return Options(**{name: value for name, value in converted.items() if (name, value) != ("data", None)})
+    return Options(**converted)
 
 
 def _network_can_be_cut() -> str | None:

@@ -6,15 +6,24 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from types import FrameType
 from typing import NoReturn
 
 from runner.errors import TrainbugsError
 from runner.progress.lines import discard
-from trainbugs.cli import bugs, detectors, environments, figures, results, run
 from trainbugs.cli.types import Parser
 
 INTERRUPTED = 130
+# The subcommands by the module that has them.
+COMMANDS = {
+    "bugs": ("list", "info", "checkout", "new", "validate"),
+    "run": ("run",),
+    "figures": ("figures",),
+    "results": ("results",),
+    "environments": ("env", "versions", "why"),
+    "detectors": ("detectors", "evaluate", "scores"),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,8 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def parser() -> Parser:
-    """The parser of the whole command line; `call` holds the function of each subcommand."""
+def parser(command: str = "") -> Parser:
+    """The parser of the command line, of one subcommand or of all; `call` holds the function of each."""
     root = Parser(
         prog="trainbugs",
         description="Silent training bugs of PyTorch programs, reproduced for real.",
@@ -54,8 +63,10 @@ def parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     subparsers = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for commands in (bugs, run, figures, results, environments, detectors):
-        commands.add_commands(subparsers)
+    for module, names in COMMANDS.items():
+        # All are there to be listed; one that is called needs no other.
+        if command in names or not any(command in others for others in COMMANDS.values()):
+            import_module(f"trainbugs.cli.{module}").add_commands(subparsers)
     return root
 
 
@@ -72,8 +83,9 @@ def _prepare() -> None:
 
 
 def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        for name, value in vars(parser().parse_args(argv)).items():
+        for name, value in vars(parser(*words[:1]).parse_args(words)).items():
             setattr(arguments, name, value)
     except SystemExit as done:  # --help
         arguments.status = 0 if done.code is None else int(done.code)

@@ -39,6 +39,9 @@ def add(to: Commands, name: str, call: Call, text: str, examples: Sequence[str])
 def add_options(parser: Parser, *names: str, **texts: str) -> None:
     """Add the named options of a session, in the order of `Options`; `texts` are other help texts for some."""
     chosen = {*names, *texts}
+    if "data" not in chosen:
+        # A command that reads no data does not look at TRAINBUGS_DATA.
+        parser.set_defaults(data=None)
     for field in fields(Options):
         if field.name in chosen:
             _add_option(parser, field, texts.get(field.name, field.metadata.get("help", "")))

@@ -56,8 +56,8 @@ def test_the_longest_first_and_before_them_what_nobody_knows_and_what_needs_more
     jobs = [job("short", 1), job("long", 9), job("two", 2, TWO), job("unknown")]
     assert [each.name for each in longest_first(jobs)] == ["two", "unknown", "long", "short"]
     started = []
-    crew = LocalPool(Slots(2), Silent())
-    list(crew.do(jobs, lambda item, share, report: started.append(item)))
+    pool = LocalPool(Slots(2), Silent())
+    list(pool.do(jobs, lambda item, share, report: started.append(item)))
     assert started[0] == "two" and set(started) == {"short", "long", "two", "unknown"}
 
 

@@ -49,9 +49,29 @@ def test_what_fits_is_read():
         ({"cases": {}, "count": 1.5}, "count: is 1.5, expected `int`, got `float`"),
         ({"count": 1}, "the key 'cases' is missing"),
         ([], "is [], expected `object`, got `array`"),
+        ({"cases": {}, "x` - at `$.foo": 1}, "there is no key 'x` - at `$.foo'"),
+        ({"cases": {}, "x` - at `$.cases[...]": 1}, "there is no key"),
+        ({"cases": {f"{'a' * n}": [] for n in range(1, 10)} | {"b": [{}]}}, "cases.b[0]: the key 'metric' is missing"),
     ],
 )
 def test_a_message_names_key_value_and_what_was_expected(value, message):
     with pytest.raises(MismatchError) as error:
         as_struct(value, Outer)
     assert message in str(error.value)
+
+
+def test_a_whole_number_may_have_a_decimal_point():
+    assert as_struct({"cases": {}, "count": 3.0}, Outer).count == 3
+    assert as_struct(inner(op="close", tolerance=2), Outer).cases["other"][0].tolerance == 2.0
+
+
+class Free(Struct):
+    values: dict[str, int]
+
+
+def test_a_key_cannot_write_to_the_terminal_nor_take_long():
+    with pytest.raises(MismatchError) as error:
+        as_struct({"values": {"a\n\x1b[31m": None}}, Free)
+    assert str(error.value).isprintable() and "values.'a" in str(error.value)
+    with pytest.raises(MismatchError, match=r"Expected `int`, got `null` - at `\$.values\[...\]`|expected `int`"):
+        as_struct({"values": {str(number): 1 for number in range(5_000)} | {"last": None}}, Free)

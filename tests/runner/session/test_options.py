@@ -65,3 +65,7 @@ def test_texts_and_lists_are_taken_too(tmp_path):
 def test_an_option_that_there_is_not(toy):
     with pytest.raises(UsageError, match="there is no option 'sead'"):
         trainbugs.run("Toy-1", root=toy.root, sead=1)  # type: ignore[call-arg]
+
+
+def test_an_empty_path_is_none():
+    assert from_values({"data": "", "python": ""}) == Options()

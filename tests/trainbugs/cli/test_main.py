@@ -307,3 +307,12 @@ def test_drift_is_shown(cli, toy):
     toy.write("fixed.py", SCRIPT.replace("VALUE", "2.5").replace('config["seed"]', 'config["seed"] - 1.5'))
     out = cli("run", "Toy-1", *OWN_PYTHON)[1]
     assert out.splitlines()[1].split()[:5][1] == "REPRODUCED" and out.splitlines()[1].split()[4] == "1"
+
+
+def test_a_folder_of_data_that_is_not_there_stops_only_what_needs_data(cli, toy, monkeypatch):
+    toy.run()
+    monkeypatch.setenv("TRAINBUGS_DATA", "/no/such/folder")
+    assert cli("results", "--results", toy.results)[0] == 0
+    assert cli("list")[0] == 0
+    status, _, err = cli("run", "Toy-1", *OWN_PYTHON)
+    assert status == 2 and "TRAINBUGS_DATA is '/no/such/folder': no such folder" in err
