@@ -3,7 +3,32 @@
 The Python interface for notebooks is `load`, `run` and `results`; it is documented in `trainbugs.api`.
 """
 
-from trainbugs.api import load, results, run
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trainbugs.api import load, results, run
+
+    __version__: str
 
 __all__ = ["load", "results", "run"]
-__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """A function of the interface, or the version, when it is first used: importing the package loads nothing else."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("trainbugs")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from trainbugs.shadowing import shadowed
+
+    problem = shadowed()
+    if problem:
+        raise ImportError(problem)
+    return getattr(import_module("trainbugs.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

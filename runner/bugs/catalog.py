@@ -15,6 +15,8 @@ from runner.files.structs import MismatchError, as_struct, near
 T = TypeVar("T")
 
 MAX_CONFIG_BYTES = 1_000_000
+# It has the catalogue in a wheel. In a checkout it holds links to the folders of the top level.
+_PACKAGE = Path(__file__).resolve().parents[2] / "trainbugs"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -83,14 +85,22 @@ class Catalog:
 
 
 def default_root() -> Path:
-    """The directory that holds `bugs` and `environments`: the checkout that this package was installed from.
+    """The directory that holds `bugs`, `environments` and `detectors`: the checkout, or the installed package.
 
     Raises CatalogError where it has no folder `bugs`.
     """
-    root = Path(__file__).resolve().parents[2]
+    root = (_PACKAGE / "bugs").resolve().parent
     if not (root / "bugs").is_dir():
-        raise CatalogError(f"{root} holds no folder bugs; install from a checkout with `pip install -e .`")
+        raise CatalogError(f"{root} holds no folder bugs: this copy of trainbugs is not whole; install it again")
     return root
+
+
+def installed_root() -> Path | None:
+    """The directory of the catalogue where it is that of an installed package; None in a checkout.
+
+    An installed catalogue is read only, and its version is the package's.
+    """
+    return None if (_PACKAGE / "bugs").is_symlink() else default_root()
 
 
 def _holds_config(directory: Path) -> bool:

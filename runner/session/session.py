@@ -97,7 +97,7 @@ class Session:
             raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
         if case.program.data and self.data is None and not options.network:
             raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
-        revision = provenance.git_revision(target.bug.directory)
+        revision = provenance.revision(target.bug.directory)
         scripts = {
             name: read_scripts(target.bug, case.program.variants[name], options.inject) for name in target.variants
         }

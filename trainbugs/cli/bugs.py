@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from runner.bugs.catalog import installed_root
 from runner.errors import CatalogError
 from runner.session.selection import Filter
 from trainbugs import api
@@ -44,7 +45,9 @@ def _add_writing(to: Commands) -> None:
     parser = add(to, "new", new_command, "make the skeleton of a new bug", examples)
     parser.add_argument("id", metavar="ID", help="its public ID")
     parser.add_argument("--environment", default="torch-2.13.0", metavar="NAME", help="default: torch-2.13.0")
-    parser.add_argument("--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID")
+    parser.add_argument(
+        "--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID of the checkout, or ./ID"
+    )
 
     examples = ["validate", "validate SO-60335387", "validate my/own/bug"]
     parser = add(to, "validate", validate_command, "check that bug directories are well formed", examples)
@@ -99,7 +102,8 @@ def new_command(arguments: Namespace) -> int:
     from runner.authoring.scaffold import new
 
     root = api.load().root
-    directory = arguments.directory or root / "bugs" / arguments.id
+    bugs = root / "bugs" if installed_root() is None else Path()
+    directory = arguments.directory or bugs / arguments.id
     for path in new(arguments.id, directory, root, arguments.environment):
         print(path)
     print(f"fill in what says TODO; `trainbugs validate {arguments.directory or arguments.id}` tells what is left")

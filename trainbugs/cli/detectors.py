@@ -92,11 +92,14 @@ def evaluate_command(arguments: Namespace) -> int:
     from evaluation.running.promote import promote_checks, refuse_part
     from evaluation.store import Evaluated
     from runner.progress.lines import on_stderr
+    from runner.session.promote import refuse_installed
     from runner.session.session import Session
 
     catalog, how = api.load(), options(arguments)
     plan = _campaign(arguments, catalog.root)
+    expected = catalog.root / "detectors" / "expected"
     if arguments.update_expected:
+        refuse_installed("--update-expected", [expected])
         refuse_part(plan, how.seeds)
     session = Session(catalog, how, on_stderr())
     result = campaign.run(plan, session)
@@ -106,8 +109,7 @@ def evaluate_command(arguments: Namespace) -> int:
     _show(Evaluated(result.checks, result.overheads, rules), arguments.out)
     print(f"records: {session.store.root / 'detectors'}")
     if arguments.update_expected:
-        folder = catalog.root / "detectors" / "expected"
-        _show(promote_checks(plan, result, folder).read(), folder)
+        _show(promote_checks(plan, result, expected).read(), expected)
     for subject in result.broken:
         session.progress.line(f"{subject.run.name}: does not run by itself, no detector was asked")
     failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)

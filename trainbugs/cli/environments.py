@@ -129,13 +129,16 @@ def versions_command(arguments: Namespace) -> int:
     """Map the affected versions; status 2 where some case is INVALID in some version."""
     from plots.versions import draw_versions
     from runner.progress.lines import on_stderr
-    from runner.session.promote import promote_versions
+    from runner.session.promote import promote_versions, refuse_installed
     from runner.session.version_sweep import map_versions
     from runner.verdicts.verdict import INVALID
     from trainbugs.cli.text import version_rows
 
     names, pattern, after = arguments.targets, arguments.environments, arguments.remove_after
-    maps = map_versions(api.load(), names, pattern, options(arguments), on_stderr(), after)
+    catalog = api.load()
+    if arguments.update_expected:
+        refuse_installed("--update-expected", (target.bug.directory for target in catalog.select(names)))
+    maps = map_versions(catalog, names, pattern, options(arguments), on_stderr(), after)
     invalid = any(item.state == INVALID for sweep in maps for item in sweep.findings)
     arguments.status = 2 if invalid else 0
     print(columns(version_rows(maps)))

@@ -15,6 +15,8 @@ from runner.progress.lines import discard
 from trainbugs.cli.types import Parser
 
 INTERRUPTED = 130
+# What `run --python` does without, and whatever needs it imports late.
+OPTIONAL = ("uv", "pandas", "matplotlib", "numpy")
 # The subcommands by the module that has them.
 COMMANDS = {
     "bugs": ("list", "info", "checkout", "new", "validate"),
@@ -39,6 +41,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except TrainbugsError as error:
         print(f"trainbugs: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if error.name not in OPTIONAL:
+            raise
+        print(
+            f"trainbugs: {error.name} is not installed; `pip install {' '.join(OPTIONAL)}` is enough", file=sys.stderr
+        )
         return 2
     except BrokenPipeError:
         discard(sys.stdout)

@@ -47,14 +47,18 @@ def add_commands(to: Commands) -> None:
 
 def run_command(arguments: Namespace) -> int:
     """Run the named targets and print the verdicts; status 0 if all REPRODUCED, 1 if some not, 2 if INVALID."""
-    from plots.figures import CaseRuns
     from runner.progress.lines import on_stderr
-    from runner.session.promote import promote_runs
+    from runner.session.promote import promote_runs, refuse_installed
     from runner.session.session import run_targets
     from trainbugs.cli.text import exit_status, verdicts
 
+    if arguments.figures:
+        # Fails before anything is run where matplotlib is not installed.
+        from plots.figures import CaseRuns
     catalog, how, progress = api.load(), options(arguments), on_stderr()
     targets, notes = _targets(arguments, catalog, how)
+    if arguments.update_expected:
+        refuse_installed("--update-expected", (target.bug.directory for target in targets))
     for note in notes:
         progress.line(note)
     outcomes = run_targets(catalog, targets, how, progress)
