@@ -138,7 +138,7 @@ def bench_loader(arguments):
 def bench_watch(arguments):
     """Seconds of training on SO-60335387/digits, bare and under each of our detectors, in turns."""
     chosen = [detectors.load(ROOT, name) for name in ("api-sequence", "gradient-cycle", "optimizer-progress")]
-    plan = campaign.Campaign(chosen, bugs=["SO-60335387/digits"], with_controls=False, repeats=arguments.repeats)
+    plan = campaign.Campaign(chosen, bugs=["SO-60335387/digits"], controls="none", repeats=arguments.repeats)
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Catalog(ROOT), Options(results=Path(folder), device="cpu"), on_stderr())
         for record in campaign.run(plan, session).overheads:

@@ -44,7 +44,7 @@ def _add_writing(to: Commands) -> None:
     examples = ["new PyTorch-1", "new PyTorch-1 --directory my/own/bug"]
     parser = add(to, "new", new_command, "make the skeleton of a new bug", examples)
     parser.add_argument("id", metavar="ID", help="its public ID")
-    parser.add_argument("--environment", default="torch-2.13.0", metavar="NAME", help="default: torch-2.13.0")
+    parser.add_argument("--environment", metavar="NAME", help="default: the newest that is built here, or of all")
     parser.add_argument(
         "--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID of the checkout, or ./ID"
     )
@@ -99,13 +99,15 @@ def checkout_command(arguments: Namespace) -> int:
 
 def new_command(arguments: Namespace) -> int:
     """Make a bug directory, and print the names of its files."""
-    from runner.authoring.scaffold import new
+    from runner.authoring.scaffold import default_environment, new
 
     root = api.load().root
     bugs = root / "bugs" if installed_root() is None else Path()
     directory = arguments.directory or bugs / arguments.id
-    for path in new(arguments.id, directory, root, arguments.environment):
+    environment = arguments.environment or default_environment(root)
+    for path in new(arguments.id, directory, root, environment):
         print(path)
+    print(f"it runs in {environment} (`environment` in config.json)")
     print(f"fill in what says TODO; `trainbugs validate {arguments.directory or arguments.id}` tells what is left")
     return 0
 

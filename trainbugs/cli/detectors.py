@@ -25,7 +25,7 @@ def _add_evaluate(to: Commands) -> None:
     text = "let detectors look at bugs, their fixed twins and clean controls, and score them"
     examples = [
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
-        "evaluate --detector my/own/detector --bugs SO-60335387/digits --no-controls",
+        "evaluate --detector my/own/detector --bugs SO-60335387/digits --controls same",
     ]
     parser = add(to, "evaluate", evaluate_command, text, examples)
     parser.set_defaults(status=2)
@@ -34,7 +34,10 @@ def _add_evaluate(to: Commands) -> None:
         help="of `trainbugs detectors`, or a directory; several are scored side by side",
     )  # fmt: skip
     parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
-    parser.add_argument("--no-controls", action="store_true", help="leave the clean controls out")
+    parser.add_argument(
+        "--controls", choices=("all", "same", "none"), default="all",
+        help="clean programs: all, those in the same environments as the bugs, or none; default: all",
+    )  # fmt: skip
     parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
         help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
@@ -124,7 +127,7 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
     return Campaign(
         detectors=[detectors.load(root, name) for name in arguments.detector],
         bugs=arguments.bugs,
-        with_controls=not arguments.no_controls,
+        controls=arguments.controls,
         references=tuple(arguments.references),
         overhead_on=None if arguments.overhead == "none" else arguments.overhead,
         repeats=arguments.repeats,

@@ -5,6 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.bugs.model import FAULT
 from runner.errors import ResultsError, UsageError
 from trainbugs import api
 from trainbugs.cli.figures import draw, of_expected
@@ -80,13 +81,19 @@ def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple
     """The targets to run, and a note for each one that is left out."""
     if arguments.all == bool(arguments.targets):
         raise UsageError("name the bugs to run, or all of them by --all; `trainbugs list` shows them")
-    names = arguments.targets or catalog.active()
+    names, notes = arguments.targets or catalog.active(), []
+    if arguments.all and how.inject:
+        unable = [name for name in names if catalog.bug(name).fault is None]
+        names = [name for name in names if name not in unable]
+        notes = [f"{', '.join(unable)}: left out, no {FAULT} puts the fault back"] if unable else []
     targets = catalog.select(names, elsewhere=how.elsewhere)
-    notes = [
+    notes += [
         f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to run it"
         for target in catalog.select(names)
         if target not in targets
     ]
+    if not targets:
+        raise UsageError(f"nothing is left to run: {'; '.join(notes)}")
     lacking = [target for target in targets if arguments.all and target.case.program.data and how.data is None]
     notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
     return [target for target in targets if target not in lacking], notes
