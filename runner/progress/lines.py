@@ -41,7 +41,7 @@ class Progress:
             return
         with self.lock:
             self.shown = time.monotonic()
-            width = shutil.get_terminal_size().columns
+            width = terminal_width(self.stream)
             lines = [line[: width - 1] for line in text().splitlines()]
             wipe, self.rows = self._wipe(), len(lines)
             self._write(wipe + "\n".join(lines))
@@ -59,6 +59,16 @@ class Progress:
         wipe = f"\r{up}\x1b[J" if self.rows else ""
         self.rows = 0
         return wipe
+
+
+def terminal_width(stream: TextIO) -> int:
+    """The columns of the terminal behind a stream; COLUMNS takes precedence."""
+    try:
+        own = os.get_terminal_size(stream.fileno())
+    except OSError:
+        own = os.terminal_size((0, 0))
+    # It asks standard output, which may be a file while the stream is a terminal.
+    return shutil.get_terminal_size(own).columns or 80
 
 
 def discard(stream: TextIO) -> None:

@@ -17,11 +17,11 @@ SHELLS = ("bash", "zsh", "tcsh")
 def add_commands(to: Commands) -> None:
     """Add completion."""
     examples = [
-        "completion bash > ~/.local/share/bash-completion/completions/trainbugs",
-        "completion zsh > ~/.zfunc/_trainbugs      # a folder of $fpath",
-        "completion tcsh > ~/.trainbugs.tcsh       # source it in ~/.tcshrc",
+        "completion bash > ~/.trainbugs.bash     # source it in ~/.bashrc",
+        "completion zsh > ~/.zfunc/_trainbugs    # a folder of $fpath",
+        "completion tcsh > ~/.trainbugs.tcsh     # source it in ~/.tcshrc",
     ]
-    text = "print a script for completion by a shell, with the names of bugs as they are now"
+    text = "print a script by which a shell completes commands and names"
     parser = add(to, "completion", completion_command, text, examples)
     parser.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="which shell it is for")
 

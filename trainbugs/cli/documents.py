@@ -41,18 +41,22 @@ def print_json(document: Document | Sequence[Document]) -> None:
 
 def print_rows(rows: Iterable[Document]) -> None:
     """Print a list of flat documents, each on one line, which is fast: there may be 100,000."""
-    lines = ",".join("\n " + json.dumps(_plain(row), allow_nan=False) for row in rows)
+    encode = json.JSONEncoder(allow_nan=False).encode
+    plain = ({key: _number(value) if type(value) is float else value for key, value in row.items()} for row in rows)
+    lines = ",".join("\n " + encode(row) for row in plain)
     print(f"[{lines}\n]" if lines else "[]")
 
 
 def _plain(value: Any) -> Any:
-    """The value for JSON: whole numbers without a point, what is not a number as null, infinity as in records."""
     if isinstance(value, dict):
         return {key: _plain(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(element) for element in value]
-    if not isinstance(value, float):
-        return value
+    return _number(value) if isinstance(value, float) else value
+
+
+def _number(value: float) -> float | str | None:
+    """The number for JSON: a whole one without a point, what is not a number as null, infinity as in records."""
     if math.isfinite(value):
         return int(value) if value.is_integer() and abs(value) < EXACT else value
     return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -101,7 +105,7 @@ def of_outcome(outcome: "Outcome", store: "Store") -> Document:
         **to_builtins(summary(outcome)),
         "runs": len(outcome.records),
         "seconds": sum(record.wall_s for record in outcome.records),
-        "records": [str(store.record_path(record)) for record in outcome.records],
+        "paths": [str(store.record_path(record)) for record in outcome.records],
     }
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = [
     "run PyTorch-115607",
     "run SO-60335387/digits --seeds 0 --figures",
-    "run SO-60335387/lr1e-4 --data DIR               # that holds MNIST/raw",
+    "run SO-60335387/lr1e-4 --data DIR       # that holds MNIST/raw",
     "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
     "run PyTorch-115607 --inject --environment torch-2.13.0",
     "run --all -j 2",

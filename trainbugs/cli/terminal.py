@@ -2,12 +2,13 @@
 
 import os
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
+
+from runner.progress.lines import terminal_width
 
 Rows = Sequence[Sequence[str]]
 
@@ -45,7 +46,7 @@ class Terminal:
         if not stream.isatty():
             return cls(None, False)
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        return cls(shutil.get_terminal_size().columns, not plain)
+        return cls(terminal_width(stream), not plain)
 
 
 def show_table(rows: Rows) -> None:
@@ -61,10 +62,10 @@ def show_verdicts(rows: Rows, column: int) -> None:
     terminal = Terminal.of(sys.stdout)
     lines = table(rows, terminal.width, column if terminal.colours else None)
     print("\n".join(lines))
-    cut = [row for row, line in zip(rows, lines, strict=True) if row[-1] not in line and _word(row[column]) not in GOOD]
-    print("\n" * bool(cut), end="")
-    for row in cut:
-        print(_wrapped(f"{' '.join(row[:column])}: {row[-1]}", 2, terminal.width))
+    bad = [(row, line) for row, line in zip(rows[1:], lines[1:], strict=True) if _word(row[column]) not in GOOD]
+    reasons = [f"{' '.join(row[:column])}: {row[-1]}" for row, line in bad if row[-1] not in line]
+    for text in ["", *reasons] if reasons else []:
+        print(_wrapped(text, 2, terminal.width))
 
 
 def show_text(text: str) -> None:
