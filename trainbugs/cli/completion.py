@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from runner.bugs.catalog import NAME, Catalog
-from runner.errors import CatalogError
+from runner.errors import TrainbugsError
 from trainbugs import api
 from trainbugs.cli.types import Commands, add
 
@@ -107,7 +107,7 @@ def _cases(catalog: Catalog) -> Iterator[str]:
     for name in catalog.ids():
         try:
             yield from (name, *(case.id for case in catalog.bug(name).cases.values()))
-        except CatalogError:
+        except TrainbugsError:
             continue
 
 

@@ -4,7 +4,7 @@ import io
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.terminal import COLOUR, on_terminal
 from support.toy import OWN_PYTHON, SCRIPT
@@ -37,7 +37,8 @@ def screen(monkeypatch):
 
 def test_what_fits_is_only_aligned():
     whole = table(ROWS)
-    assert whole[2].split("  ")[-1] == ROWS[2][-1] and {line.index(row[2]) for line, row in zip(whole, ROWS)} == {35}
+    assert whole[2].split("  ")[-1] == ROWS[2][-1]
+    assert {line.index(row[2]) for line, row in zip(whole, ROWS, strict=True)} == {35}
     assert table(ROWS, max(map(len, whole))) == whole
 
 
@@ -61,6 +62,7 @@ def test_columns_without_room_are_left_out_the_last_one_first():
     assert table(ROWS, 10)[1] == "Toy-1/…  …"
 
 
+@settings(derandomize=True, database=None, deadline=None)
 @given(rows=st.lists(cells, min_size=1, max_size=5), width=st.integers(4, 150))
 def test_no_line_is_too_long_and_the_first_column_stays_whole(rows, width):
     lines = table(rows, width)
