@@ -154,10 +154,11 @@ def test_time_left_is_known_before_anything_has_ended(monkeypatch):
     def left(*expected):
         first, *others = (job(str(number), seconds) for number, seconds in enumerate(expected))
         monkeypatch.setenv("COLUMNS", "80")
-        board = Board(Progress(Screen()), len(expected), lambda: 2)
+        screen = Screen()
+        board = Board(Progress(screen), len(expected), lambda: 2)
         board.begin(first)
         board.look([first], others)
-        return board.progress.stream.getvalue().splitlines()[0]
+        return screen.getvalue().splitlines()[0]
 
     assert left(30.0, 20.0, 10.0) == "0 of 3 done, 1 running, about 30 s left"
     assert left(30.0, 20.0, None) == "0 of 3 done, 1 running"
@@ -165,11 +166,12 @@ def test_time_left_is_known_before_anything_has_ended(monkeypatch):
 
 
 def test_quiet_progress_writes_notes_only():
-    progress = Progress(Screen(), quiet=True)
+    screen = Screen()
+    progress = Progress(screen, quiet=True)
     progress.line("a line")
     progress.status(lambda: "a status")
     progress.note("a note")
-    assert progress.stream.getvalue() == "a note\n"
+    assert screen.getvalue() == "a note\n"
 
 
 def test_the_table_says_what_runs():

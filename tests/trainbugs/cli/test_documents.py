@@ -122,7 +122,7 @@ def test_detectors(document, toy, monkeypatch):
     assert status == 0 and {detector["name"] for detector in known} >= set(OWN)
     chosen = next(detector for detector in known if detector["name"] == "gradient-cycle")
     assert chosen["needs"] == ["in_process"] and chosen["directory"] == str(ROOT / "detectors" / "gradient-cycle")
-    assert chosen["timeout_s"] == 600 and chosen["alarm_rules"]["default"]["minimum_severity"] == "warning"
+    assert chosen["timeout_s"] == 600 and chosen["alarm_rules"]["default"]["minimum_severity"] == "error"
 
 
 def test_validate(document, toy, toy_environment):
