@@ -151,14 +151,14 @@ READ_EVERY_FILE = """
 import sys
 from pathlib import Path
 from runner.results.record import read_record
-from trainbugs.cli.text import columns
+from trainbugs.cli.terminal import show_table
 records = [read_record(path) for path in Path(sys.argv[1]).rglob("*-seed*-*.json")]
 rows = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
 for made in sorted(records, key=lambda record: record.started):
     numbers = [f"{made.wall_s:.1f}", f"{made.peak_memory_mb:.0f}", str(len(made.metrics))]
     name = f"{made.bug}/{made.case}/{made.variant}"
     rows.append([name, str(made.seed), made.status, made.environment, made.torch or "-", made.device, *numbers])
-print(columns(rows))
+show_table(rows)
 """
 
 

@@ -113,7 +113,7 @@ def _targets(campaign: Campaign, session: Session) -> list[Target]:
             raise UsageError(f"{target.case.id}: a detector is scored on both variants; name BUG or BUG/CASE")
     left_out = [t for t in named if t.case.program.data and session.options.data is None and not campaign.bugs]
     for target in left_out:
-        session.progress.line(f"{target.case.id}: left out, it needs --data; name it to let it download")
+        session.progress.note(f"{target.case.id}: left out, it needs --data; name it to let it download")
     targets = [target for target in named if target not in left_out]
     if campaign.overhead_on not in (None, USUAL, *(target.case.id for target in targets)):
         raise UsageError(f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none")

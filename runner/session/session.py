@@ -136,7 +136,7 @@ class Session:
         try:
             return drift(target.case, records, expected_records(target.bug, target.case.name))
         except ResultsError as error:
-            self.progress.line(f"{target.case.id}: no drift: {error}")
+            self.progress.note(f"{target.case.id}: no drift: {error}")
             return None
 
 

@@ -420,11 +420,16 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert {path.name for path in (tmp_path / "scores").iterdir()} >= {"scores.json", "outcomes.csv", "matrix.png"}
     status, again, _ = cli("scores", "--from", "results", "--out", "other")
     assert status == 0 and again.splitlines()[:3] == out.splitlines()[:3]
+    status, out, err = cli("evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q")
+    scored = json.loads(out, parse_constant=pytest.fail)
+    assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
+    assert err.splitlines()[0].startswith("scores/") and err.splitlines()[-1].startswith("records: ")
+    assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
     status, out, _ = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only")
     assert status == 1 and "2 tool error" in out
     toy.write("fixed.py", "raise SystemExit('no')")
-    status, _, err = cli("evaluate", "--detector", make("always"), *python)
-    assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err
+    status, _, err = cli("evaluate", "--detector", make("always"), *python, "--quiet")
+    assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err and "always on" not in err
 
 
 @pytest.mark.parametrize(
