@@ -1,10 +1,11 @@
 """Texts and plain tables of bugs, runs and verdicts for a terminal; nothing is printed here."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runner.bugs.model import Bug, Case, Versions
 from runner.results.expected import seconds
+from trainbugs.descriptions import describe as describe
 
 if TYPE_CHECKING:
     from runner.results.index import IndexRow
@@ -50,40 +51,6 @@ def _case_in_words(bug: Bug, case: Case) -> str:
 def _seconds(bug: Bug, case: Case) -> str:
     taken = seconds(bug, case)
     return "-" if taken is None else f"{taken:.0f}"
-
-
-def describe(bug: Bug) -> dict[str, Any]:
-    """The bug as an object for JSON."""
-    return {
-        "id": bug.id,
-        "title": bug.title,
-        "source": bug.source,
-        "labels": {"location": bug.labels.location, "root_cause": bug.labels.root_cause, "symptom": bug.labels.symptom},
-        "site": {"file": bug.site.file, "line": bug.site.line, "api": bug.site.api},
-        "environment": bug.environment,
-        "retired": bug.retired,
-        "affected": _versions(bug.affected),
-        "fixed": _versions(bug.fixed),
-        "directory": str(bug.directory),
-        "can_be_injected": bug.fault is not None,
-        "shows_why": bug.why is not None,
-        "cases": [_describe_case(case) | {"seconds": seconds(bug, case)} for case in bug.cases.values()],
-    }
-
-
-def _describe_case(case: Case) -> dict[str, Any]:
-    return {
-        "id": case.id,
-        "title": case.title,
-        "benign": case.benign,
-        "needs": list(case.program.needs),
-        "trigger": case.truth.iteration,
-        "seeds": list(case.program.seeds),
-        "timeout_s": case.program.timeout_s,
-        "parameters": dict(case.program.parameters),
-        "scripts": {name: variant.script.name for name, variant in case.program.variants.items()},
-        "expectations": [expectation.statement for expectation in case.oracle.expectations],
-    }
 
 
 def details(bug: Bug) -> str:
@@ -179,12 +146,6 @@ def unreadable(problems: Sequence[str]) -> str:
     if len(problems) > NAMED:
         lines.append(f"trainbugs: {len(problems) - NAMED} more files cannot be read\n")
     return "".join(lines)
-
-
-def _versions(versions: Versions | None) -> dict[str, Any] | None:
-    if versions is None:
-        return None
-    return {"package": versions.package, "versions": list(versions.versions), "change": versions.change}
 
 
 def _versions_text(versions: Versions | None) -> str:
