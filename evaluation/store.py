@@ -35,10 +35,6 @@ class Evaluations:
 
     root: Path
 
-    def names(self) -> list[str]:
-        """The detectors that have records."""
-        return sorted(path.parent.name for path in self.root.glob("*/detector.json"))
-
     def read(self, detectors: Iterable[str] = ()) -> Evaluated:
         """All records, or those of some detectors, in the order of their paths; raises ResultsError, CatalogError."""
         folders = [self.root / name for name in detectors] or [self.root]
@@ -85,10 +81,6 @@ class ExpectedEvaluations:
     """The committed records: <root>/<detector>.jsonl, each with the detector's description and a record a line."""
 
     root: Path
-
-    def names(self) -> list[str]:
-        """The detectors that have records."""
-        return sorted(path.stem for path in self.root.glob("*.jsonl"))
 
     def read(self, detectors: Iterable[str] = ()) -> Evaluated:
         """All records, or those of some detectors, in the order in which they are written; raises ResultsError."""

@@ -132,7 +132,9 @@ class VerdictRecord(Struct, frozen=True, kw_only=True):
     runs: Annotated[tuple[JudgedRun, ...], Meta(min_length=1)]
 
     def __repr__(self) -> str:
-        return f"VerdictRecord('{self.bug}/{self.case}', {self.verdict or 'no verdict'}, {counted(len(self.runs), 'run')})"
+        return (
+            f"VerdictRecord('{self.bug}/{self.case}', {self.verdict or 'no verdict'}, {counted(len(self.runs), 'run')})"
+        )
 
 
 def run_name(record: RunRecord) -> str:
