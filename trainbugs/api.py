@@ -105,9 +105,8 @@ def scores(
 ) -> "pd.DataFrame":
     """The scores of detectors, all or those named: one row a detector, kind of references and rule, as in scores.csv.
 
-    `source` is "expected" (the committed records of the catalogue) or "results" (those in `folder`). The columns are
-    defined in detectors/README.md. Raises UsageError for a detector without records there, ResultsError or CatalogError
-    for a file that cannot be read.
+    `source` is "expected" (the committed records of the catalogue) or "results" (those in `folder`). Raises UsageError
+    for a detector without records there, ResultsError or CatalogError for a file that cannot be read.
     """
     from evaluation.scoring import scores as scoring
     from trainbugs import sources

@@ -1,6 +1,5 @@
 """The Python interface: tables, figures and short texts of the catalogue, of committed records and of own runs."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -70,13 +69,6 @@ def test_the_catalogue_is_a_collection_of_bugs(toy):
     catalog = trainbugs.load(toy.root)
     assert len(catalog) == 1 and [bug.id for bug in catalog] == ["Toy-1"]
     assert "Toy-1" in catalog and "Toy-2" not in catalog and 1 not in catalog
-
-
-def test_the_readme_names_what_there_is():
-    text = (ROOT / "README.md").read_text()
-    block = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
-    assert set(trainbugs.load().ids()) == set(re.findall(r"\(bugs/([^/]+)/README.md\) \|", text))
-    assert all(callable(getattr(trainbugs, name)) for name in re.findall(r"trainbugs\.(\w+)\(", block))
 
 
 def test_arguments_are_those_of_the_command(toy, tmp_path, monkeypatch):
