@@ -81,11 +81,11 @@ def records(
 ) -> "pd.DataFrame":
     """Run records as a table, one row a record of a script: `records("expected", "SO-60335387")`.
 
-    `source` is "expected" (the committed records of the catalogue) or "results" (those in `folder`); `names` are BUG or
-    BUG/CASE, by default all. The columns are those of the run (bug, case, variant, seed, environment, torch, device …),
-    its parameters as parameter.NAME, `record` (from 1) and metrics as metric.NAME. A file that cannot be read is left
-    out, with a warning. Raises UsageError for an unknown bug, a folder that does not exist, or one without records of
-    what is named.
+    `source` is "expected" (the committed records of the catalogue, less its maps of versions) or "results" (those in
+    `folder`); `names` are BUG or BUG/CASE, by default all. The columns are those of the run (bug, case, variant, seed,
+    environment, torch, device …), its parameters as parameter.NAME, `record` (from 1) and metrics as metric.NAME. A
+    file that cannot be read is left out, with a warning. Raises UsageError for an unknown bug, a folder that does not
+    exist, or one without records of what is named.
     """
     from runner.results.export import frame
     from trainbugs import sources

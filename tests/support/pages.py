@@ -32,7 +32,7 @@ def filled(text: str) -> str:
 
     Blocks that run a bug, or need a package that is not there, stay as they are.
     """
-    names: dict[str, Any] = {"display": lambda value: print(value)}
+    names: dict[str, Any] = {"display": print}
     with pd.option_context("display.width", 120, "display.max_columns", None):
         return BLOCK.sub(lambda block: _filled(block, names), text)
 
@@ -42,21 +42,19 @@ def _filled(block: "re.Match[str]", names: dict[str, Any]) -> str:
     if words == ["real"] or (words[:1] == ["needs"] and find_spec(words[1]) is None):
         return block[0]
     output = run(block["code"], names)
-    return (
-        block[0]
-        if block["output"] is None
-        else block[0].replace(f"```text\n{block['output']}```", f"```text\n{output}```")
-    )
+    if block["output"] is None:
+        return block[0]
+    return block[0].replace(f"```text\n{block['output']}```", f"```text\n{output}```")
 
 
 def run(code: str, names: dict[str, Any]) -> str:
     """Execute a block; returns what it prints, and the text of its last expression, as a notebook shows them."""
     *statements, last = ast.parse(code).body
-    shown = isinstance(last, ast.Expr)
-    body = ast.Module(statements if shown else [*statements, last], [])
+    final = last if isinstance(last, ast.Expr) else ast.Expr(ast.Constant(None))
+    body = ast.Module(statements if final is last else [*statements, last], [])
     with redirect_stdout(io.StringIO()) as printed:
-        exec(compile(body, "page", "exec"), names)
-        value = eval(compile(ast.Expression(last.value), "page", "eval"), names) if isinstance(last, ast.Expr) else None
+        exec(compile(body, PAGE.name, "exec"), names)
+        value = eval(compile(ast.fix_missing_locations(ast.Expression(final.value)), PAGE.name, "eval"), names)
         if value is not None and not hasattr(value, "savefig"):  # the page has the picture
             print(repr(value))
     return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())
