@@ -1,17 +1,17 @@
 """Silent training bugs of PyTorch programs, reproduced for real.
 
-The Python interface for notebooks is `load`, `run` and `results`; it is documented in `trainbugs.api`.
+The Python interface, for notebooks, is documented in `trainbugs.api` and shown in docs/python.md.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trainbugs.api import load, results, run
+    from trainbugs.api import bugs, load, outcomes, plot, records, run, scores
 
     __version__: str
 
-__all__ = ["load", "results", "run"]
+__all__ = ["bugs", "load", "outcomes", "plot", "records", "run", "scores"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,13 +1,13 @@
 """The catalogue: reads bugs/<ID>/config.json into frozen objects."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from runner.bugs.config import Config, WrittenCase
-from runner.bugs.model import VARIANTS, Bug, Case, GroundTruth, Oracle, Plot, Program, Target, Variant
+from runner.bugs.model import VARIANTS, Bug, Case, GroundTruth, Oracle, Plot, Program, Target, Variant, counted
 from runner.errors import CatalogError, UsageError
 from runner.files import untrusted
 from runner.files.structs import MismatchError, as_struct, near
@@ -26,6 +26,20 @@ class Catalog:
 
     root: Path
 
+    def __len__(self) -> int:
+        return len(self.ids())
+
+    def __iter__(self) -> Iterator[Bug]:
+        """Read the bugs one by one, by their IDs; raises CatalogError for one that cannot be read."""
+        return (self.bug(name) for name in self.ids())
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a bug of that ID."""
+        return isinstance(name, str) and self._has(name)
+
+    def __repr__(self) -> str:
+        return f"Catalog({str(self.root)!r}, {counted(len(self), 'bug')})"
+
     def ids(self) -> tuple[str, ...]:
         """The sorted IDs of all directories with a config.json; none is read."""
         directory = self.root / "bugs"
@@ -37,6 +51,16 @@ class Catalog:
     def active(self) -> tuple[str, ...]:
         """The IDs of bugs that are not retired; raises CatalogError for one that cannot be read."""
         return tuple(name for name in self.ids() if self.bug(name).retired is None)
+
+    def readable(self) -> tuple[list[Bug], list[str]]:
+        """The bugs that can be read, and a line for each other one."""
+        bugs, problems = [], []
+        for name in self.ids():
+            try:
+                bugs.append(self.bug(name))
+            except CatalogError as error:
+                problems.append(str(error))
+        return bugs, problems
 
     def bug(self, name: str) -> Bug:
         """The bug of that ID, or the bug directory at that path; raises UsageError or CatalogError."""

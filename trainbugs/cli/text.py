@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from runner.bugs.model import Bug, Case, Versions
 from runner.results.expected import seconds
+from trainbugs.descriptions import describe as describe
 
 if TYPE_CHECKING:
     from runner.results.index import IndexRow
