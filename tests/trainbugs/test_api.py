@@ -1,10 +1,8 @@
-"""The Python interface as the README shows it."""
+"""The Python interface."""
 
-import re
 import sys
 
 import pytest
-from support.paths import ROOT
 
 import trainbugs
 from runner.errors import UsageError
@@ -18,13 +16,6 @@ def test_load_run_results(toy, tmp_path, monkeypatch):
     for _ in range(2):
         assert len(trainbugs.results("Toy-1")) == 6
     assert trainbugs.results(folder="elsewhere").empty
-
-
-def test_the_readme_names_what_there_is():
-    text = (ROOT / "README.md").read_text()
-    block = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
-    assert set(trainbugs.load().ids()) == set(re.findall(r"\(bugs/([^/]+)/README.md\) \|", text))
-    assert all(callable(getattr(trainbugs, name)) for name in re.findall(r"trainbugs\.(\w+)\(", block))
 
 
 def test_arguments_are_those_of_the_command(toy, tmp_path, monkeypatch):
