@@ -95,8 +95,8 @@ def test_static_tools_and_learning_ones(tmp_path):
 
 @pytest.mark.real
 def test_the_page_leads_to_a_working_detector(tmp_path):
-    """Files and commands of detectors/README.md, word by word."""
-    text = (ROOT / "detectors" / "README.md").read_text()
+    """Files and commands of docs/detectors.md, word by word."""
+    text = (ROOT / "docs" / "detectors.md").read_text()
     files = re.findall(r"`(my-[a-z]+/[a-z]+\.(?:json|py))`[^`]*```(?:json|python)\n(.*?)```", text, re.DOTALL)
     assert [name for name, _ in files] == [
         "my-detector/detector.json", "my-detector/monitor.py", "my-linter/detector.json", "my-linter/adapter.py",

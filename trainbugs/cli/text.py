@@ -1,5 +1,6 @@
 """Texts and the rows of tables: bugs, runs, verdicts; nothing is printed here."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -27,10 +28,23 @@ def listing(bugs: Sequence[Bug]) -> list[list[str]]:
 
 
 def markdown(bugs: Sequence[Bug]) -> str:
-    """The catalogue as a table for a README: a row per bug."""
-    lines = ["| bug | what happens | where | environment | cases (seconds on two cores) |", "|---|---|---|---|---|"]
+    """The catalogue as the page docs/bugs.md: how many there are and where, then a row per bug."""
+    cases = sum(len(bug.cases) for bug in bugs)
+    places = Counter(bug.labels.location for bug in bugs)
+    lines = [
+        "# The bugs",
+        "",
+        f"{len(bugs)} bugs with {cases} cases; where the fault is: "
+        + ", ".join(f"{place} {count}" for place, count in places.most_common())
+        + ".",
+        "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains the words.",
+        "",
+        "| bug | what happens | where | environment | cases (seconds on two cores) |",
+        "|---|---|---|---|---|",
+    ]
     for bug in bugs:
-        cells = [f"[{bug.id}](bugs/{bug.id}/README.md)", bug.title, bug.labels.location, bug.environment]
+        title = ("(retired) " if bug.retired else "") + bug.title
+        cells = [f"[{bug.id}](../bugs/{bug.id}/README.md)", title, bug.labels.location, bug.environment]
         cells.append(", ".join(_case_in_words(bug, case) for case in bug.cases.values()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)

@@ -100,8 +100,12 @@ def test_list_filters_on_the_command_line(cli, toy):
     assert "Toy-1/only" in cli("list", "--label", "user code", "--needs", "none")[1]
     assert "Toy-1/only" not in cli("list", "--label", "compiler")[1]
     toy.configure(title="A toy | one")
-    line = cli("list", "--markdown")[1].splitlines()[-1]
-    assert line == "| [Toy-1](bugs/Toy-1/README.md) | A toy \\| one | user code | toy | `only` (-) |"
+    page = cli("list", "--markdown")[1]
+    assert page.startswith("# The bugs\n\n1 bugs with 1 cases; where the fault is: user code 1.\n")
+    row = "| [Toy-1](../bugs/Toy-1/README.md) | A toy \\| one | user code | toy | `only` (-) |"
+    assert page.splitlines()[-1] == row
+    toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
+    assert "(retired) A toy |" in cli("list", "--markdown")[1]
 
 
 def test_all_runs_everything_but_what_is_retired_or_lacks_data(cli, toy, tmp_path):
