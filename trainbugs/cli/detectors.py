@@ -27,7 +27,7 @@ def _add_evaluate(to: Commands) -> None:
     text = "let detectors look at bugs, their fixed twins and clean controls, and score them"
     examples = [
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
-        "evaluate --detector my/own/one --bugs SO-60335387/digits --controls same",
+        "evaluate --detector my/own/one --bugs PyTorch-115607 --controls same",
     ]
     parser = add(to, "evaluate", evaluate_command, text, examples)
     parser.set_defaults(status=2)
