@@ -417,7 +417,7 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
     status, out, err = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only", "-q")
     assert status == 1 and "2 tool error" in out
-    assert len(err.splitlines()) == 2 and "crashes on Toy-1/only seed 0: tool_error: " in err
+    assert len(err.splitlines()) == 2 and "crashes on Toy-1/only/buggy seed 0: tool_error: " in err
     toy.write("fixed.py", "raise SystemExit('no')")
     status, _, err = cli("evaluate", "--detector", make("always"), *python, "--quiet")
     assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err and "always on" not in err
