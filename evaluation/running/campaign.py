@@ -161,7 +161,8 @@ def _do(checks: Sequence[Check], campaign: Campaign, store: Evaluations, session
     with closing(session.pool.do(jobs, _check)) as done:
         for number, (check, record) in enumerate(done, 1):
             records[check] = record
-            session.progress.line(f"[{number}/{len(jobs)}] {_label(check)}: {_ending(record)}")
+            say = session.progress.line if record.status in ("ok", "unsupported") else session.progress.note
+            say(f"[{number}/{len(jobs)}] {_label(check)}: {_ending(record)}")
     return records
 
 

@@ -27,7 +27,8 @@ def _add_env(to: Commands) -> None:
     build = "env build torch-2.2.2"
     examples = ["env list", build, f"{build} --torch-backend cpu", "env remove torch-2.2.2"]
     parser = add(to, "env", env_command, text, examples)
-    parser.add_argument("action", choices=("list", "build", "check", "remove"), metavar="list|build|check|remove")
+    actions = ("list", "build", "check", "remove")
+    parser.add_argument("action", choices=actions, metavar="|".join(actions), help="check: against the lock")
     parser.add_argument("names", nargs="*", metavar="NAME", help="of environments; list, check: default: all")
     parser.add_argument("--torch-backend", metavar="BACKEND", help="build: uv's option, e.g. cpu: smaller, not hashed")
     parser.add_argument("--force", action="store_true", help="build: anew, even if it is there")

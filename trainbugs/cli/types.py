@@ -48,7 +48,7 @@ def add(to: Commands, name: str, call: Call, text: str, examples: Sequence[str])
 
 def add_json(parser: argparse._ActionsContainer) -> None:
     """Add the option --json."""
-    parser.add_argument("--json", action="store_true", help="one JSON document on standard output, not a table")
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output instead")
 
 
 def add_quiet(parser: Parser) -> None:

@@ -425,8 +425,9 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
     assert err.splitlines()[0].startswith("scores/") and err.splitlines()[-1].startswith("records: ")
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
-    status, out, _ = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only")
+    status, out, err = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only", "-q")
     assert status == 1 and "2 tool error" in out
+    assert len(err.splitlines()) == 2 and "crashes on Toy-1/only/buggy seed 0: tool_error: " in err
     toy.write("fixed.py", "raise SystemExit('no')")
     status, _, err = cli("evaluate", "--detector", make("always"), *python, "--quiet")
     assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err and "always on" not in err
