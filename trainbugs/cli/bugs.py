@@ -29,7 +29,7 @@ def _add_reading(to: Commands) -> None:
     parser.add_argument("--max-seconds", type=float, metavar="S", help="all runs of the case took no longer, together")
     form = parser.add_mutually_exclusive_group()
     add_json(form)
-    form.add_argument("--markdown", action="store_true", help="a table for a README")
+    form.add_argument("--markdown", action="store_true", help="the page docs/bugs.md")
 
     examples = ["info SO-60335387", "info SO-60335387 --json"]
     parser = add(to, "info", info_command, "show what is known of a bug", examples)
