@@ -138,7 +138,7 @@ def bench_loader(arguments):
 def bench_watch(arguments):
     """Seconds of training on SO-60335387/digits, bare and under each of our detectors, in turns."""
     chosen = [detectors.load(ROOT, name) for name in ("api-sequence", "gradient-cycle", "optimizer-progress")]
-    plan = campaign.Campaign(chosen, bugs=["SO-60335387/digits"], with_controls=False, repeats=arguments.repeats)
+    plan = campaign.Campaign(chosen, bugs=["SO-60335387/digits"], controls="none", repeats=arguments.repeats)
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Catalog(ROOT), Options(results=Path(folder), device="cpu"), on_stderr())
         for record in campaign.run(plan, session).overheads:
@@ -151,14 +151,14 @@ READ_EVERY_FILE = """
 import sys
 from pathlib import Path
 from runner.results.record import read_record
-from trainbugs.cli.text import columns
+from trainbugs.cli.terminal import show_table
 records = [read_record(path) for path in Path(sys.argv[1]).rglob("*-seed*-*.json")]
 rows = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
 for made in sorted(records, key=lambda record: record.started):
     numbers = [f"{made.wall_s:.1f}", f"{made.peak_memory_mb:.0f}", str(len(made.metrics))]
     name = f"{made.bug}/{made.case}/{made.variant}"
     rows.append([name, str(made.seed), made.status, made.environment, made.torch or "-", made.device, *numbers])
-print(columns(rows))
+show_table(rows)
 """
 
 

@@ -34,7 +34,7 @@ def draw_case(
             f"{PREFIX[variant]}_{case.name}": _single(case, variant, runs) for variant, runs in done.items() if runs
         }
         if all(done.values()):
-            figures[f"compare_{case.name}"] = _compare(case, [record for runs in done.values() for record in runs])
+            figures[f"compare_{case.name}"] = compare(case, [record for runs in done.values() for record in runs])
         return [save(figure, directory / f"{name}.{kind}") for name, figure in figures.items() if only(name)]
 
 
@@ -48,7 +48,8 @@ def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
     return figure
 
 
-def _compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
+def compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
+    """Both variants in the same axes, from finished runs of both; raises MeasureError as `draw_case` does."""
     figure = new_figure(len(case.plot.panels))
     for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
         for line in panel.lines:

@@ -1,20 +1,26 @@
 """The figures of runs and their files; a figure that cannot be drawn does not stop the others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from plots.curves import compare as compare_curves
 from plots.curves import draw_case
-from plots.heatmap import draw_heatmaps
-from plots.style import Only
+from plots.heatmap import draw_heatmaps, heatmaps
+from plots.style import Only, styled
 from plots.summary import draw_summary
 from plots.versions import draw_versions
-from runner.bugs.model import Bug, Case
+from runner.bugs.model import VARIANTS, Bug, Case
 from runner.errors import MeasureError
 from runner.files.untrusted import brief
 from runner.results.expected import version_records
 from runner.results.record import RunRecord
 from runner.verdicts.affected import findings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -46,15 +52,38 @@ def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
         only = _everything if out else _committed(item.bug)
         draw_one = draw_heatmaps if item.case.plot.heatmap else draw_case
         try:
-            paths += draw_one(item.case, item.records, directory, kind, only)
+            with _naming(item.case):
+                paths += draw_one(item.case, item.records, directory, kind, only)
         except MeasureError as error:
-            problems.append(f"{item.case.id}: no curves: {error}")
-        except (ValueError, ArithmeticError) as error:
-            # For example text instead of a number, a number too large for an axis, a label that is not a valid formula.
-            problems.append(f"{item.case.id}: no curves: cannot be drawn: {brief(str(error))}")
+            problems.append(str(error))
     if out and runs:
         paths.append(draw_summary([(item.case, item.records) for item in runs], out, kind))
     return Drawn(tuple(paths), tuple(problems))
+
+
+def compare(item: CaseRuns) -> "Figure":
+    """The figure compare_<case>, buggy over fixed, which is not written.
+
+    Raises MeasureError where a variant has no finished run, or its records cannot be drawn.
+    """
+    done = [record for record in item.records if record.ok]
+    lacking = [variant for variant in VARIANTS if variant not in {record.variant for record in done}]
+    with _naming(item.case), styled():
+        if lacking:
+            raise MeasureError(f"there is no finished run of the {lacking[0]} variant")
+        return (heatmaps if item.case.plot.heatmap else compare_curves)(item.case, done)
+
+
+@contextmanager
+def _naming(case: Case) -> Iterator[None]:
+    """A context in which whatever cannot be drawn raises MeasureError with a line that names the case."""
+    try:
+        yield
+    except MeasureError as error:
+        raise MeasureError(f"{case.id}: no curves: {error}") from error
+    except (ValueError, ArithmeticError) as error:
+        # For example text instead of a number, a number too large for an axis, a label that is not a valid formula.
+        raise MeasureError(f"{case.id}: no curves: cannot be drawn: {brief(str(error))}") from error
 
 
 def _everything(name: str) -> bool:

@@ -31,23 +31,24 @@ def draw_heatmaps(
 
     The largest value over the seeds is drawn. Raises MeasureError where a metric that the map names is missing.
     """
-    assert case.plot.heatmap is not None
     done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
-    figures: dict[str, tuple[str, ...]] = {
-        f"{PREFIX[variant]}_{case.name}": (variant,) for variant in VARIANTS if done[variant]
-    }
+    figures = {f"{PREFIX[variant]}_{case.name}": runs for variant, runs in done.items() if runs}
     if all(done.values()):
-        figures[f"compare_{case.name}"] = VARIANTS
-    written = []
+        figures[f"compare_{case.name}"] = [record for runs in done.values() for record in runs]
     with styled():
-        for name, variants in figures.items():
-            if not only(name):
-                continue
-            cells = {variant: _cells(case.plot.heatmap, done[variant]) for variant in variants}
-            figure = _draw(case.plot.heatmap, cells)
-            figure.suptitle(f"{case.id}, {' and '.join(variants)}{seeds_text([r for v in variants for r in done[v]])}")
-            written.append(save(figure, directory / f"{name}.{kind}"))
-    return written
+        return [
+            save(heatmaps(case, runs), directory / f"{name}.{kind}") for name, runs in figures.items() if only(name)
+        ]
+
+
+def heatmaps(case: Case, records: Sequence[RunRecord]) -> "Figure":
+    """The heat maps of the variants of these finished runs, side by side; raises MeasureError as `draw_heatmaps`."""
+    assert case.plot.heatmap is not None
+    variants = [variant for variant in VARIANTS if any(record.variant == variant for record in records)]
+    cells = {v: _cells(case.plot.heatmap, [record for record in records if record.variant == v]) for v in variants}
+    figure = _draw(case.plot.heatmap, cells)
+    figure.suptitle(f"{case.id}, {' and '.join(variants)}{seeds_text(records)}")
+    return figure
 
 
 def _cells(heatmap: Heatmap, runs: Sequence[RunRecord]) -> Cells:

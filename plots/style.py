@@ -37,7 +37,9 @@ SETTINGS: dict[Any, Any] = {
     "axes.grid": True,
     "grid.alpha": 0.3,
     "legend.frameon": False,
+    # Files, and what is shown, have this resolution.
     "savefig.dpi": 120,
+    "figure.dpi": 120,
     # With a fixed salt, the same records give the same file, whenever and wherever they are drawn.
     "svg.hashsalt": "trainbugs",
 }
@@ -52,9 +54,9 @@ def styled() -> Iterator[None]:
 
 def new_figure(panels: int) -> "Figure":
     """An empty figure, wide enough for that many panels side by side. Without pyplot it needs no screen."""
-    from matplotlib.figure import Figure
+    from plots.notebook import NotebookFigure
 
-    return Figure(figsize=(PANEL_INCHES[0] * panels, PANEL_INCHES[1]), layout="constrained")
+    return NotebookFigure(figsize=(PANEL_INCHES[0] * panels, PANEL_INCHES[1]), layout="constrained")
 
 
 def seeds_text(records: "Sequence[RunRecord]") -> str:

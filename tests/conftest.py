@@ -76,7 +76,7 @@ def toy_environment(toy: Toy, wheelhouse: Path) -> Path:
 @pytest.fixture
 def cli(toy, monkeypatch, tmp_path, capsys):
     """Call the program on the toy catalogue, in an empty directory; returns (exit status, stdout, stderr)."""
-    monkeypatch.setattr(api, "load", lambda: toy.catalog)
+    monkeypatch.setattr(api, "load", lambda root=None: toy.catalog)
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):

@@ -1,9 +1,34 @@
 """Silent training bugs of PyTorch programs, reproduced for real.
 
-The Python interface for notebooks is `load`, `run` and `results`; it is documented in `trainbugs.api`.
+The Python interface, for notebooks, is documented in `trainbugs.api` and shown in docs/python.md.
 """
 
-from trainbugs.api import load, results, run
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["load", "results", "run"]
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from trainbugs.api import bugs, load, outcomes, plot, records, run, scores
+
+    __version__: str
+
+__all__ = ["bugs", "load", "outcomes", "plot", "records", "run", "scores"]
+
+
+def __getattr__(name: str) -> Any:
+    """A function of the interface, or the version, when it is first used: importing the package loads nothing else."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("trainbugs")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from trainbugs.shadowing import shadowed
+
+    problem = shadowed()
+    if problem:
+        raise ImportError(problem)
+    return getattr(import_module("trainbugs.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -1,32 +1,63 @@
-"""The Python interface, for notebooks: `load` the catalogue, `run` bugs, read `results` as a pandas table.
+"""The Python interface, for notebooks: bugs, records, scores and figures, and runs; docs/python.md shows it.
 
 >>> import trainbugs
->>> trainbugs.load().bug("PyTorch-115607").title
->>> outcome = trainbugs.run("PyTorch-115607/simple")[0]
->>> outcome.verdict.outcome
-'REPRODUCED'
->>> trainbugs.results()  # one row per record
+>>> trainbugs.bugs()  # one row a case
+>>> trainbugs.plot("PyTorch-115607/simple")
+>>> trainbugs.run("PyTorch-115607/simple")
+[Outcome('PyTorch-115607/simple', REPRODUCED, drift 0, 2 runs)]
+>>> trainbugs.records("results", "PyTorch-115607")  # one row a record of a script
 """
 
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from runner.bugs.catalog import Catalog, default_root
+from runner.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
+    from trainbugs.sources import Source
+
+__all__ = ["bugs", "load", "outcomes", "plot", "records", "run", "scores"]
 
 
-def load(root: Path | None = None) -> Catalog:
-    """The catalogue: `.ids()`, `.bug(ID)`. `root` holds the folders bugs and environments; default: this checkout."""
-    return Catalog(root or default_root())
+def load(root: Path | str | None = None) -> Catalog:
+    """The catalogue: iterate over its bugs, or ask for `.ids()` and `.bug(ID)`.
+
+    `root` holds the folders bugs, environments and detectors; by default it is that of this package. Raises UsageError
+    where there is no folder bugs.
+    """
+    if root is None:
+        return Catalog(default_root())
+    if not (Path(root) / "bugs").is_dir():
+        raise UsageError(f"{str(root)!r} holds no folder bugs; expected the root of a catalogue")
+    return Catalog(Path(root))
 
 
-def run(*names: str, root: Path | None = None, **options: "Unpack[OptionValues]") -> "list[Outcome]":
+def bugs(root: Path | str | None = None) -> "pd.DataFrame":
+    """The catalogue as a table, one row a case.
+
+    `seconds` is the time of all expected runs of the case together, NaN where there are none. `needs` and `seeds` are
+    texts with commas. `trigger` is the iteration in which the fault first acts, `site_file`, `site_line` and `site_api`
+    say where it is. A bug that cannot be read is left out, with a warning.
+    """
+    import pandas as pd
+
+    from trainbugs.descriptions import case_rows
+
+    readable, problems = load(root).readable()
+    _warn(problems)
+    table = pd.DataFrame([row for bug in readable for row in case_rows(bug)])
+    return table if table.empty else table.astype({"seconds": "float64", "site_line": "Int64"})
+
+
+def run(*names: str, root: Path | str | None = None, **options: "Unpack[OptionValues]") -> "list[Outcome]":
     """Run BUG[/CASE[/VARIANT]] … and judge them: one Outcome (verdict, records, drift) per case.
 
     The options are those of `trainbugs run`, by the names of `runner.session.options.Options`: `seeds=[0, 1]`,
@@ -42,15 +73,87 @@ def run(*names: str, root: Path | None = None, **options: "Unpack[OptionValues]"
     return run_targets(catalog, targets, chosen, on_stderr())
 
 
-def results(*bugs: str, folder: Path | str = "results") -> "pd.DataFrame":
-    """The run records of a results folder, all or those of some bugs, as a table: one row per record of a script.
+def records(
+    source: "Source" = "expected",
+    *names: str,
+    folder: Path | str = "results",
+    root: Path | str | None = None,
+) -> "pd.DataFrame":
+    """Run records as a table, one row a record of a script: `records("expected", "SO-60335387")`.
 
-    Files that cannot be read are left out, each with a warning.
+    `source` is "expected" (the committed records of the catalogue, less its maps of versions) or "results" (those in
+    `folder`); `names` are BUG or BUG/CASE, by default all. The columns are those of the run (bug, case, variant, seed,
+    environment, torch, device …), its parameters as parameter.NAME, `record` (from 1) and metrics as metric.NAME. A
+    file that cannot be read is left out, with a warning. Raises UsageError for an unknown bug, a folder that does not
+    exist, or one without records of what is named.
     """
     from runner.results.export import frame
-    from runner.results.store import Store
+    from trainbugs import sources
 
-    records = Store(Path(folder)).records(bugs)
-    for problem in records.problems:
-        warnings.warn(problem, stacklevel=2)
-    return frame(records)
+    catalog, own = load(root), Path(folder)
+    sources.check_source(source, own)
+    found, problems = sources.expected(catalog, names) if source == "expected" else sources.results(catalog, names, own)
+    _warn(problems)
+    return frame(found)
+
+
+def scores(
+    source: "Source" = "expected",
+    *detectors: str,
+    folder: Path | str = "results",
+    root: Path | str | None = None,
+) -> "pd.DataFrame":
+    """The scores of detectors, all or those named: one row a detector, kind of references and rule, as in scores.csv.
+
+    `source` is "expected" (the committed records of the catalogue) or "results" (those in `folder`). Raises UsageError
+    for a detector without records there, ResultsError or CatalogError for a file that cannot be read.
+    """
+    from evaluation.scoring import scores as scoring
+    from trainbugs import sources
+
+    read = sources.evaluated(load(root).root, detectors, source, Path(folder))
+    return scoring.scores(scoring.outcomes(read.checks, read.rules), read.overheads)
+
+
+def outcomes(
+    source: "Source" = "expected",
+    *detectors: str,
+    folder: Path | str = "results",
+    root: Path | str | None = None,
+) -> "pd.DataFrame":
+    """What is behind `scores`: one row a program and rule of a detector (whether it alarmed, and when).
+
+    The columns are those of outcomes.csv; parameters and errors are those of `scores`.
+    """
+    from evaluation.scoring import scores as scoring
+    from trainbugs import sources
+
+    read = sources.evaluated(load(root).root, detectors, source, Path(folder))
+    return scoring.outcomes(read.checks, read.rules)
+
+
+def plot(
+    case: str, source: "Source" = "expected", folder: Path | str = "results", root: Path | str | None = None
+) -> "Figure":
+    """The figure of a case, buggy over fixed, as `trainbugs figures` draws it; nothing is written.
+
+    `case` is BUG/CASE, or BUG where the bug has one case. `source` is "expected" (the committed records) or "results"
+    (the runs behind the last verdict in `folder`). A notebook shows the figure as the last value of a cell;
+    `.savefig("name.pdf")` keeps it. Raises UsageError for an unknown case or one without records, ResultsError for a
+    record that cannot be read, MeasureError where no finished run of a variant is there or it cannot be drawn.
+    """
+    from plots.figures import CaseRuns, compare
+    from trainbugs import sources
+
+    sources.check_source(source, Path(folder))
+    targets = sources.cases(load(root), [case])
+    if len(targets) != 1:
+        raise UsageError(f"{case} has several cases; name one of {', '.join(target.case.id for target in targets)}")
+    runs = sources.behind_verdict(targets[0], source, Path(folder))
+    return compare(CaseRuns(targets[0].bug, targets[0].case, tuple(runs)))
+
+
+def _warn(problems: Iterable[str]) -> None:
+    """Warn of files that cannot be read, in the name of the caller of the interface."""
+    for problem in problems:
+        warnings.warn(problem, stacklevel=3)

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from evaluation.catalog import controls
+from evaluation.catalog.controls import Controls
 from evaluation.model import REFERENCES, Detector, Reference
 from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running import overhead
@@ -27,12 +29,13 @@ USUAL = "SO-60335387/digits"
 class Campaign:
     """What to evaluate. `bugs` are BUG or BUG/CASE (none: all whose data is there); None for `overhead_on`: no timing.
 
-    `references` are the kinds that detectors with reference runs are given.
+    `controls`: all of them, those in the `same` environments as the bugs, or none. `references` are the kinds that
+    detectors with reference runs are given.
     """
 
     detectors: Sequence[Detector]
     bugs: Sequence[str] = ()
-    with_controls: bool = True
+    controls: Literal["all", "same", "none"] = "all"
     references: tuple[Reference, ...] = REFERENCES
     overhead_on: str | None = USUAL
     repeats: int = 3
@@ -76,7 +79,8 @@ def run(campaign: Campaign, session: Session) -> Result:
     baselines = Baselines(session, clean)
     guarded = (root / "bugs", root / "detectors", results)
     settings = Settings(store, guarded, baselines.with_losses, campaign.timeout_s)
-    targets = [*_targets(campaign, session), *(clean.targets() if campaign.with_controls else ())]
+    targets = _targets(campaign, session)
+    targets += _controls(campaign.controls, clean, targets, session)
     subjects = baselines.subjects(targets, session.options.seeds)
     # In an order that has nothing to do with which is which: a detector might remember.
     samples = sorted(baselines.bare(subjects), key=lambda sample: sample.subject.run.key)
@@ -109,11 +113,24 @@ def _targets(campaign: Campaign, session: Session) -> list[Target]:
             raise UsageError(f"{target.case.id}: a detector is scored on both variants; name BUG or BUG/CASE")
     left_out = [t for t in named if t.case.program.data and session.options.data is None and not campaign.bugs]
     for target in left_out:
-        session.progress.line(f"{target.case.id}: left out, it needs --data; name it to let it download")
+        session.progress.note(f"{target.case.id}: left out, it needs --data; name it to let it download")
     targets = [target for target in named if target not in left_out]
     if campaign.overhead_on not in (None, USUAL, *(target.case.id for target in targets)):
         raise UsageError(f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none")
     return targets
+
+
+def _controls(which: str, clean: Controls, bugs: Sequence[Target], session: Session) -> list[Target]:
+    """The controls to show; a line says which are left out for their environment."""
+    if which == "none":
+        return []
+    same = {variant.environment for target in bugs for variant in target.case.program.variants.values()}
+    targets = clean.targets()
+    kept = [t for t in targets if which == "all" or t.case.program.variants["fixed"].environment in same]
+    left_out = [target.case.name for target in targets if target not in kept]
+    if left_out:
+        session.progress.line(f"left out, of other environments than the bugs: control {', '.join(left_out)}")
+    return kept
 
 
 def _plan(evaluation: Evaluation, samples: Sequence[Sample], baselines: Baselines) -> list[Check]:
@@ -144,7 +161,8 @@ def _do(checks: Sequence[Check], campaign: Campaign, store: Evaluations, session
     with closing(session.pool.do(jobs, _check)) as done:
         for number, (check, record) in enumerate(done, 1):
             records[check] = record
-            session.progress.line(f"[{number}/{len(jobs)}] {_label(check)}: {_ending(record)}")
+            say = session.progress.line if record.status in ("ok", "unsupported") else session.progress.note
+            say(f"[{number}/{len(jobs)}] {_label(check)}: {_ending(record)}")
     return records
 
 

@@ -55,7 +55,7 @@ class Evaluation:
     def __init__(self, detector: Detector, how: Reference, settings: Settings, progress: Progress) -> None:
         self.detector, self.how, self.settings, self.progress = detector, how, settings, progress
         self.digest = detector_digest(detector)
-        self.revision = provenance.git_revision(detector.directory)
+        self.revision = provenance.revision(detector.directory)
         self._scratch = Path()
         self._adapter: Once[Adapter] = Once()
         self._learnt: Once[tuple[Path, Answer | None, float]] = Once()

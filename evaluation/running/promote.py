@@ -14,7 +14,7 @@ from runner.errors import UsageError
 
 def refuse_part(campaign: Campaign, seeds: tuple[int, ...] | None) -> None:
     """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs."""
-    whole = not campaign.bugs and campaign.with_controls and set(campaign.references) >= set(REFERENCES) - {"none"}
+    whole = not campaign.bugs and campaign.controls == "all" and set(campaign.references) >= set(REFERENCES) - {"none"}
     if not whole or seeds is not None or campaign.overhead_on is None:
         raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")
 

@@ -1,6 +1,6 @@
 """Scores of detectors: records of checks -> one row a (detector, references, rule), by pandas.
 
-Every formula is in detectors/README.md, section "Scores".
+Every formula is in docs/detectors.md, section "Scores".
 """
 
 import math

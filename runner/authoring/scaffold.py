@@ -5,10 +5,23 @@ from pathlib import Path
 
 from runner.bugs.model import VARIANTS
 from runner.environments import spec
-from runner.errors import ResultsError, UsageError
+from runner.errors import CatalogError, ResultsError, UsageError
+from runner.verdicts.affected import version_order
 
 SKELETON = Path(__file__).with_name("skeleton")
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def default_environment(root: Path) -> str:
+    """The newest environment of PyTorch alone that is built here, so that nothing is downloaded; else the newest one.
+
+    Raises CatalogError where `root` has no environment.
+    """
+    names = [name for name in spec.names(root) if name.startswith("torch-")] or spec.names(root)
+    if not names:
+        raise CatalogError(f"{root / 'environments'} holds no environment")
+    built = [name for name in names if spec.find(spec.load(root, name))]
+    return max(built or names, key=version_order)
 
 
 def new(name: str, directory: Path, root: Path, environment_name: str) -> list[Path]:

@@ -1,13 +1,13 @@
 """The catalogue: reads bugs/<ID>/config.json into frozen objects."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from runner.bugs.config import Config, WrittenCase
-from runner.bugs.model import VARIANTS, Bug, Case, GroundTruth, Oracle, Plot, Program, Target, Variant
+from runner.bugs.model import VARIANTS, Bug, Case, GroundTruth, Oracle, Plot, Program, Target, Variant, counted
 from runner.errors import CatalogError, UsageError
 from runner.files import untrusted
 from runner.files.structs import MismatchError, as_struct, near
@@ -15,6 +15,8 @@ from runner.files.structs import MismatchError, as_struct, near
 T = TypeVar("T")
 
 MAX_CONFIG_BYTES = 1_000_000
+# It has the catalogue in a wheel. In a checkout it holds links to the folders of the top level.
+_PACKAGE = Path(__file__).resolve().parents[2] / "trainbugs"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -23,6 +25,20 @@ class Catalog:
     """The bugs under `root/bugs`, each read when it is asked for, so that a malformed one does not block the others."""
 
     root: Path
+
+    def __len__(self) -> int:
+        return len(self.ids())
+
+    def __iter__(self) -> Iterator[Bug]:
+        """Read the bugs one by one, by their IDs; raises CatalogError for one that cannot be read."""
+        return (self.bug(name) for name in self.ids())
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a bug of that ID."""
+        return isinstance(name, str) and self._has(name)
+
+    def __repr__(self) -> str:
+        return f"Catalog({str(self.root)!r}, {counted(len(self), 'bug')})"
 
     def ids(self) -> tuple[str, ...]:
         """The sorted IDs of all directories with a config.json; none is read."""
@@ -35,6 +51,16 @@ class Catalog:
     def active(self) -> tuple[str, ...]:
         """The IDs of bugs that are not retired; raises CatalogError for one that cannot be read."""
         return tuple(name for name in self.ids() if self.bug(name).retired is None)
+
+    def readable(self) -> tuple[list[Bug], list[str]]:
+        """The bugs that can be read, and a line for each other one."""
+        bugs, problems = [], []
+        for name in self.ids():
+            try:
+                bugs.append(self.bug(name))
+            except CatalogError as error:
+                problems.append(str(error))
+        return bugs, problems
 
     def bug(self, name: str) -> Bug:
         """The bug of that ID, or the bug directory at that path; raises UsageError or CatalogError."""
@@ -83,14 +109,22 @@ class Catalog:
 
 
 def default_root() -> Path:
-    """The directory that holds `bugs` and `environments`: the checkout that this package was installed from.
+    """The directory that holds `bugs`, `environments` and `detectors`: the checkout, or the installed package.
 
     Raises CatalogError where it has no folder `bugs`.
     """
-    root = Path(__file__).resolve().parents[2]
+    root = (_PACKAGE / "bugs").resolve().parent
     if not (root / "bugs").is_dir():
-        raise CatalogError(f"{root} holds no folder bugs; install from a checkout with `pip install -e .`")
+        raise CatalogError(f"{root} holds no folder bugs: this copy of trainbugs is not whole; install it again")
     return root
+
+
+def installed_root() -> Path | None:
+    """The directory of the catalogue where it is that of an installed package; None in a checkout.
+
+    An installed catalogue is read only, and its version is the package's.
+    """
+    return None if (_PACKAGE / "bugs").is_symlink() else default_root()
 
 
 def _holds_config(directory: Path) -> bool:

@@ -24,6 +24,11 @@ Metric = Annotated[Text, Meta(description="The field of a record; a number, or a
 Where = Annotated[Mapping[str, Scalar], Meta(description="Only records whose fields have these values.")]
 
 
+def counted(number: int, thing: str) -> str:
+    """For example `1 case`, `3 cases`."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
 class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of the parts of config.json that are used as they are written."""
 
@@ -208,6 +213,9 @@ class Case(Struct, frozen=True):
         """BUG/CASE."""
         return f"{self.bug}/{self.name}"
 
+    def __repr__(self) -> str:
+        return f"Case({self.id!r}, {counted(len(self.program.seeds), 'seed')}{', benign' if self.benign else ''})"
+
 
 class Bug(Struct, frozen=True):
     """A bug, as config.json describes it. `retired` is the day and the reason; it then runs only when it is named."""
@@ -253,6 +261,9 @@ class Bug(Struct, frozen=True):
         """The folder of the bug's expected records and figures."""
         return self.directory / "expected"
 
+    def __repr__(self) -> str:
+        return f"Bug({self.id!r}, {counted(len(self.cases), 'case')}{', retired' if self.retired else ''})"
+
 
 class Target(Struct, frozen=True):
     """A case and the variants of it to run: what a user names by BUG, BUG/CASE or BUG/CASE/VARIANT."""
@@ -260,3 +271,6 @@ class Target(Struct, frozen=True):
     bug: Bug
     case: Case
     variants: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Target({self.case.id!r}, {' and '.join(self.variants)})"

@@ -75,7 +75,7 @@ class ClusterQueue(RunQueue):
         def look(running: Jobs, waiting: Jobs) -> None:
             trouble = self.cluster.trouble()
             if trouble and not printed:
-                self.progress.line(trouble)
+                self.progress.note(trouble)
             printed[:] = [trouble] if trouble else []
             board.look(running, waiting)
 

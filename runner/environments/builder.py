@@ -151,7 +151,13 @@ def _uv(environment: Environment, arguments: list[str], venv: Path, progress: Pr
 
 
 def _run_uv(arguments: list[str], environment: Environment, venv: Path, progress: Progress) -> process.Finished:
-    from uv import find_uv_bin
+    try:
+        from uv import find_uv_bin
+    except ModuleNotFoundError as error:
+        raise EnvironmentBuildError(
+            f"environment {environment.name} is not there, and uv, which builds it, is not installed: "
+            "`pip install uv`, or name an interpreter that has torch by --python"
+        ) from error
 
     log = venv.with_name("uv.log")
     return process.run(

@@ -1,6 +1,7 @@
 """Runtimes: the interpreter and the device of a run, from the name of an environment or the user's own interpreter."""
 
 import hashlib
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -72,7 +73,7 @@ class Runtimes:
 
     def _own_python(self) -> Runtime:
         assert self.python is not None
-        own = probe(self.python.absolute())
+        own = probe(_interpreter(self.python))
         packages = sorted(f"{name}=={version}" for name, version in own.packages.items())
         lock = hashlib.sha256("\n".join(packages).encode()).hexdigest()
         return Runtime("own", own.path, own.python, own.torch, lock, None, *self._on(own, str(own.path)))
@@ -107,3 +108,9 @@ class Runtimes:
                 "devices; try --device cpu"
             )
         return "cuda" if requested == "auto" else requested, interpreter.devices[index], interpreter.driver
+
+
+def _interpreter(path: Path) -> Path:
+    """The absolute path of an interpreter; a bare name like python3 that is no file here is looked for on PATH."""
+    command = shutil.which(path) if len(path.parts) == 1 and not path.exists() else None
+    return Path(command or path).absolute()

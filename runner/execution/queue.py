@@ -47,7 +47,8 @@ class RunQueue:
         ]
         with closing(self._do(jobs)) as done:
             for run, record in ((run, record) for same, record in done for run in same):
-                self.progress.line(f"[{next(number)}/{total}] {what}{run.name}: {self._ended(record)}")
+                say = self.progress.line if record.ok else self.progress.note
+                say(f"[{next(number)}/{total}] {what}{run.name}: {self._ended(record)}")
                 yield run, record
 
     def _find(self, run: Run) -> RunRecord | None:

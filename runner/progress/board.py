@@ -86,8 +86,12 @@ class Board(Generic[T]):
         self.progress.status(lambda: table(self.pace.ended, self.total, rows, self._left(rows, waiting)))
 
     def _left(self, rows: Sequence[TaskRow], waiting: Sequence[T]) -> float | None:
-        """Seconds until all jobs are done, if no slot is ever idle; None before the first job has ended."""
-        if not self.pace.ended:
+        """Seconds until all jobs are done, if no slot is ever idle.
+
+        None as long as no job has ended and those expected of some job are not known.
+        """
+        expected = [row.seconds for row in rows] + [job.seconds for job in waiting]
+        if not self.pace.ended and None in expected:
             return None
         of_running = sum(max(0.0, self.pace.of(row.seconds) - row.elapsed) for row in rows)
         return (of_running + sum(self.pace.of(job.seconds) for job in waiting)) / max(1, self.at_once())

@@ -14,25 +14,34 @@ EVERY_S = 0.2
 
 @dataclass
 class Progress:
-    """Writes progress to a stream; `on_stderr` makes the usual one, so that standard output holds results only."""
+    """Writes progress to a stream; `on_stderr` makes the usual one, so that standard output holds results only.
+
+    If it is `quiet`, it writes notes only.
+    """
 
     stream: TextIO
+    quiet: bool = False
     rows: int = 0
     shown: float = 0.0
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def line(self, text: str) -> None:
-        """Write a line that stays."""
+        """Write a line of progress, which stays."""
+        if not self.quiet:
+            self.note(text)
+
+    def note(self, text: str) -> None:
+        """Write a line that matters whoever reads it: what went wrong, what was left out."""
         with self.lock:
             self._write(self._wipe() + text + "\n")
 
     def status(self, text: Callable[[], str]) -> None:
         """Show a text until the next one; `text` is called only when shown: on a terminal, every EVERY_S seconds."""
-        if not self.stream.isatty() or time.monotonic() < self.shown + EVERY_S:
+        if self.quiet or not self.stream.isatty() or time.monotonic() < self.shown + EVERY_S:
             return
         with self.lock:
             self.shown = time.monotonic()
-            width = shutil.get_terminal_size().columns
+            width = terminal_width(self.stream)
             lines = [line[: width - 1] for line in text().splitlines()]
             wipe, self.rows = self._wipe(), len(lines)
             self._write(wipe + "\n".join(lines))
@@ -52,6 +61,16 @@ class Progress:
         return wipe
 
 
+def terminal_width(stream: TextIO) -> int:
+    """The columns of the terminal behind a stream; COLUMNS takes precedence."""
+    try:
+        own = os.get_terminal_size(stream.fileno())
+    except OSError:
+        own = os.terminal_size((0, 0))
+    # It asks standard output, which may be a file while the stream is a terminal.
+    return shutil.get_terminal_size(own).columns or 80
+
+
 def discard(stream: TextIO) -> None:
     """Discard all that is written from now on: the reader has gone, which is no reason to stop what is running.
 
@@ -62,6 +81,6 @@ def discard(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-def on_stderr() -> Progress:
+def on_stderr(quiet: bool = False) -> Progress:
     """Progress on standard error."""
-    return Progress(sys.stderr)
+    return Progress(sys.stderr, quiet)

@@ -20,15 +20,16 @@ def expected_path(bug: Bug, record: RunRecord) -> Path:
 
 def expected_records(bug: Bug, case: str) -> list[RunRecord]:
     """The expected records of a case, by name; raises ResultsError for one that cannot be read."""
-    return [read_record(path) for path in _expected_paths(bug, case)]
+    return [read_record(path) for path in expected_paths(bug, case)]
 
 
 def expected_seconds(bug: Bug, case: str) -> list[float]:
     """The `wall_s` (seconds) of each expected record of a case; raises ResultsError. Metrics are not read."""
-    return [_wall_s(path) for path in _expected_paths(bug, case)]
+    return [_wall_s(path) for path in expected_paths(bug, case)]
 
 
-def _expected_paths(bug: Bug, case: str) -> list[Path]:
+def expected_paths(bug: Bug, case: str) -> list[Path]:
+    """The files of the expected records of a case, by name."""
     return sorted((bug.expected / case).glob("*-seed*.json"))
 
 

@@ -6,13 +6,27 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+from runner.bugs.catalog import installed_root
 from runner.errors import ProcessError
 from runner.sandbox.env import inherited
 from runner.sandbox.process import output
 
 
-def git_revision(directory: Path) -> str | None:
-    """The commit of a bug's `directory`, with `-dirty` where what is run differs from it; None outside of git."""
+def revision(directory: Path) -> str | None:
+    """The state of a bug's or a detector's `directory`: the package's version, where it is part of an installed one.
+
+    Elsewhere the commit, with `-dirty` where what is run differs from it; None outside of git.
+    """
+    root = installed_root()
+    if root is not None and directory.is_relative_to(root):
+        from importlib.metadata import version
+
+        # The package may be installed within a repository, of which it is no part.
+        return f"trainbugs-{version('trainbugs')}"
+    return _git_revision(directory)
+
+
+def _git_revision(directory: Path) -> str | None:
     git = shutil.which("git")
     if git is None:
         return None

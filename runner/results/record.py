@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from runner.bugs.model import Name, Record, Scalar
+from runner.bugs.model import Name, Record, Scalar, counted
 from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.files.atomic import finite
@@ -83,6 +83,11 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
         """Whether the run ended as it should."""
         return self.status == "ok"
 
+    def __repr__(self) -> str:
+        run = f"{self.bug}/{self.case}/{self.variant}"
+        repeat = f", repeat {self.repeat}" if self.repeat > 1 else ""
+        return f"RunRecord({run!r}, seed {self.seed}{repeat}, {self.status}, {counted(len(self.metrics), 'record')})"
+
 
 class JudgedRun(Struct, frozen=True, kw_only=True):
     """A run behind a verdict: the fields that identify its record."""
@@ -125,6 +130,11 @@ class VerdictRecord(Struct, frozen=True, kw_only=True):
     repeats: Repeats | None = None
     checks: tuple[CheckedStatement, ...]
     runs: Annotated[tuple[JudgedRun, ...], Meta(min_length=1)]
+
+    def __repr__(self) -> str:
+        return (
+            f"VerdictRecord('{self.bug}/{self.case}', {self.verdict or 'no verdict'}, {counted(len(self.runs), 'run')})"
+        )
 
 
 def run_name(record: RunRecord) -> str:

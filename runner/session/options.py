@@ -48,7 +48,7 @@ class Options:
     gpus: tuple[int, ...] = option("--gpus", "GPUs to use, one run each at a time", (), "0,1")
     per_gpu: int = option("--runs-per-gpu", "that many at a time; default: 1", 1, "K")
     executor: str = option("--executor", "dask:HOST:PORT, dask:FILE or slurm; default: this machine", "local", "WHERE")
-    inject: bool = option("--inject", "put the fault back into a release that has it no more (see README)", False)
+    inject: bool = option("--inject", "put the fault back into a release that has it no more: docs/versions.md", False)
     results: Path = option("--results", "default: ./results", Path("results"), "DIR")
     keep: bool = True
 

@@ -1,9 +1,10 @@
 """Promotion of records to expected ones: those of REPRODUCED cases, and those of maps of versions."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from runner.bugs.catalog import installed_root
 from runner.errors import UsageError
 from runner.files.atomic import write_json
 from runner.results.expected import VERSIONS, expected_path, version_path, version_records
@@ -11,6 +12,14 @@ from runner.results.record import encode
 from runner.session.version_sweep import VersionMap
 from runner.verdicts.outcome import Outcome
 from runner.verdicts.verdict import REPRODUCED
+
+
+def refuse_installed(what: str, directories: Iterable[Path]) -> None:
+    """Raise UsageError for the first of the directories that is part of an installed package, which stays as it is."""
+    root = installed_root()
+    for directory in directories:
+        if root is not None and directory.is_relative_to(root):
+            raise UsageError(f"{what} needs a checkout: {directory} is part of the installed package")
 
 
 def promote_runs(outcomes: Sequence[Outcome]) -> list[Path]:

@@ -97,7 +97,7 @@ class Session:
             raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
         if case.program.data and self.data is None and not options.network:
             raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
-        revision = provenance.git_revision(target.bug.directory)
+        revision = provenance.revision(target.bug.directory)
         scripts = {
             name: read_scripts(target.bug, case.program.variants[name], options.inject) for name in target.variants
         }
@@ -136,7 +136,7 @@ class Session:
         try:
             return drift(target.case, records, expected_records(target.bug, target.case.name))
         except ResultsError as error:
-            self.progress.line(f"{target.case.id}: no drift: {error}")
+            self.progress.note(f"{target.case.id}: no drift: {error}")
             return None
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from runner.bugs.model import Target
+from runner.bugs.model import Target, counted
 from runner.results.record import CheckedStatement, JudgedRun, Repeats, RunRecord, VerdictRecord
 from runner.verdicts.repeatability import Repeatability
 from runner.verdicts.verdict import Verdict
@@ -21,6 +21,12 @@ class Outcome:
     drift: float | None
     injected: bool = False
     repeatability: Repeatability | None = None
+
+    def __repr__(self) -> str:
+        drift = "" if self.drift is None else f", drift {self.drift:.2g}"
+        injected = ", injected" if self.injected else ""
+        verdict, runs = self.verdict.outcome or "no verdict", counted(len(self.records), "run")
+        return f"Outcome({self.target.case.id!r}, {verdict}{drift}, {runs}{injected})"
 
 
 def summary(outcome: Outcome) -> VerdictRecord:

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
-from runner.bugs.model import VARIANTS, Case, Expectation, Record
+from runner.bugs.model import VARIANTS, Case, Expectation, Record, counted
 from runner.errors import MeasureError
 from runner.files.atomic import finite
 from runner.results.record import RunRecord
@@ -24,6 +25,10 @@ class Check:
     seed: int
     holds: bool | None
     explanation: str
+
+    def __repr__(self) -> str:
+        said = {True: "holds", False: "fails", None: "undecided"}[self.holds]
+        return f"Check({shorten(self.expectation.statement, 60, placeholder=' ...')!r}, seed {self.seed}, {said})"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,10 @@ class Verdict:
     def failed(self) -> bool:
         """Whether an expectation does not hold."""
         return any(check.holds is False for check in self.checks)
+
+    def __repr__(self) -> str:
+        checks = counted(len(self.checks), "check")
+        return f"Verdict({self.case.id!r}, {self.outcome or 'no verdict'}, {checks})"
 
 
 def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:

@@ -51,7 +51,7 @@ def test_curves_are_mean_and_range_of_the_seeds(toy):
 
 
 def test_compare_lays_both_over_each_other(toy):
-    figure = curves._compare(toy.bug.cases["only"], toy.run(seeds=(0,)).records)
+    figure = curves.compare(toy.bug.cases["only"], toy.run(seeds=(0,)).records)
     buggy, fixed = figure.axes[0].lines
     assert (buggy.get_label(), np.asarray(buggy.get_ydata()).tolist()) == ("buggy", [1, 2, 3])
     assert (fixed.get_label(), np.asarray(fixed.get_ydata()).tolist()) == ("fixed", [2, 4, 6])
@@ -139,7 +139,7 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
 
 def test_the_comparison_shows_what_the_expected_records_say():
     bug = Catalog(ROOT).bug("PyTorch-115607")
-    figure = curves._compare(bug.cases["complex"], expected_records(bug, "complex"))
+    figure = curves.compare(bug.cases["complex"], expected_records(bug, "complex"))
     step, distance = figure.axes
     lines = {line.get_label(): np.asarray(line.get_ydata()) for line in step.lines}
     assert list(lines["buggy, dynamo"]) == [1, 2, 3, 3, 3, 3]

@@ -59,7 +59,7 @@ def test_controls_learn_what_they_are_to_learn(tmp_path):
 @pytest.mark.real
 def test_a_tool_that_crashes_on_compiled_code_has_found_nothing(tmp_path):
     result, table = evaluate(
-        tmp_path, "traincheck", bugs=["PyTorch-115607/simple"], with_controls=False, references=("same",)
+        tmp_path, "traincheck", bugs=["PyTorch-115607/simple"], controls="none", references=("same",)
     )
     assert {record.status for record in result.checks} == {"tool_error"}
     assert "dynamo" in result.checks[0].reason and not table.alarmed.any()
@@ -85,7 +85,7 @@ def test_what_traincheck_needs_without_a_gpu_reaches_spawned_processes(tmp_path)
 
 @pytest.mark.real
 def test_static_tools_and_learning_ones(tmp_path):
-    _, table = evaluate(tmp_path, "dslinter", "torchfix", "pyod", bugs=["SO-60335387/digits"], with_controls=False)
+    _, table = evaluate(tmp_path, "dslinter", "torchfix", "pyod", bugs=["SO-60335387/digits"], controls="none")
     found = {(r.detector, r.references, r.rule): r.alarmed for r in table.itertuples() if r.kind == "buggy"}
     accused = {(r.detector, r.references, r.rule): r.alarmed for r in table.itertuples() if r.kind == "fixed"}
     assert found["dslinter", "none", "zero-grad"] and not accused["dslinter", "none", "zero-grad"]
@@ -95,8 +95,8 @@ def test_static_tools_and_learning_ones(tmp_path):
 
 @pytest.mark.real
 def test_the_page_leads_to_a_working_detector(tmp_path):
-    """Files and commands of detectors/README.md, word by word."""
-    text = (ROOT / "detectors" / "README.md").read_text()
+    """Files and commands of docs/detectors.md, word by word."""
+    text = (ROOT / "docs" / "detectors.md").read_text()
     files = re.findall(r"`(my-[a-z]+/[a-z]+\.(?:json|py))`[^`]*```(?:json|python)\n(.*?)```", text, re.DOTALL)
     assert [name for name, _ in files] == [
         "my-detector/detector.json", "my-detector/monitor.py", "my-linter/detector.json", "my-linter/adapter.py",

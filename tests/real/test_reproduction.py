@@ -152,7 +152,7 @@ def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place
 @every_case_without_data
 def test_our_detectors_are_silent_on_every_fixed_variant(place, target, results):
     chosen = [detectors.load(ROOT, name) for name in OWN]
-    plan = campaign.Campaign(chosen, bugs=[target], with_controls=False, overhead_on=None)
+    plan = campaign.Campaign(chosen, bugs=[target], controls="none", overhead_on=None)
     options = Options(results=results / "results", device="cpu", keep=False, jobs=2)
     result = campaign.run(plan, Session(CATALOG, options, on_stderr()))
     assert {record.status for record in result.checks} == {"ok"} and not result.broken

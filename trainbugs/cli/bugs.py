@@ -1,15 +1,17 @@
 """Subcommands about the catalogue: list, info, checkout, new, validate."""
 
-import json
 import sys
 from argparse import Namespace
 from pathlib import Path
 
+from runner.bugs.catalog import installed_root
 from runner.errors import CatalogError
 from runner.session.selection import Filter
 from trainbugs import api
-from trainbugs.cli.text import columns, describe, details, listing, markdown
-from trainbugs.cli.types import Commands, add
+from trainbugs.cli.documents import of_bug, print_json
+from trainbugs.cli.terminal import show_table, show_text
+from trainbugs.cli.text import details, listing, markdown
+from trainbugs.cli.types import Commands, add, add_json
 
 
 def add_commands(to: Commands) -> None:
@@ -21,16 +23,18 @@ def add_commands(to: Commands) -> None:
 def _add_reading(to: Commands) -> None:
     examples = ["list", "list --label compiler --max-seconds 30", "list --needs 2-processes", "list --json"]
     parser = add(to, "list", list_command, "show the bugs and their cases", examples)
+    parser.add_argument("bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all")
     parser.add_argument("--label", metavar="TEXT", help="of this location, or with this in root cause or symptom")
     parser.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
     parser.add_argument("--max-seconds", type=float, metavar="S", help="all runs of the case took no longer, together")
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--markdown", action="store_true", help="as a table for a README")
+    form = parser.add_mutually_exclusive_group()
+    add_json(form)
+    form.add_argument("--markdown", action="store_true", help="the page docs/bugs.md")
 
     examples = ["info SO-60335387", "info SO-60335387 --json"]
     parser = add(to, "info", info_command, "show what is known of a bug", examples)
     parser.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_json(parser)
 
 
 def _add_writing(to: Commands) -> None:
@@ -43,28 +47,33 @@ def _add_writing(to: Commands) -> None:
     examples = ["new PyTorch-1", "new PyTorch-1 --directory my/own/bug"]
     parser = add(to, "new", new_command, "make the skeleton of a new bug", examples)
     parser.add_argument("id", metavar="ID", help="its public ID")
-    parser.add_argument("--environment", default="torch-2.13.0", metavar="NAME", help="default: torch-2.13.0")
-    parser.add_argument("--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID")
+    parser.add_argument("--environment", metavar="NAME", help="default: the newest that is built here, or of all")
+    parser.add_argument(
+        "--directory", type=Path, metavar="DIR", help="a new directory; default: bugs/ID of the checkout, or ./ID"
+    )
 
     examples = ["validate", "validate SO-60335387", "validate my/own/bug"]
     parser = add(to, "validate", validate_command, "check that bug directories are well formed", examples)
-    parser.add_argument("bugs", nargs="*", metavar="BUG|DIR", help="default: all")
+    parser.add_argument("bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all")
+    add_json(parser)
 
 
 def list_command(arguments: Namespace) -> int:
     """Print the bugs that match; raises CatalogError at the end where some cannot be read."""
     catalog = api.load()
     bugs, broken = [], []
-    for name in catalog.ids():
+    for name in dict.fromkeys(arguments.bugs or catalog.ids()):
         try:
             bugs.append(catalog.bug(name))
         except CatalogError as error:
             broken.append(str(error))
     bugs = Filter(arguments.label, arguments.needs, arguments.max_seconds).of(bugs)
     if arguments.json:
-        print(json.dumps([describe(bug) for bug in bugs], indent=1))
+        print_json([of_bug(bug) for bug in bugs])
+    elif arguments.markdown:
+        print(markdown(bugs))
     else:
-        print(markdown(bugs) if arguments.markdown else columns(listing(bugs)))
+        show_table(listing(bugs))
     if broken:
         raise CatalogError("; ".join(broken))
     return 0
@@ -73,7 +82,10 @@ def list_command(arguments: Namespace) -> int:
 def info_command(arguments: Namespace) -> int:
     """Print all that is known about one bug."""
     bug = api.load().bug(arguments.bug)
-    print(json.dumps(describe(bug), indent=1) if arguments.json else details(bug))
+    if arguments.json:
+        print_json(of_bug(bug))
+    else:
+        show_text(details(bug))
     return 0
 
 
@@ -96,12 +108,15 @@ def checkout_command(arguments: Namespace) -> int:
 
 def new_command(arguments: Namespace) -> int:
     """Make a bug directory, and print the names of its files."""
-    from runner.authoring.scaffold import new
+    from runner.authoring.scaffold import default_environment, new
 
     root = api.load().root
-    directory = arguments.directory or root / "bugs" / arguments.id
-    for path in new(arguments.id, directory, root, arguments.environment):
+    bugs = root / "bugs" if installed_root() is None else Path()
+    directory = arguments.directory or bugs / arguments.id
+    environment = arguments.environment or default_environment(root)
+    for path in new(arguments.id, directory, root, environment):
         print(path)
+    print(f"it runs in {environment} (`environment` in config.json)")
     print(f"fill in what says TODO; `trainbugs validate {arguments.directory or arguments.id}` tells what is left")
     return 0
 
@@ -111,14 +126,15 @@ def validate_command(arguments: Namespace) -> int:
     from runner.authoring.validate import problems
 
     catalog = api.load()
-    names = arguments.bugs or catalog.ids()
-    count = 0
-    for name in names:
+    found = {}
+    for name in arguments.bugs or catalog.ids():
         directory = catalog.root / "bugs" / name if name in catalog.ids() else Path(name)
         if not directory.is_dir():
             catalog.bug(name)
-        wrong = problems(directory, catalog.root)
-        count += len(wrong)
-        print(f"{name}: " + ("well formed" if not wrong else f"{len(wrong)} problems"))
-        print("".join(f"  {problem}\n" for problem in wrong), end="")
-    return 1 if count else 0
+        found[name] = wrong = problems(directory, catalog.root)
+        if not arguments.json:
+            count = f"{len(wrong)} problem{'' if len(wrong) == 1 else 's'}" if wrong else "well formed"
+            show_text("\n  ".join([f"{name}: {count}", *wrong]))
+    if arguments.json:
+        print_json([{"name": name, "problems": wrong} for name, wrong in found.items()])
+    return 1 if any(found.values()) else 0

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
 from trainbugs import api
-from trainbugs.cli.text import columns
-from trainbugs.cli.types import Commands, Parser, add, add_options, count, options, positive
+from trainbugs.cli.documents import beside, of_detector, of_scores, print_json
+from trainbugs.cli.terminal import show_table
+from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive
 
 if TYPE_CHECKING:
     from evaluation.running.campaign import Campaign
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 def add_commands(to: Commands) -> None:
     """Add detectors, evaluate and scores."""
-    add(to, "detectors", detectors_command, "show the detectors that can be evaluated", ["detectors"])
+    examples = ["detectors", "detectors --json"]
+    add_json(add(to, "detectors", detectors_command, "show the detectors that can be evaluated", examples))
     _add_evaluate(to)
     _add_scores(to)
 
@@ -25,7 +27,7 @@ def _add_evaluate(to: Commands) -> None:
     text = "let detectors look at bugs, their fixed twins and clean controls, and score them"
     examples = [
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
-        "evaluate --detector my/own/detector --bugs SO-60335387/digits --no-controls",
+        "evaluate --detector my/own/one --bugs PyTorch-115607 --controls same",
     ]
     parser = add(to, "evaluate", evaluate_command, text, examples)
     parser.set_defaults(status=2)
@@ -34,7 +36,10 @@ def _add_evaluate(to: Commands) -> None:
         help="of `trainbugs detectors`, or a directory; several are scored side by side",
     )  # fmt: skip
     parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
-    parser.add_argument("--no-controls", action="store_true", help="leave the clean controls out")
+    parser.add_argument(
+        "--controls", choices=("all", "same", "none"), default="all",
+        help="clean programs: all, those in the same environments as the bugs, or none; default: all",
+    )  # fmt: skip
     parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
         help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
@@ -42,7 +47,9 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument(
         "--overhead", default="SO-60335387/digits", metavar="BUG/CASE|none", help="whose fixed program is timed"
     )
-    parser.add_argument("--repeats", type=count, default=3, help="bare and watched runs for the overhead; default: 3")
+    parser.add_argument(
+        "--repeats", type=count, default=3, metavar="K", help="bare and watched runs for the overhead; default: 3"
+    )
     # Not the options of a session with these names, which are for the runs of programs.
     parser.add_argument(
         "--timeout", dest="check_timeout_s", type=positive, metavar="SECONDS",
@@ -55,6 +62,7 @@ def _add_evaluate(to: Commands) -> None:
     add_options(parser, "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
     _add_out(parser)
+    add_quiet(parser)
 
 
 def _add_scores(to: Commands) -> None:
@@ -71,6 +79,7 @@ def _add_scores(to: Commands) -> None:
 
 def _add_out(parser: Parser) -> None:
     parser.add_argument("--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores")
+    add_json(parser)
 
 
 def detectors_command(arguments: Namespace) -> int:
@@ -78,11 +87,15 @@ def detectors_command(arguments: Namespace) -> int:
     from evaluation.catalog import detectors
 
     root = api.load().root
-    rows = [["DETECTOR", "VERSION", "NEEDS", "TORCH", "RULES", "WHAT IT LOOKS FOR"]]
-    for detector in (detectors.load(root, name) for name in detectors.names(root)):
+    known = [detectors.load(root, name) for name in detectors.names(root)]
+    if arguments.json:
+        print_json([of_detector(detector) for detector in known])
+        return 0
+    rows = [["DETECTOR", "WHAT IT LOOKS FOR", "NEEDS", "RULES", "TORCH", "VERSION"]]
+    for detector in known:
         needs, rules = ", ".join(sorted(detector.needs)), ", ".join(detector.alarm_rules)
-        rows.append([detector.name, detector.version, needs, detector.torch or "any", rules, detector.title])
-    print(columns(rows))
+        rows.append([detector.name, detector.title, needs, rules, detector.torch or "any", detector.version])
+    show_table(rows)
     return 0
 
 
@@ -92,24 +105,26 @@ def evaluate_command(arguments: Namespace) -> int:
     from evaluation.running.promote import promote_checks, refuse_part
     from evaluation.store import Evaluated
     from runner.progress.lines import on_stderr
+    from runner.session.promote import refuse_installed
     from runner.session.session import Session
 
     catalog, how = api.load(), options(arguments)
     plan = _campaign(arguments, catalog.root)
+    expected = catalog.root / "detectors" / "expected"
     if arguments.update_expected:
+        refuse_installed("--update-expected", [expected])
         refuse_part(plan, how.seeds)
-    session = Session(catalog, how, on_stderr())
+    session = Session(catalog, how, on_stderr(arguments.quiet))
     result = campaign.run(plan, session)
     if not result.checks:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
-    _show(Evaluated(result.checks, result.overheads, rules), arguments.out)
-    print(f"records: {session.store.root / 'detectors'}")
+    _show(Evaluated(result.checks, result.overheads, rules), arguments, arguments.out)
+    print(f"records: {session.store.root / 'detectors'}", file=beside(arguments))
     if arguments.update_expected:
-        folder = catalog.root / "detectors" / "expected"
-        _show(promote_checks(plan, result, folder).read(), folder)
+        _show(promote_checks(plan, result, expected).read(), arguments, expected, second=True)
     for subject in result.broken:
-        session.progress.line(f"{subject.run.name}: does not run by itself, no detector was asked")
+        session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
     failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
     arguments.status = 2 if result.broken else 1 if failed else 0
     return int(arguments.status)
@@ -122,7 +137,7 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
     return Campaign(
         detectors=[detectors.load(root, name) for name in arguments.detector],
         bugs=arguments.bugs,
-        with_controls=not arguments.no_controls,
+        controls=arguments.controls,
         references=tuple(arguments.references),
         overhead_on=None if arguments.overhead == "none" else arguments.overhead,
         repeats=arguments.repeats,
@@ -143,19 +158,22 @@ def scores_command(arguments: Namespace) -> int:
         evaluated = Evaluations(folder).read(arguments.detectors)
     if not evaluated.checks:
         raise UsageError(f"{folder} holds no checks of {', '.join(arguments.detectors) or 'detectors'}; see evaluate")
-    _show(evaluated, arguments.out, arguments.format)
+    _show(evaluated, arguments, arguments.out, arguments.format)
     return 0
 
 
-def _show(evaluated: "Evaluated", out: Path, kind: str = "png") -> None:
-    """Print the scores; write them, the outcomes behind them, and figures."""
+def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False) -> None:
+    """Print the scores, unless a document stands there that may have no second one; write them, and figures."""
     from evaluation.scoring import report
     from evaluation.scoring.scores import outcomes, scores
     from plots.detectors import draw
 
     table = outcomes(evaluated.checks, evaluated.rules)
     scored = scores(table, evaluated.overheads)
-    print(columns(report.rows(scored)))
-    print()
+    if not arguments.json:
+        show_table(report.rows(scored))
+        print()
+    elif not second:
+        print_json(of_scores(scored))
     for path in (*report.write(scored, table, out), *draw(table, scored, out, kind)):
-        print(path)
+        print(path, file=beside(arguments))

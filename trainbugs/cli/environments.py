@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
 from trainbugs import api
-from trainbugs.cli.text import columns
-from trainbugs.cli.types import Commands, add, add_options, options
+from trainbugs.cli.documents import beside, of_environment, of_map, print_json, print_rows
+from trainbugs.cli.terminal import show_table, show_text, show_verdicts
+from trainbugs.cli.types import Commands, add, add_json, add_options, add_quiet, options
 
 if TYPE_CHECKING:
     from runner.environments.spec import Environment
@@ -26,10 +27,13 @@ def _add_env(to: Commands) -> None:
     build = "env build torch-2.2.2"
     examples = ["env list", build, f"{build} --torch-backend cpu", "env remove torch-2.2.2"]
     parser = add(to, "env", env_command, text, examples)
-    parser.add_argument("action", choices=("list", "build", "check", "remove"))
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--torch-backend", metavar="NAME", help="build: uv's option, e.g. cpu: smaller, not hashed")
+    actions = ("list", "build", "check", "remove")
+    parser.add_argument("action", choices=actions, metavar="|".join(actions), help="check: against the lock")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of environments; list, check: default: all")
+    parser.add_argument("--torch-backend", metavar="BACKEND", help="build: uv's option, e.g. cpu: smaller, not hashed")
     parser.add_argument("--force", action="store_true", help="build: anew, even if it is there")
+    parser.add_argument("--json", action="store_true", help="list, check: one JSON document on standard output")
+    parser.add_argument("-q", "--quiet", action="store_true", help="build: no progress on standard error, only errors")
 
 
 def _add_versions(to: Commands) -> None:
@@ -51,6 +55,8 @@ def _add_versions(to: Commands) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("figures"), metavar="DIR", help="of the map; default: ./figures"
     )
+    add_json(parser)
+    add_quiet(parser)
 
 
 def _add_why(to: Commands) -> None:
@@ -59,6 +65,7 @@ def _add_why(to: Commands) -> None:
     parser = add(to, "why", why_command, text, examples)
     parser.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
     add_options(parser, "python", environment="default: that of the bug", inject="put the fault back first")
+    add_quiet(parser)
 
 
 def env_command(arguments: Namespace) -> int:
@@ -69,6 +76,8 @@ def env_command(arguments: Namespace) -> int:
     chosen = [spec.load(root, name) for name in arguments.names or spec.names(root)]
     if arguments.action != "build" and (arguments.torch_backend or arguments.force):
         raise UsageError(f"--torch-backend and --force are for env build, not for env {arguments.action}")
+    if arguments.action not in ("list", "check") and arguments.json:
+        raise UsageError(f"--json is for env list and env check, not for env {arguments.action}")
     if not arguments.names and arguments.action in ("build", "remove") and len(chosen) > 1:
         raise UsageError(f"env {arguments.action} needs the names of environments; `trainbugs env list` shows all")
     call = {"list": _env_list, "build": _env_build, "check": _env_check, "remove": _env_remove}[arguments.action]
@@ -78,12 +87,15 @@ def env_command(arguments: Namespace) -> int:
 def _env_list(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     from runner.environments.spec import cache_root, find
 
+    if arguments.json:
+        print_rows([of_environment(described, find(described)) for described in chosen])
+        return 0
     rows = [["ENVIRONMENT", "PYTHON", "DISK", "BUILT"]]
     for described in chosen:
         built = find(described)
         where = f"{built.directory}" if built else f"no; `trainbugs env build {described.name}`"
         rows.append([described.name, described.python, f"{described.disk_gb:.1f} GB", where])
-    print(columns(rows))
+    show_table(rows)
     print(f"\ncache: {cache_root()}")
     return 0
 
@@ -93,7 +105,7 @@ def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     from runner.progress.lines import on_stderr
 
     for described in chosen:
-        built = build(described, on_stderr(), arguments.torch_backend, arguments.force)
+        built = build(described, on_stderr(arguments.quiet), arguments.torch_backend, arguments.force)
         print(f"{described.name}: {built.directory} (Python {built.python_version}, torch {built.torch_version})")
     return 0
 
@@ -101,13 +113,16 @@ def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
 def _env_check(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     from runner.environments.spec import find, problems
 
-    status = 0
+    found = []
     for described in chosen:
         built = find(described)
         wrong = problems(built) if built else [f"not built; `trainbugs env build {described.name}`"]
-        print(f"{described.name}: {'; '.join(wrong) or 'as its lock says'}")
-        status = 2 if wrong else status
-    return status
+        found.append(of_environment(described, built) | {"problems": wrong})
+        if not arguments.json:
+            show_text(f"{described.name}: {'; '.join(wrong) or 'as its lock says'}")
+    if arguments.json:
+        print_json(found)
+    return 2 if any(each["problems"] for each in found) else 0
 
 
 def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
@@ -129,21 +144,27 @@ def versions_command(arguments: Namespace) -> int:
     """Map the affected versions; status 2 where some case is INVALID in some version."""
     from plots.versions import draw_versions
     from runner.progress.lines import on_stderr
-    from runner.session.promote import promote_versions
+    from runner.session.promote import promote_versions, refuse_installed
     from runner.session.version_sweep import map_versions
     from runner.verdicts.verdict import INVALID
     from trainbugs.cli.text import version_rows
 
     names, pattern, after = arguments.targets, arguments.environments, arguments.remove_after
-    maps = map_versions(api.load(), names, pattern, options(arguments), on_stderr(), after)
+    catalog, progress, to = api.load(), on_stderr(arguments.quiet), beside(arguments)
+    if arguments.update_expected:
+        refuse_installed("--update-expected", (target.bug.directory for target in catalog.select(names)))
+    maps = map_versions(catalog, names, pattern, options(arguments), progress, after)
     invalid = any(item.state == INVALID for sweep in maps for item in sweep.findings)
     arguments.status = 2 if invalid else 0
-    print(columns(version_rows(maps)))
+    if arguments.json:
+        print_rows(row for sweep in maps for row in of_map(sweep))
+    else:
+        show_verdicts(version_rows(maps), column=2)
     for sweep in maps:
         if arguments.update_expected:
-            print(f"expected records of {sweep.bug.id}: {len(promote_versions(sweep))} written")
+            print(f"expected records of {sweep.bug.id}: {len(promote_versions(sweep))} written", file=to)
         directory = sweep.bug.expected if arguments.update_expected else arguments.out / sweep.bug.id
-        print(f"figure: {draw_versions(sweep.bug, sweep.findings, directory, 'png')}")
+        print(f"figure: {draw_versions(sweep.bug, sweep.findings, directory, 'png')}", file=to)
     return int(arguments.status)
 
 
@@ -156,6 +177,7 @@ def why_command(arguments: Namespace) -> int:
     catalog, how = api.load(), options(arguments)
     bug = catalog.bug(arguments.bug)
     programs(bug, how.inject)  # raises UsageError before anything is built
-    runtime = Runtimes(catalog.root, on_stderr(), "cpu", how.python).get(how.environment or bug.environment)
+    runtimes = Runtimes(catalog.root, on_stderr(arguments.quiet), "cpu", how.python)
+    runtime = runtimes.get(how.environment or bug.environment)
     print(explain(bug, runtime, how.inject), end="")
     return 0

@@ -4,7 +4,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from runner.errors import ResultsError, UsageError
 from trainbugs import api
@@ -60,15 +60,18 @@ def of_expected(bugs: "Sequence[Bug]") -> "list[CaseRuns]":
     return [CaseRuns(bug, bug.cases[case], tuple(runs)) for bug in bugs for case, runs in expected_runs(bug).items()]
 
 
-def draw(runs: "Sequence[CaseRuns]", out: Path | None, kind: str) -> None:
-    """Draw figures and print their names. One that cannot be drawn is reported, but is no error: the records exist."""
+def draw(runs: "Sequence[CaseRuns]", out: Path | None, kind: str, to: TextIO | None = None) -> None:
+    """Draw figures and print their names, on standard output by default.
+
+    One that cannot be drawn is reported, but is no error: the records exist.
+    """
     from plots import figures
 
     drawn = figures.draw(runs, out, kind)
     for problem in drawn.problems:
         print(f"trainbugs: {problem}", file=sys.stderr)
     for path in drawn.paths:
-        print(f"figure: {path}")
+        print(f"figure: {path}", file=to)
 
 
 def _of_verdicts(bugs: "Sequence[Bug]", store: "Store") -> "tuple[list[CaseRuns], list[str]]":

@@ -10,11 +10,13 @@ from importlib import import_module
 from types import FrameType
 from typing import NoReturn
 
-from runner.errors import TrainbugsError
+from runner.errors import TrainbugsError, UsageError
 from runner.progress.lines import discard
-from trainbugs.cli.types import Parser
+from trainbugs.cli.types import Formatter, Parser
 
 INTERRUPTED = 130
+# What `run --python` does without, and whatever needs it imports late.
+OPTIONAL = ("uv", "pandas", "matplotlib", "numpy")
 # The subcommands by the module that has them.
 COMMANDS = {
     "bugs": ("list", "info", "checkout", "new", "validate"),
@@ -23,7 +25,22 @@ COMMANDS = {
     "results": ("results",),
     "environments": ("env", "versions", "why"),
     "detectors": ("detectors", "evaluate", "scores"),
+    "completion": ("completion",),
 }
+
+
+class Version(argparse.Action):
+    """The option that prints the version, which is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print it, and end the program."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(f"trainbugs {version('trainbugs')}")
+        except PackageNotFoundError as error:
+            raise UsageError("only an installed package has a version; run `pip install -e .` here") from error
+        parser.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,6 +56,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except TrainbugsError as error:
         print(f"trainbugs: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if error.name not in OPTIONAL:
+            raise
+        print(
+            f"trainbugs: {error.name} is not installed; `pip install {' '.join(OPTIONAL)}` is enough", file=sys.stderr
+        )
         return 2
     except BrokenPipeError:
         discard(sys.stdout)
@@ -58,10 +82,12 @@ def parser(command: str = "") -> Parser:
     root = Parser(
         prog="trainbugs",
         description="Silent training bugs of PyTorch programs, reproduced for real.",
-        epilog="examples:\n  trainbugs list\n  trainbugs run PyTorch-115607\n  trainbugs figures\n\n"
+        epilog="examples:\n  trainbugs list\n  trainbugs run PyTorch-115607\n  trainbugs figures\n"
+        '  eval "$(trainbugs completion bash)"      # names are completed, in this shell\n\n'
         "`trainbugs COMMAND --help` tells more.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
     )
+    root.add_argument("-V", "--version", action=Version, nargs=0, help="show the version and exit")
     subparsers = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module, names in COMMANDS.items():
         # All are there to be listed; one that is called needs no other.
@@ -83,11 +109,11 @@ def _prepare() -> None:
 
 
 def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
         for name, value in vars(parser(*words[:1]).parse_args(words)).items():
             setattr(arguments, name, value)
-    except SystemExit as done:  # --help
+    except SystemExit as done:  # --help, --version
         arguments.status = 0 if done.code is None else int(done.code)
         return int(arguments.status)
     return int(arguments.call(arguments))

@@ -3,20 +3,24 @@
 import gc
 import sys
 from argparse import Namespace
+from pathlib import Path
 
 from runner.errors import UsageError
-from trainbugs.cli.text import columns, runs, unreadable
-from trainbugs.cli.types import Commands, add, add_options, options
+from trainbugs import api
+from trainbugs.cli.documents import of_runs, print_rows
+from trainbugs.cli.terminal import show_table
+from trainbugs.cli.text import run_rows, unreadable
+from trainbugs.cli.types import Commands, add, add_json, add_options, options
 
 
 def add_commands(to: Commands) -> None:
     """Add results."""
     examples = ["results", "results --csv all.csv SO-60335387"]
     parser = add(to, "results", results_command, "show run records as a table", examples)
-    parser.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
-    parser.add_argument(
-        "--csv", metavar="FILE", help="write every record as a row of a CSV file; - for standard output"
-    )
+    parser.add_argument("bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all")
+    form = parser.add_mutually_exclusive_group()
+    add_json(form)
+    form.add_argument("--csv", metavar="FILE", help="write every record as a row of a CSV file; - for standard output")
     add_options(parser, "results")
 
 
@@ -35,13 +39,20 @@ def _show(arguments: Namespace) -> int:
     from runner.results.store import Store
 
     folder = options(arguments).results
-    records = Store(folder).records(arguments.bugs)
+    records = Store(folder).records(map(_id, arguments.bugs))
     if not records and not records.problems:
         raise UsageError(f"there are no records of {', '.join(arguments.bugs) or 'any bug'} in {folder}")
     arguments.status = 2 if records.problems else 0
     if arguments.csv:
         write_csv(records, arguments.csv)
+    elif arguments.json:
+        print_rows(of_runs(records))
     elif records:
-        print(columns(runs(records.rows)))
+        show_table(run_rows(records.rows))
     print(unreadable(records.problems), end="", file=sys.stderr)
     return int(arguments.status)
+
+
+def _id(name: str) -> str:
+    """The ID of the bug in a directory; any other name as it is, since records outlive the bugs of a catalogue."""
+    return api.load().bug(name).id if (Path(name) / "config.json").exists() else name

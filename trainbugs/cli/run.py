@@ -2,23 +2,28 @@
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.bugs.model import FAULT
 from runner.errors import ResultsError, UsageError
 from trainbugs import api
+from trainbugs.cli.documents import beside, of_outcome, print_json
 from trainbugs.cli.figures import draw, of_expected
-from trainbugs.cli.types import Commands, add, add_options, options
+from trainbugs.cli.terminal import show_verdicts
+from trainbugs.cli.types import Commands, add, add_json, add_options, add_quiet, options
 
 if TYPE_CHECKING:
     from runner.bugs.catalog import Catalog
     from runner.bugs.model import Target
     from runner.session.options import Options
+    from runner.verdicts.outcome import Outcome
 
 EXAMPLES = [
     "run PyTorch-115607",
     "run SO-60335387/digits --seeds 0 --figures",
-    "run SO-60335387/lr1e-4 --data /path/to/folder   # that holds MNIST/raw",
+    "run SO-60335387/lr1e-4 --data DIR       # that holds MNIST/raw",
     "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
     "run PyTorch-115607 --inject --environment torch-2.13.0",
     "run --all -j 2",
@@ -43,46 +48,69 @@ def add_commands(to: Commands) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures"
     )
+    add_json(parser)
+    add_quiet(parser)
 
 
 def run_command(arguments: Namespace) -> int:
     """Run the named targets and print the verdicts; status 0 if all REPRODUCED, 1 if some not, 2 if INVALID."""
-    from plots.figures import CaseRuns
     from runner.progress.lines import on_stderr
-    from runner.session.promote import promote_runs
+    from runner.session.promote import promote_runs, refuse_installed
     from runner.session.session import run_targets
-    from trainbugs.cli.text import exit_status, verdicts
+    from trainbugs.cli.text import exit_status
 
-    catalog, how, progress = api.load(), options(arguments), on_stderr()
+    if arguments.figures:
+        # Fails before anything is run where matplotlib is not installed.
+        from plots.figures import CaseRuns
+    catalog, how, progress, to = api.load(), options(arguments), on_stderr(arguments.quiet), beside(arguments)
     targets, notes = _targets(arguments, catalog, how)
+    if arguments.update_expected:
+        refuse_installed("--update-expected", (target.bug.directory for target in targets))
     for note in notes:
-        progress.line(note)
+        progress.note(note)
     outcomes = run_targets(catalog, targets, how, progress)
     arguments.status = exit_status(outcomes)
-    print(verdicts(outcomes))
-    print(f"\nrecords, logs and verdicts: {how.results.absolute()}")
+    _show(outcomes, how, arguments.json)
+    print(f"\nrecords, logs and verdicts: {how.results.absolute()}", file=to)
     if arguments.update_expected:
-        print(f"expected records: {len(promote_runs(outcomes))} written")
-        draw(of_expected(list({target.bug.id: target.bug for target in targets}.values())), None, "png")
+        print(f"expected records: {len(promote_runs(outcomes))} written", file=to)
+        draw(of_expected(list({target.bug.id: target.bug for target in targets}.values())), None, "png", to)
     if arguments.figures:
         try:
-            draw([CaseRuns(o.target.bug, o.target.case, o.records) for o in outcomes], arguments.out, "png")
+            draw([CaseRuns(o.target.bug, o.target.case, o.records) for o in outcomes], arguments.out, "png", to)
         except ResultsError as error:  # the verdicts stand, and so does the status
             print(f"trainbugs: {error}", file=sys.stderr)
     return int(arguments.status)
+
+
+def _show(outcomes: "Sequence[Outcome]", how: "Options", as_json: bool) -> None:
+    from runner.results.store import Store
+    from trainbugs.cli.text import verdict_rows
+
+    if as_json:
+        store = Store(how.results.absolute())
+        print_json([of_outcome(outcome, store) for outcome in outcomes])
+    else:
+        show_verdicts(verdict_rows(outcomes), column=1)
 
 
 def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple[list[Target], list[str]]":
     """The targets to run, and a note for each one that is left out."""
     if arguments.all == bool(arguments.targets):
         raise UsageError("name the bugs to run, or all of them by --all; `trainbugs list` shows them")
-    names = arguments.targets or catalog.active()
+    names, notes = arguments.targets or catalog.active(), []
+    if arguments.all and how.inject:
+        unable = [name for name in names if catalog.bug(name).fault is None]
+        names = [name for name in names if name not in unable]
+        notes = [f"{', '.join(unable)}: left out, no {FAULT} puts the fault back"] if unable else []
     targets = catalog.select(names, elsewhere=how.elsewhere)
-    notes = [
+    notes += [
         f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to run it"
         for target in catalog.select(names)
         if target not in targets
     ]
+    if not targets:
+        raise UsageError(f"nothing is left to run: {'; '.join(notes)}")
     lacking = [target for target in targets if arguments.all and target.case.program.data and how.data is None]
     notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
     return [target for target in targets if target not in lacking], notes

@@ -1,10 +1,12 @@
-"""Texts and plain tables of bugs, runs and verdicts for a terminal; nothing is printed here."""
+"""Texts and the rows of tables: bugs, runs, verdicts; nothing is printed here."""
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runner.bugs.model import Bug, Case, Versions
 from runner.results.expected import seconds
+from trainbugs.descriptions import describe as describe
 
 if TYPE_CHECKING:
     from runner.results.index import IndexRow
@@ -15,28 +17,34 @@ if TYPE_CHECKING:
 NAMED = 10
 
 
-def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as lines with aligned columns; the first row is the heading."""
-    # One format string for all rows, which is fast: a table of runs may have 100,000.
-    line = "  ".join(f"%-{max(map(len, column))}s" for column in zip(*rows, strict=True))
-    return "\n".join((line % tuple(row)).rstrip() for row in rows)
-
-
 def listing(bugs: Sequence[Bug]) -> list[list[str]]:
-    """A table of cases, with a heading."""
-    rows = [["CASE", "LOCATION", "ENVIRONMENT", "NEEDS", "SECONDS", "TITLE"]]
+    """A table of cases, with a heading; what matters most comes first, since a terminal may be narrow."""
+    rows = [["CASE", "SECONDS", "TITLE", "LOCATION", "ENVIRONMENT", "NEEDS"]]
     for bug in bugs:
         for case in bug.cases.values():
             needs, title = ", ".join(case.program.needs) or "-", ("(retired) " if bug.retired else "") + case.title
-            rows.append([case.id, bug.labels.location, bug.environment, needs, _seconds(bug, case), title])
+            rows.append([case.id, _seconds(bug, case), title, bug.labels.location, bug.environment, needs])
     return rows
 
 
 def markdown(bugs: Sequence[Bug]) -> str:
-    """The catalogue as a table for a README: a row per bug."""
-    lines = ["| bug | what happens | where | environment | cases (seconds on two cores) |", "|---|---|---|---|---|"]
+    """The catalogue as the page docs/bugs.md: how many there are and where, then a row per bug."""
+    cases = sum(len(bug.cases) for bug in bugs)
+    places = Counter(bug.labels.location for bug in bugs)
+    lines = [
+        "# The bugs",
+        "",
+        f"{len(bugs)} bugs with {cases} cases; where the fault is: "
+        + ", ".join(f"{place} {count}" for place, count in places.most_common())
+        + ".",
+        "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains the words.",
+        "",
+        "| bug | what happens | where | environment | cases (seconds on two cores) |",
+        "|---|---|---|---|---|",
+    ]
     for bug in bugs:
-        cells = [f"[{bug.id}](bugs/{bug.id}/README.md)", bug.title, bug.labels.location, bug.environment]
+        title = ("(retired) " if bug.retired else "") + bug.title
+        cells = [f"[{bug.id}](../bugs/{bug.id}/README.md)", title, bug.labels.location, bug.environment]
         cells.append(", ".join(_case_in_words(bug, case) for case in bug.cases.values()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
@@ -50,40 +58,6 @@ def _case_in_words(bug: Bug, case: Case) -> str:
 def _seconds(bug: Bug, case: Case) -> str:
     taken = seconds(bug, case)
     return "-" if taken is None else f"{taken:.0f}"
-
-
-def describe(bug: Bug) -> dict[str, Any]:
-    """The bug as an object for JSON."""
-    return {
-        "id": bug.id,
-        "title": bug.title,
-        "source": bug.source,
-        "labels": {"location": bug.labels.location, "root_cause": bug.labels.root_cause, "symptom": bug.labels.symptom},
-        "site": {"file": bug.site.file, "line": bug.site.line, "api": bug.site.api},
-        "environment": bug.environment,
-        "retired": bug.retired,
-        "affected": _versions(bug.affected),
-        "fixed": _versions(bug.fixed),
-        "directory": str(bug.directory),
-        "can_be_injected": bug.fault is not None,
-        "shows_why": bug.why is not None,
-        "cases": [_describe_case(case) | {"seconds": seconds(bug, case)} for case in bug.cases.values()],
-    }
-
-
-def _describe_case(case: Case) -> dict[str, Any]:
-    return {
-        "id": case.id,
-        "title": case.title,
-        "benign": case.benign,
-        "needs": list(case.program.needs),
-        "trigger": case.truth.iteration,
-        "seeds": list(case.program.seeds),
-        "timeout_s": case.program.timeout_s,
-        "parameters": dict(case.program.parameters),
-        "scripts": {name: variant.script.name for name, variant in case.program.variants.items()},
-        "expectations": [expectation.statement for expectation in case.oracle.expectations],
-    }
 
 
 def details(bug: Bug) -> str:
@@ -117,8 +91,8 @@ def details(bug: Bug) -> str:
     return "\n".join(lines)
 
 
-def verdicts(outcomes: "Sequence[Outcome]") -> str:
-    """The table of verdicts; where the verdict is not REPRODUCED, the reason is the last column."""
+def verdict_rows(outcomes: "Sequence[Outcome]") -> list[list[str]]:
+    """A table of verdicts, with a heading; where the verdict is not REPRODUCED, the reason is the last column."""
     repeated = any(outcome.repeatability for outcome in outcomes)
     rows = [["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", *(["REPEATS"] if repeated else []), "WHY"]]
     for outcome in outcomes:
@@ -141,7 +115,7 @@ def verdicts(outcomes: "Sequence[Outcome]") -> str:
                 why,
             ]
         )
-    return columns(rows)
+    return rows
 
 
 def _repeats(outcome: "Outcome") -> str:
@@ -162,7 +136,7 @@ def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
     return rows
 
 
-def runs(rows: "Sequence[IndexRow]") -> list[list[str]]:
+def run_rows(rows: "Sequence[IndexRow]") -> list[list[str]]:
     """A table of runs, with a heading; the seed of a repeated run is followed by the number of the repeat."""
     table = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
     for row in rows:
@@ -179,12 +153,6 @@ def unreadable(problems: Sequence[str]) -> str:
     if len(problems) > NAMED:
         lines.append(f"trainbugs: {len(problems) - NAMED} more files cannot be read\n")
     return "".join(lines)
-
-
-def _versions(versions: Versions | None) -> dict[str, Any] | None:
-    if versions is None:
-        return None
-    return {"package": versions.package, "versions": list(versions.versions), "change": versions.change}
 
 
 def _versions_text(versions: Versions | None) -> str:

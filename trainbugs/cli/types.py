@@ -1,6 +1,7 @@
 """The parser of the command line, and the types of its options."""
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
@@ -8,7 +9,7 @@ from types import UnionType
 from typing import Any, NoReturn, TypeAlias, get_args
 
 from runner.errors import UsageError
-from runner.session.options import Options
+from runner.session.options import DEVICES, Options
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,6 +18,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise UsageError, which `main` prints as one line."""
         raise UsageError(f"{message}; `{self.prog} --help` shows examples")
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """The formatter of help: it wraps what a command does, and leaves examples, which have lines, as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return super()._fill_text(text, width, indent)
+        return argparse.HelpFormatter._fill_text(self, text, width, indent)
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # argparse has no public name for it
@@ -30,10 +40,20 @@ def add(to: Commands, name: str, call: Call, text: str, examples: Sequence[str])
         help=text,
         description=text[0].upper() + text[1:] + ".",
         epilog="examples:\n" + "\n".join(f"  trainbugs {example}" for example in examples),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
     )
     parser.set_defaults(call=call)
     return parser
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """Add the option --json."""
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output instead")
+
+
+def add_quiet(parser: Parser) -> None:
+    """Add the option --quiet."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error, only errors")
 
 
 def add_options(parser: Parser, *names: str, **texts: str) -> None:
@@ -59,7 +79,7 @@ def _typed(arguments: argparse.Namespace, field: "Field[Any]") -> list[Any]:
 def _add_option(parser: Parser, field: "Field[Any]", text: str) -> None:
     flags = [field.metadata["flag"]] if field.name != "jobs" else ["-j", field.metadata["flag"]]
     kind = get_args(field.type)[0] if isinstance(field.type, UnionType) else field.type
-    value: dict[str, Any] = {"type": PARSERS.get(kind), "metavar": field.metadata["metavar"]}
+    value: dict[str, Any] = {"type": PARSERS.get(field.name, PARSERS.get(kind)), "metavar": field.metadata["metavar"]}
     if kind is bool:
         value = {"action": "store_false" if field.default else "store_true"}
     # An option that is not typed is left out of the namespace, so that the default is that of `Options`.
@@ -84,6 +104,13 @@ def numbers(text: str) -> tuple[int, ...]:
     return values
 
 
+def device(text: str) -> str:
+    """Parse the name of a device."""
+    if not re.fullmatch(DEVICES, text):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected auto, cpu, cuda or cuda:N")
+    return text
+
+
 def positive(text: str) -> float:
     """Parse a number above 0, of seconds for example."""
     try:
@@ -95,5 +122,12 @@ def positive(text: str) -> float:
     return seconds
 
 
-# The functions that parse what is typed, by the type of the option's field.
-PARSERS: dict[Any, Callable[[str], Any]] = {int: count, float: positive, str: str, Path: Path, tuple[int, ...]: numbers}
+# The functions that parse what is typed, by the name of the option or else the type of its field.
+PARSERS: dict[Any, Callable[[str], Any]] = {
+    "device": device,
+    int: count,
+    float: positive,
+    str: str,
+    Path: Path,
+    tuple[int, ...]: numbers,
+}

@@ -261,8 +261,8 @@ def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
 
 def test_a_retired_bug_is_shown_only_when_it_is_named(toy, make):
     toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
-    assert not evaluate(toy, make("never"), with_controls=False).checks
-    assert len(evaluate(toy, make("never"), with_controls=False, bugs=["Toy-1"], seeds=(0,)).checks) == 2
+    assert not evaluate(toy, make("never"), controls="none").checks
+    assert len(evaluate(toy, make("never"), controls="none", bugs=["Toy-1"], seeds=(0,)).checks) == 2
 
 
 def test_two_detectors_of_one_name_are_refused(toy, make, tmp_path):
@@ -302,7 +302,17 @@ def test_controls_are_false_alarms_and_references_of_other_programs(toy, make, w
     assert list(table.loc["cross"][["false_controls", "false_controls_n"]]) == [1, 1]
     assert list(table.loc["same"][["false_controls", "false_controls_n"]]) == [0, 2]
     assert {record.references for record in evaluate(toy, directory, references=("cross",)).checks} == {"cross"}
-    assert not [r for r in evaluate(toy, make("never"), with_controls=False).checks if r.kind == "control"]
+    assert not [r for r in evaluate(toy, make("never"), controls="none").checks if r.kind == "control"]
+
+
+def test_controls_of_the_same_environments_need_no_other_one(toy, make, with_controls):
+    path = toy.root / "detectors" / "controls" / "controls.json"
+    described = json.loads(path.read_text())
+    described["controls"]["odd"]["environment"] = "another"
+    path.write_text(json.dumps(described))
+    for which, met in (("same", {"plain"}), ("all", {"plain", "odd"}), ("none", set())):
+        checks = evaluate(toy, make("never"), seeds=(0,), controls=which).checks
+        assert {record.case for record in checks if record.kind == "control"} == met
 
 
 def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
@@ -410,11 +420,17 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert {path.name for path in (tmp_path / "scores").iterdir()} >= {"scores.json", "outcomes.csv", "matrix.png"}
     status, again, _ = cli("scores", "--from", "results", "--out", "other")
     assert status == 0 and again.splitlines()[:3] == out.splitlines()[:3]
-    status, out, _ = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only")
+    status, out, err = cli("evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q")
+    scored = json.loads(out, parse_constant=pytest.fail)
+    assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
+    assert err.splitlines()[0].startswith("scores/") and err.splitlines()[-1].startswith("records: ")
+    assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
+    status, out, err = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only", "-q")
     assert status == 1 and "2 tool error" in out
+    assert len(err.splitlines()) == 2 and "crashes on Toy-1/only/buggy seed 0: tool_error: " in err
     toy.write("fixed.py", "raise SystemExit('no')")
-    status, _, err = cli("evaluate", "--detector", make("always"), *python)
-    assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err
+    status, _, err = cli("evaluate", "--detector", make("always"), *python, "--quiet")
+    assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err and "always on" not in err
 
 
 @pytest.mark.parametrize(
@@ -429,7 +445,7 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
         (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
         (["scores"], "holds no checks"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"], "for whole evaluations"),
-        (["evaluate", "--detector", "always", "--no-controls", "--update-expected"], "for whole evaluations"),
+        (["evaluate", "--detector", "always", "--controls", "none", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--seeds", "0", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--overhead", "none", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "learns", "--references", "same", "--update-expected"], "for whole evaluations"),

@@ -12,7 +12,7 @@ from runner.execution import scheduler as module
 from runner.execution.local import LocalPool, StoppedError
 from runner.execution.resources import Need, Slots
 from runner.execution.scheduler import BusyError, Job, longest_first, schedule
-from runner.progress.board import Pace, TaskRow, table
+from runner.progress.board import Board, Pace, TaskRow, table
 from runner.progress.lines import Progress
 
 ONE, TWO = Need(), Need(slots=2)
@@ -30,6 +30,11 @@ def at_once(job, share):
 
 def nothing(running, waiting):
     pass
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
 
 
 class Silent(Progress):
@@ -145,6 +150,30 @@ def test_time_left_is_measured_in_what_things_take_here():
     assert pace.of(10.0) == 20.0 and pace.of(None) == 3.0 and Pace().of(None) == 0.0
 
 
+def test_time_left_is_known_before_anything_has_ended(monkeypatch):
+    def left(*expected):
+        first, *others = (job(str(number), seconds) for number, seconds in enumerate(expected))
+        monkeypatch.setenv("COLUMNS", "80")
+        screen = Screen()
+        board = Board(Progress(screen), len(expected), lambda: 2)
+        board.begin(first)
+        board.look([first], others)
+        return screen.getvalue().splitlines()[0]
+
+    assert left(30.0, 20.0, 10.0) == "0 of 3 done, 1 running, about 30 s left"
+    assert left(30.0, 20.0, None) == "0 of 3 done, 1 running"
+    assert left(None, 20.0) == "0 of 2 done, 1 running"
+
+
+def test_quiet_progress_writes_notes_only():
+    screen = Screen()
+    progress = Progress(screen, quiet=True)
+    progress.line("a line")
+    progress.status(lambda: "a status")
+    progress.note("a note")
+    assert screen.getvalue() == "a note\n"
+
+
 def test_the_table_says_what_runs():
     rows = [TaskRow("a", 7.0, lambda: "3 records", time.monotonic() - 100), TaskRow("b", None)]
     assert table(5, 20, rows, 7000.0).splitlines() == [
@@ -168,12 +197,8 @@ def test_jobs_run_on_the_cores_of_their_slots():
 
 
 def test_rows_are_cut_to_the_width_of_the_terminal(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
     monkeypatch.setenv("COLUMNS", "20")
-    terminal = Terminal()
+    terminal = Screen()
     progress = Progress(terminal)
     progress.status(lambda: "x" * 100 + "\n" + "y" * 100)
     progress.line("z")

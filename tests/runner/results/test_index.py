@@ -285,7 +285,7 @@ def test_broken_files_do_not_cost_the_rest(cli, store):
     assert status == 2 and len(out.splitlines()) == 4 and len(err.splitlines()) == 11
     assert err.splitlines()[-1] == f"trainbugs: {len(BROKEN) + 10} more files cannot be read"
     with pytest.warns(UserWarning, match="not a run record"):
-        assert len(trainbugs.results(folder=store.root)) == 3
+        assert len(trainbugs.records("results", folder=store.root)) == 3
 
 
 def test_nothing_but_broken_files(cli, tmp_path):

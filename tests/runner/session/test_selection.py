@@ -1,11 +1,13 @@
 """Which cases a filter leaves, what runs under --all, and the skeleton of a new bug."""
 
 import json
+import shutil
 
 import pytest
 from support.copies import replace
-from support.toy import OWN_PYTHON
+from support.toy import OWN_PYTHON, PYTHON, toy_config
 
+from runner.environments import spec
 from runner.errors import UsageError
 from runner.results.expected import seconds
 from runner.session.promote import promote_runs
@@ -98,8 +100,12 @@ def test_list_filters_on_the_command_line(cli, toy):
     assert "Toy-1/only" in cli("list", "--label", "user code", "--needs", "none")[1]
     assert "Toy-1/only" not in cli("list", "--label", "compiler")[1]
     toy.configure(title="A toy | one")
-    line = cli("list", "--markdown")[1].splitlines()[-1]
-    assert line == "| [Toy-1](bugs/Toy-1/README.md) | A toy \\| one | user code | toy | `only` (-) |"
+    page = cli("list", "--markdown")[1]
+    assert page.startswith("# The bugs\n\n1 bugs with 1 cases; where the fault is: user code 1.\n")
+    row = "| [Toy-1](../bugs/Toy-1/README.md) | A toy \\| one | user code | toy | `only` (-) |"
+    assert page.splitlines()[-1] == row
+    toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
+    assert "(retired) A toy |" in cli("list", "--markdown")[1]
 
 
 def test_all_runs_everything_but_what_is_retired_or_lacks_data(cli, toy, tmp_path):
@@ -140,12 +146,37 @@ def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_envir
     assert toy.catalog.bug(str(tmp_path / "n")).id == "New-3"
 
 
+def test_a_new_bug_runs_in_the_newest_environment_that_is_there(cli, toy, tmp_path, monkeypatch):
+    assert "holds no environment" in cli("new", "New-0")[2]
+    for name in ("torch-2.9.1", "torch-2.13.0", "timm-3"):
+        folder = toy.root / "environments" / name
+        folder.mkdir(parents=True)
+        (folder / "requirements.txt").write_text("")
+        (folder / ".python-version").write_text(PYTHON)
+        (folder / "environment.json").write_text('{"disk_gb": 1}')
+    assert "it runs in torch-2.13.0" in cli("new", "New-1")[1]
+    assert toy.catalog.bug("New-1").environment == "torch-2.13.0"
+    monkeypatch.setattr(spec, "find", lambda described: described.name == "torch-2.9.1" or None)
+    assert "it runs in torch-2.9.1" in cli("new", "New-2")[1]
+
+
+def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
+    status, out, err = cli("run", "--all", "--inject", *OWN_PYTHON)
+    assert status == 2 and "nothing is left to run: Toy-1: left out, no fault.py puts the fault back" in err
+    other = toy.root / "bugs" / "Toy-2"
+    shutil.copytree(toy.directory, other)
+    (other / "config.json").write_text(json.dumps(toy_config(id="Toy-2")))
+    (other / "fault.py").write_text("import runpy, sys\ndel sys.argv[0]\nrunpy.run_path(sys.argv[0])\n")
+    status, out, err = cli("run", "--all", "--inject", *OWN_PYTHON)
+    assert "Toy-1: left out" in err and "Toy-2/only  REPRODUCED (injected)" in out and status == 0
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [
         (["new", "Toy-1", "--environment", "toy"], "is there already"),
         (["new", "../x", "--environment", "toy"], "'../x' is no ID"),
-        (["new", "New-1"], "no environment 'torch-2.13.0'; expected one of toy"),
+        (["new", "New-1", "--environment", "x"], "no environment 'x'; expected one of toy"),
         (["new", "New-1", "--environment", "toy", "--directory", "/proc/none"], "cannot be written"),
         (["run"], "or all of them by --all"),
         (["run", "--all", "Toy-1"], "or all of them by --all"),

@@ -1,5 +1,6 @@
 """Maps of versions, made in toy environments: rows that cannot be built, removing, keeping as expected, figures."""
 
+import json
 import shutil
 
 import pytest
@@ -161,6 +162,11 @@ def test_the_command(cli, toy, second):
     assert any("affected" in line for line in lines) and any("could not be built" in line for line in lines)
     assert lines[-1] == "figure: figures/Toy-1/versions.png"
     assert cli("versions", "Toy-1", "--environments", "toy")[0] == 0
+    status, out, err = cli("versions", "Toy-1", "--environments", "toy*", "--json", "-q")
+    rows = json.loads(out)
+    assert status == 2 and {row["id"] for row in rows} == {"Toy-1/only"} and "figure: " in err
+    by_environment = {row["environment"]: (row["case"], row["state"], row["torch"]) for row in rows}
+    assert by_environment == {"toy": ("only", "affected", None), "toy-2": ("only", "INVALID", None)}
     status, out, _ = cli("versions", "Toy-1", "--environments", "toy", "--update-expected")
     assert status == 0 and "expected records of Toy-1: 1 written" in out
     assert (toy.directory / "expected" / "versions.png").exists()

@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 from support.processes import is_alive, wait_until
 from support.records import as_pinned
-from support.toy import OWN_PYTHON, SCRIPT, toy_config
+from support.toy import OWN_PYTHON, PYTHON, SCRIPT, alone, toy_config
 
 from runner.files.locks import CLAIMS
 from runner.results.index import INDEX
@@ -23,11 +24,74 @@ from runner.session.promote import promote_runs
 
 def test_list_and_info(cli):
     status, out, _ = cli("list")
-    assert status == 0 and out.splitlines()[1].split()[:3] == ["Toy-1/only", "user", "code"]
-    assert json.loads(cli("list", "--json")[1])[0]["cases"][0]["id"] == "Toy-1/only"
+    assert status == 0 and " ".join(out.splitlines()[1].split()) == "Toy-1/only - The one case user code toy -"
     status, out, _ = cli("info", "Toy-1")
     assert status == 0 and "expected of buggy: buggy stays low" in out and "buggy.py:9, print" in out
-    assert json.loads(cli("info", "Toy-1", "--json")[1])["site"]["line"] == 9
+
+
+def test_bugs_outside_of_the_catalogue(cli, toy, tmp_path):
+    outside = tmp_path / "mine"
+    shutil.copytree(toy.directory, outside)
+    (outside / "config.json").write_text(json.dumps(toy_config(id="Mine-1")))
+    listed = [line.split()[0] for line in cli("list", outside, "Toy-1", outside)[1].splitlines()[1:]]
+    assert listed == ["Mine-1/only", "Toy-1/only"]
+    assert cli("run", outside, "Toy-1", "--seeds", "0", *OWN_PYTHON)[0] == 0
+    shown = cli("results", "mine")[1]
+    assert shown == cli("results", outside)[1] == cli("results", "Mine-1")[1]
+    assert [line.split()[0] for line in shown.splitlines()[1:]] == ["Mine-1/only/buggy", "Mine-1/only/fixed"]
+    assert "there is no bug 'Mine-1'" in cli("list", "Mine-1")[2]
+    (outside / "config.json").write_text("{")
+    status, out, err = cli("results", outside)
+    assert (status, out) == (2, "") and "mine/config.json: not JSON" in err
+
+
+def test_version_and_no_arguments(cli):
+    assert cli("--version") == cli("-V") == (0, "trainbugs 0.1.0\n", "")
+    status, out, err = cli()
+    assert (status, err) == (0, "") and out == cli("--help")[1] and "examples:" in out
+
+
+def test_the_version_of_what_is_not_installed(cli, monkeypatch):
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: next(missing(name)))
+    status, out, err = cli("--version")
+    assert (status, out) == (2, "") and "only an installed package has a version" in err
+
+
+def missing(name):
+    raise PackageNotFoundError(name)
+    yield
+
+
+@pytest.mark.parametrize("command", ["run", "versions", "why"])
+def test_quiet(cli, toy, command):
+    alone(toy)
+    toy.write("why.py", "print('because')")
+    words = {"run": ["Toy-1"], "versions": ["Toy-1", "--environments", "*"], "why": ["Toy-1"]}[command]
+    environment = toy.root / "environments" / "toy"
+    environment.mkdir(parents=True)
+    (environment / "requirements.txt").write_text("")
+    (environment / ".python-version").write_text(PYTHON + "\n")
+    (environment / "environment.json").write_text('{"disk_gb": 0.01}')
+    status, out, err = cli(command, *words, "--quiet")
+    assert (status, err) == (0, "") and out
+    assert cli("env", "remove", "toy")[0] == 0
+    _, loud, err = cli(command, *words)
+    assert "environment toy: built in" in err and loud.splitlines()[0] == out.splitlines()[0]
+
+
+def test_quiet_is_silent_about_progress_only(cli, toy):
+    toy.write("buggy.py", "raise RuntimeError('late')")
+    status, out, err = cli("run", "Toy-1", "-q", "--seeds", "0", *OWN_PYTHON)
+    assert status == 2 and "INVALID" in out
+    assert err.startswith("[1/2] Toy-1/only/buggy seed 0: exit status 1: RuntimeError: late") and "logs:" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_what_is_left_out_is_said_though_quiet(cli, toy):
+    cases = toy_config()["cases"]
+    toy.configure(cases=cases | {"large": cases["only"] | {"data": ["MNIST/raw"]}})
+    status, out, err = cli("run", "--all", "-q", *OWN_PYTHON)
+    assert status == 0 and err == "Toy-1/large: left out, it needs --data; name it to let it download\n"
 
 
 def test_list_shows_the_good_bugs_and_names_the_broken_one(cli, toy):
@@ -109,7 +173,7 @@ def test_run_in_a_pinned_environment_and_update_expected(cli, toy, toy_environme
     assert "figure: figures/Toy-1/origin_only.png" in cli("figures")[1]
     (toy.directory / "README.md").unlink()
     status, out, _ = cli("validate", "Toy-1")
-    assert status == 1 and out == "Toy-1: 1 problems\n  there is no README.md\n"
+    assert status == 1 and out == "Toy-1: 1 problem\n  there is no README.md\n"
     assert cli("validate", toy.directory)[0] == 1
 
 
@@ -117,9 +181,10 @@ def test_env(cli, toy, toy_environment):
     assert "no; `trainbugs env build toy`" in cli("env", "list")[1]
     status, out, _ = cli("env", "check")
     assert status == 2 and "toy: not built" in out
-    assert cli("env", "build", "toy")[0] == 0
+    assert cli("env", "build", "toy", "-q")[::2] == (0, "")
     assert cli("env", "check", "toy")[:2] == (0, "toy: as its lock says\n")
     assert "are for env build, not for env remove" in cli("env", "remove", "toy", "--torch-backend", "cpu")[2]
+    assert "--json is for env list and env check" in cli("env", "remove", "toy", "--json")[2]
     status, out, _ = cli("env", "remove", "toy")
     assert status == 0 and "GB freed" in out and "uv cache clean" in out
     assert cli("env", "remove", "toy")[:2] == (0, "toy: was not built\n")
@@ -142,7 +207,7 @@ def test_checkout(cli, toy_environment):
         (["run"], "name the bugs to run, or all of them by --all"),
         (["run", "Toy-1", "--seeds", "0,x"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--seeds", "1,1"], "expected different numbers >= 0"),
-        (["run", "Toy-1", "--device", "gpu"], "expected auto, cpu, cuda or cuda:N"),
+        (["run", "Toy-1", "--device", "x"], "'x': expected auto, cpu, cuda or cuda:N; `trainbugs run --help` shows"),
         (["run", "Toy-1", "--timeout", "0"], "expected a number above 0"),
         (["run", "Toy-1", "--data", "/no/such/folder"], "no such folder; expected one that holds"),
         (["run", "Toy-1", "--python", "/no/python"], "/no/python: not a usable Python: /no/python: cannot be started"),
@@ -158,7 +223,9 @@ def test_checkout(cli, toy_environment):
         (["validate", "nothing"], "no bug 'nothing'"),
         (["env", "build", "torch-0"], "no environment 'torch-0'"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
-        ([], "required: COMMAND"),
+        (["results", "--csv", "-", "--json"], "--json: not allowed with argument --csv"),
+        (["env", "remove", "toy", "--json"], "no environment 'toy'"),
+        (["completion", "fish"], "invalid choice: 'fish'"),
     ],
 )
 def test_mistakes_are_one_line_and_status_2(cli, arguments, words):
@@ -209,7 +276,9 @@ def test_progress_is_a_line_that_is_rewritten_on_a_terminal(toy):
     assert said.rstrip().endswith("s")
 
 
-@pytest.mark.parametrize("command", ["", "list", "info", "run", "figures", "results", "checkout", "validate", "env"])
+@pytest.mark.parametrize(
+    "command", ["", "list", "info", "run", "figures", "results", "checkout", "validate", "env", "completion"]
+)
 def test_help_has_examples(cli, command):
     status, out, _ = cli(*([command] if command else []), "--help")
     assert status == 0 and "examples:\n  trainbugs " in out

@@ -1,0 +1,208 @@
+"""The pages: what they link to, the commands and options that they show, the numbers that they give."""
+
+import json
+import re
+import shlex
+from collections import Counter
+from configparser import ConfigParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pandas as pd
+import pytest
+from support.paths import ROOT
+
+import trainbugs
+from evaluation.catalog import controls
+from evaluation.scoring import report
+from runner.bugs.catalog import Catalog
+from runner.errors import UsageError
+from runner.results.expected import expected_records
+from trainbugs.cli.main import main, parser
+
+CATALOG = Catalog(ROOT)
+README = (ROOT / "README.md").read_text()
+PATTERNS = ("*.md", "docs/*.md", "detectors/**/README.md", "benchmarks/README.md", "bugs/*/README.md")
+PAGES = sorted(path.relative_to(ROOT).as_posix() for pattern in PATTERNS for path in ROOT.glob(pattern))
+# A word in capitals stands for something of the reader's, and so does one with an ellipsis.
+PLACEHOLDER = re.compile(r"[A-Z/|\[\]]*[A-Z][A-Z/|\[\]]*|.*[…<>].*")
+INDENTED = re.compile(r"^ {4,}(trainbugs .*)$", re.MULTILINE)
+# Pages are of no use to a reader whose package index is another one.
+HOSTS = ("pypi.", "pythonhosted", "download.pytorch.org", "anaconda.org", "docker.io", "hub.docker.com", "ghcr.io")
+
+
+def text(page: str) -> str:
+    return (ROOT / page).read_text()
+
+
+def prose(page: str) -> str:
+    """A page without its fenced blocks of code."""
+    return re.sub(r"^( *)```.*?^\1```", "", text(page), flags=re.DOTALL | re.MULTILINE)
+
+
+def links(page: str) -> list[str]:
+    """The targets of all links and pictures that lead to a place in this repository."""
+    inline = re.findall(r"\]\(([^()\s]+)\)", prose(page))
+    named = re.findall(r"^\[[^\]]+\]: (\S+)", prose(page), re.MULTILINE)
+    return [link for link in (*inline, *named) if not re.match(r"[a-z]+:", link)]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    seen: Counter[str] = Counter()
+    made = set()
+    for heading in re.findall(r"^#+ +(.*?) *$", prose(page.relative_to(ROOT).as_posix()), re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        made.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+        seen[anchor] += 1
+    return made
+
+
+def commands(page: str) -> list[list[str]]:
+    """The command lines of trainbugs in a page's blocks of code, less those with placeholders."""
+    fenced = "\n".join(re.findall(r"^```\w*\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE))
+    return words_of([*re.findall(r"^(trainbugs .*)$", fenced, re.MULTILINE), *INDENTED.findall(prose(page))])
+
+
+def mentions(page: str) -> list[list[str]]:
+    """The same of sentences, where what is required may be missing."""
+    return words_of(re.findall(r"`(trainbugs [^`]+)`", prose(page).replace("\n", " ")))
+
+
+def words_of(lines: list[str]) -> list[list[str]]:
+    split = [shlex.split(re.split(r" [|>&] ", line)[0], comments=True)[1:] for line in lines]
+    return [words for words in split if not any(PLACEHOLDER.fullmatch(word) for word in words)]
+
+
+def rows(page: str) -> list[list[str]]:
+    """The rows of all tables on a page, headings included."""
+    return [
+        [cell.strip() for cell in line.strip("|").split(" | ")] for line in text(page).splitlines() if line[:1] == "|"
+    ]
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 120
+
+
+def broken(page: str, link: str) -> str | None:
+    """What is wrong with a link."""
+    name, _, anchor = unquote(link).partition("#")
+    path = ((ROOT / page).parent / name if name else ROOT / page).resolve()
+    if not path.is_relative_to(ROOT) or not path.exists():
+        return f"{link}: there is no such file"
+    return f"{link}: there is no such heading" if anchor and anchor not in anchors(path) else None
+
+
+def misunderstood(words: list[str]) -> str | None:
+    """What is wrong with a command line."""
+    try:
+        parsed = vars(parser(*words[:1]).parse_args(words))
+    except SystemExit as done:  # --help, --version
+        return f"ends with {done.code}" if done.code else None
+    except UsageError as error:
+        return f"trainbugs {shlex.join(words)}: {error}"
+    named = [*parsed.get("targets", ()), *parsed.get("bugs", ()), *filter(None, [parsed.get("bug")])]
+    unknown = [name for name in named if re.match(r"[A-Za-z]+-\d", name) and name.split("/")[0] not in CATALOG.ids()]
+    CATALOG.select(name for name in named if name.split("/")[0] in CATALOG.ids())
+    return f"trainbugs {shlex.join(words)}: there is no bug {unknown[0]}" if unknown else None
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_something(page):
+    assert [problem for link in links(page) if (problem := broken(page, link))] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_are_understood(page):
+    assert [problem for words in commands(page) if (problem := misunderstood(words))] == []
+    said = [problem for words in mentions(page) if (problem := misunderstood(words))]
+    assert [problem for problem in said if "arguments are required" not in problem] == []
+
+
+def test_pages_show_commands():
+    """If none were found, the tests above would hold of anything."""
+    assert ["run", "--all", "-j", "2"] in commands("docs/machines.md")
+    assert ["list", "--markdown"] in mentions("CONTRIBUTING.md")
+    assert ["run", "DIR"] not in mentions("docs/running.md")
+    assert "running.md#words" in links("docs/bugs.md") and "words" in anchors(ROOT / "docs" / "running.md")
+
+
+@pytest.mark.parametrize("command", ["run", "evaluate", "versions", "scores"])
+def test_every_option_is_described(command, capsys):
+    assert main([command, "--help"]) == 0
+    options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", capsys.readouterr().out)) - {"--help"}
+    pages = [page for page in PAGES if page.startswith("docs/")]
+    described = {word for page in pages for code in re.findall(r"`([^`\n]+)`", prose(page)) for word in code.split()}
+    assert len(options) > 3 and options - described == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_names_the_host_of_a_registry(page):
+    assert not [host for host in HOSTS if host in text(page)]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "```python" in text(page)])
+def test_the_python_interface_has_what_pages_call(page):
+    blocks = "\n".join(re.findall(r"```python\n(.*?)```", text(page), re.DOTALL))
+    assert all(callable(getattr(trainbugs, name)) for name in re.findall(r"\btrainbugs\.(\w+)\(", blocks))
+
+
+def test_numbers_of_bugs_are_those_of_the_catalogue():
+    bugs = [CATALOG.bug(name) for name in CATALOG.active()]
+    numbers = (len(bugs), sum(len(bug.cases) for bug in bugs))
+    shown = [
+        tuple(map(int, found)) for page in PAGES for found in re.findall(r"(\d+) bugs with (\d+) cases", text(page))
+    ]
+    assert len(shown) >= 2 and set(shown) == {numbers}
+    assert f"| {numbers[0]} ([{numbers[1]} cases](bugs.md)) |" in text("docs/comparison.md")
+    table = rows("README.md")
+    where = next(row for row in table if row[0] == "where the fault is")
+    assert dict(zip(where[1:], map(int, table[table.index(where) + 2][1:]), strict=True)) == Counter(
+        bug.labels.location for bug in bugs
+    )
+    assert f"{len(controls.load(ROOT).targets())} controls" in README
+
+
+def test_the_run_in_the_readme_is_of_cases_that_exist():
+    shown = re.findall(r"^(\S+/\S+) +REPRODUCED +(\d+) ", README, re.MULTILINE)
+    assert len(shown) >= 4
+    for name, runs in shown:
+        target = CATALOG.select([name])[0]
+        assert len(expected_records(target.bug, target.case.name)) == int(runs)
+
+
+def test_scores_in_the_readme_are_the_committed_ones():
+    table = pd.DataFrame(json.loads(text("detectors/expected/scores.json")))
+    heading, *scored = report.rows(table)
+    shown = re.search(r"^(DETECTOR .*)\n(.*)$", README, re.MULTILINE)
+    lines = [re.split(r" {2,}", line) for line in shown.groups()]
+    assert lines[0] == heading and lines[1] in scored
+    start = next(index for index, row in enumerate(rows("README.md")) if row[0] == "detector")
+    names, _, *detectors = rows("README.md")[start:]
+    of = {row[0].replace(";", ","): row for row in scored}
+    for row in detectors:
+        label = re.sub(r" \(negative control\)|; nine cases only", "", row[0])
+        assert row[1:] == [of[label][heading.index(name)] for name in names[1:]], label
+    assert len(detectors) == len(set(table.detector))
+
+
+def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
+    outcomes = pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")
+    key = ["detector", "references", "rule", "bug", "case", "seed"]
+    buggy, fixed = (outcomes[outcomes.kind == kind].set_index(key) for kind in ("buggy", "fixed"))
+    silent = fixed[(fixed.status == "ok") & ~fixed.alarmed].index
+    found = buggy[buggy.alarmed & buggy.index.isin(silent)].reset_index()
+    cases, all_cases = (len(frame.groupby(["bug", "case"])) for frame in (found, buggy.reset_index()))
+    for page in ("README.md", "docs/detectors.md"):
+        assert f"{all_cases - cases} of the {all_cases} cases are found by no detector" in text(page)
+
+
+def test_one_version_everywhere():
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    version = setup["metadata"]["version"]
+    assert re.search(r"^version: (.*)$", text("CITATION.cff"), re.MULTILINE)[1] == version
+    assert re.search(r"^## (\S+)", text("CHANGELOG.md"), re.MULTILINE)[1] == version
+    assert f"trainbugs-{version}-py3-none-any.whl" in text("docs/running.md")

@@ -1,0 +1,122 @@
+"""The subcommand completion: prints a script by which a shell completes commands, options and names."""
+
+import argparse
+import shlex
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from runner.bugs.catalog import NAME, Catalog
+from runner.errors import TrainbugsError
+from trainbugs import api
+from trainbugs.cli.types import Commands, add
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def add_commands(to: Commands) -> None:
+    """Add completion."""
+    examples = [
+        "completion bash > ~/.trainbugs.bash     # source it in ~/.bashrc",
+        "completion zsh > ~/.zfunc/_trainbugs    # a folder of $fpath",
+        "completion tcsh > ~/.trainbugs.tcsh     # source it in ~/.tcshrc",
+    ]
+    text = "print a script by which a shell completes commands and names"
+    parser = add(to, "completion", completion_command, text, examples)
+    parser.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="which shell it is for")
+
+
+def completion_command(arguments: Namespace) -> int:
+    """Print the script for a shell."""
+    import shtab
+
+    from trainbugs.cli.main import parser
+
+    root, kinds = parser(), _kinds(api.load())
+    for action in _actions(root):
+        kind = kinds.get(str(action.metavar))
+        if kind:
+            # An attribute that shtab looks for.
+            action.complete = kind.functions  # type: ignore[attr-defined]
+        elif action.metavar == "DIR":
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+        elif action.metavar in ("FILE", "PATH"):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    preamble = "\n".join(kind.definition(arguments.shell) for kind in dict.fromkeys(kinds.values()))
+    print(shtab.complete(root, arguments.shell, preamble=preamble))
+    return 0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Names of one kind, which a shell completes; where a bug or a detector is expected a directory is one, too."""
+
+    name: str
+    words: tuple[str, ...]
+    directories: bool
+
+    @property
+    def functions(self) -> dict[str, str]:
+        """What completes them, by shell: a function for bash and zsh; tcsh has none, and takes no word with a /."""
+        words = " ".join(word for word in self.words if "/" not in word)
+        return {"bash": self._function, "zsh": self._function, "tcsh": f"({words})"}
+
+    def definition(self, shell: str) -> str:
+        """The definition of the function for a shell."""
+        words = " ".join(self.words)
+        if shell == "bash":
+            lines = [f'compgen -W {shlex.quote(words)} -- "$1"', *(['compgen -d -- "$1"'] if self.directories else [])]
+        else:
+            folders = " 'directories:directory:_files -/'" if self.directories else ""
+            lines = [f"_alternative '{self.name}:{self.name}:({words})'{folders}"]
+        body = "\n".join(f"  {line}" for line in lines)
+        return f"{self._function}() {{\n{body}\n}}" if shell != "tcsh" else ""
+
+    @property
+    def _function(self) -> str:
+        # By `dir` in the name shtab's script knows that a slash is to follow a directory.
+        return f"_trainbugs_{'dir_or_' if self.directories else ''}{self.name}"
+
+
+def _kinds(catalog: Catalog) -> dict[str, Kind]:
+    """What completes an argument, by its metavar."""
+    from evaluation.catalog import detectors
+    from runner.environments import spec
+
+    bugs, cases = _kind("bugs", catalog.ids(), True), _kind("cases", _cases(catalog), True)
+    known = detectors.names(catalog.root)
+    return {
+        "BUG": bugs,
+        "BUG[/CASE]": cases,
+        "BUG[/CASE[/VARIANT]]": cases,
+        "BUG/CASE|none": _kind("timed", ["none", *cases.words], False),
+        "NAME|DIR": _kind("detectors", known, True),
+        "DETECTOR": _kind("scored", known, False),
+        "NAME": _kind("environments", spec.names(catalog.root), False),
+    }
+
+
+def _kind(name: str, words: Iterable[str], directories: bool) -> Kind:
+    # bash evaluates the words of a list; names of folders could be anything.
+    safe = [word for word in words if all(NAME.fullmatch(part) for part in word.split("/"))]
+    return Kind(name, tuple(safe), directories)
+
+
+def _cases(catalog: Catalog) -> Iterator[str]:
+    """BUG and BUG/CASE of all bugs that can be read."""
+    for name in catalog.ids():
+        try:
+            yield from (name, *(case.id for case in catalog.bug(name).cases.values()))
+        except TrainbugsError:
+            continue
+
+
+def _actions(root: argparse.ArgumentParser) -> Sequence[argparse.Action]:
+    """The arguments of all subcommands."""
+    return [
+        argument
+        for action in root._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for parser in action.choices.values()
+        for argument in parser._actions
+    ]

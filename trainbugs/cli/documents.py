@@ -1,0 +1,149 @@
+"""JSON for programs: what `--json` prints in the place of a table, one document on standard output."""
+
+import json
+import math
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from msgspec import to_builtins
+
+from runner.bugs.model import Bug, Case
+from runner.results.expected import seconds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evaluation.model import Detector
+    from runner.environments.spec import Built, Environment
+    from runner.results.index import Found
+    from runner.results.record import RunRecord
+    from runner.results.store import Store
+    from runner.session.version_sweep import VersionMap
+    from runner.verdicts.outcome import Outcome
+
+Document = dict[str, Any]
+
+# Up to here a float knows every whole number.
+EXACT = 2**53
+
+
+def beside(arguments: Namespace) -> TextIO:
+    """The stream for what is said beside a table, names of files above all; a document stands alone on its own."""
+    return sys.stderr if arguments.json else sys.stdout
+
+
+def print_json(document: Document | Sequence[Document]) -> None:
+    """Print a document, a value a line."""
+    print(json.dumps(_plain(document), indent=1, allow_nan=False))
+
+
+def print_rows(rows: Iterable[Document]) -> None:
+    """Print a list of flat documents, each on one line, which is fast: there may be 100,000."""
+    encode = json.JSONEncoder(allow_nan=False).encode
+    plain = ({key: _number(value) if type(value) is float else value for key, value in row.items()} for row in rows)
+    lines = ",".join("\n " + encode(row) for row in plain)
+    print(f"[{lines}\n]" if lines else "[]")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(element) for key, element in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(element) for element in value]
+    return _number(value) if isinstance(value, float) else value
+
+
+def _number(value: float) -> float | str | None:
+    """The number for JSON: a whole one without a point, what is not a number as null, infinity as in records."""
+    if math.isfinite(value):
+        return int(value) if value.is_integer() and abs(value) < EXACT else value
+    return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def of_bug(bug: Bug) -> Document:
+    """What is known of a bug, with its cases."""
+    return {
+        "id": bug.id,
+        "title": bug.title,
+        "source": bug.source,
+        "labels": to_builtins(bug.labels),
+        "site": to_builtins(bug.site),
+        "environment": bug.environment,
+        "retired": bug.retired,
+        "affected": to_builtins(bug.affected),
+        "fixed": to_builtins(bug.fixed),
+        "directory": str(bug.directory),
+        "can_be_injected": bug.fault is not None,
+        "shows_why": bug.why is not None,
+        "cases": [_of_case(case) | {"seconds": seconds(bug, case)} for case in bug.cases.values()],
+    }
+
+
+def _of_case(case: Case) -> Document:
+    return {
+        "id": case.id,
+        "title": case.title,
+        "benign": case.benign,
+        "needs": list(case.program.needs),
+        "trigger": case.truth.iteration,
+        "seeds": list(case.program.seeds),
+        "timeout_s": case.program.timeout_s,
+        "parameters": dict(case.program.parameters),
+        "scripts": {name: variant.script.name for name, variant in case.program.variants.items()},
+        "expectations": [expectation.statement for expectation in case.oracle.expectations],
+    }
+
+
+def of_outcome(outcome: "Outcome", store: "Store") -> Document:
+    """A verdict with its checks, as in verdict.json, and the paths of the records behind it."""
+    from runner.verdicts.outcome import summary
+
+    return {
+        "id": outcome.target.case.id,
+        **to_builtins(summary(outcome)),
+        "runs": len(outcome.records),
+        "seconds": sum(record.wall_s for record in outcome.records),
+        "paths": [str(store.record_path(record)) for record in outcome.records],
+    }
+
+
+def of_map(sweep: "VersionMap") -> list[Document]:
+    """A row for each case and environment."""
+    found = [(case, item) for case in sweep.bug.cases for item in sweep.findings if item.case == case]
+    return [
+        {"id": f"{sweep.bug.id}/{case}", "bug": sweep.bug.id, **to_builtins(item)}
+        | {"torch": None if item.torch == "-" else item.torch}
+        for case, item in found
+    ]
+
+
+def of_runs(found: "Found[RunRecord]") -> Iterable[Document]:
+    """A row for each run, with the path of its record."""
+    return (row._asdict() | {"path": f"{found.root}/{row.path}"} for row in found.rows)
+
+
+def of_environment(described: "Environment", built: "Built | None") -> Document:
+    """An environment; `built` is its directory on disk, null where it is not built."""
+    return {
+        "name": described.name,
+        "python": described.python,
+        "torch": described.pins.get("torch"),
+        "disk_gb": described.disk_gb,
+        "lock": described.lock_hash,
+        "built": str(built.directory) if built else None,
+        "backend": built.backend if built else None,
+    }
+
+
+def of_detector(detector: "Detector") -> Document:
+    """What detector.json says, and the detector's directory."""
+    described: Document = to_builtins(detector, enc_hook=str)
+    return described
+
+
+def of_scores(scores: "pd.DataFrame") -> list[Document]:
+    """A row for each detector, kind of references and rule, as in scores.json."""
+    rows: list[Document] = json.loads(scores.to_json(orient="records"))
+    return rows

@@ -1,0 +1,143 @@
+"""Tables and texts for standard output: on a terminal they fit its width, and verdicts are in colour."""
+
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from runner.progress.lines import terminal_width
+
+Rows = Sequence[Sequence[str]]
+
+# The end of a cell that is cut, and the column that stands for those for which there is no room.
+MARK = "…"
+GAP = 2
+# A column that is cut to less than this says too little; columns are left out instead, the last one first.
+LEAST = 24
+RESET = "\x1b[0m"
+GREEN, YELLOW, RED, CYAN = ("\x1b[32m", "\x1b[33m", "\x1b[1;31m", "\x1b[36m")
+# States of versions have colours close to those of the map.
+COLOURS = {
+    "REPRODUCED": GREEN,
+    "NOT REPRODUCED": YELLOW,
+    "INVALID": RED,
+    "affected": YELLOW,
+    "not affected": CYAN,
+}
+# Whoever reads one of these does not ask why.
+GOOD = ("REPRODUCED", "affected", "not affected")
+# One or two words before the text of a line, with spaces behind them.
+LABEL = re.compile(r"[a-z]+( [a-z]+)? {2,}")
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """How wide lines may be (None: nothing is cut), and whether colours are wanted."""
+
+    width: int | None
+    colours: bool
+
+    @classmethod
+    def of(cls, stream: TextIO) -> "Terminal":
+        """The terminal behind a stream; COLUMNS, NO_COLOR and TERM=dumb are respected."""
+        if not stream.isatty():
+            return cls(None, False)
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return cls(terminal_width(stream), not plain)
+
+
+def show_table(rows: Rows) -> None:
+    """Print a table; the first row is the heading."""
+    print("\n".join(table(rows, Terminal.of(sys.stdout).width)))
+
+
+def show_verdicts(rows: Rows, column: int) -> None:
+    """Print a table with verdicts or states in one column, and the reasons for them in the last one.
+
+    A reason that was cut, and that of no success, follows below the table as a whole.
+    """
+    terminal = Terminal.of(sys.stdout)
+    lines = table(rows, terminal.width, column if terminal.colours else None)
+    print("\n".join(lines))
+    bad = [(row, line) for row, line in zip(rows[1:], lines[1:], strict=True) if _word(row[column]) not in GOOD]
+    reasons = [f"{' '.join(row[:column])}: {row[-1]}" for row, line in bad if row[-1] not in line]
+    for text in ["", *reasons] if reasons else []:
+        print(_wrapped(text, 2, terminal.width))
+
+
+def show_text(text: str) -> None:
+    """Print lines; those that are too long for a terminal go on in the next one, between words and indented."""
+    width = Terminal.of(sys.stdout).width
+    for line in text.splitlines():
+        label = LABEL.match(line)
+        print(_wrapped(line, label.end() if label else len(line) - len(line.lstrip()) + 2, width))
+
+
+def table(rows: Rows, width: int | None = None, coloured: int | None = None) -> list[str]:
+    """Rows as lines with aligned columns, of at most `width` characters; the first row is the heading.
+
+    The first column holds the names that one types again and stays whole if possible. The others are cut to one width
+    that is as large as possible. Where that is less than LEAST, the last ones are left out. The words in the column
+    `coloured` get their colours.
+    """
+    columns: list[Sequence[str]] = list(zip(*rows, strict=True))
+    widths, shown = [max(map(len, column)) for column in columns], rows
+    if width is not None and sum(widths) + GAP * (len(widths) - 1) > width:
+        columns, widths = _fitted(columns, widths, width)
+        shown = list(zip(*columns, strict=True))
+    # One format string for all rows, which is fast: a table of runs may have 100,000.
+    line = (" " * GAP).join(f"%-{most}s" for most in widths)
+    lines = [(line % tuple(row)).rstrip() for row in shown]
+    if coloured is None:
+        return lines
+    start = sum(widths[:coloured]) + GAP * coloured
+    return [_in_colour(text, start, _word(row[coloured])) for text, row in zip(lines, rows, strict=True)]
+
+
+def _fitted(
+    columns: Sequence[Sequence[str]], widths: Sequence[int], width: int
+) -> tuple[list[Sequence[str]], list[int]]:
+    """The columns as they are shown, and their widths; MARK stands for those that are left out."""
+    fitting = _fitting(widths, width)
+    cut: list[Sequence[str]] = [_cut(column, most) for column, most in zip(columns, fitting, strict=False)]
+    if len(cut) == len(columns):
+        return cut, fitting
+    return [*cut, [MARK] * len(columns[0])], [*fitting, len(MARK)]
+
+
+def _fitting(widths: Sequence[int], width: int) -> list[int]:
+    """The widths of the columns that fit, from the first one on."""
+    for count in range(len(widths), 1, -1):
+        others = widths[1:count]
+        mark = GAP + len(MARK) if count < len(widths) else 0
+        room = width - widths[0] - GAP * len(others) - mark
+        fitting = [most for most in range(LEAST, width) if sum(min(most, each) for each in others) <= room]
+        if fitting:
+            return [widths[0], *(min(fitting[-1], each) for each in others)]
+    return [max(1, min(widths[0], width - GAP - len(MARK)))]
+
+
+def _cut(column: Sequence[str], most: int) -> list[str]:
+    return [cell if len(cell) <= most else cell[: most - len(MARK)] + MARK for cell in column]
+
+
+def _word(cell: str) -> str:
+    """The verdict in a cell, without what stands in brackets after it."""
+    return cell.partition(" (")[0]
+
+
+def _in_colour(line: str, start: int, word: str) -> str:
+    end = start + len(word)
+    if word not in COLOURS or line[start:end] != word:  # the column may be left out
+        return line
+    return f"{line[:start]}{COLOURS[word]}{word}{RESET}{line[end:]}"
+
+
+def _wrapped(line: str, hanging: int, width: int | None) -> str:
+    if width is None or len(line) <= width:
+        return line
+    # A path that is broken could not be copied.
+    return textwrap.fill(line, width, subsequent_indent=" " * hanging, break_long_words=False, break_on_hyphens=False)
