@@ -7,12 +7,15 @@ python benchmarks/benchmark.py watch           # what our detectors cost: five m
 python benchmarks/benchmark.py schedule        # 10,000 toy runs: ten minutes
 python benchmarks/benchmark.py catalogue       # every bug bare, with -j 1 and with -j 2: forty minutes
 python benchmarks/benchmark.py crowd           # scripts that share cores: three minutes
+python benchmarks/benchmark.py isolation       # what it costs that programs are kept to their paths: four minutes
 python benchmarks/benchmark.py records         # a table of 100,000 records: two minutes, 0.5 GB of disk
+python benchmarks/benchmark.py manifest        # a made environment of 19,000 files: half a minute
 """
 
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -26,12 +29,17 @@ import scale
 from evaluation.catalog import detectors
 from evaluation.running import campaign
 from runner.bugs.catalog import Catalog
-from runner.environments import builder, spec
+from runner.environments import builder, manifest, spec
 from runner.progress.lines import on_stderr
+from runner.sandbox import access as access_to
+from runner.sandbox import process
+from runner.sandbox.limits import Limits
 from runner.session.options import Options
 from runner.session.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
+# A user's commands find their bytecode; it is made in the first run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 TRAINBUGS = [sys.executable, "-m", "runner"]
 ENVIRONMENT = spec.load(ROOT, "torch-2.2.2")
 
@@ -129,6 +137,81 @@ def bench_cold(arguments):
     print(f"ratio {base / middle:.1f} times as fast (limit 2)\n")
 
 
+def bench_manifest(arguments):
+    """Is an environment as it was built? What a session looks at first, and the reading of all files by `env check`."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        site = root / "lib" / "python3.11" / "site-packages"
+        for number in range(19_000):
+            folder_number = number % 1500
+            path = site / f"package{folder_number % 30}" / f"part{folder_number // 30}" / f"module_{number}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"value = {number}\n" * 400)
+        manifest.write(root, {})
+        times = []
+        for _ in range(11):
+            start = time.perf_counter()
+            assert manifest.changes(root) == []
+            middle = time.perf_counter()
+            assert manifest.contents(root, manifest.file_hashes(root)) == []
+            times.append((middle - start, time.perf_counter() - middle))
+    compared, read = zip(*times, strict=True)
+    base = show("19,000 files hashed", read)
+    print(f"ratio {base / show('19,000 files compared with the manifest', compared, '(limit 0.25)'):.1f}\n")
+
+
+def bench_isolation(arguments):
+    """A trivial program, kept to its paths or not; then programs of three seconds and more, run bare and by `run`."""
+    with tempfile.TemporaryDirectory() as folder:
+        spent_s = {means: [] for means in (None, "landlock", "namespaces")}
+        for _ in range(arguments.isolated):
+            for means, measured in spent_s.items():
+                measured.append(confined(["/bin/true"], Path(folder), means))
+    for what, of in (("waited for", 0), ("processor time", 1)):
+        times = {means: [pair[of] for pair in pairs] for means, pairs in spent_s.items()}
+        base = show(f"/bin/true under its limits, {what}", times[None])
+        for means, limit in (("landlock", "(limit 5)"), ("namespaces", "")):
+            print(f"{1000 * (show(f'the same, kept by {means}', times[means]) - base):.1f} ms more {limit}")
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "x = 0\nwhile x < 10_000_000:\n    x += 1"], check=True)
+    print(f"this machine adds 1 ten million times in {time.perf_counter() - start:.1f} s (usual: 0.5 s)\n", flush=True)
+    bench_three_seconds(arguments)
+    bench_run(arguments)
+
+
+def confined(argv, work, means):
+    """Seconds that a program took, and of the processor, kept to its paths by these means or not (None)."""
+    access = access_to.open_access([work], access_to.own_interpreter(), means) if means else None
+    start, before = time.perf_counter(), processor_s()
+    done = process.run(
+        argv, cwd=work, env={}, stdout=work / "1", stderr=work / "2", timeout_s=60, limits=Limits(access=access)
+    )
+    assert done.returncode == 0
+    return time.perf_counter() - start, processor_s() - before
+
+
+def processor_s():
+    """Seconds of the processor that ended children have used."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def bench_three_seconds(arguments):
+    """A toy that sleeps three seconds: all else that is measured is the runner's own, without any environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        scale.toy(root, 1)
+        script, results = root / "bugs" / "Toy-1" / "fixed.py", root / "results"
+        script.write_text("import time\ntime.sleep(3)\n" + script.read_text())
+        # It writes into the folder that it is in.
+        elsewhere = f"import os\nos.chdir({folder!r})\n{script.read_text()}"
+        bare = [sys.executable, "-c", elsewhere, script.parent / "config.json"]
+        run = [*TRAINBUGS, "run", script.parent / "only" / "fixed", "--python", sys.executable, "--force"]
+        alone, mine = interleaved(11, bare, [*run, "--results", results])
+    base = show("a script of three seconds", alone)
+    print(f"ratio {show('trainbugs run of it', mine) / base:.2f} (limit 1.15)\n", flush=True)
+
+
 def bench_loader(arguments):
     built = builder.build(ENVIRONMENT, on_stderr())
     script = ROOT / "benchmarks" / "loader.py"
@@ -213,6 +296,8 @@ BENCHES = {
     "run": bench_run,
     "warm": bench_warm,
     "cold": bench_cold,
+    "manifest": bench_manifest,
+    "isolation": bench_isolation,
     "loader": bench_loader,
     "watch": bench_watch,
     "schedule": scale.bench_schedule,
@@ -227,6 +312,7 @@ def main():
     parser.add_argument("what", nargs="*", help=f"{', '.join(BENCHES)}; default: list run warm")
     parser.add_argument("--data", type=Path, default=os.environ.get("TRAINBUGS_DATA"), help="holds MNIST/raw")
     parser.add_argument("--repeats", type=int, default=9, help="of watch: bare and watched runs; default: 9")
+    parser.add_argument("--isolated", type=int, default=200, help="of isolation: runs of each kind; default: 200")
     parser.add_argument("--bugs", nargs="+", help="of catalogue: BUG[/CASE]; default: all")
     arguments = parser.parse_args()
     unknown = set(arguments.what) - set(BENCHES)

@@ -23,26 +23,33 @@ CONTROL: Literal["control"] = "control"
 # The score of a detector whose first alarm says where the fault is, says it roughly, or does not.
 DIAGNOSES = ("exact", "near", "no")
 
-# Of seconds and of counts: far above what can be, and far below what an axis can show.
+# Of counts, iterations, lines and seconds: far above what can be, and far below what a table or an axis can show.
 MAX_NUMBER = 10**12
+# Of timings, which are kept in tenths of milliseconds.
+MIN_SECONDS = 0.0001
 Count = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 Number = Annotated[int, Meta(ge=1, le=MAX_NUMBER)]
+Timing = Annotated[float, Meta(ge=MIN_SECONDS, le=MAX_NUMBER)]
 Text = Annotated[str, Meta(min_length=1, max_length=2000)]
+Place = Annotated[str, Meta(max_length=2000)]
+# Of a file below the working directory; a longer one is no path of Linux.
+Artefact = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max_length=1000)]
+DetectorName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$(?!\n)")]
 FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]+\.py$(?!\n)")]
 RuleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$(?!\n)")]
 
 
-class Alarm(Struct, frozen=True, forbid_unknown_fields=True):
+class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One alarm. `iteration` counts an optimizer's steps from 1; None where the detector knows of no iterations."""
 
     code: Text
     message: Annotated[str, Meta(max_length=20_000)]
     severity: Severity
     iteration: Number | None = None
-    file: str | None = None
+    file: Place | None = None
     line: Number | None = None
-    api: str | None = None
-    parameter: str | None = None
+    api: Place | None = None
+    parameter: Place | None = None
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +77,7 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """detector.json: what a detector is, what it needs, and when its alarms count."""
 
     schema: Literal[1]
-    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$(?!\n)", description="the name of its directory")]
+    name: Annotated[DetectorName, Meta(description="the name of its directory")]
     version: Annotated[Text, Meta(description="of the tool")]
     title: Annotated[Text, Meta(description="what it looks for, in one line")]
     source: Annotated[Text, Meta(description="where it comes from: a link, or who proposed it")]
@@ -100,6 +107,9 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         dict[RuleName, Rule],
         Meta(min_length=1, description="by name: when alarms count as a detection; each rule is scored apart"),
     ]
+    network: Annotated[Text, Meta(description="why it needs the network; default: it gets localhost only")] | None = (
+        None
+    )
     timeout_s: Annotated[float, Meta(gt=0, le=86_400, description="for one check; default: 600")] = 600.0
 
     def __post_init__(self) -> None:
@@ -153,7 +163,7 @@ class Invariants(Struct, frozen=True, forbid_unknown_fields=True):
 class Training(Struct, frozen=True, forbid_unknown_fields=True):
     """How long a detector's training took: its `loop` (from the first optimizer on), or the whole `process`."""
 
-    seconds: Annotated[float, Meta(gt=0, le=MAX_NUMBER)]
+    seconds: Timing
     of: TimedPart
 
 
@@ -166,7 +176,7 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
     dropped: Annotated[Count, Meta(description="alarms beyond those listed")] = 0
     training: Training | None = None
     invariants: Invariants | None = None
-    artefacts: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
+    artefacts: Annotated[tuple[Artefact, ...], Meta(max_length=100)] = ()
 
 
 class OwnAnswer(Answer, frozen=True, forbid_unknown_fields=True):

@@ -6,27 +6,27 @@ from typing import Annotated, Any, Literal, TypeVar
 from msgspec import Meta, Struct
 
 from evaluation.model import (
-    MAX_NUMBER,
     Alarm,
     Count,
     Description,
+    DetectorName,
     Invariants,
     Kind,
     Number,
     Reference,
     Status,
     TimedPart,
+    Timing,
     Training,
 )
+from runner.bugs.model import Name
 from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.files.structs import MismatchError, as_struct
-from runner.results.record import MAX_RECORD_BYTES
+from runner.results.record import MAX_RECORD_BYTES, Amount
 
 SCHEMA: Literal[1] = 1
 T = TypeVar("T")
-Duration = Annotated[float, Meta(ge=0, le=MAX_NUMBER)]
-Timings = tuple[Annotated[float, Meta(gt=0, le=MAX_NUMBER)], ...]
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
@@ -41,8 +41,8 @@ class Site(Struct, frozen=True, forbid_unknown_fields=True):
 class Seconds(Struct, frozen=True, forbid_unknown_fields=True):
     """What a check took, in seconds; `prepare` is that of learning from references, once for all that share them."""
 
-    prepare: Duration | None
-    check: Duration
+    prepare: Amount | None
+    check: Amount
     training: Training | None
 
 
@@ -52,19 +52,19 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the detector's, whether
     its rules count them or not; `dropped` more were left out. `key` identifies detector, program and references.
 
-    The last three are None in records from before they were noted. `kit` is the digest of evaluation/kit that made
+    The last four are None in records from before they were noted. `kit` is the digest of evaluation/kit that made
     the record, `rules` that of the alarm rules declared before the check; `isolated`: whether the program was kept
-    from writing elsewhere.
+    from writing elsewhere. `code` is the digest of all that may change the detector's answers, the kit among it.
     """
 
     schema: Literal[1]
     key: str
-    detector: str
+    detector: DetectorName
     version: str
     references: Reference
     kind: Kind
-    bug: str
-    case: str
+    bug: Name
+    case: Name
     seed: Count
     benign: bool
     trigger: Count
@@ -86,6 +86,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     kit: Hash | None = None
     rules: Hash | None = None
     isolated: bool | None = None
+    code: Hash | None = None
 
     @property
     def name(self) -> str:
@@ -96,27 +97,28 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Seconds of training, bare and under a detector, taken in turns; `of` says what was timed (see Training).
 
-    The last two are None in records from before they were noted; see CheckRecord.
+    The last three are None in records from before they were noted; see CheckRecord.
     """
 
     schema: Literal[1]
     key: str
-    detector: str
+    detector: DetectorName
     version: str
     references: Reference
-    bug: str
-    case: str
+    bug: Name
+    case: Name
     seed: Count
     torch: str | None
     device: str
     machine: str
     threads: Count
     of: TimedPart
-    bare: Annotated[Timings, Meta(min_length=1)]
-    watched: Annotated[Timings, Meta(min_length=1)]
+    bare: Annotated[tuple[Timing, ...], Meta(min_length=1)]
+    watched: Annotated[tuple[Timing, ...], Meta(min_length=1)]
     started: str
     kit: Hash | None = None
     isolated: bool | None = None
+    code: Hash | None = None
 
 
 class Line(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -142,8 +144,17 @@ def as_record(value: Any, kind: type[T], where: str) -> T:
 
 def read_record(path: Path, kind: type[T]) -> T:
     """The record in a file; raises ResultsError where it is none, or of another schema."""
+    where = untrusted.shown(path)
     try:
-        value = untrusted.read_json(path, MAX_RECORD_BYTES)
+        return check_record(untrusted.read_bytes(path, MAX_RECORD_BYTES), kind, where)
     except untrusted.UnsafeError as error:
-        raise ResultsError(f"{untrusted.shown(path)}: not a record of an evaluation: {error}") from error
-    return as_record(value, kind, untrusted.shown(path))
+        raise ResultsError(f"{where}: not a record of an evaluation: {error}") from error
+
+
+def check_record(data: bytes, kind: type[T], where: str) -> T:
+    """The record in the bytes of a file; raises ResultsError where it is none, or of another schema."""
+    try:
+        value = untrusted.parse_json(data)
+    except untrusted.UnsafeError as error:
+        raise ResultsError(f"{where}: not a record of an evaluation: {error}") from error
+    return as_record(value, kind, where)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,9 +11,9 @@ from msgspec import to_builtins
 
 from evaluation.catalog.detectors import read_description
 from evaluation.model import Detector, Rule
-from evaluation.records import CheckRecord, Line, OverheadRecord, as_record, read_record
+from evaluation.records import CheckRecord, Line, OverheadRecord, as_record, check_record, read_record
 from runner.bugs.catalog import read_json
-from runner.errors import ResultsError
+from runner.errors import CatalogError, ResultsError
 from runner.files import untrusted
 from runner.files.atomic import write_json, write_text
 from runner.results.record import MAX_RECORD_BYTES
@@ -22,11 +23,17 @@ R = TypeVar("R", CheckRecord, OverheadRecord)
 
 @dataclass(frozen=True)
 class Evaluated:
-    """All of a folder; `rules` are alarm rules by their names, by the name of the detector."""
+    """All of a folder; `rules` are alarm rules by their names, by the name of the detector.
+
+    `problems` has a line for each file that cannot be read, and is left out; `older` is the number of records that are
+    left out because they are of older code of their detector.
+    """
 
     checks: Sequence[CheckRecord]
     overheads: Sequence[OverheadRecord]
     rules: Mapping[str, Mapping[str, Rule]]
+    problems: Sequence[str] = ()
+    older: int = 0
 
 
 @dataclass(frozen=True)
@@ -34,33 +41,76 @@ class Evaluations:
     """A results folder: <root>/<detector>/<references>/<bug>/<case>/<kind>-<seed>.json, `overhead-<seed>.json`."""
 
     root: Path
+    # On the same disk: where files are written before they are moved to their place.
+    scratch: Path | None = None
 
     def read(self, detectors: Iterable[str] = ()) -> Evaluated:
-        """All records, or those of some detectors, in the order of their paths; raises ResultsError, CatalogError."""
-        folders = [self.root / name for name in detectors] or [self.root]
-        # <detector>/<references>/<bug>/<case>/<file>: what lies deeper are artefacts.
-        depth = len(self.root.parts) + 5
-        paths = sorted(path for each in folders for path in each.glob("**/*-*.json") if len(path.parts) == depth)
-        timings = [path for path in paths if path.name.startswith("overhead-")]
+        """The records of all detectors, or of some, in the order of their paths; of each detector the newest code.
+
+        What cannot be read is in the `problems`: nothing is raised for it.
+        """
+        folders = {self.root / name for name in detectors} or self.root.glob("*")
+        parts = [self._read_one(folder) for folder in sorted(folders)]
         return Evaluated(
-            [read_record(path, CheckRecord) for path in paths if path not in timings],
-            [read_record(path, OverheadRecord) for path in timings],
-            {path.parent.name: read_description(path).alarm_rules for path in self.root.glob("*/detector.json")},
+            [check for part in parts for check in part.checks],
+            [timing for part in parts for timing in part.overheads],
+            {name: rules for part in parts for name, rules in part.rules.items()},
+            tuple(problem for part in parts for problem in part.problems),
+            sum(part.older for part in parts),
         )
+
+    def _read_one(self, folder: Path) -> Evaluated:
+        """The records of the detector in a folder; nothing, where its rules cannot be read."""
+        # What lies deeper are artefacts.
+        paths = sorted(folder.glob("*/*/*/*-*.json"))
+        if not paths:
+            return Evaluated((), (), {})
+        try:
+            rules = read_description(folder / "detector.json").alarm_rules
+        except CatalogError as error:
+            left_out = f"{error}; the records beside it are left out: evaluate the detector anew"
+            return Evaluated((), (), {}, (left_out,))
+        problems: list[str] = []
+        timings = [path for path in paths if path.name.startswith("overhead-")]
+        checks = self._records([path for path in paths if path not in timings], CheckRecord, problems)
+        overheads = self._records(timings, OverheadRecord, problems)
+        newest = _newest(checks or overheads)
+        kept = [record for record in checks if _code(record) == newest]
+        timed = [record for record in overheads if _code(record) == newest]
+        older = len(checks) + len(overheads) - len(kept) - len(timed)
+        return Evaluated(kept, timed, {folder.name: rules}, tuple(problems), older)
+
+    def _records(self, paths: Iterable[Path], kind: type[R], problems: list[str]) -> list[R]:
+        """The records in files; a line is added to the problems for each that holds none, or one of another program."""
+        records = []
+        for path in paths:
+            try:
+                record = read_record(path, kind)
+            except ResultsError as error:
+                problems.append(str(error))
+                continue
+            if self._path(record) == path:
+                records.append(record)
+            else:
+                where = untrusted.shown(self._path(record).relative_to(self.root))
+                problems.append(f"{untrusted.shown(path)}: its record belongs to {where}; move the file away")
+        return records
 
     def artefacts(self, record: CheckRecord) -> Path:
         """The folder for what the detector wrote."""
         return self._path(record).with_suffix("")
 
     def save(self, record: CheckRecord | OverheadRecord) -> Path:
-        """Write a record atomically; raises ResultsError."""
-        path = self._path(record)
-        write_json(path, to_builtins(record))
+        """Write a record atomically; raises ResultsError, also for one that could not be read again."""
+        path, text = self._path(record), json.dumps(to_builtins(record), indent=1, allow_nan=False) + "\n"
+        check_record(text.encode("utf-8"), type(record), untrusted.shown(path))
+        write_text(path, text, self.scratch)
         return path
 
     def save_detector(self, detector: Detector) -> None:
         """Keep the detector's description, by whose rules its alarms are counted."""
-        write_json(self.root / detector.name / "detector.json", read_json(detector.directory / "detector.json"))
+        described = read_json(detector.directory / "detector.json")
+        write_json(self.root / detector.name / "detector.json", described, self.scratch)
 
     def find(self, record: R) -> R | None:
         """The finished record with the same key, or None; a file that cannot be read counts as none."""
@@ -105,6 +155,16 @@ class ExpectedEvaluations:
         ]
         texts = [json.dumps(line, allow_nan=False, separators=(",", ":")) for line in lines]
         write_text(self.root / f"{detector.name}.jsonl", "".join(f"{text}\n" for text in texts))
+
+
+def _code(record: CheckRecord | OverheadRecord) -> tuple[str | None, ...]:
+    """What tells the code of a detector that made a record; of records from before it was noted, version and kit."""
+    return (record.code,) if record.code else (record.version, record.kit)
+
+
+def _newest(records: Sequence[CheckRecord] | Sequence[OverheadRecord]) -> tuple[str | None, ...]:
+    """The code that made the record that was started last."""
+    return max(((record.started, _code(record)) for record in records), key=itemgetter(0), default=("", ()))[1]
 
 
 def _subject(record: CheckRecord | OverheadRecord) -> tuple[str, str, str, str, int]:

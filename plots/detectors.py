@@ -17,12 +17,12 @@ TICKS = (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
 
 
 def draw(outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind: str) -> list[Path]:
-    """Draw matrix.<kind>, and overhead.<kind> where something was timed; returns the files written.
+    """Draw matrix.<kind>, and overhead.<kind> where something was timed, each if there are buggy programs; the files.
 
     `outcomes` and `scores` are the tables of evaluation.scoring.scores.
     """
     paths = [_matrix(outcomes, scores, directory / f"matrix.{kind}")] if (outcomes.kind == "buggy").any() else []
-    timed = scores[scores.overhead.notna()]
+    timed = scores[scores.overhead.notna() & scores.paired_rate.notna()]
     return paths if timed.empty else [*paths, _overhead(timed, directory / f"overhead.{kind}")]
 
 

@@ -1,22 +1,37 @@
 """Toy bugs and toy environments: tiny, real, without torch and without network."""
 
-import base64
-import hashlib
 import signal
-import zipfile
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.toy import PYTHON, Toy
+from support.wheels import lock, write_wheel
 
 from trainbugs import api
 from trainbugs.cli.main import main
 
 # Options for whole reproductions, and a pytest within pytest to test them.
-pytest_plugins = ["support.proving", "pytester"]
+pytest_plugins = ["support.isolation", "support.proving", "pytester"]
 
 # A background job of a shell starts with interrupts ignored, and its children inherit that; tests interrupt them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder to which programs may write as well as the test."""
+    with tempfile.TemporaryDirectory(prefix="trainbugs-test-", dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def unkept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine where programs cannot be kept to their paths."""
+    for module in ("runner.session.session", "runner.session.explain", "runner.execution.execute",
+                   "runner.execution.launch", "evaluation.running.campaign", "evaluation.running.adapter"):  # fmt: skip
+        monkeypatch.setattr(f"{module}.means", lambda: None)
 
 
 @pytest.fixture
@@ -43,19 +58,7 @@ def wheelhouse(tmp_path: Path, monkeypatch) -> Path:
     folder = tmp_path / "wheels"
     folder.mkdir()
     monkeypatch.setenv("UV_FIND_LINKS", str(folder))
-    files = {
-        "toypackage/__init__.py": "value = 1\n",
-        "toypackage-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: toypackage\nVersion: 1.0\n",
-        "toypackage-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    record = ""
-    for name, text in files.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-        record += f"{name},sha256={digest},{len(text)}\n"
-    files["toypackage-1.0.dist-info/RECORD"] = record + "toypackage-1.0.dist-info/RECORD,,\n"
-    with zipfile.ZipFile(folder / "toypackage-1.0-py3-none-any.whl", "w") as wheel:
-        for name, text in files.items():
-            wheel.writestr(name, text)
+    write_wheel(folder, "toypackage", {"toypackage/__init__.py": "value = 1\n"})
     return folder
 
 
@@ -64,10 +67,8 @@ def toy_environment(toy: Toy, wheelhouse: Path) -> Path:
     """environments/toy of the toy catalogue: the lock names toypackage with its hash."""
     directory = toy.root / "environments" / "toy"
     directory.mkdir(parents=True)
-    wheel = next(wheelhouse.glob("*.whl"))
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     (directory / "requirements.in").write_text("toypackage==1.0\n")
-    (directory / "requirements.txt").write_text(f"toypackage==1.0 \\\n    --hash=sha256:{digest}\n")
+    (directory / "requirements.txt").write_text(lock(*wheelhouse.glob("*.whl")))
     (directory / ".python-version").write_text(PYTHON + "\n")
     (directory / "environment.json").write_text('{"disk_gb": 0.01}')
     return directory
@@ -84,6 +85,9 @@ def cli(toy, monkeypatch, tmp_path, capsys):
             status: object = main([str(argument) for argument in arguments])
         except SystemExit as exit:
             status = exit.code
+        finally:
+            # Of the tests, not of the program: each interrupt counts.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         captured = capsys.readouterr()
         assert "Traceback" not in captured.err
         return status, captured.out, captured.err

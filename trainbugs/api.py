@@ -45,7 +45,8 @@ def bugs(root: Path | str | None = None) -> "pd.DataFrame":
 
     `seconds` is the time of all expected runs of the case together, NaN where there are none. `needs` and `seeds` are
     texts with commas. `trigger` is the iteration in which the fault first acts, `site_file`, `site_line` and `site_api`
-    say where it is. A bug that cannot be read is left out, with a warning.
+    say where it is. `location`, `cause`, `effect`, `stage` and `realism` have the entries of docs/taxonomy.md, or None.
+    A bug that cannot be read is left out, with a warning.
     """
     import pandas as pd
 

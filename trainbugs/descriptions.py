@@ -3,8 +3,10 @@
 import math
 from typing import Any
 
+from msgspec import to_builtins
+
 from runner.bugs.model import Bug, Case, Versions
-from runner.results.expected import seconds
+from runner.results.expected import seconds, seen_on
 
 
 def describe(bug: Bug) -> dict[str, Any]:
@@ -13,8 +15,9 @@ def describe(bug: Bug) -> dict[str, Any]:
         "id": bug.id,
         "title": bug.title,
         "source": bug.source,
-        "labels": {"location": bug.labels.location, "root_cause": bug.labels.root_cause, "symptom": bug.labels.symptom},
+        "labels": to_builtins(bug.labels),
         "site": {"file": bug.site.file, "line": bug.site.line, "api": bug.site.api},
+        "provenance": to_builtins(bug.provenance),
         "environment": bug.environment,
         "retired": bug.retired,
         "affected": _versions(bug.affected),
@@ -22,7 +25,10 @@ def describe(bug: Bug) -> dict[str, Any]:
         "directory": str(bug.directory),
         "can_be_injected": bug.fault is not None,
         "shows_why": bug.why is not None,
-        "cases": [_describe_case(case) | {"seconds": seconds(bug, case)} for case in bug.cases.values()],
+        "cases": [
+            _describe_case(case) | {"seconds": seconds(bug, case), "devices": list(seen_on(bug, case.name))}
+            for case in bug.cases.values()
+        ],
     }
 
 
@@ -31,6 +37,7 @@ def _describe_case(case: Case) -> dict[str, Any]:
         "id": case.id,
         "title": case.title,
         "benign": case.benign,
+        "realism": case.provenance.realism if case.provenance else None,
         "needs": list(case.program.needs),
         "trigger": case.truth.iteration,
         "seeds": list(case.program.seeds),
@@ -61,11 +68,13 @@ def _row(bug: dict[str, Any], name: str, case: dict[str, Any]) -> dict[str, Any]
         "title": case["title"],
         "bug_title": bug["title"],
         **bug["labels"],
+        "realism": case["realism"],
         "environment": bug["environment"],
         "needs": ", ".join(case["needs"]),
         "seconds": math.nan if case["seconds"] is None else case["seconds"],
         "seeds": ", ".join(map(str, case["seeds"])),
         "benign": case["benign"],
+        "devices": ", ".join(case["devices"]),
         "retired": bug["retired"],
         "trigger": case["trigger"],
         **{f"site_{part}": value for part, value in bug["site"].items()},

@@ -1,32 +1,43 @@
 """A detector at work: its adapter is started on a neutral copy of a program, in a scratch folder of its own."""
 
+import errno
 import json
 import os
 import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from evaluation.model import Alarm, Answer, Detector, OwnAnswer
 from evaluation.running.keys import KIT
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
-from runner.environments import builder, spec
+from runner.environments import builder, check, spec
+from runner.errors import EnvironmentBuildError, TrainbugsError
 from runner.execution.launch import launch
+from runner.execution.local import StoppedError
+from runner.execution.run import Run
 from runner.files import untrusted
 from runner.files.structs import MismatchError, as_struct
 from runner.progress.lines import Progress
 from runner.sandbox import process
+from runner.sandbox.access import own_interpreter
+from runner.sandbox.means import means
 from runner.sandbox.process import Finished
+from runner.sandbox.streams import Streams, open_streams
 
 MAX_BYTES = 16_000_000
 # What is kept of a detector that raises an alarm at every opportunity, of each code; the rest is counted.
 MAX_ALARMS = 100
 # What an adapter may take beyond the time that its tool has: to start, and to write its answer.
 GRACE_S = 30.0
+# Of the note of what it has looked at, and of the reason for a status.
+MAX_NOTE_BYTES, MAX_REASON = 4_000, 500
+# The disk is full: that says nothing of a detector.
+FULL = (errno.ENOSPC, errno.EDQUOT)
 ANSWER = "verdict.json"
 LEFT_OUT = shutil.ignore_patterns("README.md", "requirements.*", "environment.json", "__pycache__")
 
@@ -34,10 +45,19 @@ OnWait = Callable[[float], None]
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where an adapter works: a folder for all that it writes, and what it says, which is kept outside of that."""
+
+    folder: Path
+    streams: Streams
+
+
+@dataclass(frozen=True)
 class Adapter:
     """A detector ready to work: `python` runs its adapter, `packages` are folders of packages that it brings.
 
-    `guarded` are folders that it must not look at.
+    It reads these, the system, what it is given, `kit` (a copy of the benchmark's files for detectors) and `reads`, the
+    files of its interpreter. `guarded` are folders that it must not look at, where the kernel cannot keep it from that.
     """
 
     detector: Detector
@@ -45,62 +65,89 @@ class Adapter:
     packages: tuple[Path, ...]
     guarded: tuple[Path, ...]
     timeout_s: float
+    kit: Path = KIT
+    reads: tuple[Path, ...] = ()
 
     def prepare(self, samples: Sequence[Sample], state: Path, on_wait: OnWait) -> tuple[Answer | None, float]:
         """Let the detector learn from clean runs, into `state`; returns why it failed, if so, and the seconds."""
-        state.mkdir(parents=True)
-        work = state.with_name(f"{state.name}-work")
-        targets = [self._target(sample, work / f"reference{index}") for index, sample in enumerate(samples, 1)]
-        (work / "refs.json").write_text(json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8")
-        return self._call(["prepare", "--refs", "refs.json"], samples[0].subject, work, state, on_wait)
+        start = time.monotonic()
+        try:
+            state.mkdir(parents=True)
+            with open_streams(state.parent) as streams:
+                return self._prepare(samples, state, Place(state.with_name(f"{state.name}-work"), streams), on_wait)
+        except Exception as error:
+            return broken_by(error), time.monotonic() - start
 
-    def check(self, sample: Sample, state: Path | None, work: Path, on_wait: OnWait) -> tuple[Answer, float]:
+    def check(self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait) -> tuple[Answer, float]:
         """What the detector answers of a program, and the seconds that it took.
 
-        `work` is a new folder for all that it writes. Whatever a detector does is a status, never an exception: a
-        crash, no answer in time, an answer that is none.
+        Whatever a detector does is a status, never an exception: a crash, no answer in time, an answer that is none, a
+        state that cannot be copied. Raises StoppedError, and OSError where the disk is full.
         """
+        start = time.monotonic()
+        try:
+            failure, seconds = self._check(sample, state, place, on_wait)
+            return failure or read_answer(place.folder / ANSWER), seconds
+        except Exception as error:
+            return broken_by(error), time.monotonic() - start
+
+    def _prepare(
+        self, samples: Sequence[Sample], state: Path, place: Place, on_wait: OnWait
+    ) -> tuple[Answer | None, float]:
+        work = place.folder
+        targets = [self._target(sample, work / f"reference{index}") for index, sample in enumerate(samples, 1)]
+        (work / "refs.json").write_text(json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8")
+        return self._call(["prepare", "--refs", "refs.json"], samples[0].subject, place, state, on_wait)
+
+    def _check(self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait) -> tuple[Answer | None, float]:
+        work = place.folder
         own_state = work / "state"
         if state is None:
             own_state.mkdir(parents=True)
         else:
-            shutil.copytree(state, own_state)
+            _copy_state(state, own_state)
         target = self._target(sample, work / "program")
         (work / "target.json").write_text(json.dumps(target, indent=1), encoding="utf-8")
         arguments = ["check", "--target", "target.json", "--out", ANSWER]
-        failure, seconds = self._call(arguments, sample.subject, work, own_state, on_wait)
-        return failure or read_answer(work / ANSWER), seconds
+        return self._call(arguments, sample.subject, place, own_state, on_wait)
 
     def _call(
-        self, arguments: Sequence[str], subject: Subject, work: Path, state: Path, on_wait: OnWait
+        self, arguments: Sequence[str], subject: Subject, place: Place, state: Path, on_wait: OnWait
     ) -> tuple[Answer | None, float]:
         """Run the adapter; returns what is to be said of it instead of its answer, if anything, and the seconds."""
+        work, streams = place.folder, place.streams
         peeked, copy = work / "peeked", work / "detector"
         # A new copy each time: nothing of the benchmark lies beside it, nor what it has left behind.
-        shutil.copytree(self.detector.directory, copy, ignore=LEFT_OUT)
-        first = [str(KIT / "monitor_adapter.py")] if self.detector.monitor else []
-        extra = {
-            "PYTHONPATH": str(KIT),
-            "PYTHONNOUSERSITE": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "TRAINBUGS_GUARDED": os.pathsep.join(str(path.resolve()) for path in self.guarded),
-            "TRAINBUGS_PEEKED": str(peeked),
-        }
+        shutil.copytree(self.detector.directory, copy, ignore=_left_out)
+        first = [str(self.kit / "monitor_adapter.py")] if self.detector.monitor else []
+        extra = {"PYTHONPATH": str(self.kit), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        if means() is None:
+            guarded = os.pathsep.join(str(path.resolve()) for path in self.guarded)
+            extra |= {"TRAINBUGS_GUARDED": guarded, "TRAINBUGS_PEEKED": str(peeked)}
         argv = [str(self.python), *first, str(copy / self.detector.program), *arguments, "--state", str(state)]
+        timeout_s = self.timeout_s + GRACE_S
         start = time.monotonic()
-        finished = launch(argv, work, subject.run, timeout_s=self.timeout_s + GRACE_S, extra=extra, on_wait=on_wait)
-        return self._failure(finished, peeked, work / "stderr"), time.monotonic() - start
+        finished = launch(
+            argv, work, self._run(subject), timeout_s=timeout_s, streams=streams, extra=extra, on_wait=on_wait,
+            closed=True, reads=(self.kit, *self.reads, *self.packages), writes=(state,),
+        )  # fmt: skip
+        return self._failure(finished, peeked, streams.stderr), time.monotonic() - start
 
-    def _failure(self, finished: Finished, peeked: Path, stderr: Path) -> Answer | None:
-        if peeked.exists():
-            return Answer("peeked", f"looked at {peeked.read_text(encoding='utf-8').splitlines()[0]}")
+    def _run(self, subject: Subject) -> Run:
+        """The run of the program, without network where it can be cut, unless the detector says why it needs it."""
+        offline = self.detector.network is None and process.network_can_be_cut() is None
+        return replace(subject.run, network=False) if offline else subject.run
+
+    def _failure(self, finished: Finished, peeked: Path, stderr: BinaryIO) -> Answer | None:
+        if os.path.lexists(peeked):
+            return Answer("peeked", f"looked at {_noted(peeked)}"[:MAX_REASON])
         if finished.timed_out:
             return Answer("timeout", f"no answer within {self.timeout_s + GRACE_S:.0f} s")
         if finished.exceeded:
             return Answer("tool_error", f"the adapter and what it ran {finished.exceeded}")
         if finished.returncode:
             said = process.error_in(stderr) or "no message"
-            return Answer("tool_error", f"the adapter ended with {finished.returncode}: {said}"[:500])
+            return Answer("tool_error", f"the adapter ended with {finished.returncode}: {said}"[:MAX_REASON])
         return None
 
     def _target(self, sample: Sample, directory: Path) -> dict[str, Any]:
@@ -122,23 +169,64 @@ class Adapter:
             "torch": runtime.torch,
             "device": runtime.device,
             "timeout_s": self.timeout_s,
-            "launcher": str(KIT / "launcher.py"),
+            "launcher": str(self.kit / "launcher.py"),
             "packages": [str(path) for path in self.packages],
             **values,
         }
 
 
-def set_up(detector: Detector, guarded: tuple[Path, ...], timeout_s: float | None, progress: Progress) -> Adapter:
-    """The adapter of a detector; its environment is built if it is missing. Raises EnvironmentBuildError.
+def set_up(
+    detector: Detector, guarded: tuple[Path, ...], timeout_s: float | None, progress: Progress, kit: Path
+) -> Adapter:
+    """The adapter of a detector; its environment is built if it is missing.
+
+    Raises EnvironmentBuildError where that fails, or the environment was changed since.
 
     One that brings no packages is run by the interpreter of this program. `timeout_s`: None for the detector's own.
     """
-    python, packages = Path(sys.executable), tuple[Path, ...]()
+    python, packages, reads = Path(sys.executable), tuple[Path, ...](), own_interpreter()
     if detector.has_environment:
         described = spec.read(f"detector-{detector.name}", detector.directory)
-        built = spec.find(described) or builder.build(described, progress)
+        built = builder.obtain(described, progress)
+        changed = check.changed(built)
+        if changed:
+            raise EnvironmentBuildError(f"{changed}; {built.remedy}")
         python, packages = built.python, tuple(built.directory.glob("lib/python*/site-packages"))
-    return Adapter(detector, python, packages, guarded, timeout_s or detector.timeout_s)
+        reads = built.paths
+    return Adapter(detector, python, packages, guarded, timeout_s or detector.timeout_s, kit, reads)
+
+
+def broken_by(error: Exception) -> Answer:
+    """What is said of a check that an exception has ended; raises it again where it says nothing of the detector."""
+    if isinstance(error, StoppedError) or (isinstance(error, OSError) and error.errno in FULL):
+        raise error
+    kind = "" if isinstance(error, TrainbugsError) else f"{type(error).__name__}: "
+    return Answer("tool_error", f"{kind}{error}"[:MAX_REASON])
+
+
+def _copy_state(state: Path, target: Path) -> None:
+    if state.is_symlink():
+        raise untrusted.UnsafeError("the detector has put a link in the place of its state")
+    # Links stay links: nothing is read to which they lead.
+    shutil.copytree(state, target, symlinks=True, ignore=_odd)
+
+
+def _odd(folder: str, names: Iterable[str]) -> set[str]:
+    """What is neither file nor folder, or a link to nothing; copying a pipe would fail, and a device has no end."""
+    return {name for name in names if not (path := Path(folder, name)).is_file() and not path.is_dir()}
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    return LEFT_OUT(folder, names) | _odd(folder, names)
+
+
+def _noted(path: Path) -> str:
+    """The first line of the note of what an adapter has looked at; it may have written anything there."""
+    try:
+        text = untrusted.read_start(path, MAX_NOTE_BYTES, path.parent).decode("utf-8", errors="replace")
+    except untrusted.UnsafeError as error:
+        return f"what it must not see, and its note of that {error}"
+    return text.partition("\n")[0] or "what it must not see"
 
 
 def read_answer(path: Path) -> Answer:
@@ -148,7 +236,7 @@ def read_answer(path: Path) -> Answer:
     try:
         answer = as_struct(untrusted.read_json(path, MAX_BYTES, path.parent), OwnAnswer)
     except (untrusted.UnsafeError, MismatchError) as error:
-        return Answer("tool_error", f"{path.name}: {error}"[:500])
+        return Answer("tool_error", f"{path.name}: {error}"[:MAX_REASON])
     if answer.status != "ok":
         # A tool that failed has no alarms: what it said on its way down is no detection.
         return Answer(answer.status, answer.reason or "no reason given")

@@ -1,6 +1,5 @@
 """Baselines: programs that ran well by themselves, with their records and losses, for detectors to look at."""
 
-import tempfile
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
@@ -34,9 +33,9 @@ class Baselines:
         self._losses: Once[Sequence[Mapping[str, Any]]] = Once()
 
     def subjects(self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None) -> list[Subject]:
-        """The programs of targets; of each case the first seed, or those given."""
+        """The programs of targets, without probes; of each case the first seed, or those given."""
         return [
-            Subject(target.bug, run)
+            Subject(target.bug, run.bare)
             for target in targets
             for run in self.session.plan(target, seeds or target.case.program.seeds[:1])
         ]
@@ -67,12 +66,12 @@ class Baselines:
 
     def _record_losses(self, subject: Subject) -> Sequence[Mapping[str, Any]]:
         run = subject.run
-        with tempfile.TemporaryDirectory() as scratch:
-            directory = Path(scratch) / "program"
+        with self.session.store.working_directory() as scratch:
+            directory = scratch / "program"
             subject.lay_out(directory)
             launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
             argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
-            launch(argv, directory, run, timeout_s=run.timeout_s)
+            launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT], writes=[directory.parent])
             return _losses(directory / "losses.json")
 
 

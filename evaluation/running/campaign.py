@@ -7,7 +7,7 @@ from typing import Literal
 
 from evaluation.catalog import controls
 from evaluation.catalog.controls import Controls
-from evaluation.model import REFERENCES, Detector, Reference
+from evaluation.model import REFERENCES, Detector, Reference, Training
 from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running import overhead
 from evaluation.running.baseline import Baselines
@@ -19,6 +19,8 @@ from runner.errors import UsageError
 from runner.execution.local import Report
 from runner.execution.resources import Share
 from runner.execution.scheduler import Job
+from runner.sandbox import process
+from runner.sandbox.means import means
 from runner.session.session import Session
 
 # Long enough to be timed, and needs no data. Where it is not among the programs nothing is timed.
@@ -75,10 +77,11 @@ Records = Mapping[Check, CheckRecord]
 def run(campaign: Campaign, session: Session) -> Result:
     """Do what is not done yet; records are kept in the folder detectors of the session's results."""
     root, results = session.catalog.root, session.store.root
-    clean, store = controls.load(root), Evaluations(results / "detectors")
+    clean, store = controls.load(root), Evaluations(results / "detectors", session.store.scratch.path)
     baselines = Baselines(session, clean)
     guarded = (root / "bugs", root / "detectors", results)
     settings = Settings(store, guarded, baselines.with_losses, campaign.timeout_s)
+    _warn(session)
     targets = _targets(campaign, session)
     targets += _controls(campaign.controls, clean, targets, session)
     subjects = baselines.subjects(targets, session.options.seeds)
@@ -118,6 +121,15 @@ def _targets(campaign: Campaign, session: Session) -> list[Target]:
     if campaign.overhead_on not in (None, USUAL, *(target.case.id for target in targets)):
         raise UsageError(f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none")
     return targets
+
+
+def _warn(session: Session) -> None:
+    """Say once what detectors cannot be kept from on this machine."""
+    if means() is None:
+        session.progress.note("not isolated: no Landlock and no user namespaces here, detectors can read the catalogue")
+    reason = process.network_can_be_cut()
+    if reason is not None:
+        session.progress.note(f"detectors have the network, which would tell them the answers: {reason}")
 
 
 def _controls(which: str, clean: Controls, bugs: Sequence[Target], session: Session) -> list[Target]:
@@ -193,10 +205,19 @@ def _time(check: Check, record: CheckRecord, campaign: Campaign, store: Evaluati
     if known:
         return known
     alone = overhead.bare_adapter(evaluation.adapter, of)
+
+    def bare() -> Training | None:
+        with evaluation.place() as place:
+            return alone.check(task.sample, None, place, lambda elapsed: None)[0].training
+
+    def watched() -> Training | None:
+        with evaluation.place() as place:
+            return evaluation.answer(task, place, lambda note: None)[0].training
+
     timed = overhead.measure(
         blank,
-        bare=lambda: alone.check(task.sample, None, evaluation.new_folder(), lambda elapsed: None)[0].training,
-        watched=lambda: evaluation.answer(task, evaluation.new_folder(), lambda note: None)[0].training,
+        bare,
+        watched,
         repeats=campaign.repeats,
         line=lambda text: evaluation.progress.line(f"{evaluation.label}: {text}"),
     )

@@ -2,7 +2,8 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,16 +12,24 @@ from msgspec.structs import replace
 
 from evaluation.model import Answer, Detector, Reference
 from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
-from evaluation.running.adapter import ANSWER, Adapter, set_up
+from evaluation.running.adapter import ANSWER, Adapter, Place, broken_by, set_up
 from evaluation.running.baseline import Once
-from evaluation.running.keys import check_key, detector_digest, kit_digest, rules_digest
+from evaluation.running.keys import KIT, check_key, detector_digest, kit_digest, rules_digest
 from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
 from runner.execution.local import Report
+from runner.files import untrusted
+from runner.files.locks import TemporaryFolder, remove
+from runner.files.untrusted import UnsafeError
 from runner.progress.lines import Progress
 from runner.results import provenance
 from runner.results.provenance import machine
+from runner.results.store import WORK
 from runner.sandbox.env import THREADS
+from runner.sandbox.streams import keep, open_streams
+
+# Of a file that a detector names to be kept.
+MAX_KEPT_BYTES = 256_000_000
 
 
 @dataclass(frozen=True)
@@ -61,34 +70,37 @@ class Evaluation:
         self._learnt: Once[tuple[Path, Answer | None, float]] = Once()
 
     def __enter__(self) -> "Evaluation":
-        self._scratch = Path(tempfile.mkdtemp())
+        # One that the next command removes, where this one is killed.
+        self._folder = TemporaryFolder(Path(tempfile.gettempdir()), WORK)
+        self._scratch = self._folder.path
+        # A copy: the path of the benchmark's own files would tell where the catalogue is.
+        shutil.copytree(KIT, self._scratch / "kit", ignore=shutil.ignore_patterns("__pycache__"))
         return self
 
     def __exit__(self, *error: object) -> None:
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._folder.remove()
 
     @property
     def label(self) -> str:
         return self.detector.name + ("" if self.how == "none" else f" ({self.how})")
 
     def check(self, task: Task, report: Report) -> CheckRecord:
-        """The record of a check, made now, and saved with what the detector wrote."""
-        work = self.new_folder()
-        answer, seconds = self.answer(task, work, report)
-        record = replace(
-            self.blank(task),
-            status=answer.status,
-            reason=answer.reason,
-            alarms=answer.alarms,
-            dropped=answer.dropped,
-            invariants=answer.invariants,
-            seconds=seconds,
-        )
-        self._keep(record, answer, work)
-        self.settings.store.save(record)
+        """The record of a check, made now, and saved with what the detector wrote.
+
+        Where that cannot be copied, or could not be read again, the check is a tool_error.
+        """
+        with self.place() as place:
+            answer, seconds = self.answer(task, place, report)
+            record = _filled(self.blank(task), answer, seconds)
+            try:
+                self._keep(record, answer, place)
+                self.settings.store.save(record)
+            except Exception as error:
+                record = _filled(self.blank(task), broken_by(error), seconds)
+                self.settings.store.save(record)
         return record
 
-    def answer(self, task: Task, work: Path, report: Report) -> tuple[Answer, Seconds]:
+    def answer(self, task: Task, place: Place, report: Report) -> tuple[Answer, Seconds]:
         """What the detector says of a program now, and the seconds that learning and looking took."""
         sample, torch = task.sample, task.sample.subject.run.runtime.torch
         state, learning = None, None
@@ -101,7 +113,7 @@ class Evaluation:
                 return failed, Seconds(learning, 0.0, None)
         if "metrics" in self.detector.needs:
             sample = self.settings.with_losses(sample)
-        answer, seconds = self.adapter.check(sample, state, work, lambda elapsed: report(lambda: "check"))
+        answer, seconds = self.adapter.check(sample, state, place, lambda elapsed: report(lambda: "check"))
         return answer, Seconds(learning, round(seconds, 3), answer.training)
 
     def blank(self, task: Task) -> CheckRecord:
@@ -138,6 +150,7 @@ class Evaluation:
             revision=self.revision,
             kit=kit_digest(),
             rules=rules_digest(self.detector.alarm_rules),
+            code=self.digest,
         )
 
     @property
@@ -145,12 +158,19 @@ class Evaluation:
         """The detector, ready to work; its environment is built if it is missing."""
         settings = self.settings
         return self._adapter.get(
-            None, lambda: set_up(self.detector, settings.guarded, settings.timeout_s, self.progress)
+            None,
+            lambda: set_up(self.detector, settings.guarded, settings.timeout_s, self.progress, self._scratch / "kit"),
         )
 
-    def new_folder(self) -> Path:
-        """A new folder in the scratch folder, whose name says nothing."""
-        return Path(tempfile.mkdtemp(dir=self._scratch))
+    @contextmanager
+    def place(self) -> Iterator[Place]:
+        """A new place in the scratch folder, whose name says nothing, removed afterwards; raises OSError."""
+        folder = Path(tempfile.mkdtemp(dir=self._scratch))
+        try:
+            with open_streams(self._scratch) as streams:
+                yield Place(folder, streams)
+        finally:
+            remove(folder)
 
     def _learn(self, task: Task, report: Report) -> tuple[Path, Answer | None, float]:
         """What was learnt, or why nothing was, and the seconds; once for all tasks with the same references."""
@@ -162,13 +182,29 @@ class Evaluation:
         failure, seconds = self.adapter.prepare(samples, state, lambda elapsed: report(lambda: "prepare"))
         return state, failure, round(seconds, 3)
 
-    def _keep(self, record: CheckRecord, answer: Answer, work: Path) -> None:
-        """Copy what the detector wrote, and named, to where it is kept, with the streams of its adapter."""
+    def _keep(self, record: CheckRecord, answer: Answer, place: Place) -> None:
+        """Copy what the detector wrote, and named, to where it is kept, with the streams of its adapter.
+
+        What it named and did not write there, or wrote too large, is left out.
+        """
         kept = self.settings.store.artefacts(record)
-        shutil.rmtree(kept, ignore_errors=True)
+        remove(kept)
         kept.mkdir(parents=True)
-        for name in ("stdout", "stderr", ANSWER, *answer.artefacts):
-            path = (work / name).resolve()
-            if path.is_file() and path.is_relative_to(work.resolve()):
-                shutil.copyfile(path, kept / path.name)
-        shutil.rmtree(work, ignore_errors=True)
+        for name in (*answer.artefacts, ANSWER):
+            path = place.folder / name
+            with suppress(UnsafeError):
+                untrusted.copy(path, kept / path.name, MAX_KEPT_BYTES, place.folder)
+        for name, stream in place.streams._asdict().items():
+            keep(stream, kept / name, kept)
+
+
+def _filled(blank: CheckRecord, answer: Answer, seconds: Seconds) -> CheckRecord:
+    return replace(
+        blank,
+        status=answer.status,
+        reason=answer.reason,
+        alarms=answer.alarms,
+        dropped=answer.dropped,
+        invariants=answer.invariants,
+        seconds=seconds,
+    )

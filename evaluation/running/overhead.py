@@ -69,4 +69,5 @@ def blank(record: CheckRecord, of: TimedPart, sample: Sample, digest: str, repea
         watched=(),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         kit=kit_digest(),
+        code=digest,
     )

@@ -33,7 +33,7 @@ def _open(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
     bug = targets[0].bug
     for path in (
         *bug.scripts,
-        *filter(None, (bug.fault, bug.why)),
+        *filter(None, (bug.fault, bug.why, bug.probe)),
         bug.directory / "config.json",
         bug.directory / "README.md",
     ):

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from runner.bugs.config import TAKEN
 from runner.bugs.model import VARIANTS
 from runner.environments import spec
 from runner.errors import CatalogError, ResultsError, UsageError
@@ -32,6 +33,8 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
     """
     if not ID.fullmatch(name):
         raise UsageError(f"{name!r} is no ID; expected letters, digits, dots, dashes: PyTorch-115607, SO-60335387")
+    if name in TAKEN:
+        raise UsageError(f"{name!r} is taken, for a folder of results; choose another ID")
     known = spec.names(root)
     if environment_name not in known:
         raise UsageError(f"there is no environment {environment_name!r}; expected one of {', '.join(known)}")

@@ -7,17 +7,21 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runner.bugs.catalog import load_bug
-from runner.bugs.model import VARIANTS, Bug, Case, Series
+from runner.authoring.judgement import check_lines, check_verdicts
+from runner.authoring.labels import check_labels, check_provenance
+from runner.authoring.truth import check_site, check_trigger
+from runner.bugs.catalog import Catalog, load_bug
+from runner.bugs.model import PROBE, VARIANTS, Bug, Case
 from runner.environments import spec
-from runner.errors import CatalogError, MeasureError, ResultsError
+from runner.environments.spec import Environment
+from runner.errors import CatalogError, ResultsError, UsageError
 from runner.execution.run import read_scripts, run_key
 from runner.files import untrusted
 from runner.results.expected import expected_records, version_records
-from runner.results.record import RunRecord
+from runner.results.record import RunRecord, run_name
 from runner.verdicts.affected import AFFECTED, findings
-from runner.verdicts.series import values
-from runner.verdicts.verdict import INVALID
+from runner.verdicts.verdict import INVALID, unjudged
+from runner.verdicts.whole import flaw
 
 # Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own API do not match.
 TELLTALE = re.compile(r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b")
@@ -29,7 +33,10 @@ DIFF_BLOCK = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def problems(directory: Path, root: Path) -> list[str]:
-    """What is wrong with a bug directory, a line each; empty where it is well formed. `root` holds the environments."""
+    """What is wrong with a bug directory, a line each; empty where it is well formed. `root` holds the environments.
+
+    What would move the cursor of a terminal is shown escaped: a diff shows the text of scripts.
+    """
     try:
         bug = load_bug(directory)
     except CatalogError as error:
@@ -37,9 +44,11 @@ def problems(directory: Path, root: Path) -> list[str]:
     unreadable = [problem for path in (*bug.scripts, bug.directory / "README.md") for problem in _check_text(path)]
     if unreadable:
         return unreadable
-    checks = (_check_todo, _check_files, _check_scripts, _check_readme, _check_cases)
-    wrong = [problem for check in checks for problem in check(bug)]
-    return [*wrong, *_check_environments(bug, root), *_check_expected(bug, root), *_check_map(bug, root)]
+    checks = (_check_name, _check_todo, _check_files, _check_scripts, _check_readme, _check_cases)
+    wrong = [problem for check in (*checks, check_labels, check_provenance) for problem in check(bug)]
+    wrong += [*check_site(bug, root), *_check_environments(bug, root)]
+    wrong += [*_check_expected(bug, root), *_check_map(bug, root)]
+    return [untrusted.printable_lines(problem) for problem in wrong]
 
 
 def _check_text(path: Path) -> Iterator[str]:
@@ -62,6 +71,11 @@ def real_diff(case: Case) -> str:
     return "".join(lines)
 
 
+def _check_name(bug: Bug) -> Iterator[str]:
+    if bug.directory.name != bug.id:
+        yield f"the directory is called {bug.directory.name}, expected the ID, {bug.id}"
+
+
 def _check_todo(bug: Bug) -> Iterator[str]:
     for path in (bug.directory / "config.json", bug.directory / "README.md", *bug.scripts):
         lines = _lines(path) if path.is_file() else []
@@ -75,10 +89,6 @@ def _check_files(bug: Bug) -> Iterator[str]:
         for variant in case.program.variants.values():
             if not variant.script.is_file():
                 yield f"case {case.name}: there is no {variant.script.name}; add it, or name another script"
-    # Only among the scripts: any other name is a file of a package, or could be any file on this machine.
-    site = next((script for script in bug.scripts if script.name == bug.site.file), None)
-    if site is not None and bug.site.line is not None and bug.site.line > len(_lines(site)):
-        yield f"site.line is {bug.site.line}, {bug.site.file} has {len(_lines(site))} lines"
 
 
 def _check_scripts(bug: Bug) -> Iterator[str]:
@@ -96,12 +106,17 @@ def _check_scripts(bug: Bug) -> Iterator[str]:
             word = TELLTALE.search(ALLOWED.sub("", line))
             if word:
                 yield f"{script.name}: line {number} says {word.group()!r}; say that in the README, detectors read this"
-        imported = _imports(tree)
-        for name in sorted(imported & {"runner", "plots", "detectors", "evaluation", "trainbugs"}):
-            yield f"{script.name}: imports {name}; a script must run without this project"
-        own = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
-        for name in sorted(imported & own):
-            yield f"{script.name}: imports {name}.py, a variant's script; what scripts share belongs into another file"
+        yield from _check_imports(bug, script, _imports(tree))
+
+
+def _check_imports(bug: Bug, script: Path, imported: set[str]) -> Iterator[str]:
+    for name in sorted(imported & {"runner", "plots", "detectors", "evaluation", "trainbugs"}):
+        yield f"{script.name}: imports {name}; a script must run without this project"
+    if PROBE.removesuffix(".py") in imported:
+        yield f"{script.name}: imports {PROBE}, which measures for the expectations; a script must run without it"
+    own = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
+    for name in sorted(imported & own):
+        yield f"{script.name}: imports {name}.py, a variant's script; what scripts share belongs into another file"
 
 
 def _parse(text: str) -> ast.Module:
@@ -132,44 +147,72 @@ def _check_readme(bug: Bug) -> Iterator[str]:
 
 def _check_cases(bug: Bug) -> Iterator[str]:
     for case in bug.cases.values():
+        lacking = unjudged(case)
+        if lacking:
+            yield f"case {case.name}: {lacking}"
         for item in case.oracle.expectations:
-            if item.metric in case.oracle.volatile:
-                yield f"case {case.name}: {item.statement!r} judges {item.metric}, which is volatile"
-            if isinstance(item.value, tuple) and item.reduce != "all":
-                yield f"case {case.name}: {item.statement!r}: a list as value needs reduce all, not {item.reduce}"
+            judged = {item.metric, (item.other and item.other.metric) or item.metric}
+            for metric in sorted(judged & case.oracle.volatile):
+                yield f"case {case.name}: {item.statement!r} judges {metric}, which is volatile"
 
 
 def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
+    again = f"`trainbugs run {Catalog(root).named(bug)} --force --update-expected`"
     for case in bug.cases.values():
         try:
             records = expected_records(bug, case.name)
         except ResultsError as error:
             yield str(error)
             continue
+        yield from _check_numbers(case, records)
         finished = {(record.variant, record.seed) for record in records if record.ok}
         required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
         if finished != required:
             have = f"{len(finished & required)} of {len(required)} runs"
-            yield f"expected/{case.name} has {have}; `trainbugs run {bug.id} --update-expected` makes them"
+            yield f"expected/{case.name} has {have}; {again} makes them"
             continue
-        yield from _check_current(bug, case, records, root)
-        yield from _check_series(bug, case, records)
+        yield from _check_current(bug, case, records, root, again)
+        yield from check_verdicts(case, records)
+        yield from check_lines(case, records)
+        yield from check_trigger(case, records)
 
 
-def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path) -> Iterator[str]:
+def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
+    """The case says how many records a whole run of each variant has, and its expected records are whole."""
+    finished = [record for record in records if record.ok]
+    if any(variant.records is None for variant in case.program.variants.values()):
+        found = sorted({f"{record.variant} {len(record.metrics)}" for record in finished})
+        have = f"; the expected runs have: {', '.join(found)}" if found else ""
+        yield f"case {case.name} has no `records`, the number of records of a whole run{have}"
+    for record in finished:
+        problem = flaw(case, record)
+        if problem:
+            yield f"expected/{case.name}/{run_name(record)}.json is {problem}"
+
+
+def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path, again: str) -> Iterator[str]:
     for record in records:
-        if not _is_current(bug, case, record, case.program.variants[record.variant].environment, root):
+        if not _is_current(bug, case, record, case.program.variants[record.variant].place, root):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
-            yield f"{name} is of other scripts, parameters or another lock; run `… --update-expected` again"
+            yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
 
 
-def _is_current(bug: Bug, case: Case, record: RunRecord, named: str, root: Path) -> bool:
+def _is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) -> bool:
     """Whether a record is of the present scripts, parameters and lock of that environment: its key is the same."""
+    described = _environment(root, place)
     runtime = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
     scripts = read_scripts(bug, case.program.variants[record.variant])
     key = run_key(case, record.variant, scripts, record.seed, record.device, runtime, record.data)
-    lock = spec.load(root, named).lock_hash if named in spec.names(root) else record.lock
-    return (key, record.environment, record.lock) == (record.key, named, lock)
+    now = (described.name, described.lock_hash) if described else (place, record.lock)
+    return (key, record.environment, record.lock) == (record.key, *now)
+
+
+def _environment(root: Path, place: str) -> Environment | None:
+    """The environment of that name or in that folder; None where there is none to read, which is said elsewhere."""
+    try:
+        return spec.load(root, place)
+    except (CatalogError, UsageError):
+        return None
 
 
 def _check_map(bug: Bug, root: Path) -> Iterator[str]:
@@ -183,7 +226,8 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
         case = bug.cases.get(record.case)
         if case is None or not _is_current(bug, case, record, record.environment, root):
             name = f"expected/versions/{record.environment}/{record.case}"
-            yield f"{name} is of other scripts, parameters or another lock; run `versions … --update-expected` again"
+            again = f"`trainbugs versions {Catalog(root).named(bug)} --force --update-expected`"
+            yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
             return
     states: dict[str, set[str]] = {}
     for item in findings(bug, records):
@@ -195,25 +239,13 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
             yield f"config.json: affected {verb} {torch}; the map in expected/versions has {', '.join(sorted(shown))}"
 
 
-def _check_series(bug: Bug, case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
-    """Every metric that an expectation or a figure names exists in the expected records."""
-    required: list[tuple[str, Series]] = [(item.variant, item) for item in case.oracle.expectations]
-    panels = () if case.plot.heatmap else case.plot.panels
-    required += [(variant, line) for panel in panels for line in panel.lines for variant in VARIANTS]
-    for seed in case.program.seeds:
-        by_variant = {record.variant: record.metrics for record in records if record.seed == seed}
-        for variant, series in required:
-            try:
-                values(series, variant, by_variant)
-            except MeasureError as error:
-                yield f"case {case.name}: seed {seed}: {error}"
-
-
 def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
-    known = spec.names(root)
-    named = {variant.environment for case in bug.cases.values() for variant in case.program.variants.values()}
-    for name in sorted(named - set(known)):
-        yield f"there is no environment {name!r}; expected one of {', '.join(known) or '(none)'}"
+    places = {variant.place for case in bug.cases.values() for variant in case.program.variants.values()}
+    for place in sorted(places):
+        try:
+            spec.load(root, place)
+        except (CatalogError, UsageError) as error:
+            yield str(error)
 
 
 def _by_scripts(bug: Bug) -> list[Case]:

@@ -1,13 +1,27 @@
 """The catalogue: reads bugs/<ID>/config.json into frozen objects."""
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from runner.bugs.config import Config, WrittenCase
-from runner.bugs.model import VARIANTS, Bug, Case, GroundTruth, Oracle, Plot, Program, Target, Variant, counted
+from runner.bugs.config import BROUGHT, Config, WrittenCase, WrittenVariant
+from runner.bugs.model import (
+    ENVIRONMENT,
+    VARIANTS,
+    Bug,
+    Case,
+    GroundTruth,
+    Oracle,
+    Plot,
+    Program,
+    Target,
+    Variant,
+    brought_name,
+    counted,
+)
 from runner.errors import CatalogError, UsageError
 from runner.files import untrusted
 from runner.files.structs import MismatchError, as_struct, near
@@ -70,13 +84,36 @@ class Catalog:
             return load_bug(Path(name))
         raise UsageError(f"there is no bug {name!r}{near(name, self.ids())}; `trainbugs list` shows all")
 
+    def outside(self, bug: Bug) -> Path | None:
+        """The bug's directory where the catalogue does not hold it; None where it does."""
+        own = (self.root / name for name in ("bugs", "detectors"))
+        return None if any(bug.directory.is_relative_to(folder.resolve()) for folder in own) else bug.directory
+
+    def named(self, bug: Bug) -> str:
+        """The word for a bug that any command understands, quoted for a shell: its ID, or its directory."""
+        directory = self.outside(bug)
+        if directory is None:
+            return bug.id
+        here = Path.cwd()
+        near = directory.is_relative_to(here) and directory != here
+        return shlex.quote(f"./{directory.relative_to(here)}" if near else str(directory))
+
     def select(self, names: Iterable[str], elsewhere: bool = False) -> list[Target]:
         """The targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory.
 
-        With `elsewhere` (not in the bug's own environment), BUG stands for its portable cases only. Raises UsageError
-        or CatalogError.
+        There is one target for each case, with all variants of it that are named. With `elsewhere` (not in the bug's
+        own environment), BUG stands for its portable cases only. Raises UsageError or CatalogError.
         """
-        return [target for name in names for target in self._select(name, elsewhere)]
+        directories: dict[str, Path] = {}
+        targets: dict[str, Target] = {}
+        for target in (target for name in names for target in self._select(name, elsewhere)):
+            directory = directories.setdefault(target.bug.id, target.bug.directory)
+            if directory != target.bug.directory:
+                raise UsageError(f"{directory} and {target.bug.directory} have the same ID; give one of them another")
+            chosen = {*target.variants, *targets.get(target.case.id, target).variants}
+            variants = tuple(name for name in VARIANTS if name in chosen)
+            targets[target.case.id] = Target(target.bug, target.case, variants)
+        return list(targets.values())
 
     def _select(self, name: str, elsewhere: bool) -> list[Target]:
         bug, rest = self._split(name)
@@ -185,7 +222,8 @@ def _bug(config: Config, directory: Path) -> Bug:
         source=config.source,
         labels=config.labels,
         site=config.site,
-        environment=config.environment,
+        environment=brought_name(config.id) if config.environment == BROUGHT else config.environment,
+        provenance=config.provenance,
         affected=config.affected,
         fixed=config.fixed,
         retired=f"{config.status.since}: {config.status.reason}" if config.status else None,
@@ -201,6 +239,7 @@ def _case(name: str, case: WrittenCase, config: Config, directory: Path) -> Case
         title=case.title,
         benign=case.benign,
         portable=case.portable,
+        provenance=case.provenance or config.provenance,
         program=_program(case, config, directory),
         oracle=Oracle(case.expectations, frozenset(config.volatile)),
         truth=GroundTruth(config.site, case.trigger.iteration, case.trigger.why),
@@ -211,15 +250,24 @@ def _case(name: str, case: WrittenCase, config: Config, directory: Path) -> Case
 def _program(case: WrittenCase, config: Config, directory: Path) -> Program:
     written = {"buggy": case.variants.buggy, "fixed": case.variants.fixed}
     return Program(
-        variants={
-            name: Variant(name, directory / variant.script, variant.environment or config.environment)
-            for name, variant in written.items()
-        },
+        variants={name: _variant(name, variant, case, config, directory) for name, variant in written.items()},
         parameters={**config.parameters, **case.parameters},
         timeout_s=case.timeout_s or config.timeout_s,
         seeds=case.seeds or config.seeds,
         data=case.data,
+        sha256={name: config.sha256[name] for name in case.data if name in config.sha256},
         tools=case.needs,
         processes=config.processes,
         memory_gb=case.memory_gb,
+    )
+
+
+def _variant(name: str, variant: WrittenVariant, case: WrittenCase, config: Config, directory: Path) -> Variant:
+    place = variant.environment or config.environment
+    return Variant(
+        name=name,
+        script=directory / variant.script,
+        environment=brought_name(config.id) if place == BROUGHT else place,
+        records=variant.records or case.records,
+        brought=directory / ENVIRONMENT if place == BROUGHT else None,
     )

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from runner.bugs.model import (
-    VARIANTS,
     Expectation,
     Heatmap,
     Labels,
     Name,
     Panel,
+    Provenance,
     Scalar,
     Seconds,
     Site,
@@ -20,9 +20,17 @@ from runner.bugs.model import (
     Versions,
 )
 
+# So that the name of an environment that it brings is one.
+MAX_ID = 76
+# What else has a folder in a results folder: the clean programs of detectors, the records of detectors, logs of jobs.
+TAKEN = ("control", "detectors", "slurm")
+# An environment of the catalogue, or the one that the bug brings.
+BROUGHT = "./environment"
+Place = Annotated[str, Meta(pattern=r"^(\./environment|[A-Za-z0-9][A-Za-z0-9._-]*)$(?!\n)", max_length=80)]
 OUTPUT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 # The maximum is the largest seed that NumPy accepts.
 Seed = Annotated[int, Meta(ge=0, le=4294967295)]
+Count = Annotated[int, Meta(ge=1, le=10**9)]
 Seeds = Annotated[tuple[Seed, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
 DataFile = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$", max_length=200)]
 CaseName = Annotated[str, Meta(pattern=r"^(?!versions$)[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)]
@@ -39,8 +47,9 @@ class WrittenVariant(Written, frozen=True):
 
     script: Annotated[Script, Meta(description="File name, beside config.json.")]
     environment: Annotated[
-        Name | None, Meta(description="Overrides the bug's environment: the same script may run under two versions.")
+        Place | None, Meta(description="Overrides the bug's environment: the same script may run under two versions.")
     ] = None
+    records: Annotated[Count | None, Meta(description="Overrides the case's records.")] = None
 
 
 class WrittenVariants(Written, frozen=True):
@@ -67,8 +76,11 @@ class WrittenCase(Written, frozen=True):
     variants: WrittenVariants
     expectations: Annotated[
         tuple[Expectation, ...],
-        Meta(min_length=1, description="All of them, for every seed, make the verdict REPRODUCED."),
-    ]
+        Meta(
+            description="All of them, for every seed, make the verdict REPRODUCED. There is a verdict where each "
+            "variant has one; before that, `run --record-only` gives the numbers."
+        ),
+    ] = ()
     benign: Annotated[
         bool, Meta(description="True where the code is wrong, but its result is as good as the fixed one's.")
     ] = False
@@ -80,6 +92,10 @@ class WrittenCase(Written, frozen=True):
         ),
     ] = True
     heatmap: Annotated[Heatmap | None, Meta(description="A heat map in the place of the curves.")] = None
+    records: Annotated[
+        Count | None,
+        Meta(description="The number of records of a whole run, with any seed. A run with another one is INVALID."),
+    ] = None
     data: Annotated[
         tuple[DataFile, ...],
         Meta(description="Files that the case reads from the folder of data sets (downloaded, or named by --data)."),
@@ -95,17 +111,13 @@ class WrittenCase(Written, frozen=True):
     seeds: Annotated[Seeds | None, Meta(description="Overrides the bug's seeds.")] = None
     timeout_s: Annotated[Seconds | None, Meta(description="Overrides the bug's timeout_s.")] = None
     parameters: Annotated[Mapping[str, Scalar], Meta(description="Overrides the bug's parameters.")] = {}
+    provenance: Annotated[Provenance | None, Meta(description="Overrides the bug's provenance.")] = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types above cannot express."""
         for what in ("data", "needs", "seeds"):
             check_different(what, getattr(self, what) or ())
         check_output(self.parameters)
-        about = {item.variant for item in self.expectations} | {item.minus for item in self.expectations}
-        for variant in VARIANTS:
-            # Without one, a program that does nothing wrong could be REPRODUCED.
-            if variant not in about:
-                raise ValueError(f"expectations: no expectation is about variant {variant}")
 
 
 class WrittenPlot(Written, frozen=True):
@@ -132,7 +144,10 @@ class Config(Written, frozen=True):
     source: Annotated[str, Meta(pattern="^https?://", description="Link to the report.")]
     labels: Labels
     site: Site
-    environment: Annotated[Name, Meta(description="A directory under environments/.")]
+    environment: Annotated[
+        Place,
+        Meta(description="A directory under environments/, or ./environment for the one beside this file."),
+    ]
     timeout_s: Annotated[Seconds, Meta(description="A run that takes longer, in seconds, is killed and INVALID.")]
     seeds: Annotated[Seeds, Meta(description="Seeds that are run by default.")]
     parameters: Annotated[
@@ -147,6 +162,11 @@ class Config(Written, frozen=True):
         Mapping[CaseName, WrittenCase],
         Meta(min_length=1, max_length=100, description="Scenarios by name."),
     ]
+    sha256: Annotated[
+        Mapping[DataFile, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]],
+        Meta(description="Hashes of data files that scripts download: these alone are kept for the next run."),
+    ] = {}
+    provenance: Provenance | None = None
     status: Status | None = None
     affected: Annotated[Versions | None, Meta(description="Versions that show the bug.")] = None
     fixed: Annotated[Versions | None, Meta(description="Versions that do not, and the change that mended it.")] = None
@@ -161,12 +181,22 @@ class Config(Written, frozen=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types above cannot express."""
+        if self.id in TAKEN:
+            raise ValueError(f"id: {self.id!r} is taken, for a folder of results; choose another ID")
+        if len(self.id) > MAX_ID and BROUGHT in self.places:
+            raise ValueError(f"id: has {len(self.id)} characters, expected at most {MAX_ID} beside {BROUGHT}")
         check_different("seeds", self.seeds)
         check_different("volatile", self.volatile)
         for name in ("output", "device"):
             if name not in self.parameters:
                 raise ValueError(f"parameters: the key {name!r} is missing")
         check_output(self.parameters)
+
+    @property
+    def places(self) -> set[str]:
+        """The environments that are named."""
+        variants = (each for case in self.cases.values() for each in (case.variants.buggy, case.variants.fixed))
+        return {self.environment, *(variant.environment for variant in variants if variant.environment)}
 
 
 def check_different(what: str, values: Iterable[Scalar]) -> None:

@@ -65,7 +65,8 @@ def perform(where: Where, run: Run) -> Delivery:
 def _here(where: Where, run: Run) -> Run:
     """The run as it can be done on this worker."""
     try:
-        runtime = find_runtime(where, run.runtime.environment)
+        own, name = run.case.program.variants[run.variant], run.runtime.environment
+        runtime = find_runtime(where, own.place if own.environment == name else name)
     except TrainbugsError as error:
         return _refused(run, str(error))
     if run.data is not None and not run.data.is_dir():

@@ -6,9 +6,7 @@ inter-process lock: no program ever sees a half-built environment, and two that 
 
 import json
 import os
-import re
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,14 +15,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from runner.environments import manifest
 from runner.environments import spec as environments
+from runner.environments.check import differences
+from runner.environments.install import Installation, Installed
 from runner.environments.interpreter import probe
-from runner.environments.spec import MANIFEST, Built, Environment
+from runner.environments.spec import DESCRIPTION, Built, Environment
 from runner.errors import EnvironmentBuildError
 from runner.progress.lines import Progress, on_stderr
-from runner.sandbox import env, process
 
-BUILD_TIMEOUT_S = 3600
 # Disk space of a build without CUDA libraries.
 CPU_GB = 1.5
 
@@ -46,16 +45,29 @@ def build(
     Without `keep`, downloads do not stay in uv's cache, so that removing the environment frees its disk space.
     """
     target = environments.location(environment, backend)
-    ready = None if force else environments.read_built(environment, target)
+    ready = None if force else _ready(environment, target)
     if ready:
         return ready
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _lock(target, progress):
-            ready = None if force else environments.read_built(environment, target)
+            ready = None if force else _ready(environment, target)
             return ready or _build(environment, target, backend, progress, keep)
     except OSError as error:
         raise EnvironmentBuildError(f"environment {environment.name}: {target.parent}: {error.strerror}") from error
+
+
+def obtain(environment: Environment, progress: Progress, keep: bool = True) -> Built:
+    """The build that there is, from the lock or with another torch backend; from the lock where there is none.
+
+    One without a manifest, of an earlier trainbugs, is built anew. Raises EnvironmentBuildError.
+    """
+    there = environments.find(environment)
+    if there and there.listed:
+        return there
+    if there:
+        progress.line(f"environment {environment.name}: has no manifest of its files (an earlier trainbugs built it)")
+    return build(environment, progress, there.backend if there else None, keep=keep)
 
 
 def remove(environment: Environment) -> Removed | None:
@@ -76,6 +88,11 @@ def remove(environment: Environment) -> Removed | None:
     return Removed(freed / 1e9, linked / 1e9) if directories else None
 
 
+def _ready(environment: Environment, target: Path) -> Built | None:
+    built = environments.read_built(environment, target)
+    return built if built and built.listed else None
+
+
 def _build(environment: Environment, target: Path, backend: str | None, progress: Progress, keep: bool) -> Built:
     need = min(environment.disk_gb, CPU_GB) if backend == "cpu" else environment.disk_gb
     free = shutil.disk_usage(target.parent).free / 1e9
@@ -90,104 +107,39 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
         shutil.rmtree(stale, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        venv = scratch / "venv"
-        seconds = _install(environment, venv, backend, progress, keep)
-        built = _verify(environment, venv, backend)
+        start = time.monotonic()
+        installation = Installation(environment, scratch / "venv", target, backend, keep, progress)
+        built = _verify(installation, installation.do())
         if target.exists():
             target.rename(scratch / "old")
-        venv.rename(target)
+        installation.venv.rename(target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    progress.line(f"environment {environment.name}: built in {seconds:.0f} s")
-    return Built(environment, target, backend, built.python_version, built.torch_version)
+    progress.line(f"environment {environment.name}: built in {time.monotonic() - start:.0f} s")
+    return built
 
 
-def _install(environment: Environment, venv: Path, backend: str | None, progress: Progress, keep: bool) -> float:
-    """Make the venv and install into it; returns the seconds that it took."""
-    start = time.monotonic()
-    create = ["venv", "--relocatable", "--python", _base_python(environment), str(venv)]
-    install = ["pip", "install", "--python", str(venv / "bin" / "python")]
-    _uv(environment, create, venv, progress)
-    if backend is None:
-        # No dependencies: the lock is complete, or it leaves out what is already installed where its packages are used.
-        install += ["--no-deps", "--require-hashes", "-r", str(environment.lock)]
-        # First offline: what the cache holds under the lock's hashes is what the index would give.
-        if _run_uv([*install, "--offline"], environment, venv, progress).returncode == 0:
-            return time.monotonic() - start
-    else:
-        pins = venv.with_name("pins.txt")
-        versions = {name: pin for name, pin in environment.pins.items() if not name.startswith(("nvidia-", "triton"))}
-        pins.write_text("".join(f"{name}=={pin}\n" for name, pin in versions.items()), encoding="utf-8")
-        install += ["--torch-backend", backend, "-r", str(pins)]
-    _uv(environment, install if keep else [*install, "--no-cache"], venv, progress)
-    return time.monotonic() - start
-
-
-def _verify(environment: Environment, venv: Path, backend: str | None) -> Built:
+def _verify(installation: Installation, installed: Installed) -> Built:
+    """Describe and list what was installed; raises EnvironmentBuildError where it is not what the lock says."""
+    environment, venv, backend = installation.environment, installation.venv, installation.backend
     interpreter = probe(venv / "bin" / "python")
-    wrong = environments.differences(environment, interpreter)
+    wrong = differences(environment, interpreter)
     if wrong:
         raise EnvironmentBuildError(f"environment {environment.name} is not what its lock says: {'; '.join(wrong)}")
-    manifest = {
+    description = {
         "name": environment.name,
         "lock": environment.lock_hash,
         "backend": backend,
         "python": interpreter.python,
         "torch": interpreter.torch,
+        "misrecorded": installed.misrecorded,
         "built": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    (venv / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-    return Built(environment, venv, backend, interpreter.python, interpreter.torch)
-
-
-def _uv(environment: Environment, arguments: list[str], venv: Path, progress: Progress) -> None:
-    done = _run_uv(arguments, environment, venv, progress)
-    if done.returncode:
-        log = venv.with_name("uv.log")
-        kept = environments.cache_root() / "environments" / f"{environment.name}.log"
-        shutil.copyfile(log, kept)
-        why = "took too long" if done.timed_out else _reason(log.read_text(encoding="utf-8", errors="replace"))
-        raise EnvironmentBuildError(f"environment {environment.name} could not be built: {why} (log: {kept})")
-
-
-def _run_uv(arguments: list[str], environment: Environment, venv: Path, progress: Progress) -> process.Finished:
-    try:
-        from uv import find_uv_bin
-    except ModuleNotFoundError as error:
-        raise EnvironmentBuildError(
-            f"environment {environment.name} is not there, and uv, which builds it, is not installed: "
-            "`pip install uv`, or name an interpreter that has torch by --python"
-        ) from error
-
-    log = venv.with_name("uv.log")
-    return process.run(
-        [find_uv_bin(), "--no-progress", *arguments],
-        cwd=venv.parent,
-        env=env.build_environment(),
-        stdout=log.with_suffix(".out"),
-        stderr=log,
-        timeout_s=BUILD_TIMEOUT_S,
-        on_wait=lambda elapsed: progress.status(
-            lambda: f"environment {environment.name}: uv {arguments[0]}, {elapsed:.0f} s"
-        ),
+    (venv / DESCRIPTION).write_text(json.dumps(description, indent=1), encoding="utf-8")
+    manifest.write(venv, installed.hashes)
+    return Built(
+        environment, installation.target, backend, interpreter.python, interpreter.torch, installed.misrecorded
     )
-
-
-def _reason(log: str) -> str:
-    """One line made of uv's messages: what failed, of what, and the innermost cause."""
-    lines = [re.sub(r"^[\s×╰│├─▶>]+", "", line).strip() for line in log.splitlines()]
-    messages = [line for line in lines if re.match(r"(?i)(error|cause|caused by)\b", line)] or [
-        line for line in lines if line
-    ]
-    chosen = dict.fromkeys([*messages[:2], *messages[-1:]])
-    return "; ".join(re.sub(r"(?i)^(error|cause|caused by): ", "", line) for line in chosen)[:400]
-
-
-def _base_python(environment: Environment) -> str:
-    """The base interpreter of this process, which surely exists, if its version fits; else the version, for uv."""
-    mine = f"{sys.version_info.major}.{sys.version_info.minor}"
-    base = Path(sys.base_prefix) / "bin" / f"python{mine}"
-    return str(base) if mine == environment.python and base.exists() else environment.python
 
 
 @contextmanager

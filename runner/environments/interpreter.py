@@ -11,8 +11,9 @@ from runner.sandbox import env, process
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
 # The names of .dist-info and .egg-info folders say what is installed; reading their contents takes ten times as long.
 PROBE = """
-import json, os, platform, sys
+import json, os, platform, sys, urllib.parse
 facts = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None, "packages": {}}
+facts["paths"] = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.executable, *filter(None, sys.path)]
 try:
     import torch
     facts["torch"] = torch.__version__
@@ -30,13 +31,20 @@ for folder in filter(os.path.isdir, sys.path):
         stem, dot, kind = name.rpartition(".")
         if kind in ("dist-info", "egg-info") and "-" in stem:
             facts["packages"].setdefault(*stem.split("-py3")[0].split("-", 1))
+            origin = os.path.join(folder, name, "direct_url.json")
+            if os.path.exists(origin):
+                url = urllib.parse.urlsplit(json.load(open(origin))["url"])
+                facts["paths"] += [urllib.parse.unquote(url.path)] if url.scheme == "file" else []
 print(json.dumps(facts))
 """
 
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python interpreter; `torch` is None where it is missing, `devices` are the names of cuda:0, cuda:1 …"""
+    """A Python interpreter; `torch` is None where it is missing, `devices` are the names of cuda:0, cuda:1 …
+
+    `paths` are the files and folders that it reads, those of packages installed in place (editable) among them.
+    """
 
     path: Path
     python: str
@@ -44,6 +52,7 @@ class Interpreter:
     devices: tuple[str, ...]
     driver: str | None
     packages: dict[str, str]
+    paths: tuple[str, ...] = ()
 
 
 def probe(path: Path) -> Interpreter:
@@ -52,9 +61,14 @@ def probe(path: Path) -> Interpreter:
         what = "devices" if machine_has_accelerator() else "none"
         answer = process.output([str(path), "-c", PROBE, what], env=env.clean_environment(1, {}))
         facts = json.loads(answer.splitlines()[-1])
-        return Interpreter(path=path, **{**facts, "devices": tuple(facts["devices"])})
+        return Interpreter(path=path, **{**facts, "devices": tuple(facts["devices"]), "paths": tuple(facts["paths"])})
     except (ProcessError, IndexError, ValueError, TypeError, KeyError) as error:
         raise EnvironmentBuildError(f"{path}: not a usable Python: {error}") from error
+
+
+def version(path: Path) -> str:
+    """The full version of the interpreter at `path`, as in 3.11.7; raises ProcessError where it cannot be started."""
+    return process.output([str(path), "-V"], env=env.clean_environment(1, {})).strip().removeprefix("Python ")
 
 
 def machine_has_accelerator() -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from runner.environments import builder, spec
+from runner.environments import builder, check, spec
 from runner.environments.interpreter import Interpreter, machine_has_accelerator, probe
 from runner.environments.spec import Built
 from runner.errors import EnvironmentBuildError, UsageError
@@ -17,7 +17,8 @@ from runner.progress.lines import Progress
 class Runtime:
     """The interpreter and the device of a run. `broken` says why nothing can run there; None where it can.
 
-    `built` is None for the user's own interpreter; `lock` is then a hash of the packages installed in it.
+    `built` is None for the user's own interpreter; `lock` is then a hash of the packages installed in it. `paths` are
+    the files and folders that the interpreter reads.
     """
 
     environment: str
@@ -30,6 +31,7 @@ class Runtime:
     device_name: str | None
     driver: str | None
     broken: str | None = None
+    paths: tuple[Path, ...] = ()
 
     @property
     def pinned(self) -> bool:
@@ -41,11 +43,11 @@ class RuntimeFinder(Protocol):
     """Finds the runtime of an environment: on this machine, or on the workers of a cluster."""
 
     def get(self, name: str) -> Runtime:
-        """The runtime of the environment of that name."""
+        """The runtime of the environment of that name, or in that folder."""
 
 
 class Runtimes:
-    """The runtimes of one session on this machine; every interpreter is probed once.
+    """The runtimes of one session on this machine; each is compared with its manifest once, and probed once.
 
     `device` is auto, cpu, cuda or cuda:N; `python` is the user's own interpreter, which then replaces every
     environment. Without `keep`, what a build downloads does not stay in uv's cache.
@@ -64,6 +66,8 @@ class Runtimes:
     def get(self, name: str) -> Runtime:
         """The runtime of the pinned environment of that name, built if it is missing, or of the user's own interpreter.
 
+        For an environment that a bug brings, `name` is the path of its folder.
+
         Raises UsageError where there is no such environment or device, EnvironmentBuildError where a build fails.
         """
         key = str(self.python or name)
@@ -76,22 +80,23 @@ class Runtimes:
         own = probe(_interpreter(self.python))
         packages = sorted(f"{name}=={version}" for name, version in own.packages.items())
         lock = hashlib.sha256("\n".join(packages).encode()).hexdigest()
-        return Runtime("own", own.path, own.python, own.torch, lock, None, *self._on(own, str(own.path)))
+        paths = tuple(map(Path, own.paths))
+        return Runtime("own", own.path, own.python, own.torch, lock, None, *self._on(own, str(own.path)), paths=paths)
 
     def _pinned(self, name: str) -> Runtime:
         described = spec.load(self.root, name)
-        built = spec.find(described) or builder.build(described, self.progress, keep=self.keep)
-        runtime = Runtime(
-            name, built.python, built.python_version, built.torch_version, described.lock_hash, built, "cpu", None, None
-        )
-        changed = spec.changes(built)
+        built = builder.obtain(described, self.progress, self.keep)
+        versions = built.python_version, built.torch_version
+        lock, paths = described.lock_hash, built.paths
+        runtime = Runtime(described.name, built.python, *versions, lock, built, "cpu", None, None, paths=paths)
+        changed = check.changed(built)
         if changed:
-            return replace(runtime, broken=f"environment {name} was changed: {changed[0]}")
+            return replace(runtime, broken=changed)
         requested = self.device
         if requested == "cpu" or (requested == "auto" and not machine_has_accelerator()):
             return runtime
         try:
-            device, device_name, driver = self._on(probe(built.python), f"environment {name}")
+            device, device_name, driver = self._on(probe(built.python), f"environment {described.name}")
         except EnvironmentBuildError as error:
             return replace(runtime, broken=str(error))
         return replace(runtime, device=device, device_name=device_name, driver=driver)

@@ -4,18 +4,30 @@ A build lies in the cache under a name that contains the hash of its lock: anoth
 """
 
 import hashlib
-import json
 import os
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.bugs.catalog import read_json
-from runner.environments.interpreter import Interpreter, probe
-from runner.errors import CatalogError, EnvironmentBuildError, UsageError
+from runner.bugs.catalog import load_bug, read_json
+from runner.bugs.model import ENVIRONMENT, Bug, brought_name
+from runner.environments.manifest import MANIFEST
+from runner.errors import CatalogError, UsageError
+from runner.files import untrusted
 
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\;]+)", re.MULTILINE)
-MANIFEST = "trainbugs.json"
+DESCRIPTION = "trainbugs.json"
+LOCK, PYTHON = "requirements.txt", ".python-version"
+MAX_BYTES = 1_000_000
+MAX_LOCK_BYTES = 1_000_000
+VERSION = re.compile(r"3\.\d{1,2}(\.\d{1,2})?")
+# A line of a lock: a comment, or a pin, or hashes of it. Options, paths and links to elsewhere are none of these.
+HASHES = r"--hash=sha256:[0-9a-f]{64}( +--hash=sha256:[0-9a-f]{64})*"
+PINNED = re.compile(
+    rf"#.*|{HASHES}|[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+( *;[A-Za-z0-9_.<>=!'\"() ]{{0,300}})?"
+    rf"( +{HASHES})?"
+)
 
 
 @dataclass(frozen=True)
@@ -30,25 +42,59 @@ class Environment:
     pins: dict[str, str]
 
     @property
+    def brought(self) -> bool:
+        """Whether a bug brings it."""
+        return self.directory.name == ENVIRONMENT
+
+    @property
+    def named(self) -> str:
+        """The word by which `trainbugs env` knows it, quoted for a shell; empty for that of a detector."""
+        if self.brought:
+            return shlex.quote(str(self.directory.parent))
+        return self.name if self.directory.name == self.name else ""
+
+    @property
     def lock(self) -> Path:
         """The hashed lock, a file of requirements."""
-        return self.directory / "requirements.txt"
+        return self.directory / LOCK
 
 
 @dataclass(frozen=True)
 class Built:
-    """An environment on disk. `backend` is the value of uv's --torch-backend; None for a build from the hashed lock."""
+    """An environment on disk. `backend` is the value of uv's --torch-backend; None for a build from the hashed lock.
+
+    `misrecorded` are the files, by relative path, in which a wheel itself differs from its RECORD.
+    """
 
     environment: Environment
     directory: Path
     backend: str | None
     python_version: str
     torch_version: str | None
+    misrecorded: tuple[str, ...] = ()
 
     @property
     def python(self) -> Path:
         """The interpreter."""
         return self.directory / "bin" / "python"
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The folders that the interpreter reads: the environment, and the installation that it is made from."""
+        return self.directory, self.python.resolve().parents[1]
+
+    @property
+    def listed(self) -> bool:
+        """Whether it has a manifest; builds of earlier versions of trainbugs have none."""
+        return (self.directory / MANIFEST).exists()
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a broken one, in words."""
+        if not self.environment.named:
+            return f"remove {self.directory}, and it is built anew"
+        backend = f" --torch-backend {self.backend}" if self.backend else ""
+        return f"`trainbugs env build {self.environment.named}{backend} --force` builds it anew"
 
 
 def cache_root() -> Path:
@@ -65,10 +111,41 @@ def names(root: Path) -> list[str]:
 
 
 def load(root: Path, name: str) -> Environment:
-    """The environment of that name; raises UsageError where there is none, CatalogError where it is malformed."""
+    """The environment of that name, or in the folder at that path, which a bug brings.
+
+    Raises UsageError where there is none, CatalogError where it is malformed.
+    """
+    if Path(name).name == ENVIRONMENT and "/" in name:
+        return brought(load_bug(Path(name).parent))
     if name not in names(root):
         raise UsageError(f"there is no environment {name!r}; expected one of {', '.join(names(root)) or '(none)'}")
     return read(name, root / "environments" / name)
+
+
+def brought(bug: Bug) -> Environment:
+    """The environment that a bug brings, in its folder `environment`; it may come from anyone.
+
+    Raises CatalogError where it is malformed, or its lock says more than which wheels to install.
+    """
+    directory = bug.directory / ENVIRONMENT
+    for file in (LOCK, PYTHON, "environment.json"):
+        try:
+            untrusted.read_text(directory / file, MAX_LOCK_BYTES, bug.directory)
+        except untrusted.UnsafeError as error:
+            raise CatalogError(f"{untrusted.shown(directory / file)}: {error}") from error
+    environment = read(brought_name(bug.id), directory)
+    if not VERSION.fullmatch(environment.python):
+        raise CatalogError(
+            f"{directory / PYTHON}: is {untrusted.brief(environment.python)}, expected a number like 3.11"
+        )
+    lines = [line.removesuffix("\\").strip() for line in environment.lock.read_text(encoding="utf-8").splitlines()]
+    strange = next((line for line in lines if line and not PINNED.fullmatch(line)), None)
+    if strange is not None:
+        raise CatalogError(
+            f"{environment.lock}: {untrusted.brief(strange)} is no pin with hashes; expected what "
+            "`uv pip compile --generate-hashes` writes, without options"
+        )
+    return environment
 
 
 def read(name: str, directory: Path) -> Environment:
@@ -78,8 +155,8 @@ def read(name: str, directory: Path) -> Environment:
     if not isinstance(disk, int | float) or disk < 0:
         raise CatalogError(f"{directory / 'environment.json'}: disk_gb is {disk!r}, expected a number of GB")
     try:
-        lock = (directory / "requirements.txt").read_text(encoding="utf-8")
-        python = (directory / ".python-version").read_text(encoding="utf-8").strip()
+        lock = (directory / LOCK).read_text(encoding="utf-8")
+        python = (directory / PYTHON).read_text(encoding="utf-8").strip()
     except OSError as error:
         raise CatalogError(f"{error.filename}: cannot be read: {error.strerror}") from error
     return Environment(
@@ -124,54 +201,14 @@ def scratches(environment: Environment) -> list[Path]:
 def read_built(environment: Environment, directory: Path) -> Built | None:
     """The build in `directory`, or None where there is no finished one."""
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        return Built(environment, directory, manifest["backend"], manifest["python"], manifest["torch"])
-    except (OSError, ValueError, KeyError, TypeError):
+        said = untrusted.read_json(directory / DESCRIPTION, MAX_BYTES, directory)
+        backend = directory.name.partition(f"{location(environment).name}-")[2] or None
+        wrong = tuple(said.get("misrecorded", ()))
+        return Built(environment, directory, backend, said["python"], said["torch"], wrong)
+    except (untrusted.UnsafeError, AttributeError, KeyError, TypeError):
         return None
-
-
-def problems(built: Built) -> list[str]:
-    """What is wrong with a built environment: torch does not import, a package is missing or has another version."""
-    try:
-        interpreter = probe(built.python)
-    except EnvironmentBuildError as error:
-        return [str(error)]
-    return differences(built.environment, interpreter)
-
-
-def changes(built: Built) -> list[str]:
-    """How the installed packages differ from the lock, as far as the names of folders show; starts no process."""
-    installed: dict[str, str] = {}
-    for path in built.directory.glob("lib/python*/site-packages/*.dist-info"):
-        package, _, version = path.name.removesuffix(".dist-info").partition("-")
-        installed[normal(package)] = version
-    return _wrong_versions(built.environment, installed)
-
-
-def differences(environment: Environment, interpreter: Interpreter) -> list[str]:
-    """How an interpreter differs from the lock; a local version label (2.2.2+cpu) is not a difference."""
-    installed = {normal(name): version for name, version in interpreter.packages.items()}
-    torch = environment.pins.get("torch")
-    wrong = _wrong_versions(environment, installed)
-    if torch and _public(interpreter.torch) != torch:
-        wrong.append(f"imported torch is {interpreter.torch}, expected {torch}")
-    if interpreter.python.split(".")[:2] != environment.python.split(".")[:2]:
-        wrong.append(f"Python is {interpreter.python}, expected {environment.python}")
-    return wrong
-
-
-def _wrong_versions(environment: Environment, installed: dict[str, str]) -> list[str]:
-    return [
-        f"{package} is {installed.get(package, 'missing')}, expected {version}"
-        for package, version in environment.pins.items()
-        if _public(installed.get(package)) != version and not package.startswith(("nvidia-", "triton"))
-    ]
 
 
 def normal(package: str) -> str:
     """The name of a distribution, normalised as in PEP 503."""
     return re.sub(r"[-_.]+", "-", package).lower()
-
-
-def _public(version: str | None) -> str | None:
-    return version.split("+")[0] if version else None

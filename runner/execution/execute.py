@@ -1,23 +1,27 @@
 """The execution of one run, from a Run to its RunRecord. What a script does never raises an error here."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from runner.bugs.model import FAULT
-from runner.environments.spec import problems
+from runner.bugs.model import FAULT, Record
+from runner.environments.check import problems
 from runner.errors import ProcessError
+from runner.execution import downloads
 from runner.execution.launch import launch
 from runner.execution.run import Run
 from runner.files import untrusted
 from runner.results.provenance import machine
-from runner.results.record import SCHEMA, RunRecord, Status
+from runner.results.record import SCHEMA, RunRecord, Status, digest
 from runner.results.store import Store
 from runner.sandbox import process
 from runner.sandbox.env import THREADS
+from runner.sandbox.means import means
 from runner.sandbox.process import Finished
+from runner.sandbox.streams import Streams, open_streams
+from runner.verdicts.whole import not_whole, numbers
 
 MAX_METRICS_BYTES = 64_000_000
 # The exit status with which fault.py says that it does not know this release.
@@ -25,27 +29,31 @@ REFUSED = 3
 # Stands for the end of a program that could not be started.
 NOTHING = Finished(returncode=0, timed_out=False, wall_s=0.0, peak_memory_mb=0.0)
 
+OnWait = Callable[[float, BinaryIO], None]
 
-def execute(run: Run, store: Store, on_wait: Callable[[float, Path], None]) -> RunRecord:
+
+def execute(run: Run, store: Store, on_wait: OnWait) -> RunRecord:
     """Execute the run, and save its record and logs; a failing script or environment is a status of the record.
 
     Raises ResultsError where these cannot be saved, UsageError where the run must have no network and this machine
     cannot cut it: ask process.network_can_be_cut before. `on_wait` is called while the script runs, with the seconds
-    elapsed and the file of its standard output.
+    elapsed and its standard output.
     """
     started = _now()
-    with store.working_directory() as directory:
+    with store.working_directory() as directory, open_streams(store.scratch.path) as streams:
         try:
-            finished = _run_script(run, directory, on_wait)
+            finished = _run_script(run, directory, streams, on_wait)
             metrics, reason = _read_metrics(directory / f"{run.parameters['output']}.json")
-            status, reason = _judge(run, finished, reason, directory / "stderr")
+            status, reason = _judge(run, finished, reason, streams.stderr)
+            if status == "ok":
+                status, reason = _held_against_the_case(run, directory, metrics)
         except ProcessError as error:
             finished, metrics = NOTHING, ()
             status, reason = "environment broken", _repair(run, str(error))
         if status != "ok":
             store.check_room()
         record = _record(run, finished, status, reason, started, metrics if status == "ok" else ())
-        store.keep_logs(record, directory)
+        store.keep_logs(record, streams)
     store.save(record)
     return record
 
@@ -59,15 +67,18 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _run_script(run: Run, directory: Path, on_wait: Callable[[float, Path], None]) -> Finished:
+def _run_script(run: Run, directory: Path, streams: Streams, on_wait: OnWait) -> Finished:
     if run.runtime.broken:
         raise ProcessError(run.runtime.broken)
     for name, text in run.scripts.items():
         (directory / name).write_bytes(text)
     (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8")
-    stdout = directory / "stdout"
     argv = [str(run.runtime.python_path), *run.arguments]
-    return launch(argv, directory, run, timeout_s=run.timeout_s, on_wait=lambda elapsed: on_wait(elapsed, stdout))
+
+    def wait(elapsed_s: float) -> None:
+        on_wait(elapsed_s, streams.stdout)
+
+    return launch(argv, directory, run, timeout_s=run.timeout_s, streams=streams, on_wait=wait)
 
 
 def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
@@ -84,7 +95,7 @@ def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None
     return tuple(records), None
 
 
-def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -> tuple[Status, str | None]:
+def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: BinaryIO) -> tuple[Status, str | None]:
     """The status and reason of a run; the environment is checked only where a run has failed in it."""
     if finished.timed_out:
         return "timeout", f"killed after {run.timeout_s:g} s"
@@ -103,10 +114,19 @@ def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: Path) -
     return "crashed", f"exit status {finished.returncode}: {message or 'no message'}"
 
 
+def _held_against_the_case(run: Run, directory: Path, metrics: Sequence[Record]) -> tuple[Status, str | None]:
+    """The status of a run that ended well: whether its records are whole, and its data what the case declares."""
+    lack = not_whole(run.case, run.variant, metrics)
+    if lack:
+        return "not whole", lack
+    other = downloads.keep(run, directory)
+    return ("other data", other) if other else ("ok", None)
+
+
 def _repair(run: Run, what: str) -> str:
     if run.runtime.built is None:
         return what
-    return f"{what}; `trainbugs env build {run.runtime.environment} --force` builds it anew"
+    return f"{what}; {run.runtime.built.remedy}"
 
 
 def _record(
@@ -148,4 +168,12 @@ def _record(
         metrics=metrics,
         injected=run.injected,
         repeat=run.repeat,
+        isolated=means() is not None,
+        metrics_digest=digest(run.key, metrics),
+        whole=_whole(run, len(metrics)),
     )
+
+
+def _whole(run: Run, found: int) -> int | None:
+    allowed = numbers(run.case, run.variant)
+    return found if found in allowed else next(iter(allowed), None)

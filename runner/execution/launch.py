@@ -1,14 +1,22 @@
 """The start of a bug's program, or of a detector that looks at one: environment variables, limits and streams."""
 
+import os
 import site
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from runner.environments.spec import cache_root
+from runner.execution.downloads import cache_for
 from runner.execution.run import Run
 from runner.sandbox import env, process
+from runner.sandbox.access import Access, closed_access, open_access
 from runner.sandbox.env import THREADS
+from runner.sandbox.means import means
 from runner.sandbox.process import Finished
+from runner.sandbox.streams import Streams
+
+NOWHERE = Path(os.devnull)
 
 
 def launch(
@@ -17,25 +25,43 @@ def launch(
     run: Run,
     *,
     timeout_s: float,
+    streams: Streams | None = None,
     extra: Mapping[str, str] | None = None,
+    reads: Iterable[Path] = (),
+    writes: Iterable[Path] = (),
+    closed: bool = False,
     on_wait: Callable[[float], None] = lambda elapsed_s: None,
 ) -> Finished:
     """Start a program in `directory` with the device, data and limits of `run`, and wait for its end.
 
-    It sees a clean environment, the run's own variables, and the `extra` ones. Its streams become the files stdout
-    and stderr of the directory. `on_wait` is called with the seconds elapsed, many times a second. Raises ProcessError
-    where the program cannot be started, UsageError where the network cannot be cut.
+    Its temporary folder is noted beside `directory`, in a folder that the next command removes if need be.
+
+    It may write in `directory`, its own temporary folder and `writes` only. It may read everything but the user's HOME;
+    if it is `closed` in, only the system. In both cases it may read what the run's interpreter needs, and `reads`.
+
+    It sees a clean environment, the run's own variables, and the `extra` ones. What it says goes to `streams`; None:
+    nowhere. `on_wait` is called with the seconds elapsed, many times a second. Raises ProcessError where the program
+    cannot be started, UsageError where the network cannot be cut.
     """
+    stdout, stderr = streams or (NOWHERE, NOWHERE)
     return process.run(
         argv,
         cwd=directory,
         env=env.clean_environment(THREADS, variables(run, directory) | dict(extra or {})),
-        stdout=directory / "stdout",
-        stderr=directory / "stderr",
+        stdout=stdout,
+        stderr=stderr,
         timeout_s=timeout_s,
         on_wait=on_wait,
-        limits=run.limits,
+        limits=replace(run.limits, access=_access(run, reads, [directory, *writes], closed), scratch=directory.parent),
     )
+
+
+def _access(run: Run, reads: Iterable[Path], writes: Sequence[Path], closed: bool) -> Access | None:
+    by = means()
+    if by is None:
+        return None
+    needed = [*writes, *reads, *run.runtime.paths, *([run.data] if run.data else []), cache_root() / "data"]
+    return closed_access(writes, needed, by) if closed else open_access(writes, needed, by)
 
 
 def variables(run: Run, directory: Path) -> dict[str, str]:
@@ -45,7 +71,7 @@ def variables(run: Run, directory: Path) -> dict[str, str]:
     inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
     # The user's own interpreter keeps its packages from `pip install --user`, although HOME is another folder.
     user = {"PYTHONUSERBASE": site.getuserbase()} if run.runtime.built is None else {}
-    downloads = run.case.program.data and run.data is None and run.network
-    proxies = env.inherited(env.FOR_DOWNLOADS) if downloads else {}
+    fetches = run.case.program.data and run.data is None and run.network
+    proxies = env.inherited(env.FOR_DOWNLOADS) if fetches else {}
     gpu = {} if run.gpu is None else {"CUDA_VISIBLE_DEVICES": str(run.gpu)}
-    return {"TRAINBUGS_CACHE": str(cache_root()), **inductor, **data, **user, **proxies, **gpu}
+    return {"TRAINBUGS_CACHE": str(cache_for(run, directory)), **inductor, **data, **user, **proxies, **gpu}

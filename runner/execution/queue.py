@@ -1,11 +1,11 @@
 """Queues of runs: finished runs are taken from the results folder, the others are executed, each one only once."""
 
 import itertools
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from typing import BinaryIO
 
 from runner.execution.execute import execute
 from runner.execution.local import LocalPool, Report
@@ -15,6 +15,7 @@ from runner.execution.scheduler import BusyError, Job
 from runner.progress.lines import Progress
 from runner.results.record import RunRecord
 from runner.results.store import Store
+from runner.sandbox.streams import count_lines
 
 # Yields each run with its record, as they end. Closing it stops the runs under way.
 Done = Generator[tuple[Run, RunRecord], None, None]
@@ -33,10 +34,11 @@ class RunQueue:
 
         `what` is printed before each name. A run that is listed twice is executed once.
         """
+        self.store.sweep()
         total, number = len(runs), itertools.count(1)
         missing: dict[tuple[str, int], list[Run]] = {}
         for run in runs:
-            record = self._find(run)
+            record = self._find(run, lambda text: self.progress.line(f"{text}; the run is done again"))
             if record is None:
                 missing.setdefault((run.key, run.repeat), []).append(run)
             else:
@@ -51,9 +53,9 @@ class RunQueue:
                 say(f"[{next(number)}/{total}] {what}{run.name}: {self._ended(record)}")
                 yield run, record
 
-    def _find(self, run: Run) -> RunRecord | None:
+    def _find(self, run: Run, say: Callable[[str], None] = lambda text: None) -> RunRecord | None:
         again = self.force or run.runtime.broken is not None
-        return None if again else self.store.find(run.case.bug, run.case.name, run.file_name, run.key)
+        return None if again else self.store.find(run.case.bug, run.case.name, run.file_name, run.key, say)
 
     def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> DoneTogether:
         raise NotImplementedError
@@ -83,9 +85,8 @@ class LocalQueue(RunQueue):
             return self._find(run) or execute(run, self.store, lambda elapsed, stdout: report(partial(_lines, stdout)))
 
 
-def _lines(stdout: Path) -> str:
+def _lines(stdout: BinaryIO) -> str:
     try:
-        count = stdout.read_bytes().count(b"\n")
-    except OSError:
+        return f"{count_lines(stdout)} records"
+    except (OSError, ValueError):  # closed: the run has just ended
         return ""
-    return f"{count} records"

@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from runner.bugs.model import FAULT, Bug, Case, Scalar, Variant
+from runner.bugs.model import FAULT, PROBE, Bug, Case, Scalar, Variant
 from runner.environments.runtime import Runtime
 from runner.errors import CatalogError
 from runner.execution.estimate import Estimate
@@ -17,6 +17,9 @@ from runner.results.record import SCHEMA, file_name
 from runner.sandbox.env import THREADS
 from runner.sandbox.limits import Limits, default_memory_mb
 
+# Runs a script with the bug's probe.
+HARNESS = Path(__file__).with_name("with_probe.py")
+OF_PROBE = (PROBE, HARNESS.name)
 # Parameters that the runner sets itself.
 OWN = ("seed", "device")
 
@@ -51,14 +54,17 @@ def run_key(
 def read_scripts(bug: Bug, variant: Variant, inject: bool = False) -> dict[str, bytes]:
     """The present text of a variant's Python files, by name: its script, and modules that are no variant's script.
 
-    So the scripts of a new case leave the keys of the others as they are. With `inject` the program that puts the
-    fault back is among them. Raises CatalogError for a file that is not safe to read.
+    So the scripts of a new case leave the keys of the others as they are. The bug's probe is among them, and what runs
+    it; with `inject` also the program that puts the fault back. Raises CatalogError for a file that is not safe to
+    read.
     """
     # A missing script is left out: its runs crash, with a message that says so.
     own = {variant.script, *bug.shared}
     files = [path for path in bug.scripts if path in own]
     fault = [bug.fault] if inject and bug.fault else []
-    return {path.name: _read_script(path, bug.directory) for path in (*files, *fault)}
+    probe = [bug.probe] if bug.probe else []
+    scripts = {path.name: _read_script(path, bug.directory) for path in (*files, *fault, *probe)}
+    return scripts | {HARNESS.name: HARNESS.read_bytes()} if probe else scripts
 
 
 def _read_script(path: Path, within: Path) -> bytes:
@@ -136,7 +142,13 @@ class Run:
     def arguments(self) -> list[str]:
         """The command-line arguments of the interpreter."""
         script = self.case.program.variants[self.variant].script.name
-        return [FAULT, script, "config.json"] if self.injected else [script, "config.json"]
+        probe = [HARNESS.name] if PROBE in self.scripts else []
+        return [*([FAULT] if self.injected else []), *probe, script, "config.json"]
+
+    @property
+    def bare(self) -> "Run":
+        """The same without the bug's probe: the program as a person wrote it. It has another key."""
+        return replace(self, scripts={name: text for name, text in self.scripts.items() if name not in OF_PROBE})
 
     @property
     def limits(self) -> Limits:

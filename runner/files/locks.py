@@ -8,6 +8,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import struct
 import tempfile
@@ -18,17 +19,31 @@ from pathlib import Path
 
 PREFIX, LOCK = ".unfinished-", ".lock"
 CLAIMS = ".claims"
+# A file of that name in a temporary folder notes that a folder of that name beside it goes with it.
+NOTE = re.compile(r"tb-[0-9a-f]{8}")
 
 
-class Scratch:
-    """A temporary folder inside a results folder, for this object alone and removed with it. Raises OSError."""
+class TemporaryFolder:
+    """A folder inside `root`, for this object alone and removed with it. Raises OSError."""
+
+    def __init__(self, root: Path, prefix: str) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        sweep(root, prefix)
+        self.path, lock = _make(root, prefix)
+        self._finalizer = weakref.finalize(self, _remove, self.path, lock)
+
+    def remove(self) -> None:
+        """Remove the folder now."""
+        self._finalizer()
+
+
+class Scratch(TemporaryFolder):
+    """A temporary folder inside a results folder, and the locks of that folder. Raises OSError."""
 
     def __init__(self, root: Path) -> None:
-        root.mkdir(parents=True, exist_ok=True)
-        sweep(root)
-        self.path, lock = _make(root)
+        super().__init__(root, PREFIX)
         self._claims = os.open(root / CLAIMS, os.O_RDWR | os.O_CREAT, 0o666)
-        weakref.finalize(self, _remove, self.path, lock, self._claims)
+        weakref.finalize(self, os.close, self._claims)
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
@@ -60,9 +75,9 @@ class Scratch:
         return True
 
 
-def sweep(root: Path) -> None:
-    """Remove the temporary folders in `root` whose owners have ended."""
-    for lock in root.glob(f"{PREFIX}*{LOCK}"):
+def sweep(root: Path, prefix: str = PREFIX) -> None:
+    """Remove the temporary folders in `root` whose owners have ended; those of other users cannot be told."""
+    for lock in root.glob(f"{prefix}*{LOCK}"):
         try:
             file = os.open(lock, os.O_RDWR)
         except OSError:  # its owner has just removed it
@@ -75,15 +90,15 @@ def sweep(root: Path) -> None:
             _remove(lock.with_suffix(""), file)
 
 
-def _make(root: Path) -> tuple[Path, int]:
+def _make(root: Path, prefix: str) -> tuple[Path, int]:
     """A new folder, and its lock, held. The lock is made before the folder, so that no folder is without an owner."""
     while True:
-        file, name = tempfile.mkstemp(prefix=PREFIX, suffix=LOCK, dir=root)
+        file, name = tempfile.mkstemp(prefix=prefix, suffix=LOCK, dir=root)
         fcntl.flock(file, fcntl.LOCK_EX)
         # Another process may have swept the lock between the two lines above.
         if os.fstat(file).st_nlink:
             path = Path(name).with_suffix("")
-            path.mkdir()
+            path.mkdir(0o700)
             return path, file
         os.close(file)
 
@@ -94,10 +109,12 @@ def remove(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove(path: Path, lock: int, *others: int) -> None:
+def _remove(path: Path, lock: int) -> None:
+    for note in path.glob("*"):
+        if NOTE.fullmatch(note.name):
+            remove(path.with_name(note.name))
     remove(path)
     # The results folder may have become read-only; the lock that stays is swept later.
     with suppress(OSError):
         path.with_name(path.name + LOCK).unlink(missing_ok=True)
-    for file in (lock, *others):
-        os.close(file)
+    os.close(lock)

@@ -7,16 +7,18 @@ exhausts the stack of a recursive function.
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from runner.errors import TrainbugsError
 
 MAX_TEXT_BYTES = 1_000_000
+PIECE_BYTES = 1_000_000
 MAX_SCRIPTS = 100
 MAX_EXPECTED = 10_000
 # Deeper than any record or configuration. There is a limit because copying, comparing and writing a value recurse.
@@ -27,6 +29,7 @@ MAX_VALUES, MAX_ITEMS, MAX_TEXT = 10_000, 1_000, 1_000
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # A lone surrogate: half a character, which UTF-8 cannot encode.
 SURROGATE, ESCAPED = re.compile("[\ud800-\udfff]"), b"\\u"
+TO_ESCAPE = re.compile(f"{UNPRINTABLE.pattern}|{SURROGATE.pattern}")
 LARGE = re.compile(rb"\d{300}|[eE][+-]?\d{3}")
 
 
@@ -40,17 +43,33 @@ def shown(path: Path) -> str:
     return text if text.isprintable() else repr(text)
 
 
+def printable(text: str) -> str:
+    """The text as one line that can be printed: what would move a cursor, or end the line, is shown escaped."""
+    return TO_ESCAPE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def printable_lines(text: str) -> str:
+    """Like `printable`, for a text of many lines, in which tabs may be."""
+    return re.sub(r"[^\n\t]+", lambda found: printable(found[0]), text)
+
+
 def read_start(path: Path, size: int, within: Path | None = None) -> bytes:
     """The first `size` bytes of a plain file; all of them where it is shorter.
 
     Raises UnsafeError where there is no plain file, or a link leads out of the folder `within`.
     """
     try:
-        _check_file(path, within)
-        with path.open("rb") as file:
-            return file.read(size)
+        with _open(path, within) as file:
+            # Not at once: memory would be taken for all that is asked for, not for what is there.
+            return b"".join(_pieces(file, size))
     except OSError as error:
         raise UnsafeError(f"cannot be read: {error.strerror}") from error
+
+
+def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+    while size and (piece := file.read(min(size, PIECE_BYTES))):
+        yield piece
+        size -= len(piece)
 
 
 def read_bytes(path: Path, limit: int, within: Path | None = None) -> bytes:
@@ -139,6 +158,19 @@ def brief(value: object) -> str:
     return text if len(text) <= 60 else text[:60] + "…"
 
 
+def copy(path: Path, target: Path, limit: int, within: Path) -> None:
+    """Copy a plain file of at most `limit` bytes; raises UnsafeError as read_bytes does, OSError for the copy."""
+    try:
+        file = _open(path, within)
+    except OSError as error:
+        raise UnsafeError(f"cannot be read: {error.strerror}") from error
+    with file:
+        if os.fstat(file.fileno()).st_size > limit:
+            raise UnsafeError(f"is larger than {limit} bytes")
+        with target.open("wb") as other:
+            shutil.copyfileobj(file, other)
+
+
 def check_directory(directory: Path) -> None:
     """Raise UnsafeError for the first unsafe file of a bug directory, among the files that are ever read."""
     names = sorted(path.name for path in directory.iterdir())
@@ -190,9 +222,21 @@ def _check(path: Path, within: Path) -> None:
         raise UnsafeError(f"{name} {error}") from error
 
 
+def _open(path: Path, within: Path | None) -> BinaryIO:
+    """Open a plain file inside `within`; raises UnsafeError for anything else, OSError where it cannot be opened."""
+    _check_file(path, within)
+    # It may have become a pipe since: that is opened without waiting for a writer, and then refused.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise UnsafeError("is no plain file")
+    return file
+
+
 def _check_file(path: Path, within: Path | None) -> None:
     """Raise UnsafeError unless this is a plain file inside `within`. Called before opening, which may block."""
-    if within is not None and path.is_symlink():
+    # A file of the folder itself that is no link cannot be elsewhere; asking for its real path would take longer.
+    if within is not None and (path.parent != within or path.is_symlink()):
         real = os.path.realpath(path)
         if not Path(real).is_relative_to(os.path.realpath(within)):
             raise UnsafeError(f"is a link that leads out of its directory, to {shown(Path(real))}")

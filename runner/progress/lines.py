@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from runner.files.untrusted import printable
+
 EVERY_S = 0.2
 
 
@@ -16,7 +18,8 @@ EVERY_S = 0.2
 class Progress:
     """Writes progress to a stream; `on_stderr` makes the usual one, so that standard output holds results only.
 
-    If it is `quiet`, it writes notes only.
+    If it is `quiet`, it writes notes only. What a script or a detector has said, which may be a part
+    of them, moves no cursor: control characters are shown escaped.
     """
 
     stream: TextIO
@@ -33,7 +36,7 @@ class Progress:
     def note(self, text: str) -> None:
         """Write a line that matters whoever reads it: what went wrong, what was left out."""
         with self.lock:
-            self._write(self._wipe() + text + "\n")
+            self._write(self._wipe() + printable(text) + "\n")
 
     def status(self, text: Callable[[], str]) -> None:
         """Show a text until the next one; `text` is called only when shown: on a terminal, every EVERY_S seconds."""
@@ -42,7 +45,7 @@ class Progress:
         with self.lock:
             self.shown = time.monotonic()
             width = terminal_width(self.stream)
-            lines = [line[: width - 1] for line in text().splitlines()]
+            lines = [printable(line)[: width - 1] for line in text().split("\n")]
             wipe, self.rows = self._wipe(), len(lines)
             self._write(wipe + "\n".join(lines))
 

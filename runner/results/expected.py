@@ -11,16 +11,23 @@ from runner.results.record import METRICS, START_BYTES, Amount, RunRecord, read_
 
 # The folder of expected records from other environments; no case may have this name.
 VERSIONS = "versions"
+# Kinds of devices. Records that were made on a GPU lie in a folder of this name, beside those of a CPU.
+CPU, CUDA = "cpu", "cuda"
 
 
 def expected_path(bug: Bug, record: RunRecord) -> Path:
-    """The path of the bug's expected record for the same case, variant and seed."""
-    return bug.expected / record.case / f"{run_name(record)}.json"
+    """The path of the bug's expected record for the same case, variant, seed and kind of device."""
+    return _folder(bug, record.case, record.kind_of_device) / f"{run_name(record)}.json"
 
 
-def expected_records(bug: Bug, case: str) -> list[RunRecord]:
-    """The expected records of a case, by name; raises ResultsError for one that cannot be read."""
-    return [read_record(path) for path in expected_paths(bug, case)]
+def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
+    """The expected records of a case on that kind of device, by name; raises ResultsError for one it cannot read."""
+    return [read_record(path) for path in expected_paths(bug, case, device)]
+
+
+def seen_on(bug: Bug, case: str) -> tuple[str, ...]:
+    """The kinds of devices of which the case has expected records."""
+    return tuple(device for device in (CPU, CUDA) if expected_paths(bug, case, device))
 
 
 def expected_seconds(bug: Bug, case: str) -> list[float]:
@@ -28,9 +35,13 @@ def expected_seconds(bug: Bug, case: str) -> list[float]:
     return [_wall_s(path) for path in expected_paths(bug, case)]
 
 
-def expected_paths(bug: Bug, case: str) -> list[Path]:
-    """The files of the expected records of a case, by name."""
-    return sorted((bug.expected / case).glob("*-seed*.json"))
+def expected_paths(bug: Bug, case: str, device: str = CPU) -> list[Path]:
+    """The files of the expected records of a case on that kind of device, by name."""
+    return sorted(_folder(bug, case, device).glob("*-seed*.json"))
+
+
+def _folder(bug: Bug, case: str, device: str) -> Path:
+    return bug.expected / case / CUDA if device == CUDA else bug.expected / case
 
 
 class _Start(msgspec.Struct):

@@ -1,5 +1,8 @@
 """Run records and verdicts as versioned JSON: their fields, and functions that read and write them."""
 
+import hashlib
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -19,7 +22,9 @@ MAX_RECORD_BYTES = 128_000_000
 START_BYTES = 16_384
 METRICS = b',\n "metrics": '
 
-Status = Literal["ok", "crashed", "killed", "timeout", "no records", "environment broken", "refused"]
+Status = Literal[
+    "ok", "crashed", "killed", "timeout", "no records", "not whole", "other data", "environment broken", "refused"
+]
 Variant = Annotated[str, Meta(pattern=r"^(buggy|fixed)$(?!\n)")]
 Key = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Version = Annotated[str, Meta(pattern=r"^[A-Za-z0-9.+!_-]{1,80}$(?!\n)")]
@@ -41,8 +46,9 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     `reason` says why the status is not `ok`. `pinned` is False where the interpreter was not built from the hashed
     lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key` identifies what was run:
     two runs with one key are the same run. `injected`: the bug's fault was put back into the release. `repeat` counts
-    from 1 the times that the same run was done. `metrics_digest` is a hash of the metrics, `whole` the number of
-    records that a whole run has, `isolated` whether the program could write to its own folder only (None: not known).
+    from 1 the times that the same run was done. `metrics_digest` is a hash of the key and the metrics, `whole` the
+    number of records that a whole run has, `isolated` whether the program could write to its own folder only (None: not
+    known).
     """
 
     schema: Literal[1]
@@ -74,7 +80,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     metrics: tuple[Record, ...]
     injected: bool = False
     repeat: Repeat = 1
-    metrics_digest: str | None = None
+    metrics_digest: Key | None = None
     whole: int | None = None
     isolated: bool | None = None
 
@@ -82,6 +88,11 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     def ok(self) -> bool:
         """Whether the run ended as it should."""
         return self.status == "ok"
+
+    @property
+    def kind_of_device(self) -> str:
+        """The kind of device on which it ran: `cpu` or `cuda`."""
+        return self.device.split(":")[0]
 
     def __repr__(self) -> str:
         run = f"{self.bug}/{self.case}/{self.variant}"
@@ -100,10 +111,10 @@ class JudgedRun(Struct, frozen=True, kw_only=True):
 
 
 class CheckedStatement(Struct, frozen=True, kw_only=True):
-    """An expectation on the records of one seed; `holds` is None where it could not be decided."""
+    """An expectation on the records of one seed, or of all (`seed` None); `holds` is None where it is undecided."""
 
     statement: str
-    seed: Seed
+    seed: Seed | None
     holds: bool | None
     explanation: str
 
@@ -152,16 +163,34 @@ def record_name(record: RunRecord) -> str:
     return file_name(record.variant, record.seed, record.key, record.repeat)
 
 
+def digest(key: str, metrics: Sequence[Record]) -> str | None:
+    """A hash of a run's metrics and key: what `metrics_digest` must be. None where there are no metrics.
+
+    It tells that metrics were edited, cut off or taken from another run. It is no signature: whoever edits a record and
+    computes its digest anew is believed.
+    """
+    if not metrics:
+        return None
+    text = json.dumps([key, finite(metrics)], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def read_record(path: Path) -> RunRecord:
-    """The record in a file; raises ResultsError where there is none, or one of another schema."""
+    """The record in a file; raises ResultsError where there is none, one of another schema, or of other metrics.
+
+    That is, metrics which do not match the record's digest; records from before that field have none.
+    """
     where = untrusted.shown(path)
     try:
         data = untrusted.read_json(path, MAX_RECORD_BYTES)
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ResultsError(f"{where}: not a run record of schema {SCHEMA}; move it out of the results folder")
-        return as_struct(data, RunRecord)
+        record = as_struct(data, RunRecord)
     except (untrusted.UnsafeError, MismatchError) as error:
         raise ResultsError(f"{where}: not a run record: {error}") from error
+    if record.metrics_digest not in (None, digest(record.key, record.metrics)):
+        raise ResultsError(f"{where}: its metrics are not those of the run: they do not match metrics_digest")
+    return record
 
 
 def read_verdict(path: Path) -> VerdictRecord:

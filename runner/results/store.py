@@ -5,7 +5,7 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +13,24 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runner.errors import ResultsError
-from runner.files.atomic import unwritable, write_json
-from runner.files.locks import Scratch, remove
+from runner.bugs.catalog import NAME, Catalog
+from runner.bugs.config import TAKEN
+from runner.bugs.model import Bug
+from runner.errors import ResultsError, UsageError
+from runner.files import untrusted
+from runner.files.atomic import unwritable, write_json, write_text
+from runner.files.locks import CLAIMS, Scratch, TemporaryFolder, remove, sweep
 from runner.results import index
 from runner.results.record import RunRecord, VerdictRecord, encode, file_name, read_record, read_verdict, record_name
+from runner.sandbox.streams import Streams, keep
 
 # A disk with less free space than this counts as full.
 ROOM_BYTES = 65536
+# How the temporary folders begin in which programs work.
+WORK = ".trainbugs-"
+# Beside the runs of a bug that is not of the catalogue: a file with the path of its directory.
+OWNER = ".directory"
+MAX_OWNER_BYTES = 10_000
 
 
 @dataclass(frozen=True)
@@ -34,8 +44,26 @@ class Store:
         """The temporary folder of this object; raises ResultsError where nothing can be written."""
         try:
             return Scratch(self.root)
+        except IsADirectoryError as error:
+            raise ResultsError(
+                f"{untrusted.shown(self.root / CLAIMS)}: is a folder, expected a file; remove it"
+            ) from error
         except OSError as error:
             raise unwritable(self.root, error) from error
+
+    @cached_property
+    def work(self) -> TemporaryFolder:
+        """The folder of the working directories of programs, far from any results; raises ResultsError."""
+        folder = Path(tempfile.gettempdir())
+        try:
+            return TemporaryFolder(folder, WORK)
+        except OSError as error:
+            raise unwritable(folder, error) from error
+
+    def sweep(self) -> None:
+        """Remove what commands that were killed have left; one that has nothing to do makes no folders of its own."""
+        sweep(self.root)
+        sweep(Path(tempfile.gettempdir()), WORK)
 
     def case_directory(self, bug: str, case: str) -> Path:
         """The folder of a case's records and verdicts."""
@@ -53,14 +81,61 @@ class Store:
         """The path of the run's `stdout` or `stderr`."""
         return self.case_directory(record.bug, record.case) / "logs" / f"{record_name(record)}.{stream}"
 
-    def find(self, bug: str, case: str, file_name: str, key: str) -> RunRecord | None:
-        """The finished (`ok`) run with that key, or None; a file that cannot be read counts as none."""
+    def reserve(self, catalog: Catalog, bug: Bug) -> None:
+        """Keep a bug's folder for the runs of this bug directory: `check_owner` refuses others. Raises ResultsError."""
+        self.check_owner(catalog, bug)
+        if catalog.outside(bug) and self._owner(bug.id) is None:
+            write_text(self.root / bug.id / OWNER, f"{untrusted.shown(bug.directory)}\n", self.scratch.path)
+
+    def check_owner(self, catalog: Catalog, bug: Bug) -> None:
+        """Raise ResultsError where the runs of that ID are those of another bug directory.
+
+        Records, verdicts and figures are found by the ID, so that those of two bugs would be mixed.
+        """
+        owner, folder = self._owner(bug.id), self.root / bug.id
+        if owner is None and catalog.outside(bug) and bug.id in catalog.ids() and folder.exists():
+            owner = f"{catalog.root / 'bugs' / bug.id}"
+        own = untrusted.shown(bug.directory)
+        if owner and owner != own:
+            raise ResultsError(
+                f"{untrusted.shown(folder)} holds runs of {untrusted.shown(Path(owner))}, which has the same ID as "
+                f"{own}; name another folder by --results, or give one of them another ID"
+            )
+
+    def _owner(self, bug: str) -> str | None:
+        path = self.root / bug / OWNER
+        if not os.path.lexists(path):
+            return None
+        try:
+            return untrusted.read_text(path, MAX_OWNER_BYTES).removesuffix("\n")
+        except untrusted.UnsafeError as error:
+            raise ResultsError(f"{untrusted.shown(path)}: {error}; remove it") from error
+
+    def find(
+        self, bug: str, case: str, file_name: str, key: str, say: Callable[[str], None] = lambda text: None
+    ) -> RunRecord | None:
+        """The finished (`ok`) run with that key, or None.
+
+        A file in its place that is foreign or edited counts as none: `say` gets a line about it. A record is believed
+        where its metrics match its digest.
+        """
         path = self.case_directory(bug, case) / f"{file_name}.json"
+        if not os.path.lexists(path):
+            return None
         try:
             record = read_record(path)
-        except ResultsError:
+        except ResultsError as error:
+            say(str(error))
             return None
-        return record if record.ok and record.key == key else None
+        if not record.ok:
+            return None
+        if record.key != key or self.record_path(record) != path:
+            say(f"{untrusted.shown(path)}: is the record of another run")
+            return None
+        if record.metrics_digest is None:
+            say(f"{untrusted.shown(path)}: has no digest of its metrics")
+            return None
+        return record
 
     def save(self, record: RunRecord) -> Path:
         """Write the record atomically; raises ResultsError."""
@@ -85,8 +160,22 @@ class Store:
             earlier += repeats
         raise AssertionError("counting ends by itself only where there are no records")
 
+    def bugs(self) -> list[str]:
+        """The IDs of the bugs that have a folder here."""
+        folders = [path.name for path in self.root.glob("*/") if NAME.fullmatch(path.name)]
+        return sorted(name for name in folders if name not in TAKEN)
+
     def records(self, bugs: Iterable[str] = ()) -> index.Found[RunRecord]:
-        """All records, or those of the named bugs, oldest first; files that cannot be read are its `problems`."""
+        """All records, or those of each BUG or BUG/CASE, oldest first; files that cannot be read are its `problems`.
+
+        Raises UsageError for anything else that is named: a path could lead out of the folder.
+        """
+        bugs = list(bugs)
+        for name in bugs:
+            if not all(NAME.fullmatch(part) for part in name.split("/")):
+                raise UsageError(
+                    f"{name!r} is no ID of a bug; expected BUG or BUG/CASE, of {untrusted.shown(self.root)}"
+                )
         return index.find(self.root, bugs, read_record)
 
     def judged_runs(self, bug: str, case: str) -> list[RunRecord]:
@@ -107,18 +196,19 @@ class Store:
         """A new empty directory for one run, removed afterwards; raises ResultsError where it cannot be made."""
         path = None
         try:
-            path = Path(tempfile.mkdtemp(prefix="run-", dir=self.scratch.path))
+            path = Path(tempfile.mkdtemp(prefix="run-", dir=self.work.path))
             yield path
         except OSError as error:
-            raise unwritable(self.root, error) from error
+            raise unwritable(self.work.path.parent, error) from error
         finally:
             if path:
                 remove(path)
 
     def check_room(self) -> None:
         """Raise ResultsError where the disk is full: a run that failed there says nothing about its script."""
-        if shutil.disk_usage(self.scratch.path).free < ROOM_BYTES:
-            raise unwritable(self.root, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        for folder in (self.scratch.path, self.work.path):
+            if shutil.disk_usage(folder).free < ROOM_BYTES:
+                raise unwritable(folder.parent, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
     def save_logs(self, record: RunRecord, logs: Mapping[str, bytes]) -> None:
         """Write the logs of a run on another machine, by stream; raises ResultsError."""
@@ -130,10 +220,7 @@ class Store:
             except OSError as error:
                 raise unwritable(path, error) from error
 
-    def keep_logs(self, record: RunRecord, directory: Path) -> None:
-        """Move the run's `stdout` and `stderr` from its working directory to the results folder."""
-        for stream in ("stdout", "stderr"):
-            if (directory / stream).exists():
-                kept = self.log_path(record, stream)
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                (directory / stream).replace(kept)
+    def keep_logs(self, record: RunRecord, streams: Streams) -> None:
+        """Write what the run's program has said to the results folder; raises OSError."""
+        for name, stream in streams._asdict().items():
+            keep(stream, self.log_path(record, name), self.scratch.path)

@@ -22,6 +22,8 @@ FIXED = {
     # How long an idle thread of libgomp spins. The default is thirty times as long: runs would take shared cores from
     # each other.
     "GOMP_SPINCOUNT": "10000",
+    # The builds of environments have their bytecode; what a program added would count as a change of the environment.
+    "PYTHONDONTWRITEBYTECODE": "1",
 }
 # Settings of uv and Python with which an environment would differ from its lock.
 NOT_FOR_BUILDS = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_TORCH_BACKEND", "UV_PYTHON")

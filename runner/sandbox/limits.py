@@ -1,7 +1,6 @@
 """Limits on what a program may use of the machine, and the command line of supervisor.py, which enforces them."""
 
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -10,11 +9,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from runner.sandbox.access import Access
+
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 CGROUPS = Path("/sys/fs/cgroup")
 # The default limit, as a share of the machine's memory. Beyond it the kernel would soon choose a process to kill, which
 # may belong to another user.
 SHARE = 0.9
+# A limit of no whole byte would be none.
+LEAST_MB = 0.00001
 
 
 @dataclass(frozen=True)
@@ -22,22 +25,27 @@ class Limits:
     """Limits of a program and all that it starts, in MB (10^6 bytes); None: no limit.
 
     `output_mb` is for its standard output and its standard error, each; `file_mb` for any other file. Without `network`
-    there is nothing but localhost.
+    there is nothing but localhost. `access`: what it may reach of the file system; None: all that the user may.
+    `scratch` is a folder of the runner's own, in which the name of the program's temporary folder is noted.
     """
 
     memory_mb: float | None = None
     network: bool = True
     output_mb: float = 256
     file_mb: float = 20_000
+    access: Access | None = None
+    scratch: Path | None = None
 
     def words(self) -> Iterator[str]:
         """The limits as arguments of supervisor.py, NAME=VALUE."""
         if self.memory_mb is not None:
-            yield f"memory_mb={self.memory_mb}"
+            yield f"memory_mb={max(self.memory_mb, LEAST_MB)}"
         if not self.network:
             yield "network=no"
         yield f"output_mb={self.output_mb}"
         yield f"file_mb={self.file_mb}"
+        if self.access is not None:
+            yield from self.access.words()
 
 
 def command(limits: Limits | None, folder: Path | None, report: int) -> list[str]:
@@ -54,17 +62,23 @@ def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[
     """A temporary folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
 
     It is not in the working directory: the paths of sockets in TMPDIR (of torch.multiprocessing, say) have to be short.
-    supervisor.py makes it and removes it; it is removed here only if the supervisor was killed.
+    supervisor.py makes it and removes it; it is removed here only if the supervisor was killed. Where this process was
+    killed too, or the disk was read-only by then, the note tells the next command to remove it.
     """
     if limits is None:
         yield None, env
         return
-    folder = Path(tempfile.gettempdir(), f"tb-{secrets.token_hex(4)}")
+    folder = Path(tempfile.gettempdir(), f"tb-{os.urandom(4).hex()}")
+    note = limits.scratch and limits.scratch / folder.name
+    if note:
+        note.touch()
     try:
         yield folder, {**env, "HOME": str(folder / "home"), "TMPDIR": str(folder)}
     finally:
         with suppress(RecursionError):  # a tree of a thousand levels stays; other runs go on
             shutil.rmtree(folder, ignore_errors=True)
+        if note and not folder.exists():
+            note.unlink(missing_ok=True)
 
 
 def default_memory_mb() -> float:

@@ -7,18 +7,23 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 from runner.errors import ProcessError, UsageError
+from runner.files.untrusted import printable
+from runner.sandbox import abandoned
 from runner.sandbox.limits import Limits, command, own_folder
+from runner.sandbox.streams import end_of
 
 POLL_S = 0.02
 GRACE_S = 7.0  # a little more than supervisor.py may take to end a program
 MAX_SAID_BYTES = 1_000_000
+# A new file of that name, or one that is open.
+Stream = Path | BinaryIO
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,8 @@ def run(
     *,
     cwd: Path,
     env: Mapping[str, str],
-    stdout: Path,
-    stderr: Path,
+    stdout: Stream,
+    stderr: Stream,
     timeout_s: float,
     on_wait: Callable[[float], None] = lambda elapsed_s: None,
     limits: Limits | None = None,
@@ -72,6 +77,9 @@ def run(
                 _end(child.pid)
                 _, status, usage = os.wait4(child.pid, 0)
                 child.returncode = os.waitstatus_to_exitcode(status)
+                if folder and child.returncode < 0:
+                    # The supervisor itself may have been killed, and not the program alone.
+                    abandoned.kill(folder)
         exceeded = _exceeded(report)
     return Finished(child.returncode, not in_time, wall, usage.ru_maxrss * 1024 / 1e6, exceeded)
 
@@ -90,7 +98,9 @@ def network_can_be_cut() -> str | None:
 def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 120) -> str:
     """The standard output of a short command; raises ProcessError with the last line of its standard error."""
     try:
-        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=timeout_s, check=False, cwd="/")
+        done = subprocess.run(
+            argv, env=env, capture_output=True, encoding="utf-8", errors="replace", timeout=timeout_s, cwd="/"
+        )  # fmt: skip
     except OSError as error:
         raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:
@@ -100,24 +110,24 @@ def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 12
     return done.stdout
 
 
-def error_in(path: Path) -> str:
-    """The error message at the end of a program's standard error, kept in a file; empty where there is none."""
-    end = path.read_bytes()[-MAX_SAID_BYTES:] if path.is_file() else b""
-    return error_line(end.decode("utf-8", errors="replace"))
+def error_in(stderr: BinaryIO) -> str:
+    """The error message at the end of what a program wrote to its standard error; empty where there is none."""
+    return error_line(end_of(stderr, MAX_SAID_BYTES).decode("utf-8", errors="replace"))
 
 
 def error_line(text: str) -> str:
     """The error message in a program's standard error: the exception of its last traceback, else its last line.
 
-    Some exceptions add advice below their message, or begin with a line that only announces the next one.
+    Some exceptions add advice below their message, or begin with a line that only announces the next one. What would
+    move the cursor of a terminal is shown escaped.
     """
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last):")]
     rest = lines[starts[-1] + 1 :] if starts else []
     message = [line.strip() for line in rest if line.strip() and not line.startswith(" ")]
     if not message:
-        return last_line(text)
-    return f"{message[0]} {message[1]}" if message[0].endswith(":") and message[1:] else message[0]
+        return printable(last_line(text))
+    return printable(f"{message[0]} {message[1]}" if message[0].endswith(":") and message[1:] else message[0])
 
 
 def last_line(text: str) -> str:
@@ -127,16 +137,20 @@ def last_line(text: str) -> str:
 
 
 def _start(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path, report: int
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: Stream, stderr: Stream, report: int
 ) -> "subprocess.Popen[bytes]":
     none = subprocess.DEVNULL
-    with stdout.open("wb") as out, stderr.open("wb") as err:
+    with _opened(stdout) as out, _opened(stderr) as err:
         try:
             return subprocess.Popen(
                 argv, cwd=cwd, env=env, stdin=none, stdout=out, stderr=err, start_new_session=True, pass_fds=[report]
             )
         except OSError as error:
             raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
+
+
+def _opened(stream: Stream) -> AbstractContextManager[BinaryIO]:
+    return stream.open("wb") if isinstance(stream, Path) else nullcontext(stream)
 
 
 @contextmanager

@@ -9,11 +9,16 @@ of these processes end with
 - the program: the supervisor then kills what is left, and ends with the same exit status or by the same signal;
 - a SIGTERM from the runner;
 - the runner, however sudden its end: the kernel then sends SIGTERM;
-- the supervisor, if its end is sudden: the kernel then kills the program, and the runner the process group.
+- the supervisor, if its end is sudden: the kernel then kills the program, and the runner the process group, and what
+  else has the program's temporary folder as its TMPDIR.
+
+Where runner and supervisor are killed in the same moment, what the program has started goes on.
 
 NAMEs: `runner` (its process ID) and `report` (a file descriptor, to which errors and exceeded limits are written) are
-required; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits; `folder` is a temporary folder for the
-program, with a folder `home` in it: it is made and removed here, since a runner that was killed would leave it behind.
+required; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits; `read` and `write` are paths, one a line, to
+which the program is kept by `means`, landlock or namespaces (it may write in `folder` too); `folder` is a temporary
+folder for the program, with a folder `home` in it: it is made and removed here, since a runner that was killed would
+leave it behind.
 
 This file imports nothing of the project and little else: pathlib, argparse or json would double the time that it takes.
 """
@@ -25,8 +30,14 @@ import signal
 import sys
 import time
 
+TYPE_CHECKING = False  # typing would be slow to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-EVERY_S = 0.5
+# Between two checks of the limits; the first ones come sooner, since a program may be short.
+EVERY_S, FIRST_S = 0.5, 0.01
 # The pause between two checks of the memory is at least this many times as long as a check takes.
 IDLE = 20
 # Processes that cannot be killed within this time hang in the kernel; they are left behind.
@@ -48,20 +59,24 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if arguments.get("network") == "no":
-        # Isolated Python does not find modules beside this file.
-        import runpy
-
-        runpy.run_path(os.path.join(os.path.dirname(__file__), "netns.py"))["cut"](report)  # noqa: PTH118, PTH120
+        _beside("netns").cut(report)
     # Not earlier: the kernel may clear it when a namespace is entered.
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM)
     _call("prctl", PR_SET_CHILD_SUBREAPER, 1)
     memory, output, file = (int(float(arguments.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb"))
     watcher, status, excess = os.getpid(), int(signal.SIGKILL), None
+    # Loaded before the fork: the program would pay for it, and may not be able to read it.
+    means = arguments.get("means")
+    restrict = _beside(means).restrict if means else None
+    read, write = (arguments.get(name, "").split("\n") for name in ("read", "write"))
     if os.getppid() == runner:  # else the runner ended before prctl was called
         _make(folder, report)
         program = os.fork()
         if program == 0:
-            _become(sys.argv[split + 1 :], watcher, report, file)
+            _tie_to(watcher)
+            if restrict:
+                _keep_to(restrict, read, [*write, *([folder] if folder else [])], report)
+            _become(sys.argv[split + 1 :], report, file)
         status, excess = _watch(program, runner, memory, output)
     if excess:
         os.write(report, f"exceeded\n{excess}".encode())
@@ -72,11 +87,35 @@ def main() -> None:
     _end_as(status)
 
 
-def _become(argv: list[str], watcher: int, report: int, file_limit: int) -> None:
-    """Become the program, as if the runner had started it; never returns."""
+def _beside(name: str) -> "Any":
+    """The module of a file beside this one, where isolated Python does not look; runpy would be slow to import."""
+    sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
+    return __import__(name)
+
+
+def _tie_to(watcher: int) -> None:
+    """End with the supervisor."""
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != watcher:
         os._exit(1)
+
+
+def _keep_to(restrict: "Callable[..., int | None]", read: list[str], write: list[str], report: int) -> None:
+    """Keep this process to its paths; where that fails, report it and exit with 1.
+
+    Namespaces hold for a new process only: then that one returns, and this one ends as it ends.
+    """
+    try:
+        status = restrict(read, write)
+    except OSError as error:
+        os.write(report, f"failed\nthe program cannot be isolated: {error.strerror}".encode())
+        os._exit(1)
+    if status is not None:
+        _end_as(status)
+
+
+def _become(argv: list[str], report: int, file_limit: int) -> None:
+    """Become the program, as if the runner had started it; never returns."""
     if file_limit:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         limit = file_limit if hard == resource.RLIM_INFINITY else min(hard, file_limit)
@@ -93,7 +132,8 @@ def _become(argv: list[str], watcher: int, report: int, file_limit: int) -> None
 
 def _watch(program: int, runner: int, memory: int, output: int) -> tuple[int, str | None]:
     """Wait until the program ends, or end it; returns its status as wait() gives it, and the limit that it exceeded."""
-    look = time.monotonic() + EVERY_S
+    pause = FIRST_S
+    look = time.monotonic() + pause
     while True:
         heard = signal.sigtimedwait(HEARD, max(0.0, look - time.monotonic()))
         status = _reaped(program)
@@ -108,7 +148,8 @@ def _watch(program: int, runner: int, memory: int, output: int) -> tuple[int, st
             excess = _excess_of_output(output) or _excess_of_memory(program, memory)
             if excess:
                 return _kill_all(program, None), excess
-            look = time.monotonic() + max(EVERY_S, IDLE * (time.monotonic() - start))
+            pause = min(2 * pause, EVERY_S)
+            look = time.monotonic() + max(pause, IDLE * (time.monotonic() - start))
 
 
 def _reaped(program: int) -> int | None:

@@ -2,13 +2,19 @@
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from runner.bugs.model import FAULT, WHY, Bug
 from runner.environments.runtime import Runtime
-from runner.errors import UsageError
+from runner.errors import EnvironmentBuildError, ProcessError, UsageError
+from runner.files.untrusted import printable_lines
 from runner.sandbox import env, process
+from runner.sandbox.access import open_access
 from runner.sandbox.env import THREADS
+from runner.sandbox.limits import Limits, default_memory_mb
+from runner.sandbox.means import means
+from runner.sandbox.streams import blocks, open_streams
 
 TIMEOUT_S = 300
 
@@ -23,10 +29,36 @@ def programs(bug: Bug, inject: bool) -> list[Path]:
 
 
 def explain(bug: Bug, runtime: Runtime, inject: bool) -> str:
-    """What the bug's why.py prints in that runtime; raises UsageError where there is none, ProcessError if it fails."""
+    """What the bug's why.py prints in that runtime.
+
+    Raises UsageError where there is none, EnvironmentBuildError where the runtime is broken, ProcessError if it fails.
+    What would move the cursor of a terminal is shown escaped.
+    """
     called = programs(bug, inject)
-    with tempfile.TemporaryDirectory(prefix="trainbugs-") as folder:
+    if runtime.broken:
+        remedy = f"; {runtime.built.remedy}" if runtime.built else ""
+        raise EnvironmentBuildError(f"{runtime.broken}{remedy}")
+    with tempfile.TemporaryDirectory(prefix="trainbugs-") as scratch:
+        folder = Path(scratch, "program")
+        folder.mkdir()
         for path in (*bug.scripts, *called):
             shutil.copy(path, folder)
-        argv = [str(runtime.python_path), *(str(Path(folder, path.name)) for path in called)]
-        return process.output(argv, env=env.clean_environment(THREADS, {"HOME": folder}), timeout_s=TIMEOUT_S)
+        argv = [str(runtime.python_path), *(str(folder / path.name) for path in called)]
+        said = _said(argv, folder, runtime)
+    return printable_lines(said.replace("\r\n", "\n"))
+
+
+def _said(argv: Sequence[str], folder: Path, runtime: Runtime) -> str:
+    by = means()
+    access = open_access([folder], [folder, *runtime.paths], by) if by else None
+    limits = Limits(default_memory_mb(), access=access)
+    with open_streams(folder.parent) as (out, err):
+        done = process.run(
+            argv, cwd=folder, env=env.clean_environment(THREADS, {}), stdout=out, stderr=err, timeout_s=TIMEOUT_S,
+            limits=limits,
+        )  # fmt: skip
+        if done.timed_out or done.exceeded:
+            raise ProcessError(f"{argv[-1]}: {done.exceeded or f'no end within {TIMEOUT_S} s'}")
+        if done.returncode:
+            raise ProcessError(f"{argv[-1]}: {process.error_in(err) or f'exit status {done.returncode}'}")
+        return b"".join(blocks(out)).decode("utf-8", errors="replace")

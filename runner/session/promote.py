@@ -7,7 +7,7 @@ from pathlib import Path
 from runner.bugs.catalog import installed_root
 from runner.errors import UsageError
 from runner.files.atomic import write_json
-from runner.results.expected import VERSIONS, expected_path, version_path, version_records
+from runner.results.expected import CUDA, VERSIONS, expected_path, version_path, version_records
 from runner.results.record import encode
 from runner.session.version_sweep import VersionMap
 from runner.verdicts.outcome import Outcome
@@ -43,13 +43,21 @@ def promote_runs(outcomes: Sequence[Outcome]) -> list[Path]:
 
 def _refuse_unexpected(outcome: Outcome) -> None:
     case, records = outcome.target.case, outcome.records
-    if outcome.injected or outcome.verdict.outcome != REPRODUCED or not all(record.pinned for record in records):
+    on_gpu = {record.kind_of_device == CUDA for record in records}
+    if outcome.verdict.outcome != REPRODUCED or len(on_gpu) > 1:
+        raise UsageError(f"{case.id} is not REPRODUCED on one kind of device: expected/ stays as it is")
+    # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
+    if not on_gpu.pop() and (outcome.injected or not all(record.pinned for record in records)):
         raise UsageError(f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is")
     if {record.seed for record in records} != set(case.program.seeds):
         raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
     if any((record.revision or "").endswith("-dirty") for record in records):
         raise UsageError(f"{case.id} was run from files that are not committed: commit, then run with --force")
-    elsewhere = {r.environment for r in records if r.environment != case.program.variants[r.variant].environment}
+    elsewhere = {
+        record.environment
+        for record in records
+        if record.pinned and record.environment != case.program.variants[record.variant].environment
+    }
     if elsewhere:
         raise UsageError(f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`")
 

@@ -1,15 +1,17 @@
 """Selection of cases: by label, by what they need, by how long they take."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
 
 from runner.bugs.model import Bug, Case
+from runner.bugs.taxonomy import LISTS
 from runner.errors import UsageError
+from runner.files.structs import near
 from runner.results.expected import seconds
 
-LOCATIONS = ("user code", "framework", "compiler", "library", "hardware")
+LOCATIONS = LISTS["location"]
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,26 @@ class Filter:
         ]
         return [bug for bug in fitting if bug.cases]
 
+    def lack(self, bugs: Sequence[Bug]) -> str:
+        """A line for where none of the bugs fits: the conditions, and what is near a word that none of them has."""
+        needs = {need for bug in bugs for case in bug.cases.values() for need in case.program.needs} | {"none"}
+        words = {word for bug in bugs for text in _texts(bug) for word in text.lower().split()}
+        conditions = []
+        if self.label is not None:
+            known = self.label in LOCATIONS or any(map(self._has_label, bugs))
+            hint = "" if known else near(self.label, {*LOCATIONS, *words})
+            conditions.append(f"--label {self.label!r}{hint}")
+        if self.needs is not None:
+            hint = "" if self.needs in needs else f" (expected one of {', '.join(sorted(needs))})"
+            conditions.append(f"--needs {self.needs!r}{hint}")
+        if self.max_seconds is not None:
+            conditions.append(f"--max-seconds {self.max_seconds:g}")
+        return f"no case fits {' and '.join(conditions)}; `trainbugs list` shows all"
+
     def _has_label(self, bug: Bug) -> bool:
         if self.label is None or self.label == bug.labels.location:
             return True
-        words = f"{bug.labels.root_cause}\n{bug.labels.symptom}".lower()
+        words = "\n".join(_texts(bug)).lower()
         return self.label not in LOCATIONS and self.label.lower() in words
 
     def _fits(self, bug: Bug, case: Case) -> bool:
@@ -51,3 +69,7 @@ class Filter:
             return True
         taken = seconds(bug, case)
         return taken is not None and taken <= self.max_seconds
+
+
+def _texts(bug: Bug) -> tuple[str, str]:
+    return bug.labels.root_cause, bug.labels.symptom

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING
 
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import FAULT, Target
-from runner.environments.runtime import RuntimeFinder, Runtimes
+from runner.bugs.model import FAULT, Case, Target
+from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes
 from runner.errors import ResultsError, UsageError
 from runner.execution.estimate import Estimate, estimates
 from runner.execution.local import LocalPool
@@ -19,10 +19,11 @@ from runner.results import provenance
 from runner.results.expected import expected_records
 from runner.results.record import RunRecord
 from runner.results.store import Store
+from runner.sandbox.means import means
 from runner.session.options import Options
 from runner.verdicts.outcome import Outcome, summary
 from runner.verdicts.repeatability import judge
-from runner.verdicts.verdict import drift
+from runner.verdicts.verdict import drift, unjudged
 
 if TYPE_CHECKING:
     from runner.cluster.client import Cluster
@@ -61,8 +62,14 @@ class Session:
     def run(self, targets: Sequence[Target]) -> list[Outcome]:
         """Run and judge all targets; missing environments are built first.
 
-        A verdict is written as soon as the last run of its target has ended.
+        A verdict is written as soon as the last run of its target has ended. Raises UsageError, before anything runs,
+        for a case that can have no verdict.
         """
+        for target in targets:
+            lacking = unjudged(target.case)
+            if lacking:
+                again = f"trainbugs run {self.catalog.named(target.bug)} --record-only"
+                raise UsageError(f"{target.case.id}: {lacking}; `{again}` gives the records to write it by")
         with closing(self._records(targets)) as done:
             outcomes = {index: self._outcome(targets[index], records) for index, records in done}
         return [outcomes[index] for index in range(len(targets))]
@@ -75,6 +82,10 @@ class Session:
     def _records(self, targets: Sequence[Target]) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
         """Yields the index of each target with the records of its runs; all are planned before the first one starts."""
         planned = [self.plan(target) for target in targets]
+        if means() is None:
+            self.progress.line(
+                "not isolated: no Landlock and no user namespaces here, programs may write wherever you may"
+            )
         of = {id(run): index for index, runs in enumerate(planned) for run in runs}
         left = Counter(of.values())
         done: dict[int, RunRecord] = {}
@@ -97,17 +108,19 @@ class Session:
             raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
         if case.program.data and self.data is None and not options.network:
             raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
+        self.store.reserve(self.catalog, target.bug)
         revision = provenance.revision(target.bug.directory)
         scripts = {
             name: read_scripts(target.bug, case.program.variants[name], options.inject) for name in target.variants
         }
         digest, known = data_digest(case, self.data), estimates(target.bug, case)
+        runtimes = {name: self._runtime(case, name) for name in target.variants}
         return [
             Run(
                 case=case,
                 variant=variant,
                 seed=seed,
-                runtime=self.runtimes.get(options.environment or case.program.variants[variant].environment),
+                runtime=runtimes[variant],
                 timeout_s=options.timeout_s or case.program.timeout_s,
                 scripts=scripts[variant],
                 data=self.data,
@@ -124,6 +137,13 @@ class Session:
             for variant in target.variants
         ]
 
+    def _runtime(self, case: Case, variant: str) -> Runtime:
+        runtime = self.runtimes.get(self.options.environment or case.program.variants[variant].place)
+        if self.options.gpus and not runtime.broken and runtime.device == "cpu":
+            torch = f"torch {runtime.torch}" if runtime.torch else "no torch"
+            raise UsageError(f"--gpus: {runtime.environment} ({torch}) sees no GPU here; to use the CPU, leave it out")
+        return runtime
+
     def _outcome(self, target: Target, records: tuple[RunRecord, ...]) -> Outcome:
         records += tuple(self.store.other_repeats(records))
         verdict, repeatability = judge(target.case, records)
@@ -134,7 +154,12 @@ class Session:
 
     def _drift(self, target: Target, records: Sequence[RunRecord]) -> float | None:
         try:
-            return drift(target.case, records, expected_records(target.bug, target.case.name))
+            expected = [
+                record
+                for kind in sorted({record.kind_of_device for record in records})
+                for record in expected_records(target.bug, target.case.name, kind)
+            ]
+            return drift(target.case, records, expected)
         except ResultsError as error:
             self.progress.note(f"{target.case.id}: no drift: {error}")
             return None
@@ -144,6 +169,19 @@ def run_targets(catalog: Catalog, targets: Sequence[Target], options: Options, p
     """Run and judge all targets, on this machine or on the workers that `options.executor` names."""
     with _cluster(options) as cluster:
         return Session(catalog, options, progress, cluster).run(targets)
+
+
+def record_targets(
+    catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress
+) -> list[tuple[Target, list[RunRecord]]]:
+    """Run all targets, and give the records of each; nothing is judged, so that there need be no expectations."""
+    with _cluster(options) as cluster:
+        records = Session(catalog, options, progress, cluster).records(targets)
+    return [(target, [record for record in records if _id(record) == target.case.id]) for target in targets]
+
+
+def _id(record: RunRecord) -> str:
+    return f"{record.bug}/{record.case}"
 
 
 def _cluster(options: Options) -> "AbstractContextManager[Cluster | None]":

@@ -8,6 +8,7 @@ from runner.bugs.model import VARIANTS, Bug, Case, Expectation
 from runner.errors import ResultsError
 from runner.results.record import RunRecord
 from runner.verdicts.verdict import INVALID, Check, check
+from runner.verdicts.whole import flaw
 
 AFFECTED = "affected"
 NOT_AFFECTED = "not affected"
@@ -62,19 +63,19 @@ def _finding(case: Case, records: Sequence[RunRecord]) -> Finding:
 
 
 def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:
-    broken = next((record for record in records if not record.ok), None)
-    if broken:
-        return INVALID, f"seed {broken.seed}: {broken.status}: {broken.reason}"
+    flaws = [f"seed {record.seed}: {why}" for record in records if (why := flaw(case, record))]
+    if flaws:
+        return INVALID, flaws[0]
     checks = {variant: _checks(case, variant, records) for variant in VARIANTS}
     undecided = [item for group in checks.values() for item in group if item.holds is None]
     if undecided:
-        return INVALID, f"seed {undecided[0].seed}: {undecided[0].explanation}"
+        return INVALID, f"{undecided[0].of}: {undecided[0].explanation}"
     if all(item.holds for item in checks["buggy"]):
         return AFFECTED, f"{len(checks['buggy'])} checks of the buggy variant hold"
     failed = next((item for item in checks["fixed"] if not item.holds), None)
     if failed is None:
         return NOT_AFFECTED, f"{len(checks['fixed'])} checks of the fixed variant hold"
-    return NEITHER, f"seed {failed.seed}: {failed.explanation}"
+    return NEITHER, f"{failed.of}: {failed.explanation}"
 
 
 def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Check]:
@@ -84,4 +85,6 @@ def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Chec
 
 
 def _alone(case: Case, variant: str) -> list[Expectation]:
-    return [item for item in case.oracle.expectations if item.variant == variant and item.minus in (None, variant)]
+    """The expectations about one variant without the other one; not those about all seeds: a map is of one."""
+    own = [item for item in case.oracle.expectations if item.variants == {variant}]
+    return [item for item in own if item.across_seeds is None]

@@ -1,7 +1,7 @@
 """The verdict of a case from its run records: pure functions, which read and write nothing."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
@@ -11,6 +11,7 @@ from runner.errors import MeasureError
 from runner.files.atomic import finite
 from runner.results.record import RunRecord
 from runner.verdicts.series import Value, difference, is_finite, reduce, values
+from runner.verdicts.whole import flaw
 
 REPRODUCED = "REPRODUCED"
 NOT_REPRODUCED = "NOT REPRODUCED"
@@ -19,16 +20,21 @@ INVALID = "INVALID"
 
 @dataclass(frozen=True)
 class Check:
-    """One expectation on the records of one seed. `holds` is None where it cannot be decided."""
+    """One expectation on the records of one seed, or of all (`seed` None). `holds` is None where it is undecided."""
 
     expectation: Expectation
-    seed: int
+    seed: int | None
     holds: bool | None
     explanation: str
 
+    @property
+    def of(self) -> str:
+        """The seeds that were looked at, in words."""
+        return "all seeds" if self.seed is None else f"seed {self.seed}"
+
     def __repr__(self) -> str:
         said = {True: "holds", False: "fails", None: "undecided"}[self.holds]
-        return f"Check({shorten(self.expectation.statement, 60, placeholder=' ...')!r}, seed {self.seed}, {said})"
+        return f"Check({shorten(self.expectation.statement, 60, placeholder=' ...')!r}, {self.of}, {said})"
 
 
 @dataclass(frozen=True)
@@ -57,63 +63,119 @@ class Verdict:
 
 def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
     """Judge the runs of one case: INVALID before NOT REPRODUCED before REPRODUCED, over every seed."""
-    broken = [record for record in records if not record.ok]
-    if broken:
-        first = broken[0]
-        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-        return Verdict(case, INVALID, f"{first.variant} seed {first.seed}: {first.status}: {first.reason}{more}", ())
+    flaws = [f"{record.variant} seed {record.seed}: {why}" for record in records if (why := flaw(case, record))]
+    if flaws:
+        more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
+        return Verdict(case, INVALID, flaws[0] + more, ())
     variants = {record.variant for record in records}
     seeds = sorted({record.seed for record in records})
     runs = {(record.variant, record.seed): record.metrics for record in records}
-    expectations = [item for item in case.oracle.expectations if _variants_of(item) <= variants]
-    checks = tuple(check(item, seed, _of_seed(runs, seed)) for item in expectations for seed in seeds)
-    return Verdict(case, *_outcome(checks, complete=variants == set(VARIANTS)), checks)
+    expectations = [item for item in case.oracle.expectations if item.variants <= variants]
+    by_seed = {seed: _of_seed(runs, seed) for seed in seeds}
+    checks = tuple(one for item in expectations for one in _checks(item, by_seed))
+    lacking = "both variants are needed for one" if variants != set(VARIANTS) else unjudged(case)
+    return Verdict(case, *_outcome(checks, lacking), checks)
+
+
+def unjudged(case: Case) -> str | None:
+    """Why a case can have no verdict: a variant that no expectation is about; None where there is one about each."""
+    about = frozenset[str]().union(*(item.variants for item in case.oracle.expectations))
+    lacking = " or ".join(variant for variant in VARIANTS if variant not in about)
+    return f"no expectation is about variant {lacking}" if lacking else None
 
 
 def drift(case: Case, records: Sequence[RunRecord], expected: Sequence[RunRecord]) -> float | None:
     """The largest absolute distance of a metric that is not volatile from the expected record of the same run.
 
+    Like is compared with like: a run on a GPU with one on a GPU, by the same torch, with the fault put back or not.
     None where no run has an expected record; infinite where records, their fields or their texts differ.
     """
-    by_run = {(record.variant, record.seed): record for record in expected}
-    pairs = [(record, by_run.get((record.variant, record.seed))) for record in records if record.ok]
+    by_run = {_alike(record): record for record in expected}
+    pairs = [(record, by_run.get(_alike(record))) for record in records if record.ok]
     distances = [_distance(record.metrics, other.metrics, case.oracle.volatile) for record, other in pairs if other]
     return max(distances) if distances else None
 
 
-def _outcome(checks: Sequence[Check], complete: bool) -> tuple[str | None, str]:
+def _alike(record: RunRecord) -> tuple[object, ...]:
+    """What a run and its expected record have in common."""
+    # On a CPU the expected records are of the bug's own environment, with which any other one is compared.
+    by = () if record.kind_of_device == "cpu" else (record.torch, record.injected)
+    return (record.variant, record.seed, record.kind_of_device, *by)
+
+
+def _outcome(checks: Sequence[Check], lacking: str | None) -> tuple[str | None, str]:
     undecided = [check for check in checks if check.holds is None]
     failed = [check for check in checks if check.holds is False]
     if undecided:
-        return INVALID, f"seed {undecided[0].seed}: {undecided[0].explanation}"
-    if not complete:
-        return None, "no verdict: both variants are needed for one"
+        return INVALID, f"{undecided[0].of}: {undecided[0].explanation}"
+    if lacking:
+        return None, f"no verdict: {lacking}"
     if failed:
         first = failed[0]
-        return NOT_REPRODUCED, f"seed {first.seed}: {first.expectation.statement}: {first.explanation}"
+        return NOT_REPRODUCED, f"{first.of}: {first.expectation.statement}: {first.explanation}"
     return REPRODUCED, f"{len(checks)} checks hold"
-
-
-def _variants_of(expectation: Expectation) -> set[str]:
-    return {expectation.variant} | ({expectation.minus} if expectation.minus else set())
 
 
 def _of_seed(runs: Mapping[tuple[str, int], Sequence[Record]], seed: int) -> dict[str, Sequence[Record]]:
     return {variant: metrics for (variant, of_seed), metrics in runs.items() if of_seed == seed}
 
 
+def _checks(expectation: Expectation, by_seed: Mapping[int, Mapping[str, Sequence[Record]]]) -> Iterator[Check]:
+    if expectation.across_seeds:
+        yield check_across(expectation, by_seed)
+    else:
+        yield from (check(expectation, seed, records) for seed, records in by_seed.items())
+
+
 def check(expectation: Expectation, seed: int, records: Mapping[str, Sequence[Record]]) -> Check:
     """Whether an expectation holds for the records of one seed; `records` maps each variant to its records."""
     try:
-        series = values(expectation, expectation.variant, records)
-        observed: Value | list[Value] = series if expectation.reduce == "all" else reduce(series, expectation.reduce)
+        observed = _observed(expectation, records)
         holds = _holds(observed, expectation)
     except (MeasureError, KeyError) as error:
-        text = str(error) if isinstance(error, MeasureError) else f"variant {error} was not run with this seed"
-        return Check(expectation, seed, None, text)
-    tolerance = f" ± {expectation.tolerance:g}" if expectation.tolerance else ""
-    expected = f"{expectation.op} {_text(expectation.value)}{tolerance}"
-    return Check(expectation, seed, holds, f"{expectation.reduce} {_text(observed)}, expected {expected}")
+        return Check(expectation, seed, None, _undecided(error))
+    return Check(expectation, seed, holds, f"{expectation.reduce} {_text(observed)}, expected {_wanted(expectation)}")
+
+
+def check_across(expectation: Expectation, by_seed: Mapping[int, Mapping[str, Sequence[Record]]]) -> Check:
+    """Whether an expectation about all seeds together holds; `by_seed` maps each seed to the records of its variants.
+
+    Seeds are those that were run.
+    """
+    numbers: list[Value] = []
+    how = expectation.across_seeds or "mean"
+    for seed, records in by_seed.items():
+        try:
+            observed = _observed(expectation, records)
+        except (MeasureError, KeyError) as error:
+            return Check(expectation, None, None, f"seed {seed}: {_undecided(error)}")
+        numbers += observed if isinstance(observed, list) else [observed]
+    try:
+        statistic = reduce(numbers, how)
+        holds = _holds(statistic, expectation)
+    except MeasureError as error:
+        return Check(expectation, None, None, str(error))
+    made = f"{how} {_text(statistic)} of {expectation.reduce} {_text(numbers)}"
+    return Check(expectation, None, holds, f"{made}, expected {_wanted(expectation)}")
+
+
+def _observed(expectation: Expectation, records: Mapping[str, Sequence[Record]]) -> Value | list[Value]:
+    """The values of one seed, or the number that is made of them."""
+    series = values(expectation, expectation.variant, records, lists=expectation.reduce == "distinct")
+    return series if expectation.reduce == "all" else reduce(series, expectation.reduce)
+
+
+def _undecided(error: Exception) -> str:
+    return str(error) if isinstance(error, MeasureError) else f"variant {error} was not run with this seed"
+
+
+def _wanted(expectation: Expectation) -> str:
+    value = f"{expectation.op} {_text(expectation.value)}"
+    if expectation.tolerance is None:
+        return value
+    return f"{value} ± " + (
+        f"{expectation.tolerance:.4g} of it" if expectation.relative else f"{expectation.tolerance:g}"
+    )
 
 
 def _holds(observed: Value | Sequence[Value], expectation: Expectation) -> bool:
@@ -137,7 +199,7 @@ def _compare(a: Value, b: Value, expectation: Expectation) -> bool:
     if isinstance(a, str) or isinstance(b, str):
         raise MeasureError(f"{a!r} and {b!r} cannot be compared by {expectation.op}")
     if expectation.op == "close":
-        return abs(a - b) <= (expectation.tolerance or 0.0)
+        return abs(a - b) <= (expectation.tolerance or 0.0) * (abs(b) if expectation.relative else 1.0)
     return a <= b if expectation.op == "<=" else a >= b
 
 

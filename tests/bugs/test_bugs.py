@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from support.copies import replace
 from support.paths import ROOT
 
 from runner.authoring.validate import problems
@@ -43,13 +44,33 @@ def test_expected_records_are_reproduced_in_the_pinned_environment(name, case):
 @pytest.mark.parametrize("name, case", CASES)
 def test_a_verdict_needs_the_difference_between_the_variants(name, case):
     """With the fixed records in the place of the buggy ones the verdict turns, except in a benign case."""
-    from support.copies import replace
-
     bug = CATALOG.bug(name)
     fixed = [record for record in expected_records(bug, case) if record.variant == "fixed"]
     swapped = [*fixed, *(replace(record, variant="buggy") for record in fixed)]
     wanted = "REPRODUCED" if bug.cases[case].benign else "NOT REPRODUCED"
     assert verify(bug.cases[case], swapped).outcome == wanted
+
+
+# What a script may do wrong that is not the bug.
+NOT_WHOLE = {
+    "the first record only": lambda metrics: metrics[:1],
+    "the first half": lambda metrics: metrics[: len(metrics) // 2],
+    "all but the last": lambda metrics: metrics[:-1],
+    "every record twice": lambda metrics: metrics * 2,
+    "the first half twice": lambda metrics: (metrics[: len(metrics) // 2] * 3)[: len(metrics)],
+}
+
+
+@pytest.mark.parametrize("how", NOT_WHOLE)
+@pytest.mark.parametrize("name, case", CASES)
+def test_records_that_are_not_of_a_whole_run_are_invalid(name, case, how):
+    bug = CATALOG.bug(name)
+    expected = expected_records(bug, case)
+    spoilt = [replace(record, metrics=NOT_WHOLE[how](record.metrics)) for record in expected]
+    mixed = [pair[pair[1].variant == "buggy"] for pair in zip(expected, spoilt, strict=True)]
+    for records in (spoilt, mixed):
+        verdict = verify(bug.cases[case], records)
+        assert verdict.outcome == "INVALID" and "not whole: " in verdict.reason
 
 
 @pytest.mark.parametrize("name, case", CASES)

@@ -9,7 +9,7 @@ from support.checks import HIT, overhead, record
 from support.paths import ROOT
 
 from evaluation.catalog import detectors
-from evaluation.model import Rule
+from evaluation.model import Alarm, Rule
 from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running.keys import check_key, detector_digest, kit_digest, overhead_key, rules_digest
 from evaluation.store import Evaluations, ExpectedEvaluations
@@ -66,10 +66,61 @@ def test_a_record_that_is_made_again_changes_its_own_line_only(detector, expecte
     assert [number for number, line in enumerate(after) if line != before[number]] == [3]
 
 
-@pytest.mark.parametrize("labels", [{}, {"kit": "0" * 64, "rules": "1" * 64}, {"isolated": False}])
+@pytest.mark.parametrize("labels", [{}, {"kit": "0" * 64, "rules": "1" * 64}, {"isolated": False}, {"code": "0" * 64}])
 def test_labels_that_are_not_known_are_left_out(labels):
     written = to_builtins(record(**labels))
-    assert {name: written[name] for name in ("kit", "rules", "isolated") if name in written} == labels
+    assert {name: written[name] for name in ("kit", "rules", "isolated", "code") if name in written} == labels
+
+
+def test_what_an_alarm_does_not_say_is_left_out():
+    assert to_builtins(Alarm("c", "m", "error", iteration=3)) == {
+        "code": "c", "message": "m", "severity": "error", "iteration": 3,
+    }  # fmt: skip
+
+
+OLD, NEW = "0" * 64, "1" * 64
+
+
+@pytest.mark.parametrize(
+    "older, newer",
+    [
+        ({"code": OLD}, {"code": NEW}),
+        ({}, {"code": NEW}),
+        # Records from before their code was noted.
+        ({}, {"version": "2"}),
+        ({"kit": OLD}, {"kit": NEW}),
+    ],
+)
+def test_of_a_results_folder_the_newest_code_counts(tmp_path, detector, older, newer):
+    store = Evaluations(tmp_path / "results")
+    store.save_detector(detector)
+    kept = [record(case="a", started="3", **newer), record(case="b", started="1", **newer)]
+    kept.append(replace(overhead((1.0,), (2.0,)), **{name: value for name, value in newer.items()}))
+    others = [record(case="c", started="2", **older), replace(overhead((1.0,), (2.0,)), case="c", **older)]
+    for each in (*kept, *others):
+        store.save(each)
+    found = store.read()
+    assert ([*found.checks, *found.overheads], found.older) == (kept, 2)
+    store.save(replace(others[0], started="4"))
+    assert [each.case for each in store.read().checks] == ["c"] and store.read().older == 3
+
+
+def test_the_same_code_at_another_commit_is_no_other_code(tmp_path, detector):
+    store = Evaluations(tmp_path / "results")
+    store.save_detector(detector)
+    store.save(record(case="a", started="1", code=OLD, revision="a", rules=OLD))
+    store.save(record(case="b", started="2", code=OLD, revision="b", rules=NEW))
+    assert (len(store.read().checks), store.read().older) == (2, 0)
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path):
+    store = Evaluations(tmp_path / "results")
+    for bad in (record(trigger=10**30), record(reason="\ud800"), overhead((0.0,), (1.0,)), overhead((), (1.0,))):
+        with pytest.raises(ResultsError, match="not a record of an evaluation"):
+            store.save(bad)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        store.save(overhead((float("nan"),), (1.0,)))
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize(
@@ -143,6 +194,24 @@ def test_the_digest_of_rules_covers_what_they_mean():
     one = rules_digest({"a": Rule(), "b": Rule(at_least=2)})
     assert one == rules_digest({"b": Rule(at_least=2), "a": Rule("warning")})
     assert one != rules_digest({"a": Rule(), "b": Rule(at_least=3)}) != rules_digest({"a": Rule(), "c": Rule()})
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "detectors" / "expected").glob("*.jsonl")))
+def test_committed_records_are_the_same_when_they_are_written_again(name, tmp_path):
+    before, again = ExpectedEvaluations(ROOT / "detectors" / "expected"), ExpectedEvaluations(tmp_path)
+    found = before.read([name])
+    again.replace(detectors.load(ROOT, name), found.checks, found.overheads)
+    assert again.read() == found
+    old, new = ((root / f"{name}.jsonl").read_text().splitlines() for root in (before.root, again.root))
+    assert [without_null(json.loads(line)) for line in old] == [json.loads(line) for line in new]
+    assert name != "neuraldbg" or old == new, "without null it is below 1 MiB"
+
+
+def without_null(line):
+    """A line in whose alarms nothing is null, which was written once."""
+    alarms = line.get("check", {}).get("alarms", [])
+    alarms[:] = [{key: value for key, value in alarm.items() if value is not None} for alarm in alarms]
+    return line
 
 
 def test_every_committed_record_says_by_which_kit_it_was_made():

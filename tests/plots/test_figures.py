@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from support.copies import replace
 from support.paths import ROOT
-from support.toy import SCRIPT, toy_config
+from support.toy import SCRIPT, of_any_length, toy_config
 
 from plots import curves, heatmap, style
 from plots.figures import CaseRuns, draw
+from plots.taxonomy import draw_taxonomy
 from runner.bugs.catalog import Catalog
+from runner.bugs.statistics import count
 from runner.errors import ResultsError
 from runner.files.locks import CLAIMS
 from runner.results.expected import expected_records, version_records
@@ -59,6 +61,7 @@ def test_compare_lays_both_over_each_other(toy):
 
 
 def test_what_cannot_be_drawn_is_said_and_stops_nothing(toy, tmp_path):
+    of_any_length(toy)
     toy.write(
         "buggy.py", SCRIPT.replace("VALUE", "1").replace('config["num_epoch"]', 'config["num_epoch"] + config["seed"]')
     )
@@ -168,7 +171,7 @@ def with_heatmap(toy, **changes):
         for v in ("buggy", "fixed")
     ]
     heatmap = {"rows": ["row", "kind"], "columns": "column", "value": "value", "label": "size", "words": "word"}
-    case |= {"expectations": expectations, "heatmap": heatmap | {"quiet": ["far"]} | changes}
+    case |= {"expectations": expectations, "heatmap": heatmap | {"quiet": ["far"]} | changes, "records": None}
     toy.configure(cases={"only": case})
     toy.write("buggy.py", HEAT)
     toy.write("fixed.py", HEAT)
@@ -211,3 +214,12 @@ def test_only_what_compares_or_is_shown_in_the_readme_is_committed(toy):
     readme.write_text(readme.read_text() + "\n![The buggy one](expected/origin_only.png)\n")
     drawn = draw([runs(outcome)], None, "png").paths
     assert [path.name for path in drawn] == ["origin_only.png", "compare_only.png"]
+
+
+def test_the_figure_of_the_taxonomy_shows_the_numbers(toy, tmp_path, monkeypatch):
+    monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
+    path = draw_taxonomy(count([toy.bug, toy.bug]), tmp_path / "new" / "taxonomy.svg")
+    text = path.read_text()
+    assert ">2 bugs, by where the fault is<" in text and ">wrong logic  (2)<" in text and ">numerics  (0)<" in text
+    assert text.count(">2<") == 3 and ">original" not in text
+    assert draw_taxonomy(count([toy.bug, toy.bug]), tmp_path / "again.svg").read_bytes() == path.read_bytes()

@@ -158,3 +158,20 @@ def test_scores_of_committed_records_on_the_command_line(tmp_path):
     )  # fmt: skip
     assert "optimizer-progress" in done.stdout and (tmp_path / "scores" / "matrix.png").is_file()
     shutil.rmtree(tmp_path / "scores")
+
+
+def test_committed_checks_have_the_present_ground_truth():
+    """A check's record keeps trigger and site: where config.json changes, scores would go on with the former ones."""
+    catalog = Catalog(ROOT)
+    former = set()
+    for record in ExpectedEvaluations(ROOT / "detectors" / "expected").read().checks:
+        if record.kind == "control":
+            continue
+        bug = catalog.bug(record.bug)
+        case = bug.cases[record.case]
+        script = case.program.variants[record.kind].script.name
+        file = "program.py" if bug.site.file == script else bug.site.file
+        now = (case.truth.iteration, file, bug.site.line, bug.site.api)
+        if (record.trigger, record.site.file, record.site.line, record.site.api) != now:
+            former.add(f"{record.bug}/{record.case}")
+    assert former == set()

@@ -19,7 +19,7 @@ from evaluation.catalog import detectors
 from evaluation.running import campaign
 from runner.authoring.validate import problems
 from runner.bugs.catalog import Catalog
-from runner.environments import builder, spec
+from runner.environments import builder, check, spec
 from runner.environments.runtime import Runtimes
 from runner.progress.lines import on_stderr
 from runner.results.expected import version_records
@@ -84,7 +84,7 @@ every_case_without_data = pytest.mark.parametrize("place, target", runnable(data
 
 @every_environment
 def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_path):
-    assert spec.problems(place) == []
+    assert check.all_problems(place) == []
     name = place.environment.name
     if not name.startswith("torch-"):
         return

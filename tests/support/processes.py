@@ -26,6 +26,30 @@ def is_alive(pid):
     return state != "Z"
 
 
+def ancestors(pid):
+    """The process that has started that one, the one that has started it, and so on, as long as they are alive."""
+    found = []
+    while pid > 1:
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            break
+        found.append(pid)
+    return found
+
+
+def called(name):
+    """The processes that run under that name, the first word of their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().split(b"\0")[0] == name.encode():
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
 def wait_until(condition, seconds=5):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:

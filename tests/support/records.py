@@ -2,7 +2,7 @@
 
 from runner.environments import spec
 from runner.execution.run import read_scripts, run_key
-from runner.results.record import RunRecord
+from runner.results.record import RunRecord, digest
 from runner.verdicts.outcome import Outcome
 from support.copies import replace
 
@@ -44,7 +44,8 @@ def pinned(record: RunRecord, target) -> RunRecord:
     place = ("toy", lock, "True", record.python, record.torch)
     scripts = read_scripts(target.bug, target.case.program.variants[record.variant])
     key = run_key(target.case, record.variant, scripts, record.seed, record.device, place, record.data)
-    return replace(record, pinned=True, environment="toy", lock=lock, key=key)
+    changes = {"key": key, "metrics_digest": digest(key, record.metrics)}
+    return replace(record, pinned=True, environment="toy", lock=lock, **changes)
 
 
 def as_pinned(outcome: Outcome) -> Outcome:
@@ -56,6 +57,7 @@ def record(variant, seed=0, accuracies=(1, 2, 3), status="ok", **changes):
     metrics = tuple({"epoch": epoch, "accuracy": value} for epoch, value in enumerate(accuracies, 1))
     values = dict.fromkeys(RunRecord.__struct_fields__)
     values |= {"bug": "Toy-1", "case": "only", "variant": variant, "seed": seed, "status": status, "metrics": metrics}
+    values |= {"device": "cpu"}
     return RunRecord(**(values | changes))
 
 

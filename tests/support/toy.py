@@ -35,6 +35,9 @@ README = """\
 
 <https://example.org/toy>
 
+Program: *original*. Nothing
+differs.
+
 ## What to expect
 ## What is wrong
 ## Root cause
@@ -56,7 +59,15 @@ def toy_config(**changes):
         "id": "Toy-1",
         "title": "A toy",
         "source": "https://example.org/toy",
-        "labels": {"location": "user code", "root_cause": "a factor", "symptom": "low values"},
+        "labels": {
+            "location": "user code", "root_cause": "a factor", "symptom": "low values",
+            "cause": "wrong logic", "effect": "poor model", "stage": "data",
+        },
+        "provenance": {
+            "derived_from": [{"link": "https://example.org/toy", "author": "a child", "licence": "MIT"}],
+            "realism": "original",
+            "differs": "Nothing differs.",
+        },
         "site": {"file": "buggy.py", "line": 9, "api": "print"},
         "environment": "toy",
         "timeout_s": 20,
@@ -67,6 +78,7 @@ def toy_config(**changes):
             "only": {
                 "title": "The one case",
                 "trigger": {"iteration": 2, "why": "it is a toy"},
+                "records": 3,
                 "variants": {"buggy": {"script": "buggy.py"}, "fixed": {"script": "fixed.py"}},
                 "expectations": [
                     {"statement": "buggy stays low", "variant": "buggy", "metric": "accuracy",
@@ -128,6 +140,14 @@ class Toy:
         """The outcome of the one case."""
         session = self.session(**options)
         return session.run(session.catalog.select(targets or ["Toy-1"]))[0]
+
+
+def of_any_length(toy):
+    """The toy bug, without a word about how many records a whole run has."""
+    case = toy_config()["cases"]["only"]
+    del case["records"]
+    toy.configure(cases={"only": case})
+    return toy.bug
 
 
 def alone(toy):

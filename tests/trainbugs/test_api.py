@@ -103,6 +103,9 @@ def test_bugs_has_a_row_a_case_of_scalars():
         "source": described["source"],
     }
     assert (row.location, row.symptom, row.site_api) == (bug.labels.location, bug.labels.symptom, bug.site.api)
+    assert (row.cause, row.effect, row.stage) == (bug.labels.cause, bug.labels.effect, bug.labels.stage)
+    realism = dict(zip(table.bug + "/" + table.case, table.realism, strict=True))
+    assert (realism["PyTorch-115607/simple"], realism["PyTorch-115607/optimizers"]) == ("adapted", "re-created")
     assert row.title == bug.cases["simple"].title and row.seeds == "0"
     assert set(table.needs) >= {"", "data"} and "0, 1, 2" in set(table.seeds)
 

@@ -5,12 +5,14 @@ from argparse import Namespace
 from pathlib import Path
 
 from runner.bugs.catalog import installed_root
-from runner.errors import CatalogError
+from runner.bugs.model import Bug
+from runner.bugs.statistics import count
+from runner.errors import CatalogError, UsageError
 from runner.session.selection import Filter
 from trainbugs import api
-from trainbugs.cli.documents import of_bug, print_json
+from trainbugs.cli.documents import of_bug, of_numbers, print_json, print_rows
 from trainbugs.cli.terminal import show_table, show_text
-from trainbugs.cli.text import details, listing, markdown
+from trainbugs.cli.text import details, listing, markdown, statistics
 from trainbugs.cli.types import Commands, add, add_json
 
 
@@ -21,7 +23,13 @@ def add_commands(to: Commands) -> None:
 
 
 def _add_reading(to: Commands) -> None:
-    examples = ["list", "list --label compiler --max-seconds 30", "list --needs 2-processes", "list --json"]
+    examples = [
+        "list",
+        "list --label compiler --max-seconds 30",
+        "list --needs 2-processes",
+        "list --json",
+        "list --stats",
+    ]
     parser = add(to, "list", list_command, "show the bugs and their cases", examples)
     parser.add_argument("bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all")
     parser.add_argument("--label", metavar="TEXT", help="of this location, or with this in root cause or symptom")
@@ -30,6 +38,8 @@ def _add_reading(to: Commands) -> None:
     form = parser.add_mutually_exclusive_group()
     add_json(form)
     form.add_argument("--markdown", action="store_true", help="the page docs/bugs.md")
+    parser.add_argument("--stats", action="store_true", help="numbers of bugs by cause, effect, stage and realism")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="with --stats: draw them, to a .png, .pdf or .svg")
 
     examples = ["info SO-60335387", "info SO-60335387 --json"]
     parser = add(to, "info", info_command, "show what is known of a bug", examples)
@@ -60,6 +70,7 @@ def _add_writing(to: Commands) -> None:
 
 def list_command(arguments: Namespace) -> int:
     """Print the bugs that match; raises CatalogError at the end where some cannot be read."""
+    _check_form(arguments)
     catalog = api.load()
     bugs, broken = [], []
     for name in dict.fromkeys(arguments.bugs or catalog.ids()):
@@ -67,16 +78,46 @@ def list_command(arguments: Namespace) -> int:
             bugs.append(catalog.bug(name))
         except CatalogError as error:
             broken.append(str(error))
-    bugs = Filter(arguments.label, arguments.needs, arguments.max_seconds).of(bugs)
-    if arguments.json:
+    chosen = Filter(arguments.label, arguments.needs, arguments.max_seconds)
+    every, bugs = bugs, chosen.of(bugs)
+    if chosen != Filter() and not bugs:
+        raise UsageError("; ".join([chosen.lack(every), *broken]))
+    _show(bugs, arguments)
+    if broken:
+        raise CatalogError("; ".join(broken))
+    return 0
+
+
+def _check_form(arguments: Namespace) -> None:
+    if arguments.stats and arguments.markdown:
+        raise UsageError("--stats and --markdown exclude each other; give one of them")
+    if arguments.out and not (arguments.stats and arguments.out.suffix in (".png", ".pdf", ".svg")):
+        raise UsageError(f"--out {arguments.out}: expected a .png, .pdf or .svg, together with --stats")
+
+
+def _show(bugs: list[Bug], arguments: Namespace) -> None:
+    if arguments.stats:
+        _show_stats(bugs, arguments.json, arguments.out)
+    elif arguments.json:
         print_json([of_bug(bug) for bug in bugs])
     elif arguments.markdown:
         print(markdown(bugs))
     else:
         show_table(listing(bugs))
-    if broken:
-        raise CatalogError("; ".join(broken))
-    return 0
+
+
+def _show_stats(bugs: list[Bug], as_json: bool, out: Path | None) -> None:
+    numbers = count(bugs)
+    if as_json:
+        print_rows(of_numbers(numbers))
+    else:
+        for table in statistics(numbers):
+            show_table(table)
+            print()
+    if out:
+        from plots.taxonomy import draw_taxonomy
+
+        print(f"figure: {draw_taxonomy(numbers, out)}", file=sys.stderr if as_json else sys.stdout)
 
 
 def info_command(arguments: Namespace) -> int:
@@ -96,13 +137,16 @@ def checkout_command(arguments: Namespace) -> int:
 
     catalog = api.load()
     targets = catalog.select([arguments.target])
-    name = targets[0].bug.environment
-    known = name in spec.names(catalog.root)  # a bug directory from elsewhere may name another one
-    built = spec.find(spec.load(catalog.root, name)) if known else None
+    bug = targets[0].bug
+    # A bug directory from elsewhere may name another one.
+    known = bug.brought is not None or bug.environment in spec.names(catalog.root)
+    described = spec.load(catalog.root, str(bug.brought or bug.environment)) if known else None
+    built = spec.find(described) if described else None
     for line in checkout(targets, arguments.directory, arguments.blind, str(built.python) if built else "python3"):
         print(line)
     if built is None:
-        print(f"{name} is not built here (`trainbugs env build`): python3 has to have its packages", file=sys.stderr)
+        how = f" (`trainbugs env build {described.named}`)" if described else ""
+        print(f"{bug.environment} is not built here{how}: python3 has to have its packages", file=sys.stderr)
     return 0
 
 

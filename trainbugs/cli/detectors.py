@@ -1,5 +1,6 @@
 """Subcommands about detectors: detectors, evaluate, scores."""
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.documents import beside, of_detector, of_scores, print_json
 from trainbugs.cli.terminal import show_table
+from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive
 
 if TYPE_CHECKING:
@@ -147,7 +149,7 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
 
 
 def scores_command(arguments: Namespace) -> int:
-    """Score detectors from committed records, or from those in a results folder."""
+    """Score detectors from committed records, or from those in a results folder; status 2 where some cannot be read."""
     from evaluation.store import Evaluations, ExpectedEvaluations
 
     if arguments.source == "expected":
@@ -156,10 +158,14 @@ def scores_command(arguments: Namespace) -> int:
     else:
         folder = options(arguments).results / "detectors"
         evaluated = Evaluations(folder).read(arguments.detectors)
+    arguments.status = 2 if evaluated.problems else 0
+    print(unreadable(evaluated.problems), end="", file=sys.stderr)
+    if evaluated.older:
+        print(f"{evaluated.older} records of older code of a detector are left out", file=sys.stderr)
     if not evaluated.checks:
         raise UsageError(f"{folder} holds no checks of {', '.join(arguments.detectors) or 'detectors'}; see evaluate")
     _show(evaluated, arguments, arguments.out, arguments.format)
-    return 0
+    return int(arguments.status)
 
 
 def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False) -> None:
@@ -170,10 +176,12 @@ def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "
 
     table = outcomes(evaluated.checks, evaluated.rules)
     scored = scores(table, evaluated.overheads)
+    # Before anything is printed: whoever reads that may go away.
+    paths = [*report.write(scored, table, out), *draw(table, scored, out, kind)]
     if not arguments.json:
         show_table(report.rows(scored))
         print()
     elif not second:
         print_json(of_scores(scored))
-    for path in (*report.write(scored, table, out), *draw(table, scored, out, kind)):
+    for path in paths:
         print(path, file=beside(arguments))

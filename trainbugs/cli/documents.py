@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from msgspec import to_builtins
 
 from runner.bugs.model import Bug, Case
-from runner.results.expected import seconds
+from runner.bugs.statistics import Numbers
+from runner.results.expected import seconds, seen_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +71,7 @@ def of_bug(bug: Bug) -> Document:
         "source": bug.source,
         "labels": to_builtins(bug.labels),
         "site": to_builtins(bug.site),
+        "provenance": to_builtins(bug.provenance),
         "environment": bug.environment,
         "retired": bug.retired,
         "affected": to_builtins(bug.affected),
@@ -77,7 +79,10 @@ def of_bug(bug: Bug) -> Document:
         "directory": str(bug.directory),
         "can_be_injected": bug.fault is not None,
         "shows_why": bug.why is not None,
-        "cases": [_of_case(case) | {"seconds": seconds(bug, case)} for case in bug.cases.values()],
+        "cases": [
+            _of_case(case) | {"seconds": seconds(bug, case), "devices": list(seen_on(bug, case.name))}
+            for case in bug.cases.values()
+        ],
     }
 
 
@@ -86,6 +91,7 @@ def _of_case(case: Case) -> Document:
         "id": case.id,
         "title": case.title,
         "benign": case.benign,
+        "provenance": to_builtins(case.provenance),
         "needs": list(case.program.needs),
         "trigger": case.truth.iteration,
         "seeds": list(case.program.seeds),
@@ -94,6 +100,16 @@ def _of_case(case: Case) -> Document:
         "scripts": {name: variant.script.name for name, variant in case.program.variants.items()},
         "expectations": [expectation.statement for expectation in case.oracle.expectations],
     }
+
+
+def of_numbers(numbers: Numbers) -> Iterable[Document]:
+    """A row for each list, entry and location."""
+    return (
+        {"list": name, "entry": entry, "location": location, "bugs": found}
+        for name, entries in numbers.items()
+        for entry, row in entries.items()
+        for location, found in row.items()
+    )
 
 
 def of_outcome(outcome: "Outcome", store: "Store") -> Document:
@@ -106,6 +122,21 @@ def of_outcome(outcome: "Outcome", store: "Store") -> Document:
         "runs": len(outcome.records),
         "seconds": sum(record.wall_s for record in outcome.records),
         "paths": [str(store.record_path(record)) for record in outcome.records],
+    }
+
+
+def of_record(record: "RunRecord", store: "Store") -> Document:
+    """A run and the last of its records, with the path of them all."""
+    return {
+        "id": f"{record.bug}/{record.case}/{record.variant}",
+        "seed": record.seed,
+        "repeat": record.repeat,
+        "status": record.status,
+        "reason": record.reason,
+        "seconds": record.wall_s,
+        "records": len(record.metrics),
+        "last": dict(record.metrics[-1]) if record.metrics else None,
+        "path": str(store.record_path(record)),
     }
 
 

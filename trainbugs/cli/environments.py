@@ -12,6 +12,7 @@ from trainbugs.cli.terminal import show_table, show_text, show_verdicts
 from trainbugs.cli.types import Commands, add, add_json, add_options, add_quiet, options
 
 if TYPE_CHECKING:
+    from runner.bugs.catalog import Catalog
     from runner.environments.spec import Environment
 
 
@@ -25,11 +26,16 @@ def add_commands(to: Commands) -> None:
 def _add_env(to: Commands) -> None:
     text = "list, build, check or remove the environments of the bugs"
     build = "env build torch-2.2.2"
-    examples = ["env list", build, f"{build} --torch-backend cpu", "env remove torch-2.2.2"]
+    examples = ["env list", build, f"{build} --torch-backend cpu", "env check my/own/bug", "env remove torch-2.2.2"]
     parser = add(to, "env", env_command, text, examples)
     actions = ("list", "build", "check", "remove")
     parser.add_argument("action", choices=actions, metavar="|".join(actions), help="check: against the lock")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="of environments; list, check: default: all")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="of environments, or a bug directory that brings one; list, check: default: all",
+    )
     parser.add_argument("--torch-backend", metavar="BACKEND", help="build: uv's option, e.g. cpu: smaller, not hashed")
     parser.add_argument("--force", action="store_true", help="build: anew, even if it is there")
     parser.add_argument("--json", action="store_true", help="list, check: one JSON document on standard output")
@@ -70,10 +76,8 @@ def _add_why(to: Commands) -> None:
 
 def env_command(arguments: Namespace) -> int:
     """List, build, check or remove the named environments."""
-    from runner.environments import spec
-
-    root = api.load().root
-    chosen = [spec.load(root, name) for name in arguments.names or spec.names(root)]
+    catalog = api.load()
+    chosen = _chosen(catalog, arguments.names)
     if arguments.action != "build" and (arguments.torch_backend or arguments.force):
         raise UsageError(f"--torch-backend and --force are for env build, not for env {arguments.action}")
     if arguments.action not in ("list", "check") and arguments.json:
@@ -82,6 +86,27 @@ def env_command(arguments: Namespace) -> int:
         raise UsageError(f"env {arguments.action} needs the names of environments; `trainbugs env list` shows all")
     call = {"list": _env_list, "build": _env_build, "check": _env_check, "remove": _env_remove}[arguments.action]
     return call(chosen, arguments)
+
+
+def _chosen(catalog: "Catalog", names: "Sequence[str]") -> "list[Environment]":
+    """The named environments, a bug standing for the one that it brings; without names all of the catalogue."""
+    from runner.environments import spec
+
+    known = spec.names(catalog.root)
+    return [spec.load(catalog.root, name) if name in known else _brought(catalog, name) for name in names or known]
+
+
+def _brought(catalog: "Catalog", name: str) -> "Environment":
+    """The environment that a bug brings; raises UsageError where there is no such bug, or it brings none."""
+    from runner.bugs.catalog import load_bug
+    from runner.environments import spec
+
+    if name not in catalog and not (Path(name) / "config.json").is_file():
+        return spec.load(catalog.root, name)  # says which there are
+    bug = catalog.bug(name) if name in catalog else load_bug(Path(name))
+    if bug.brought is None:
+        raise UsageError(f"{name} brings no environment, it runs in {bug.environment}; name that one")
+    return spec.brought(bug)
 
 
 def _env_list(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
@@ -93,7 +118,7 @@ def _env_list(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     rows = [["ENVIRONMENT", "PYTHON", "DISK", "BUILT"]]
     for described in chosen:
         built = find(described)
-        where = f"{built.directory}" if built else f"no; `trainbugs env build {described.name}`"
+        where = f"{built.directory}" if built else f"no; `trainbugs env build {described.named}`"
         rows.append([described.name, described.python, f"{described.disk_gb:.1f} GB", where])
     show_table(rows)
     print(f"\ncache: {cache_root()}")
@@ -111,12 +136,15 @@ def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
 
 
 def _env_check(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
-    from runner.environments.spec import find, problems
+    from runner.environments.check import all_problems
+    from runner.environments.spec import find
 
     found = []
     for described in chosen:
         built = find(described)
-        wrong = problems(built) if built else [f"not built; `trainbugs env build {described.name}`"]
+        wrong = all_problems(built) if built else [f"not built; `trainbugs env build {described.named}`"]
+        if built and wrong:
+            wrong.append(built.remedy)
         found.append(of_environment(described, built) | {"problems": wrong})
         if not arguments.json:
             show_text(f"{described.name}: {'; '.join(wrong) or 'as its lock says'}")
@@ -178,6 +206,6 @@ def why_command(arguments: Namespace) -> int:
     bug = catalog.bug(arguments.bug)
     programs(bug, how.inject)  # raises UsageError before anything is built
     runtimes = Runtimes(catalog.root, on_stderr(arguments.quiet), "cpu", how.python)
-    runtime = runtimes.get(how.environment or bug.environment)
+    runtime = runtimes.get(how.environment or str(bug.brought or bug.environment))
     print(explain(bug, runtime, how.inject), end="")
     return 0

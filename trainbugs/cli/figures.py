@@ -41,7 +41,10 @@ def figures_command(arguments: Namespace) -> int:
     if arguments.source == "expected":
         runs = of_expected(bugs)
     else:
-        runs, problems = _of_verdicts(bugs, Store(options(arguments).results))
+        store = Store(options(arguments).results)
+        for bug in bugs:
+            store.check_owner(catalog, bug)
+        runs, problems = _of_verdicts(bugs, store)
     arguments.status = 2 if problems else 0
     if not runs and not problems:
         raise UsageError(f"there are no {arguments.source} records of {', '.join(bug.id for bug in bugs)} to draw")

@@ -3,20 +3,21 @@
 import argparse
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from types import FrameType
-from typing import NoReturn
+from pathlib import Path
 
 from runner.errors import TrainbugsError, UsageError
+from runner.files.untrusted import shown
 from runner.progress.lines import discard
+from trainbugs import interrupts
 from trainbugs.cli.types import Formatter, Parser
 
-INTERRUPTED = 130
 # What `run --python` does without, and whatever needs it imports late.
 OPTIONAL = ("uv", "pandas", "matplotlib", "numpy")
+# What Python says where memory lacks for a thread, and the loader where it lacks for a library.
+LACK_OF_MEMORY = ("can't start new thread", "failed to map segment")
 # The subcommands by the module that has them.
 COMMANDS = {
     "bugs": ("list", "info", "checkout", "new", "validate"),
@@ -67,13 +68,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         discard(sys.stdout)
         return int(arguments.status)
-    except OSError as error:
+    except (OSError, MemoryError, ImportError, RuntimeError) as error:
+        about = _about(error)
+        if about is None:
+            raise
         discard(sys.stdout)
-        print(f"trainbugs: {error}", file=sys.stderr)
+        print(f"trainbugs: {about}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there", file=sys.stderr)
-        return INTERRUPTED
+        return interrupts.STATUS
     return status
 
 
@@ -98,14 +102,33 @@ def parser(command: str = "") -> Parser:
 
 def _prepare() -> None:
     """Turn signals into KeyboardInterrupt, and make streams safe that are closed or can encode ASCII only."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup sets it
-            signal.signal(number, _interrupt)
+    interrupts.install()
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _about(error: Exception) -> str | None:
+    """One line about what the system refuses: a file, or memory; None for any other error, a mistake of ours."""
+    if isinstance(error, OSError):
+        return _about_file(error)
+    if isinstance(error, MemoryError) or any(words in str(error) for words in LACK_OF_MEMORY):
+        return "there is not enough memory; see `ulimit -v`, and the limit of the batch job"
+    return None
+
+
+def _about_file(error: OSError) -> str:
+    try:
+        Path.cwd()
+    except OSError:
+        return "the working directory is not there any more; change to another one"
+    words = error.strerror or str(error)
+    if error.filename is None:
+        return words
+    advice = "; expected what you may read and write, see its permissions" if isinstance(error, PermissionError) else ""
+    return f"{shown(Path(os.fsdecode(error.filename)))}: {words}{advice}"
 
 
 def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
@@ -117,7 +140,3 @@ def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
         arguments.status = 0 if done.code is None else int(done.code)
         return int(arguments.status)
     return int(arguments.call(arguments))
-
-
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt

@@ -3,14 +3,21 @@
 import gc
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
+from runner.files.structs import near
 from trainbugs import api
 from trainbugs.cli.documents import of_runs, print_rows
 from trainbugs.cli.terminal import show_table
 from trainbugs.cli.text import run_rows, unreadable
 from trainbugs.cli.types import Commands, add, add_json, add_options, options
+
+if TYPE_CHECKING:
+    from runner.results.index import IndexRow
+    from runner.results.store import Store
 
 
 def add_commands(to: Commands) -> None:
@@ -38,10 +45,11 @@ def _show(arguments: Namespace) -> int:
     from runner.results.export import write_csv
     from runner.results.store import Store
 
-    folder = options(arguments).results
-    records = Store(folder).records(map(_id, arguments.bugs))
-    if not records and not records.problems:
-        raise UsageError(f"there are no records of {', '.join(arguments.bugs) or 'any bug'} in {folder}")
+    store = Store(options(arguments).results)
+    wanted = [_id(name) for name in arguments.bugs]
+    records = store.records(wanted)
+    if not records.problems:
+        _refuse_missing(wanted, records.rows, store)
     arguments.status = 2 if records.problems else 0
     if arguments.csv:
         write_csv(records, arguments.csv)
@@ -56,3 +64,11 @@ def _show(arguments: Namespace) -> int:
 def _id(name: str) -> str:
     """The ID of the bug in a directory; any other name as it is, since records outlive the bugs of a catalogue."""
     return api.load().bug(name).id if (Path(name) / "config.json").exists() else name
+
+
+def _refuse_missing(bugs: Sequence[str], rows: "Sequence[IndexRow]", store: "Store") -> None:
+    """Raise UsageError for bugs that have no records there, each with what may be meant, or where there are none."""
+    present = {f"{row.bug}/{row.case}" for row in rows} | {row.bug for row in rows}
+    missing = [f"{name}{near(name, store.bugs())}" for name in bugs if name not in present]
+    if missing or not rows:
+        raise UsageError(f"there are no records of {', '.join(missing) or 'any bug'} in {store.root}")

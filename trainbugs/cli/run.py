@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from runner.bugs.model import FAULT
 from runner.errors import ResultsError, UsageError
 from trainbugs import api
-from trainbugs.cli.documents import beside, of_outcome, print_json
+from trainbugs.cli.documents import beside, of_outcome, of_record, print_json
 from trainbugs.cli.figures import draw, of_expected
-from trainbugs.cli.terminal import show_verdicts
+from trainbugs.cli.terminal import show_table, show_verdicts
 from trainbugs.cli.types import Commands, add, add_json, add_options, add_quiet, options
 
 if TYPE_CHECKING:
     from runner.bugs.catalog import Catalog
     from runner.bugs.model import Target
+    from runner.results.record import RunRecord
     from runner.session.options import Options
     from runner.verdicts.outcome import Outcome
 
@@ -27,6 +28,7 @@ EXAMPLES = [
     "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
     "run PyTorch-115607 --inject --environment torch-2.13.0",
     "run --all -j 2",
+    "run my/own/bug --record-only            # needs no expectations",
 ]
 OPTIONS = (
     "seeds", "device", "python", "environment", "data", "timeout_s", "network", "max_memory_gb", "force", "repeat",
@@ -43,6 +45,9 @@ def add_commands(to: Commands) -> None:
         "--all", action="store_true", help="run the whole catalogue, less what is retired or lacks data"
     )
     add_options(parser, *OPTIONS)
+    parser.add_argument(
+        "--record-only", action="store_true", help="run and show what was recorded, without a verdict or expectations"
+    )
     parser.add_argument("--figures", action="store_true", help="draw the figures of what was run")
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
     parser.add_argument(
@@ -53,21 +58,28 @@ def add_commands(to: Commands) -> None:
 
 
 def run_command(arguments: Namespace) -> int:
-    """Run the named targets and print the verdicts; status 0 if all REPRODUCED, 1 if some not, 2 if INVALID."""
+    """Run the named targets and print the verdicts; status 0 if all REPRODUCED, 1 if some not, 2 if INVALID.
+
+    With --record-only what was recorded is printed; status 0 if all runs ended as they should, else 2.
+    """
     from runner.progress.lines import on_stderr
     from runner.session.promote import promote_runs, refuse_installed
-    from runner.session.session import run_targets
+    from runner.session.session import record_targets, run_targets
     from trainbugs.cli.text import exit_status
 
+    if arguments.record_only and arguments.update_expected:
+        raise UsageError("--update-expected needs verdicts, and --record-only gives none; leave out one of them")
     if arguments.figures:
         # Fails before anything is run where matplotlib is not installed.
-        from plots.figures import CaseRuns
+        from plots.figures import CaseRuns as CaseRuns
     catalog, how, progress, to = api.load(), options(arguments), on_stderr(arguments.quiet), beside(arguments)
     targets, notes = _targets(arguments, catalog, how)
     if arguments.update_expected:
         refuse_installed("--update-expected", (target.bug.directory for target in targets))
     for note in notes:
         progress.note(note)
+    if arguments.record_only:
+        return _record(record_targets(catalog, targets, how, progress), arguments, how)
     outcomes = run_targets(catalog, targets, how, progress)
     arguments.status = exit_status(outcomes)
     _show(outcomes, how, arguments.json)
@@ -75,12 +87,36 @@ def run_command(arguments: Namespace) -> int:
     if arguments.update_expected:
         print(f"expected records: {len(promote_runs(outcomes))} written", file=to)
         draw(of_expected(list({target.bug.id: target.bug for target in targets}.values())), None, "png", to)
-    if arguments.figures:
-        try:
-            draw([CaseRuns(o.target.bug, o.target.case, o.records) for o in outcomes], arguments.out, "png", to)
-        except ResultsError as error:  # the verdicts stand, and so does the status
-            print(f"trainbugs: {error}", file=sys.stderr)
+    _draw([(outcome.target, outcome.records) for outcome in outcomes], arguments)
     return int(arguments.status)
+
+
+def _record(done: "Sequence[tuple[Target, Sequence[RunRecord]]]", arguments: Namespace, how: "Options") -> int:
+    from runner.results.store import Store
+    from trainbugs.cli.text import record_rows
+
+    records = [record for _, of_target in done for record in of_target]
+    arguments.status = 0 if all(record.ok for record in records) else 2
+    if arguments.json:
+        store = Store(how.results.absolute())
+        print_json([of_record(record, store) for record in records])
+    else:
+        show_table(record_rows(records))
+    print(f"\nrecords and logs: {how.results.absolute()}", file=beside(arguments))
+    _draw(done, arguments)
+    return int(arguments.status)
+
+
+def _draw(done: "Sequence[tuple[Target, Sequence[RunRecord]]]", arguments: Namespace) -> None:
+    if not arguments.figures:
+        return
+    from plots.figures import CaseRuns
+
+    try:
+        runs = [CaseRuns(target.bug, target.case, tuple(records)) for target, records in done]
+        draw(runs, arguments.out, "png", beside(arguments))
+    except ResultsError as error:  # what was run stands, and so does the status
+        print(f"trainbugs: {error}", file=sys.stderr)
 
 
 def _show(outcomes: "Sequence[Outcome]", how: "Options", as_json: bool) -> None:

@@ -1,15 +1,19 @@
 """Texts and the rows of tables: bugs, runs, verdicts; nothing is printed here."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from runner.bugs.model import Bug, Case, Versions
-from runner.results.expected import seconds
+from runner.bugs.model import Bug, Case, Provenance, Versions
+from runner.bugs.statistics import Numbers
+from runner.bugs.taxonomy import LISTS
+from runner.files.untrusted import printable
+from runner.results.expected import CPU, CUDA, seconds, seen_on
 from trainbugs.descriptions import describe as describe
 
 if TYPE_CHECKING:
     from runner.results.index import IndexRow
+    from runner.results.record import RunRecord
     from runner.session.version_sweep import VersionMap
     from runner.verdicts.outcome import Outcome
 
@@ -37,17 +41,52 @@ def markdown(bugs: Sequence[Bug]) -> str:
         f"{len(bugs)} bugs with {cases} cases; where the fault is: "
         + ", ".join(f"{place} {count}" for place, count in places.most_common())
         + ".",
-        "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains the words.",
+        _devices([(bug, case) for bug in bugs for case in bug.cases.values()]),
+        "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains the words, and",
+        "[Taxonomy](taxonomy.md) how near each program is to the report's.",
         "",
-        "| bug | what happens | where | environment | cases (seconds on two cores) |",
-        "|---|---|---|---|---|",
+        "| bug | what happens | where | program | environment | cases (seconds on two cores) |",
+        "|---|---|---|---|---|---|",
     ]
     for bug in bugs:
         title = ("(retired) " if bug.retired else "") + bug.title
-        cells = [f"[{bug.id}](../bugs/{bug.id}/README.md)", title, bug.labels.location, bug.environment]
+        cells = [f"[{bug.id}](../bugs/{bug.id}/README.md)", title, bug.labels.location, _realism(bug)]
+        cells += [bug.environment]
         cells.append(", ".join(_case_in_words(bug, case) for case in bug.cases.values()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
+
+
+def _devices(cases: Sequence[tuple[Bug, Case]]) -> str:
+    """On which kinds of devices the cases were seen."""
+    on = {kind: [case.id for bug, case in cases if kind in seen_on(bug, case.name)] for kind in (CPU, CUDA)}
+    gpu = f"on a GPU {', '.join(on[CUDA])}" if on[CUDA] else "on a GPU none yet"
+    return f"Seen on a CPU: {len(on[CPU])} cases; {gpu}."
+
+
+def statistics(numbers: Numbers) -> list[list[list[str]]]:
+    """A table for each list, with a heading: its entries by location; a point stands for none."""
+    places = LISTS["location"]
+    return [
+        [
+            [name.upper(), *map(str.upper, places), "ALL"],
+            *(
+                [entry, *(str(row[place] or ".") for place in places), str(sum(row.values()))]
+                for entry, row in rows.items()
+            ),
+            ["all", *(str(sum(row[place] for row in rows.values())) for place in places), str(_total(rows))],
+        ]
+        for name, rows in numbers.items()
+    ]
+
+
+def _total(rows: Mapping[str, Mapping[str, int]]) -> int:
+    return sum(sum(row.values()) for row in rows.values())
+
+
+def _realism(bug: Bug) -> str:
+    said = [case.provenance.realism for case in bug.cases.values() if case.provenance]
+    return ", ".join(dict.fromkeys(said)) or "-"
 
 
 def _case_in_words(bug: Bug, case: Case) -> str:
@@ -70,11 +109,13 @@ def details(bug: Bug) -> str:
         f"location     {bug.labels.location}",
         f"root cause   {bug.labels.root_cause}",
         f"symptom      {bug.labels.symptom}",
+        f"classes      {_classes(bug)}",
         f"site         {bug.site.file}{line}, {bug.site.api}",
         f"environment  {bug.environment}",
         f"affected     {_versions_text(bug.affected)}",
         f"fixed        {_versions_text(bug.fixed)}",
         f"read more    {bug.directory / 'README.md'}",
+        *_provenance(bug.provenance),
     ]
     if bug.retired:
         lines.append(f"retired      {bug.retired}")
@@ -86,9 +127,24 @@ def details(bug: Bug) -> str:
         lines += ["", f"{case.id}: {case.title}" + (" (benign)" if case.benign else "")]
         lines.append(f"  seeds {', '.join(map(str, case.program.seeds))}; at most {case.program.timeout_s:g} s a run")
         lines.append(f"  acts first at iteration {case.truth.iteration}: {case.truth.why}")
+        lines.append(f"  seen on {' and '.join(seen_on(bug, case.name)) or 'no device yet'}")
+        if case.provenance != bug.provenance:
+            lines += [f"  {line}" for line in _provenance(case.provenance)]
         lines += [f"  {name}: {variant.script.name}" for name, variant in case.program.variants.items()]
         lines += [f"  expected of {item.variant}: {item.statement}" for item in case.oracle.expectations]
     return "\n".join(lines)
+
+
+def _classes(bug: Bug) -> str:
+    named = ((name, getattr(bug.labels, name)) for name in ("cause", "effect", "stage"))
+    return ", ".join(f"{name}: {entry}" for name, entry in named if entry) or "-"
+
+
+def _provenance(provenance: Provenance | None) -> list[str]:
+    if provenance is None:
+        return ["realism      -"]
+    origins = [f"{origin.link} ({origin.author}; licence: {origin.licence})" for origin in provenance.derived_from]
+    return [f"realism      {provenance.realism}: {provenance.differs}", f"derived from {', '.join(origins)}"]
 
 
 def verdict_rows(outcomes: "Sequence[Outcome]") -> list[list[str]]:
@@ -124,6 +180,24 @@ def _repeats(outcome: "Outcome") -> str:
         return "-"
     spread = "" if varied.spread is None else f", spread {varied.spread:.2g}"
     return f"{varied.label}: {varied.text}{spread}"
+
+
+def record_rows(records: "Sequence[RunRecord]") -> list[list[str]]:
+    """A table of runs and what they recorded, with a heading: how many records, and the fields of the last one."""
+    rows = [["RUN", "SEED", "STATUS", "SECONDS", "RECORDS", "LAST RECORD"]]
+    for record in records:
+        seed = f"{record.seed} ({record.repeat})" if record.repeat > 1 else str(record.seed)
+        last = record.metrics[-1] if record.metrics else {}
+        fields = ", ".join(f"{_field(name)} {_field(value)}" for name, value in last.items())
+        name, count = f"{record.bug}/{record.case}/{record.variant}", str(len(record.metrics))
+        rows.append([name, seed, record.status, f"{record.wall_s:.1f}", count, record.reason or fields or "-"])
+    return rows
+
+
+def _field(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"[{len(value)} elements]" if isinstance(value, list) else printable(str(value))[:40]
 
 
 def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:

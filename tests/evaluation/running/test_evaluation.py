@@ -7,6 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as replace_result
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from evaluation.catalog import controls, detectors
 from evaluation.model import Rule, Training
 from evaluation.records import Seconds
 from evaluation.running import campaign, overhead
+from evaluation.running.adapter import Adapter
 from evaluation.running.baseline import Baselines, Once
 from evaluation.running.keys import kit_digest, rules_digest
 from evaluation.running.promote import promote_checks
@@ -92,8 +94,8 @@ KINDS = {
 STATUS = {
     "always": "ok", "never": "ok", "right": "ok", "hangs": "timeout", "crashes": "tool_error", "killed": "tool_error",
     "silent": "tool_error", "broken": "tool_error", "foreign": "tool_error", "failed": "tool_error",
-    "old": "unsupported", "peeks": "peeked", "lists": "peeked", "greps": "peeked", "hides": "peeked",
-    "child": "peeked", "learns": "ok", "cannot-learn": "tool_error", "learns-forever": "timeout",
+    "old": "unsupported", "peeks": "tool_error", "lists": "tool_error", "greps": "ok", "hides": "ok",
+    "child": "ok", "learns": "ok", "cannot-learn": "tool_error", "learns-forever": "timeout",
 }  # fmt: skip
 RULES = {"default": Rule()}
 SLOW = ("hangs", "learns-forever")
@@ -155,6 +157,13 @@ def test_each_detector_gets_its_status(toy, make, kind, monkeypatch):
     assert {record.kind: record.status for record in result.checks} == {"buggy": STATUS[kind], "fixed": STATUS[kind]}
     assert all(record.reason for record in result.checks if record.status != "ok")
     assert not [record.alarms for record in result.checks if record.status != "ok" and record.alarms]
+
+
+@pytest.mark.parametrize("kind", ["peeks", "lists", "greps", "hides", "child"])
+def test_a_look_at_the_catalogue_is_noted_where_the_kernel_cannot_refuse_it(toy, make, kind, monkeypatch):
+    for module in ("evaluation.running.adapter", "evaluation.running.campaign", "runner.execution.launch"):
+        monkeypatch.setattr(f"{module}.means", lambda: None)
+    assert {record.status for record in evaluate(toy, make(kind), seeds=(0,)).checks} == {"peeked"}
 
 
 def test_always_and_never_get_what_they_deserve(toy, make):
@@ -237,8 +246,7 @@ def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
     adapter = """
         def check(target, state):
             Path("raw.txt").write_text("all that the tool said")
-            Path("../secret.txt").write_text("not its own")
-            return {"alarms": [], "artefacts": ["raw.txt", "../secret.txt", "missing"],
+            return {"alarms": [], "artefacts": ["raw.txt", "/etc/hostname", "missing"],
                     "training": {"seconds": 1.5, "of": "process"}, "invariants": {"checked": 4, "violated": 1}}
         main(check)
     """
@@ -250,6 +258,15 @@ def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
     assert folder.read().rules == {"keeps": RULES}
     assert {(record.kit, record.rules) for record in result.checks} == {(kit_digest(), rules_digest(RULES))}
     assert score(result).loc["keeps"].invariant_rate == 0.25
+
+
+def test_what_a_killed_evaluation_leaves_lies_where_the_next_command_removes_it(toy, make, tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    text = "main(lambda target, state: {'alarms': [alarm('here', str(Path.cwd()))]})"
+    (check, _) = evaluate(toy, make("where", text), seeds=(0,)).checks
+    assert Path(check.alarms[0].message).relative_to(tmp_path / "tmp").parts[0].startswith(".trainbugs-")
+    assert not [path for path in (tmp_path / "tmp").iterdir() if not path.name.startswith(".trainbugs-")]
 
 
 def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
@@ -324,12 +341,18 @@ def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
 
 
 def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch, tmp_path):
-    folder, turns = tmp_path / "bare", tmp_path / "turns"
+    folder, checked, check_once = tmp_path / "bare", [], Adapter.check
     folder.mkdir()
     monkeypatch.setattr("evaluation.running.overhead.BARE", folder)
-    seen = f"open('{turns}', 'a').write(Path(target.directory, target.script).read_text().count('100 * epoch') * 'f')"
+
+    def noted(adapter, *arguments, **options):
+        checked.append(adapter.detector.directory)
+        return check_once(adapter, *arguments, **options)
+
+    monkeypatch.setattr(Adapter, "check", noted)
+    is_fixed = "'100 * epoch' in Path(target.directory, target.script).read_text()"
     for of, alone, ratio in (("loop", 2.0, 1.5), ("process", 5.0, 0.6)):
-        check = f'{{"training": {{"seconds": {alone}, "of": "{of}"}}, "dropped": 0 * {seen}}}'
+        check = f'{{"training": {{"seconds": {alone} if {is_fixed} else 1.0, "of": "{of}"}}}}'
         (folder / f"{of}.py").write_text(f"{HEAD}main(lambda target, state: {check})")
         adapter = f'main(lambda target, state: {{"training": {{"seconds": 3.0, "of": "{of}"}}}})'
         session = toy.session()
@@ -340,7 +363,8 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch,
         table = scores(outcomes(result.checks, {"trains": RULES}), result.overheads)
         assert table.overhead[0] == ratio and table.overhead_of[0] == of
         assert campaign.run(plan, session).overheads == result.overheads
-    assert turns.read_text() == "ffff"
+    both_programs, bare, watched = [False, False], True, False
+    assert [at == folder for at in checked] == [*both_programs, bare, watched, bare, watched] * 2
     (folder / "process.py").write_text("raise SystemExit(1)")
     assert not campaign.run(plan, session).overheads
     assert not campaign.run(
@@ -425,6 +449,17 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
     assert err.splitlines()[0].startswith("scores/") and err.splitlines()[-1].startswith("records: ")
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
+    spoilt = Path("results/detectors/always/none/Toy-1/only/fixed-0.json")
+    text = spoilt.read_text()
+    spoilt.write_text(text.replace('"trigger": 2', f'"trigger": {10**30}'))
+    status, again, err = cli("scores", "--from", "results", "--out", "other")
+    assert status == 2 and [line.split()[0] for line in again.splitlines()[:3]] == ["DETECTOR", "always", "never"]
+    assert len(err.splitlines()) == 1 and err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation: trigger")
+    spoilt.write_text(text)
+    cli("evaluate", "--detector", make("never", KINDS["never"] + "  # mended"), *python, "--seeds", "1")
+    status, again, err = cli("scores", "--from", "results", "--out", "other")
+    assert status == 0 and "0/1" in again.splitlines()[2] and "always" in again.splitlines()[1]
+    assert err == "2 records of older code of a detector are left out\n"
     status, out, err = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only", "-q")
     assert status == 1 and "2 tool error" in out
     assert len(err.splitlines()) == 2 and "crashes on Toy-1/only/buggy seed 0: tool_error: " in err
@@ -465,37 +500,33 @@ def without_times(records):
     return [replace(record, seconds=None, started="") for record in records]
 
 
-def test_many_checks_at_a_time_give_the_same_records(toy, make, tmp_path):
-    counted = """
-        def prepare(references, state):
-            with open(COUNT, "a") as file:
-                file.write("learnt\\n")
-            time.sleep(0.1)
+def test_many_checks_at_a_time_give_the_same_records(toy, make, tmp_path, monkeypatch):
+    learnt, prepare = [], Adapter.prepare
 
-        main(lambda target, state: {}, prepare)
-    """.replace("COUNT", repr(str(tmp_path / "count")))
-    kinds = make("always"), make("right"), make("crashes"), make("learns", counted)
+    def counted(*arguments):
+        learnt.append(1)
+        return prepare(*arguments)
+
+    monkeypatch.setattr(Adapter, "prepare", counted)
+    slow = "main(lambda target, state: {}, lambda references, state: time.sleep(0.1))"
+    kinds = make("always"), make("right"), make("crashes"), make("learns", slow)
     serial = evaluate(toy, *kinds, seeds=(0, 1))
     parallel = evaluate(toy, *kinds, seeds=(0, 1), jobs=4, results=tmp_path / "parallel")
     assert without_times(parallel.checks) == without_times(serial.checks) and len(serial.checks) == 16
-    assert (tmp_path / "count").read_text() == "learnt\n" * 2, "once for all programs, each time"
+    assert len(learnt) == 2, "once for all programs, each time"
 
 
-def test_checks_run_at_the_same_time_and_are_found_again(toy, make, tmp_path):
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    meet = f"""
-        (Path({str(notes)!r}) / str(os.getpid())).write_text("")
-        until = time.monotonic() + 15
-        while len(os.listdir({str(notes)!r})) < 4 and time.monotonic() < until:
-            time.sleep(0.01)
-        assert time.monotonic() < until, "alone"
-        main(lambda target, state: {{}})
-    """
-    result = evaluate(toy, make("never", meet), seeds=(0, 1), jobs=4)
+def test_checks_run_at_the_same_time_and_are_found_again(toy, make, monkeypatch):
+    together, check = threading.Barrier(4), Adapter.check
+
+    def meet(*arguments):
+        together.wait(timeout=20)
+        return check(*arguments)
+
+    monkeypatch.setattr(Adapter, "check", meet)
+    result = evaluate(toy, make("never"), seeds=(0, 1), jobs=4)
     assert [record.status for record in result.checks] == ["ok"] * 4
-    assert evaluate(toy, make("never", meet), seeds=(0, 1), jobs=4).checks == result.checks
-    assert len(list(notes.iterdir())) == 4
+    assert evaluate(toy, make("never"), seeds=(0, 1), jobs=4).checks == result.checks
 
 
 def test_something_is_made_once_though_many_ask():

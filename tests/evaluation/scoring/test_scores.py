@@ -108,6 +108,11 @@ def test_overhead_is_the_ratio_of_medians():
     assert one([record()]).overhead is None
 
 
+def test_an_overhead_without_buggy_programs_is_not_drawn(tmp_path):
+    table = outcomes([record("fixed")], RULES)
+    assert draw(table, scores(table, [overhead((1.0,), (1.1,))]), tmp_path, "png") == []
+
+
 def test_everything_is_written_and_drawn(tmp_path):
     found = [record(alarms=[HIT]), record("fixed"), record("control", "gan"), record(case="two", status="timeout")]
     table = outcomes(found, RULES)

@@ -1,13 +1,19 @@
 """A bug directory is well formed, or every problem is listed; each check is broken once and must complain."""
 
 import json
+import re
+import shlex
 import shutil
 
 import pytest
+from support.copies import replace
+from support.environments import QUIET, load
 from support.records import as_pinned
 from support.toy import toy_config
 
 from runner.authoring.validate import problems
+from runner.environments import builder
+from runner.results.record import digest, encode, read_record
 from runner.session.promote import promote_runs
 
 
@@ -28,9 +34,41 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new))
 
 
+def expectations(*changes):
+    """What changes the expectations of the toy bug, from the first one on."""
+
+    def change(toy):
+        config = toy_config()
+        for item, changed in zip(config["cases"]["only"]["expectations"], changes, strict=False):
+            item |= changed
+        toy.configure(cases=config["cases"])
+
+    return change
+
+
+def another_trigger(toy, iteration, x="epoch"):
+    """The same, with records that count iterations where `x` is step."""
+    config = toy_config()
+    config["cases"]["only"]["trigger"]["iteration"] = iteration
+    for path in (toy.directory / "expected" / "only").glob("*.json"):
+        record = read_record(path)
+        metrics = tuple({x: each["epoch"], "accuracy": each["accuracy"]} for each in record.metrics)
+        path.write_text(
+            json.dumps(encode(replace(record, metrics=metrics, metrics_digest=digest(record.key, metrics))))
+        )
+    toy.configure(cases=config["cases"], plot=toy_config()["plot"] | {"x": x})
+
+
 def drop_expectation(toy):
     config = toy_config()
     config["cases"]["only"]["expectations"] = config["cases"]["only"]["expectations"][:1]
+    toy.configure(cases=config["cases"])
+
+
+def another_number_of_records(toy, **changes):
+    config = toy_config()
+    config["cases"]["only"] |= changes
+    config["cases"]["only"] = {name: value for name, value in config["cases"]["only"].items() if value}
     toy.configure(cases=config["cases"])
 
 
@@ -48,6 +86,21 @@ def unknown_metric(toy):
 
 def unknown_metric_in_a_figure(toy):
     toy.configure(plot={"x": "epoch", "panels": [{"label": "l", "lines": [{"label": "l", "metric": "los"}]}]})
+
+
+def relabel(toy, **changes):
+    toy.configure(labels=toy_config()["labels"] | changes)
+
+
+def derive(toy, **changes):
+    provenance = toy_config()["provenance"]
+    toy.configure(provenance=provenance | {"derived_from": [provenance["derived_from"][0] | changes]})
+
+
+@pytest.mark.parametrize("location", ["user code", "library", "hardware"])
+def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
+    relabel(whole, location=location)
+    assert problems(whole.directory, whole.root) == []
 
 
 @pytest.mark.parametrize(
@@ -71,16 +124,72 @@ def unknown_metric_in_a_figure(toy):
         (drop_expectation, "no expectation is about variant fixed"),
         (list_without_all, "needs reduce all, not last"),
         (unknown_metric, "metric 'acuracy' is missing"),
-        (unknown_metric_in_a_figure, "metric 'los' is missing"),
+        (unknown_metric_in_a_figure, "case only: plot.panels[0], line 'l': seed 0: metric 'los' is missing"),
+        (
+            lambda t: t.configure(plot=toy_config()["plot"] | {"x": "step"}),
+            "line 'a': seed 0: metric 'step' is missing",
+        ),
+        (
+            expectations({"value": 2}),
+            "case only: 'buggy stays low' does not hold of the expected records: seed 0: last 3, expected <= 2; mend",
+        ),
+        (
+            expectations({"where": {"epoch": 9}}),
+            "'buggy stays low' cannot be decided by the expected records: seed 0: no record of variant buggy has epoch",
+        ),
+        (
+            expectations({"value": 99}, {"minus": None, "op": ">=", "value": 1}),
+            "with the expected buggy records in the place of the fixed ones it is REPRODUCED (4 checks hold), "
+            "expected NOT REPRODUCED: no expectation tells them apart",
+        ),
+        (
+            expectations({"value": 99}, {"minus": None, "op": ">=", "value": 5}),
+            "with the expected fixed records in the place of the buggy ones it is REPRODUCED",
+        ),
+        (
+            lambda t: t.configure(site={"file": "bugy.py", "line": 9, "api": "x"}),
+            "no script of the bug (did you mean bug",
+        ),
+        (
+            lambda t: t.configure(site={"file": "buggy.py", "line": 7, "api": "x"}),
+            "site.line is 7, but the fix changes buggy.py in line 9; the site is in or beside that",
+        ),
+        (lambda t: another_trigger(t, 4, "step"), "only: trigger.iteration is 4, the last step of the buggy runs is 3"),
+        (lambda t: another_trigger(t, 10**6), "case only: trigger.iteration is 1000000, too many for the "),
         (lambda t: t.configure(environment="torch-9"), "no environment 'torch-9'; expected one of toy"),
         (lambda t: t.configure(site={"file": "buggy.py", "line": 99, "api": "x"}), "site.line is 99, buggy.py has"),
+        (lambda t: relabel(t, cause=None), "labels.cause is missing; expected one of missing API call, wrong API use"),
+        (lambda t: relabel(t, effect=None), "labels.effect is missing; expected one of no learning"),
+        (lambda t: relabel(t, stage=None), "labels.stage is missing; expected one of data, model"),
+        (lambda t: relabel(t, location="compiler"), "location is compiler, and site.file is buggy.py, a script"),
+        (lambda t: relabel(t, location="framework"), "location is framework, and site.file is buggy.py, a script"),
+        (
+            lambda t: t.configure(provenance=None),
+            "provenance is missing (case only): derived_from, realism and differs",
+        ),
+        (lambda t: derive(t, link="https://example.org/other"), "does not name https://example.org/other, which"),
+        (lambda t: t.configure(provenance=toy_config()["provenance"] | {"differs": "All."}), "differs says: All."),
         (lambda t: t.write("helper.py", "x = 1\n"), "is of other scripts, parameters or another lock"),
         (lambda t: t.configure(parameters=toy_config()["parameters"] | {"num_epoch": 4}), "is of other scripts"),
         (lambda t: edit(t.root / "environments/toy/requirements.txt", "toypackage", "# x\ntoypackage"), "another lock"),
         (lambda t: (t.directory / "buggy.py").write_bytes(b"\xff\xfe"), "buggy.py: cannot be read as UTF-8"),
         (lambda t: (t.directory / "README.md").write_bytes(b"\xff\xfe"), "README.md: cannot be read as UTF-8"),
-        (lambda t: edit(t.directory / "expected/only/buggy-seed0.json", '"accuracy": 2', '"acc": 2'), "seed 0: metric"),
-        (lambda t: (t.directory / "expected" / "only" / "buggy-seed1.json").unlink(), "has 3 of 4 runs"),
+        (
+            lambda t: edit(t.directory / "expected/only/buggy-seed0.json", '"accuracy": 2', '"accuracy": 3'),
+            "buggy-seed0.json: its metrics are not those of the run",
+        ),
+        (
+            lambda t: another_number_of_records(t, records=0),
+            "case only has no `records`, the number of records of a whole run; the expected runs have: buggy 3",
+        ),
+        (
+            lambda t: another_number_of_records(t, records=4),
+            "expected/only/fixed-seed1.json is not whole: expected 4 records, found 3",
+        ),
+        (
+            lambda t: (t.directory / "expected" / "only" / "buggy-seed1.json").unlink(),
+            "has 3 of 4 runs; `trainbugs run Toy-1 --force --update-expected` makes them",
+        ),
         (lambda t: (t.directory / "expected" / "only" / "buggy-seed1.json").write_text("{"), "not a run record"),
     ],
 )
@@ -88,6 +197,12 @@ def test_every_problem_is_found(whole, spoil, words):
     spoil(whole)
     found = problems(whole.directory, whole.root)
     assert any(words in problem for problem in found), found
+
+
+def test_the_text_of_a_script_moves_no_cursor(whole):
+    whole.write("fixed.py", (whole.directory / "fixed.py").read_text() + "# \x1b[2J\tx\n")
+    shown = next(problem for problem in problems(whole.directory, whole.root) if "lacks the real difference" in problem)
+    assert shown.endswith("+# \\x1b[2J\tx") and "\n-    record = " in shown
 
 
 def test_all_problems_are_listed_at_once(whole):
@@ -106,7 +221,82 @@ def test_expected_records_of_another_seed_are_no_substitute(whole):
 
 
 def test_a_directory_outside_the_catalogue(whole, tmp_path):
-    elsewhere = tmp_path / "my-own"
+    elsewhere = tmp_path / "my-own" / "Toy-1"
     shutil.copytree(whole.directory, elsewhere)
     assert problems(elsewhere, whole.root) == []
+    other = elsewhere.rename(elsewhere.with_name("toy"))
+    assert problems(other, whole.root) == ["the directory is called toy, expected the ID, Toy-1"]
+    other.rename(elsewhere)
     assert json.loads((elsewhere / "config.json").read_text())["id"] == "Toy-1"
+
+
+def test_the_other_metric_of_a_difference_is_not_volatile_either(whole):
+    expectations({"minus": {"metric": "epoch"}})(whole)
+    config = json.loads((whole.directory / "config.json").read_text())
+    whole.configure(cases=config["cases"], volatile=["epoch"])
+    assert any("judges epoch, which is volatile" in problem for problem in problems(whole.directory, whole.root))
+
+
+@pytest.mark.parametrize("line", [8, 9, 10])
+def test_a_site_is_in_or_beside_what_the_fix_changes(whole, line):
+    whole.configure(site={"file": "buggy.py", "line": line, "api": "x"})
+    assert problems(whole.directory, whole.root) == []
+
+
+@pytest.mark.parametrize(
+    "line, found", [(8, []), (9, []), (7, ["between lines 8 and 9"]), (10, ["between lines 8 and"])]
+)
+def test_a_missing_call_belongs_between_two_lines(whole, line, found):
+    script = (whole.directory / "buggy.py").read_text().splitlines(keepends=True)
+    whole.write("fixed.py", "".join([*script[:8], "    pass\n", *script[8:]]))
+    whole.configure(site={"file": "buggy.py", "line": line, "api": "x"})
+    about = [problem for problem in problems(whole.directory, whole.root) if "site.line" in problem]
+    assert len(about) == len(found) and all(words in about[0] for words in found)
+
+
+def test_a_work_around_may_stand_elsewhere_than_the_fault(whole):
+    labels = toy_config()["labels"] | {"location": "library"}
+    whole.configure(labels=labels, site={"file": "buggy.py", "line": 7, "api": "x"})
+    assert problems(whole.directory, whole.root) == []
+
+
+@pytest.mark.parametrize(
+    "site, words",
+    [
+        ({"file": "toypackage/__init__.py", "line": 1}, None),
+        ({"file": "toypackage/__init__.py"}, None),
+        ({"file": "toypackage/__init__.py", "line": 99}, "site.line is 99, toypackage/__init__.py of toy has"),
+        ({"file": "toypackage/other.py"}, "site.file is 'toypackage/other.py', and toy has no such file"),
+        ({"file": "toypackage/other.cpp", "line": 3}, "site.file is 'toypackage/other.cpp', and toy has no such file"),
+        ({"file": "toypackage/other.cpp"}, None),  # compiled before it was installed
+        ({"file": "tools/generator.py"}, None),
+        ({"file": "../../../../etc/passwd", "line": 1}, None),
+    ],
+)  # fmt: skip
+def test_a_file_of_a_package_is_looked_for_where_the_environment_is_built(whole, site, words):
+    whole.configure(site={"api": "x"} | site)
+    assert problems(whole.directory, whole.root) == [], "the environment is not built"
+    builder.build(load(whole), QUIET)
+    found = problems(whole.directory, whole.root)
+    assert len(found) == bool(words) and all(words in problem for problem in found), found
+
+
+def test_a_benign_case_tells_nothing_apart(whole):
+    config = toy_config()
+    config["cases"]["only"]["expectations"][1] |= {"op": ">=", "value": 0}
+    whole.configure(cases=config["cases"])
+    assert any("no expectation tells them apart" in problem for problem in problems(whole.directory, whole.root))
+    config["cases"]["only"]["benign"] = True
+    whole.configure(cases=config["cases"])
+    assert problems(whole.directory, whole.root) == []
+
+
+def test_commands_that_are_named_work_outside_of_the_catalogue(whole, tmp_path, cli):
+    elsewhere = tmp_path / "my own" / "Toy-1"
+    shutil.copytree(whole.directory, elsewhere)
+    shutil.rmtree(elsewhere / "expected")
+    (problem,) = problems(elsewhere, whole.root)
+    (command,) = re.findall("`trainbugs (.*)`", problem)
+    assert shlex.split(command)[:2] == ["run", "./my own/Toy-1"]
+    assert cli(*shlex.split(command), "--seeds", "0,1")[0] == 0, "the environment is built, and the bug runs"
+    assert problems(elsewhere, whole.root) == []

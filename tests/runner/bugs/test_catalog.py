@@ -1,13 +1,17 @@
 """config.json becomes frozen objects, or one line that names the file, the key, the value and what was expected."""
 
 import json
+import shlex
 import shutil
 
 import pytest
 from support.toy import toy_config
 
+from evaluation.model import CONTROL
 from runner.bugs.catalog import load_bug
+from runner.bugs.config import TAKEN
 from runner.errors import CatalogError, UsageError
+from runner.verdicts.verdict import unjudged
 
 
 def test_loads_what_the_file_says(toy):
@@ -35,6 +39,29 @@ def test_case_overrides_parameters_seeds_timeout_and_environment(toy):
     assert (case.program.variants["buggy"].environment, case.program.variants["fixed"].environment) == ("toy", "newer")
 
 
+def test_a_case_may_have_a_provenance_of_its_own(toy):
+    assert toy.bug.cases["only"].provenance == toy.bug.provenance and toy.bug.provenance.realism == "original"
+    cases = toy_config()["cases"]
+    cases["only"]["provenance"] = toy_config()["provenance"] | {"realism": "adapted"}
+    toy.configure(cases=cases)
+    assert (toy.bug.cases["only"].provenance.realism, toy.bug.provenance.realism) == ("adapted", "original")
+
+
+def without_classes():
+    """The toy configuration as it was before there were closed lists and provenance."""
+    config = toy_config()
+    del config["provenance"]
+    config["labels"] = {name: config["labels"][name] for name in ("location", "root_cause", "symptom")}
+    return config
+
+
+def test_classes_and_provenance_are_optional(toy):
+    toy.write("config.json", json.dumps(without_classes()))
+    bug = toy.bug
+    assert bug.provenance is bug.cases["only"].provenance is None
+    assert (bug.labels.cause, bug.labels.effect, bug.labels.stage) == (None, None, None)
+
+
 def broken(path, value):
     """The toy configuration with the value at a path of keys replaced, or removed where it is None."""
     config = toy_config()
@@ -57,6 +84,14 @@ def broken(path, value):
         (["timeout_s"], -1, ["timeout_s", "-1"]),
         (["seeds"], [0, 0], ["seeds"]),
         (["labels", "location"], "moon", ["labels.location", "'moon'", "user code"]),
+        (["labels", "cause"], "moon", ["labels.cause", "'moon'", "missing API call"]),
+        (["labels", "effect"], "slow", ["labels.effect", "'slow'", "wasted work"]),
+        (["labels", "stage"], "test", ["labels.stage", "'test'", "evaluation"]),
+        (["provenance", "realism"], "real", ["provenance.realism", "'real'", "original"]),
+        (["provenance", "derived_from"], [], ["provenance.derived_from"]),
+        (["provenance", "derived_from", 0, "licence"], "free for all", ["derived_from[0].licence", "'free for all'"]),
+        (["provenance", "derived_from", 0, "link"], "a book", ["derived_from[0].link", "'a book'"]),
+        (["provenance", "differs"], None, ["provenance", "the key 'differs' is missing"]),
         (["cases", "only", "expectations", 0, "op"], "<", ["cases.only.expectations[0].op", "'<'", "<="]),
         (["cases", "only", "expectations", 0, "op"], "close", ["expectations[0]", "tolerance"]),
         (["cases", "only", "expectations", 0, "reduce"], "median", ["'median'", "largest_drop"]),
@@ -68,6 +103,10 @@ def broken(path, value):
         (["parameters", "output"], "config", ["parameters.output"]),
         (["cases", "only", "data"], ["/etc/passwd"], ["cases.only.data[0]"]),
         (["schema"], 2, ["schema", "is 2, expected 1"]),
+        (["id"], "detectors", ["id: 'detectors' is taken"]),
+        (["id"], "control", ["id: 'control' is taken"]),
+        (["cases", "only", "records"], 0, ["cases.only.records: is 0"]),
+        (["cases", "only", "variants", "buggy", "records"], "6", ["variants.buggy.records: is '6'"]),
     ],
 )
 def test_malformed_key_is_named(toy, path, value, words):
@@ -109,9 +148,40 @@ def test_id_must_be_the_name_of_the_directory(toy):
 
 
 def test_select(toy):
-    ids = [(target.case.id, target.variants) for target in toy.catalog.select(["Toy-1", "Toy-1/only/fixed"])]
-    assert ids == [("Toy-1/only", ("buggy", "fixed")), ("Toy-1/only", ("fixed",))]
+    ids = [(target.case.id, target.variants) for target in toy.catalog.select(["Toy-1/only/fixed"])]
+    assert ids == [("Toy-1/only", ("fixed",))]
     assert toy.catalog.select([str(toy.directory)])[0].bug.id == "Toy-1"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Toy-1/only/buggy", "Toy-1/only/fixed"],
+        ["Toy-1/only/fixed", "Toy-1/only/buggy"],
+        ["Toy-1", "Toy-1/only/fixed"],
+        ["Toy-1/only/fixed", "Toy-1"],
+        ["Toy-1", "Toy-1"],
+    ],
+)
+def test_all_that_is_named_of_a_case_is_one_target(toy, names):
+    """So that a case whose variants are named one by one gets its verdict."""
+    assert [target.variants for target in toy.catalog.select(names)] == [("buggy", "fixed")]
+
+
+def test_two_directories_with_one_id_are_not_selected_together(toy, tmp_path):
+    shutil.copytree(toy.directory, tmp_path / "copy")
+    with pytest.raises(UsageError, match="copy have the same ID; give one of them another"):
+        toy.catalog.select(["Toy-1", str(tmp_path / "copy")])
+
+
+def test_what_is_outside_of_the_catalogue(toy, tmp_path):
+    shutil.copytree(toy.directory, tmp_path / "copy")
+    assert toy.catalog.outside(toy.bug) is None
+    assert toy.catalog.outside(load_bug(tmp_path / "copy")) == tmp_path / "copy"
+
+
+def test_names_of_other_folders_in_a_results_folder_are_taken():
+    assert set(TAKEN) == {CONTROL, "detectors", "slurm"}
 
 
 @pytest.mark.parametrize(
@@ -129,16 +199,31 @@ def test_unknown_names(toy, name, words):
         toy.catalog.select([name])
 
 
-@pytest.mark.parametrize("kept, lacking", [(0, "fixed"), (1, None)])
-def test_expectations_are_about_both_variants(toy, kept, lacking):
+@pytest.mark.parametrize("kept, lacking", [((), "buggy or fixed"), ((0,), "fixed"), ((1,), None)])
+def test_a_verdict_needs_expectations_about_both_variants(toy, kept, lacking):
+    """Otherwise a program that does nothing wrong could be REPRODUCED. The bug loads: its numbers come from runs."""
     config = toy_config()
-    config["cases"]["only"]["expectations"] = [config["cases"]["only"]["expectations"][kept]]
+    config["cases"]["only"]["expectations"] = [config["cases"]["only"]["expectations"][index] for index in kept]
     toy.configure(cases=config["cases"])
+    case = toy.bug.cases["only"]
     if lacking is None:  # it compares both
-        assert toy.bug.cases["only"].oracle.expectations[0].minus == "buggy"
+        assert case.oracle.expectations[0].minus == "buggy" and unjudged(case) is None
         return
-    with pytest.raises(CatalogError, match=f"cases.only.expectations: no expectation is about variant {lacking}"):
-        load_bug(toy.directory)
+    assert unjudged(case) == f"no expectation is about variant {lacking}"
+    with pytest.raises(UsageError, match=f"about variant {lacking}; `trainbugs run Toy-1 --record-only` gives"):
+        toy.run()
+    assert list(toy.root.rglob("*.json")) == [toy.directory / "config.json"], "nothing was run"
+
+
+def test_the_word_for_a_bug_is_understood_by_commands(toy, tmp_path, monkeypatch):
+    copy = tmp_path / "my own" / "copy"
+    shutil.copytree(toy.directory, copy)
+    bug = load_bug(copy)
+    assert toy.catalog.named(toy.bug) == "Toy-1"
+    for folder, word in ((tmp_path, "'./my own/copy'"), (copy, f"'{copy}'"), (toy.root, f"'{copy}'")):
+        monkeypatch.chdir(folder)
+        assert toy.catalog.named(bug) == word
+        assert toy.catalog.select(shlex.split(word))[0].bug.directory == copy
 
 
 def test_the_current_folder_is_a_bug(toy, monkeypatch):

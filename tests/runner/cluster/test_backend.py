@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.copies import replace
+from support.processes import ancestors, wait_until
 from support.records import without_times
 from support.toy import SCRIPT
 
@@ -77,20 +78,25 @@ def noting(toy, notes, sleep):
         )
 
 
+def in_the_middle(worker, notes, results):
+    """Whether a worker is doing a run, while all that was done has been written by the command."""
+    done = len(list(notes.glob("*.done")))
+    written = len(list(results.rglob("*-seed*.json")))
+    begun = [int(note.name.rsplit("-", 1)[1]) for note in notes.iterdir() if note.suffix != ".done"]
+    return done >= 6 and written == done and any(worker in ancestors(pid) for pid in begun)
+
+
 @pytest.mark.stress
-def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, cluster):
+def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, cluster, shared):
     serial = toy.run(seeds=tuple(range(10)), results=tmp_path / "serial")
-    notes = tmp_path / "notes"
+    notes = shared / "notes"
     noting(toy, notes, 0.3)
     victim, _ = cluster.worker(), cluster.worker()
     command = [sys.executable, "-m", "runner", "run", toy.directory, "--executor", f"dask:{cluster.file}", *PYTHON]
     command += ["--seeds", "0,1,2,3,4,5,6,7,8,9", "--results", tmp_path / "results"]
     argv, pipe = [str(part) for part in command], subprocess.PIPE
     with subprocess.Popen(argv, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) as program:
-        until = time.monotonic() + 60
-        while len(list(notes.glob("*.done"))) < 6 and time.monotonic() < until:
-            time.sleep(0.01)
-        time.sleep(0.15)  # in the middle of what it does next
+        assert wait_until(lambda: in_the_middle(victim.pid, notes, tmp_path / "results"), 60)
         victim.send_signal(signal.SIGKILL)
         out, err = program.communicate(timeout=120)
     assert program.returncode == 1 and out.splitlines()[1].split()[:4] == ["Toy-1/only", "NOT", "REPRODUCED", "20"], err

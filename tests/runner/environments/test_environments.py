@@ -1,5 +1,6 @@
 """Environments: built whole or not at all, once, from a hashed lock; real uv and a real venv with a toy package."""
 
+import dataclasses
 import io
 import shutil
 import signal
@@ -12,8 +13,9 @@ import pytest
 from support.copies import replace
 from support.environments import QUIET, load
 from support.records import as_pinned
+from support.toy import PYTHON
 
-from runner.environments import builder, runtime, spec
+from runner.environments import builder, check, install, runtime, spec
 from runner.environments.interpreter import probe
 from runner.errors import CatalogError, EnvironmentBuildError, UsageError
 from runner.progress.lines import Progress
@@ -41,7 +43,7 @@ def test_build_find_check_remove(toy, toy_environment):
     said = io.StringIO()
     built = builder.build(described, Progress(said))
     assert "needs up to 0.0 GB of disk" in said.getvalue()
-    assert spec.find(described) == built and spec.problems(built) == []
+    assert spec.find(described) == built and check.problems(built) == []
     assert probe(built.python).packages["toypackage"] == "1.0"
     assert leftovers() == {built.directory.name}
     again = io.StringIO()
@@ -70,7 +72,8 @@ def test_an_environment_that_was_changed_is_never_a_verdict(toy, toy_environment
     installed.rename(installed.with_name("toypackage-2.0.dist-info"))
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
-    assert "was changed: toypackage is 2.0, expected 1.0" in outcome.verdict.reason
+    assert "was changed: lib/" in outcome.verdict.reason
+    assert "toypackage-2.0.dist-info was added (and " in outcome.verdict.reason
     assert "env build toy --force" in outcome.verdict.reason
 
 
@@ -91,31 +94,25 @@ def test_remove_clears_what_killed_builds_left(toy, toy_environment):
 
 
 def test_what_is_broken_is_found(toy, toy_environment):
+    """Also what was wrong already when the environment was built, as by a failed import of torch."""
     built = builder.build(load(toy), QUIET)
-    installed = next(built.directory.rglob("toypackage-1.0.dist-info"))
-    installed.rename(installed.with_name("toypackage-2.0.dist-info"))
-    assert spec.problems(built) == ["toypackage is 2.0, expected 1.0"]
+    described = dataclasses.replace(built.environment, pins={"toypackage": "2.0", "torch": "2.2.2"})
+    assert check.problems(dataclasses.replace(built, environment=described)) == [
+        "toypackage is 1.0, expected 2.0",
+        "torch is missing, expected 2.2.2",
+        "imported torch is None, expected 2.2.2",
+    ]
     built.python.unlink()
-    assert "cannot be started" in spec.problems(built)[0]
-
-
-def test_a_run_in_a_broken_environment_is_invalid_and_says_so(toy, toy_environment):
-    toy.write("buggy.py", "import toypackage\n" + (toy.directory / "buggy.py").read_text())
-    assert toy.run(python=None).verdict.outcome == "REPRODUCED"
-    built = spec.find(load(toy))
-    next(built.directory.rglob("toypackage/__init__.py")).write_text("raise ImportError('broken')")
-    crashed = toy.run(python=None, force=True)
-    assert (crashed.verdict.outcome, crashed.records[0].status) == ("INVALID", "crashed")
-    assert "ImportError: broken" in crashed.verdict.reason
-    shutil.rmtree(next(built.directory.rglob("toypackage-1.0.dist-info")))
-    broken = toy.run(python=None, force=True)
-    assert (broken.verdict.outcome, broken.records[0].status) == ("INVALID", "environment broken")
-    assert "env build toy --force" in broken.verdict.reason
+    assert check.problems(built) == ["bin/python is missing"]
 
 
 def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(toy, toy_environment, monkeypatch):
-    built = builder.build(load(toy), QUIET)
-    built.python.unlink()
+    """The link in the environment is as it was; what it leads to is not there any more."""
+    link = toy.root / "python"
+    link.symlink_to(Path(sys.base_prefix, "bin", f"python{PYTHON}"))
+    monkeypatch.setattr(install, "_base_python", lambda environment: str(link))
+    builder.build(load(toy), QUIET)
+    link.unlink()
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
     assert "cannot be started" in outcome.verdict.reason and "env build toy --force" in outcome.verdict.reason
@@ -123,6 +120,14 @@ def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(toy, 
     monkeypatch.setattr(runtime, "machine_has_accelerator", lambda: True)
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
+
+
+def test_an_environment_that_a_run_breaks_is_the_reason_of_its_end(toy, toy_environment, unkept):
+    text = (toy.directory / "buggy.py").read_text()
+    toy.write("buggy.py", f"import toypackage\nopen(toypackage.__file__, 'a').write('x')\n{text}raise SystemExit(1)\n")
+    outcome = toy.run(python=None)
+    assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
+    assert "toypackage/__init__.py was changed; `trainbugs env build toy --force`" in outcome.records[0].reason
 
 
 def test_a_record_of_a_pinned_run(toy, toy_environment):
@@ -191,7 +196,7 @@ def test_interrupted_build_leaves_nothing(toy, toy_environment, tmp_path):
     program.communicate(timeout=20)
     assert program.returncode != 0
     assert leftovers() == set() and spec.find(load(toy)) is None
-    assert spec.problems(builder.build(load(toy), QUIET)) == []
+    assert check.problems(builder.build(load(toy), QUIET)) == []
 
 
 def test_what_a_killed_build_left_behind_is_cleared(toy, toy_environment):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.copies import replace
+from support.meeting import meanwhile
 from support.toy import SCRIPT, toy_config
 
 from runner.environments import runtime
@@ -140,11 +141,10 @@ def test_a_script_of_another_variant_is_not_there_to_be_imported(toy):
     assert outcome.verdict.outcome == "INVALID" and "No module named 'fixed'" in outcome.verdict.reason
 
 
-def test_the_key_is_that_of_the_scripts_that_were_run(toy):
+def test_the_key_is_that_of_the_scripts_that_were_run(toy, shared):
     """A script that is edited while it runs: what was run is kept under the old key, the new one is run."""
-    old = SCRIPT.replace("VALUE", "1")
-    edit = f"Path({str(toy.directory / 'buggy.py')!r}).write_text({old!r})\n"
-    toy.write("buggy.py", HEAD + edit + SCRIPT.replace("VALUE", "9"))
+    pause = meanwhile(shared, lambda: toy.write("buggy.py", SCRIPT.replace("VALUE", "1")))
+    toy.write("buggy.py", HEAD + pause + SCRIPT.replace("VALUE", "9"))
     first = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
     again = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
     assert [row["accuracy"] for row in first.metrics] == [9, 18, 27]
@@ -152,9 +152,9 @@ def test_the_key_is_that_of_the_scripts_that_were_run(toy):
     assert first.key != again.key
 
 
-def test_an_edit_in_the_middle_of_a_session_waits_for_the_next(toy):
-    edit = f"Path({str(toy.directory / 'fixed.py')!r}).write_text('raise RuntimeError')\n"
-    toy.write("buggy.py", HEAD + edit + SCRIPT.replace("VALUE", "1"))
+def test_an_edit_in_the_middle_of_a_session_waits_for_the_next(toy, shared):
+    pause = meanwhile(shared, lambda: toy.write("fixed.py", "raise RuntimeError"))
+    toy.write("buggy.py", HEAD + pause + SCRIPT.replace("VALUE", "1"))
     assert toy.run(seeds=(0,)).verdict.outcome == "REPRODUCED"
     assert toy.run(seeds=(0,)).verdict.outcome == "INVALID"
 
@@ -268,3 +268,15 @@ def test_proxies_are_for_what_downloads_its_data(toy, monkeypatch, data, changes
     assert ("hidden" in next(toy.results.rglob("*.stdout")).read_text()) == passed
     if network_can_be_cut() is None:
         assert perform(toy, "assert 'HTTPS_PROXY' not in os.environ", network=False, **changes).ok
+
+
+def test_what_killed_commands_have_left_is_removed_though_nothing_is_to_be_done(toy, tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    toy.run()
+    for folder in (toy.results / ".unfinished-x", tmp_path / "tmp" / ".trainbugs-x"):
+        (folder / "run-1").mkdir(parents=True)
+        folder.with_name(folder.name + ".lock").touch()
+    assert toy.run().verdict.outcome == "REPRODUCED"
+    assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith(".trainbugs-x")]
+    assert not list(toy.results.glob(".unfinished-x*"))

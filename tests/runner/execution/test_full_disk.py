@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.meeting import meanwhile
 from support.toy import toy_config
 
 pytestmark = pytest.mark.stress
@@ -74,14 +75,14 @@ def test_a_read_only_folder_gets_one_line_and_can_be_read(mounted):
     assert len(out.splitlines()) == 5, out
 
 
-def test_an_environment_that_vanishes_makes_runs_invalid_and_no_more(cli, toy, toy_environment):
-    toy.write(
-        "buggy.py", "import shutil, sys\n" + (toy.directory / "buggy.py").read_text() + "shutil.rmtree(sys.prefix)\n"
-    )
+def test_an_environment_that_vanishes_makes_runs_invalid_and_no_more(cli, toy, toy_environment, shared, tmp_path):
+    text = (toy.directory / "buggy.py").read_text()
+    pause = meanwhile(shared, lambda: shutil.rmtree(next(tmp_path.glob("cache/environments/toy-*/"))))
+    toy.write("buggy.py", text + pause + "import no_such_module\n")
     status, out, err = cli("run", "Toy-1", "--seeds", "0")
     assert status == 2 and "INVALID" in out and "environment broken" in out.splitlines()[1]
     assert "trainbugs env build toy --force" in err
-    toy.write("buggy.py", (toy.directory / "buggy.py").read_text().replace("shutil.rmtree(sys.prefix)\n", ""))
+    toy.write("buggy.py", text)
     assert cli("run", "Toy-1", "--seeds", "0")[0] == 0, "the next command builds it again"
 
 

@@ -82,8 +82,8 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
 
 
 @pytest.mark.stress
-def test_nothing_that_a_killed_command_has_started_goes_on(tmp_path):
-    directory, pids = next(bugs(tmp_path / "bugs", 1, 0)), tmp_path / "pids"
+def test_nothing_that_a_killed_command_has_started_goes_on(tmp_path, shared):
+    directory, pids = next(bugs(tmp_path / "bugs", 1, 0)), shared / "pids"
     pids.mkdir()
     (directory / "buggy.py").write_text(
         f"import os, time\nopen(f'{pids}/{{os.getpid()}}', 'w').close()\ntime.sleep(60)\n"

@@ -45,14 +45,14 @@ def test_records_are_those_of_one_after_the_other(toy, tmp_path):
     assert parallel.verdict == serial.verdict
 
 
-def test_as_many_run_at_the_same_time_as_there_are_slots(toy, tmp_path):
-    meeting(toy, tmp_path / "notes", 4)
+def test_as_many_run_at_the_same_time_as_there_are_slots(toy, tmp_path, shared):
+    meeting(toy, shared / "notes", 4)
     assert toy.run(jobs=4).verdict.outcome == "REPRODUCED"
 
 
 def test_targets_are_in_their_order_whatever_ends_first(cli, toy):
     case = toy_config()["cases"]["only"]
-    slow = case | {"parameters": {"num_epoch": 4}}
+    slow = case | {"parameters": {"num_epoch": 4}, "records": 4}
     expectations = [
         item | {"value": 8} if "minus" not in item else item | {"value": 4} for item in case["expectations"]
     ]
@@ -62,21 +62,21 @@ def test_targets_are_in_their_order_whatever_ends_first(cli, toy):
     assert [line.split("]")[0] for line in err.splitlines()] == [f"[{n}/8" for n in range(1, 9)]
 
 
-def test_a_run_that_is_named_twice_is_done_once(toy, tmp_path):
-    meeting(toy, tmp_path / "notes", 1)
+def test_a_run_that_is_named_twice_is_done_once(toy, tmp_path, shared):
+    meeting(toy, shared / "notes", 1)
     session = toy.session(jobs=2, force=True)
-    first, second = session.run(session.catalog.select(["Toy-1", "Toy-1/only"]))
-    assert first.records == second.records and len(list((tmp_path / "notes").iterdir())) == 4
+    first, second = session.run([*session.catalog.select(["Toy-1"]), *session.catalog.select(["Toy-1/only"])])
+    assert first.records == second.records and len(list((shared / "notes").iterdir())) == 4
 
 
-def test_two_commands_over_one_results_folder_share_the_work(toy, tmp_path):
-    meeting(toy, tmp_path / "notes", 2)
+def test_two_commands_over_one_results_folder_share_the_work(toy, tmp_path, shared):
+    meeting(toy, shared / "notes", 2)
     command = [sys.executable, "-m", "runner", "run", toy.directory, "--seeds", "0,1,2", *PYTHON]
     options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     children = [subprocess.Popen([str(part) for part in command], **options) for _ in range(2)]
     ended = [(child.communicate(timeout=60), child.returncode) for child in children]
     assert [status for _, status in ended] == [0, 0], ended
-    assert len(list((tmp_path / "notes").iterdir())) == 6, "no run was done by both"
+    assert len(list((shared / "notes").iterdir())) == 6, "no run was done by both"
     tables = [out.splitlines()[1].split()[:3] for (out, _), _ in ended]
     assert tables == [["Toy-1/only", "REPRODUCED", "6"]] * 2
 
@@ -99,6 +99,7 @@ def test_gpus_are_dealt(cli, toy, monkeypatch):
         (("-j", "two"), "expected a number of at least 1"),
         (("--gpus", "0,0"), "expected different numbers"),
         (("--gpus", "0", "--device", "cpu"), "leave one of them out"),
+        (("--gpus", "3,7"), "--gpus: own (no torch) sees no GPU here; to use the CPU, leave it out"),
         (("--repeat", "0"), "expected a number of at least 1"),
     ],
 )
@@ -113,8 +114,8 @@ def test_mistakes_in_python_too(toy):
             toy.run(**wrong)
 
 
-def test_an_interrupt_stops_all_that_run(toy, tmp_path):
-    notes = tmp_path / "notes"
+def test_an_interrupt_stops_all_that_run(toy, tmp_path, shared):
+    notes = shared / "notes"
     meeting(toy, notes, 100)
     command = [sys.executable, "-m", "runner", "run", toy.directory, "-j", "4", *PYTHON]
     with subprocess.Popen([str(part) for part in command], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as program:
@@ -125,13 +126,13 @@ def test_an_interrupt_stops_all_that_run(toy, tmp_path):
         _, err = program.communicate(timeout=10)
     assert program.returncode == 130 and "Traceback" not in err and "interrupted" in err.splitlines()[-1]
     assert not [pid for pid in notes.iterdir() if Path("/proc", pid.name).exists()]
-    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [".claims"]
+    assert sorted(path.name for path in (tmp_path / "results").rglob("*")) == [".claims", ".directory", "Toy-1"]
 
 
 @pytest.mark.parametrize("what", ["save", "save_verdict"])
-def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, what):
+def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, what, shared):
     """A record is written by the thread that made it, a verdict by the main one, while other runs go on."""
-    meeting(toy, tmp_path / "notes", 100, ["fixed"])
+    meeting(toy, shared / "notes", 100, ["fixed"])
     case = toy_config()["cases"]["only"]
     first = case | {"variants": case["variants"] | {"fixed": {"script": "quick.py"}}}
     toy.write("quick.py", SCRIPT.replace("VALUE", "2"))
@@ -145,7 +146,7 @@ def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, wha
     with pytest.raises(ResultsError, match="no room"):
         toy.run(jobs=4)
     assert time.monotonic() - start < 15
-    assert not [pid for pid in (tmp_path / "notes").iterdir() if Path("/proc", pid.name).exists()]
+    assert not [pid for pid in (shared / "notes").iterdir() if Path("/proc", pid.name).exists()]
 
 
 def test_on_a_terminal_one_sees_what_runs(toy, tmp_path):

@@ -6,7 +6,12 @@ import subprocess
 import sys
 import threading
 
-from runner.files.locks import CLAIMS, LOCK, PREFIX, Scratch, sweep
+import pytest
+
+from runner.errors import ResultsError
+from runner.files.locks import CLAIMS, LOCK, PREFIX, Scratch, TemporaryFolder, sweep
+from runner.results.store import Store
+from runner.sandbox.limits import Limits, own_folder
 
 HOLD = """
 import sys, time
@@ -76,3 +81,34 @@ def test_a_lock_without_a_folder_is_removed_too(tmp_path):
     (tmp_path / f"{PREFIX}abc{LOCK}").write_text("")
     sweep(tmp_path)
     assert names(tmp_path) == []
+
+
+def test_a_folder_can_be_removed_before_its_object_ends(tmp_path):
+    folder = TemporaryFolder(tmp_path, PREFIX)
+    (folder.path / "file").write_text("x")
+    folder.remove()
+    assert names(tmp_path) == []
+    folder.remove()
+
+
+def test_a_folder_in_the_place_of_the_claims_is_named(tmp_path):
+    (tmp_path / CLAIMS).mkdir()
+    with pytest.raises(ResultsError, match="claims: is a folder, expected a file; remove it"):
+        Store(tmp_path).scratch  # noqa: B018
+    assert names(tmp_path) == [CLAIMS]
+
+
+def test_the_temporary_folder_of_a_program_goes_with_the_folder_that_notes_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    work = TemporaryFolder(tmp_path, PREFIX)
+    with own_folder({}, Limits(scratch=work.path)) as (folder, _):
+        folder.mkdir()
+        assert names(work.path) == [folder.name] and folder.parent == tmp_path
+        (work.path / "tb-other").touch()
+        (tmp_path / "tb-other").mkdir()
+        work.remove()
+        assert names(tmp_path) == ["tb-other"]
+    work = TemporaryFolder(tmp_path, PREFIX)
+    with own_folder({}, Limits(scratch=work.path)) as (folder, _):
+        pass
+    assert names(work.path) == []

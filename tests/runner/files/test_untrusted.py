@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from support.checks import overhead
 from support.checks import record as check
+from support.paths import ROOT
 from support.toy import toy_config
 
-from evaluation.scoring.scores import outcomes
 from evaluation.store import Evaluations
 from runner.authoring.validate import problems
 from runner.bugs.catalog import load_bug
@@ -216,11 +216,15 @@ def test_a_name_that_leads_elsewhere(cli, stranger, path, name):
 
 
 def test_the_site_is_no_file_of_the_machine(whole):
-    """validate counts the lines of the bug's own scripts only."""
+    """validate counts the lines of the bug's own scripts and of installed packages only."""
     (whole.directory / "data.bin").write_bytes(b"\xff\xfe")
-    for name in ("/etc/passwd", "../../../secret.py", "data.bin"):
+    for name in ("/etc/passwd", "../../../secret.py"):
         whole.configure(site={"file": name, "line": 10_000, "api": "x"})
         assert problems(whole.directory, whole.root) == []
+    whole.configure(site={"file": "data.bin", "line": 10_000, "api": "x"})
+    assert problems(whole.directory, whole.root) == [
+        "site.file is 'data.bin', no script of the bug, nor a path in a package"
+    ]
 
 
 def changed(**changes):
@@ -463,7 +467,8 @@ def test_records_of_a_script_are_no_link_to_another_place(toy, tmp_path):
 
 
 def test_curves_of_what_is_no_number(cli, toy, record):
-    record.write_text(record.read_text().replace('"epoch": 1', '"epoch": "one"'))
+    metrics = [{"epoch": "one", "accuracy": 1}]
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"metrics": metrics, "metrics_digest": None}))
     status, out, err = cli("figures", "Toy-1", "--from", "results", "--results", toy.results)
     assert status == 0 and "summary.png" in out
     assert err.startswith("trainbugs: Toy-1/only: no curves: cannot be drawn: ") and len(err.splitlines()) == 1
@@ -472,7 +477,10 @@ def test_curves_of_what_is_no_number(cli, toy, record):
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"detector": "other"}, "there is no detector.json of 'other'"),
+        ({"detector": "other"}, "its record belongs to other/none/B/one/buggy-0.json; move the file away"),
+        ({"seed": 1}, "its record belongs to d/none/B/one/buggy-1.json"),
+        ({"detector": "\x1b[2J"}, "detector: is "),
+        ({"bug": ".."}, "bug: is '..'"),
         ({"kind": "best"}, "kind: is 'best', expected one of buggy, control, fixed"),
         ({"trigger": "5"}, "trigger: is '5'"),
         ({"trigger": 10**30}, "trigger: is 1000"),
@@ -482,19 +490,50 @@ def test_curves_of_what_is_no_number(cli, toy, record):
     ],
 )
 def test_an_evaluation_of_a_stranger(tmp_path, changes, words):
-    folder = Evaluations(tmp_path)
+    folder = described(tmp_path)
     path = folder.save(check())
+    folder.save(check("fixed"))
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    with pytest.raises(ResultsError, match=words):
-        outcomes(folder.read().checks, {})
+    found = folder.read()
+    assert [record.kind for record in found.checks] == ["fixed"], "the others are there"
+    assert len(found.problems) == 1 and found.problems[0].startswith(f"{path}: ") and words in found.problems[0]
+    assert found.problems[0].isprintable()
 
 
-@pytest.mark.parametrize("seconds", [[], [0.0], [-1.0], ["x"], [True]])
+def described(root):
+    """A results folder with the description of the detector d."""
+    (root / "d").mkdir()
+    shutil.copy(ROOT / "detectors" / "loss-rules" / "detector.json", root / "d")
+    return Evaluations(root)
+
+
+@pytest.mark.parametrize("description", [None, "{", '{"schema": 1}'])
+def test_records_beside_no_description_of_their_detector(tmp_path, description):
+    folder = Evaluations(tmp_path)
+    for each in (check(), check(detector="other")):
+        folder.save(each)
+    shutil.copy(ROOT / "detectors" / "loss-rules" / "detector.json", tmp_path / "other")
+    if description:
+        (tmp_path / "d" / "detector.json").write_text(description)
+    found = folder.read()
+    assert [record.detector for record in found.checks] == ["other"] and list(found.rules) == ["other"]
+    assert len(found.problems) == 1 and found.problems[0].startswith(f"{tmp_path / 'd' / 'detector.json'}: ")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_a_record_of_a_check_that_is_no_plain_file(tmp_path, make):
+    folder = described(tmp_path)
+    path = folder.save(check())
+    replace(path, make)
+    assert folder.read().problems == (f"{path}: not a record of an evaluation: is no plain file",)
+
+
+@pytest.mark.parametrize("seconds", [[], [0.0], [1e-9], [-1.0], ["x"], [True]])
 @pytest.mark.parametrize("name", ["bare", "watched"])
 def test_timings_of_a_stranger(tmp_path, name, seconds):
-    folder = Evaluations(tmp_path)
+    folder = described(tmp_path)
     path = folder.save(overhead((1.0,), (2.0,)))
     assert folder.read().overheads[0].watched == (2.0,)
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: seconds}))
-    with pytest.raises(ResultsError, match=name):
-        folder.read()
+    found = folder.read()
+    assert not found.overheads and len(found.problems) == 1 and f"{name}" in found.problems[0]

@@ -324,6 +324,14 @@ def test_csv_is_the_table(store, tmp_path):
     assert told["bug"].value_counts().to_dict() == {"Toy-1": 3, "Toy-2": 3, "Toy-3": 1}, "also a run without records"
 
 
+def test_csv_moves_no_cursor_of_a_terminal(cli, store, monkeypatch, tmp_path):
+    store.save(replace(RECORD, bug="Toy-2", metrics=({"text\x1b[1A": "\x1b[2J\ttab"},)))
+    assert "\x1b[2J\ttab" in cli("results", "--csv", "-")[1], "another program gets what is there"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    out = cli("results", "--csv", "-")[1]
+    assert "\\x1b[2J\ttab" in out and "metric.text\\x1b[1A" in out and "\x1b" not in out and out.count("\n") == 5
+
+
 def test_csv_holds_one_record_at_a_time(store, tmp_path):
     alive, most = set(), []
 

@@ -98,11 +98,10 @@ def test_a_limit_is_above_zero():
 
 def test_list_filters_on_the_command_line(cli, toy):
     assert "Toy-1/only" in cli("list", "--label", "user code", "--needs", "none")[1]
-    assert "Toy-1/only" not in cli("list", "--label", "compiler")[1]
     toy.configure(title="A toy | one")
     page = cli("list", "--markdown")[1]
     assert page.startswith("# The bugs\n\n1 bugs with 1 cases; where the fault is: user code 1.\n")
-    row = "| [Toy-1](../bugs/Toy-1/README.md) | A toy \\| one | user code | toy | `only` (-) |"
+    row = "| [Toy-1](../bugs/Toy-1/README.md) | A toy \\| one | user code | original | toy | `only` (-) |"
     assert page.splitlines()[-1] == row
     toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
     assert "(retired) A toy |" in cli("list", "--markdown")[1]
@@ -135,7 +134,9 @@ def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_envir
     assert status == 0 and str(directory / "config.json") in out and toy.catalog.bug("New-2").environment == "toy"
     status, out, _ = cli("validate", "New-2")
     assert status == 1 and "README.md: still TODO: lines 1, 3" in out and "the variants have the same script" in out
-    assert "expected/only has 0 of 6 runs" in out and len(out.splitlines()) == 7
+    assert "expected/only has 0 of 6 runs" in out and len(out.splitlines()) == 11
+    assert all(f"labels.{name} is missing; expected one of " in out for name in ("cause", "effect", "stage"))
+    assert "case only has no `records`, the number of records of a whole run\n" in out
     for path in directory.iterdir():
         path.write_text(path.read_text().replace("TODO", "done"))
     script = (directory / "buggy.py").read_text()
@@ -176,6 +177,16 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
     [
         (["new", "Toy-1", "--environment", "toy"], "is there already"),
         (["new", "../x", "--environment", "toy"], "'../x' is no ID"),
+        (["new", "slurm", "--environment", "toy"], "'slurm' is taken, for a folder of results; choose another ID"),
+        (["list", "--label", "compiler"], "no case fits --label 'compiler'; `trainbugs list` shows all"),
+        (["list", "--label", "["], "no case fits --label '['; `trainbugs list` shows all"),
+        (["list", "--label", "compilr", "--json"], "no case fits --label 'compilr' (did you mean compiler"),
+        (["list", "--label", "facter"], "no case fits --label 'facter' (did you mean factor"),
+        (["list", "--needs", "bogus"], "no case fits --needs 'bogus' (expected one of none);"),
+        (
+            ["list", "--needs", "gpu", "--max-seconds", "3", "--markdown"],
+            "--needs 'gpu' (expected one of none) and --max",
+        ),
         (["new", "New-1", "--environment", "x"], "no environment 'x'; expected one of toy"),
         (["new", "New-1", "--environment", "toy", "--directory", "/proc/none"], "cannot be written"),
         (["run"], "or all of them by --all"),

@@ -12,7 +12,8 @@ from plots import style
 from plots.figures import draw_maps
 from plots.versions import draw_versions
 from runner.authoring.validate import problems
-from runner.environments import builder, spec
+from runner.environments import install, spec
+from runner.environments.install import Installation
 from runner.errors import UsageError
 from runner.execution.execute import NOTHING
 from runner.results.expected import version_records
@@ -142,12 +143,12 @@ def test_only_pinned_and_committed_runs_are_kept_and_stale_ones_go(toy, second):
 def test_what_is_not_to_be_kept_stays_out_of_the_cache(toy, second, monkeypatch):
     calls = []
 
-    def run_uv(arguments, *rest):
+    def run_uv(self, arguments):
         calls.append(arguments)
         return NOTHING if "--offline" not in arguments else replace(NOTHING, returncode=1)
 
-    monkeypatch.setattr(builder, "_run_uv", run_uv)
-    monkeypatch.setattr(builder, "_verify", lambda *rest: 1 / 0)
+    monkeypatch.setattr(Installation, "_run_uv", run_uv)
+    monkeypatch.setattr(install, "file_hashes", lambda folder: 1 / 0)
     for remove_after in (False, True):
         with pytest.raises(ZeroDivisionError):
             make(toy, pattern="toy", remove_after=remove_after)

@@ -19,8 +19,8 @@ _P('COUNT').write_text(' '.join(_left[1:]))
 """
 
 
-def flaky(toy, tmp_path, factors, variant="fixed"):
-    count = tmp_path / "count"
+def flaky(toy, shared, factors, variant="fixed"):
+    count = shared / "count"
     count.write_text(factors)
     toy.write(f"{variant}.py", FLAKY.replace("COUNT", str(count)) + SCRIPT.replace("VALUE", "float(_left[0])"))
 
@@ -37,8 +37,8 @@ def test_the_same_every_time_is_stable(cli, toy):
     assert len(list(Path("results").rglob("*-r2.json"))) == len(list(Path("results").rglob("*-r3.json"))) == 4
 
 
-def test_now_so_and_now_so_is_flaky_and_stays_it(cli, toy, tmp_path):
-    flaky(toy, tmp_path, "2 1 2 2")
+def test_now_so_and_now_so_is_flaky_and_stays_it(cli, toy, shared):
+    flaky(toy, shared, "2 1 2 2")
     status, out, _ = cli("run", "Toy-1", "--repeat", "4", "--seeds", "0", *PYTHON)
     assert status == 1 and "NOT REPRODUCED" in out.splitlines()[1]
     assert "flaky: REPRODUCED 3 of 4 times, NOT REPRODUCED 1, spread 3" in out and "fixed is higher by 3" in out
@@ -49,8 +49,8 @@ def test_now_so_and_now_so_is_flaky_and_stays_it(cli, toy, tmp_path):
     assert (said["verdict"], said["repeats"]["label"], len(said["runs"])) == ("NOT REPRODUCED", "flaky", 8)
 
 
-def test_a_verdict_may_be_stable_though_numbers_vary(toy, tmp_path):
-    flaky(toy, tmp_path, "1 1.5 1.2", "buggy")
+def test_a_verdict_may_be_stable_though_numbers_vary(toy, shared):
+    flaky(toy, shared, "1 1.5 1.2", "buggy")
     toy.write("fixed.py", SCRIPT.replace("VALUE", "2"))
     config = json.loads((toy.directory / "config.json").read_text())
     config["cases"]["only"]["expectations"][1] |= {"op": ">=", "value": 1}
@@ -60,15 +60,15 @@ def test_a_verdict_may_be_stable_though_numbers_vary(toy, tmp_path):
     assert outcome.repeatability.spread == 1.5
 
 
-def test_a_crash_in_one_repeat_makes_it_invalid(toy, tmp_path):
-    flaky(toy, tmp_path, "2 crash 2")
+def test_a_crash_in_one_repeat_makes_it_invalid(toy, shared):
+    flaky(toy, shared, "2 crash 2")
     outcome = toy.run(repeat=3, seeds=(0,))
     assert (outcome.verdict.outcome, exit_status([outcome])) == ("INVALID", 2)
     assert outcome.verdict.reason.startswith("flaky: REPRODUCED 2 of 3 times, INVALID 1; ")
 
 
-def test_one_variant_can_be_repeated(toy, tmp_path):
-    flaky(toy, tmp_path, "1 9", "buggy")
+def test_one_variant_can_be_repeated(toy, shared):
+    flaky(toy, shared, "1 9", "buggy")
     outcome = toy.run("Toy-1/only/buggy", repeat=2, seeds=(0,))
     assert outcome.verdict.outcome is None and outcome.verdict.failed
     assert outcome.repeatability.text == "all checks hold 1 of 2 times, some checks fail 1"

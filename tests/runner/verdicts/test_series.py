@@ -41,7 +41,7 @@ def test_largest_drop_of_a_rising_or_single_sequence():
     [
         (Series("w"), "'w' is missing in record 1 of variant buggy"),
         (Series("v", {"mode": "c"}), "no record of variant buggy has mode = 'c'"),
-        (Series("v", {"mode": "b"}, "fixed", {}), "1 values cannot be subtracted from 2"),
+        (Series("v", {"mode": "b"}, "fixed", {}), "'v': 1 value minus 2 values: if config.json"),
         (Series("mode", minus="fixed"), "cannot be subtracted"),
         (Series("p"), "expected one value in each record"),
     ],

@@ -57,7 +57,23 @@ def test_list_and_info(document, cli):
     assert (status, err) == (0, "") and bugs == [document("info", "Toy-1")[1]]
     assert bugs[0]["site"]["line"] == 9 and bugs[0]["cases"][0]["id"] == "Toy-1/only"
     assert bugs[0]["affected"] is None and '"timeout_s": 20,' in cli("list", "--json")[1]
-    assert document("list", "--label", "compiler")[1] == []
+    assert bugs[0]["labels"]["cause"] == "wrong logic" and bugs[0]["provenance"]["derived_from"][0]["licence"] == "MIT"
+    assert bugs[0]["cases"][0]["provenance"] == bugs[0]["provenance"]
+    status, out, err = cli("list", "--label", "compiler", "--json")
+    assert (status, out) == (2, "") and "no case fits" in err
+
+
+def test_numbers_of_bugs(document, cli, tmp_path):
+    status, rows, err = document("list", "--stats")
+    assert (status, err) == (0, "") and {row["list"] for row in rows} == {"cause", "effect", "stage", "realism"}
+    assert [tuple(row.values()) for row in rows if row["bugs"]] == [
+        ("cause", "wrong logic", "user code", 1),
+        ("effect", "poor model", "user code", 1),
+        ("stage", "data", "user code", 1),
+        ("realism", "original", "user code", 1),
+    ]
+    status, out, err = cli("list", "--stats", "--json", "--out", tmp_path / "a.png")
+    assert strict(out) == rows and err == f"figure: {tmp_path / 'a.png'}\n" and (tmp_path / "a.png").is_file()
 
 
 def test_run(document, toy, tmp_path):

@@ -23,6 +23,7 @@ from support.toy import Toy, toy_config
 
 from evaluation.store import Evaluations
 from runner.files.atomic import write_json
+from runner.files.untrusted import printable_lines
 from trainbugs import api
 from trainbugs.cli.main import main
 
@@ -141,11 +142,13 @@ class Adapter:
         streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
         with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
             status = main([str(argument) for argument in arguments])
-        said = streams[1].buffer.getvalue().decode()
+        shown, said = (stream.buffer.getvalue().decode() for stream in streams)
         assert status in (0, 1, 2), arguments
         assert status < 2 or said
         assert len(said.splitlines()) <= 3 and "Traceback" not in said, said
         assert all(len(line) < 2_000 for line in said.splitlines()), said
+        for text in (shown, said) if "--csv" not in arguments else (said,):
+            assert text == printable_lines(text), arguments
         return status
 
 

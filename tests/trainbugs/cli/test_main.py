@@ -13,13 +13,16 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from support.meeting import meanwhile
 from support.processes import is_alive, wait_until
 from support.records import as_pinned
 from support.toy import OWN_PYTHON, PYTHON, SCRIPT, alone, toy_config
 
 from runner.files.locks import CLAIMS
 from runner.results.index import INDEX
+from runner.results.store import OWNER
 from runner.session.promote import promote_runs
+from trainbugs import interrupts
 
 
 def test_list_and_info(cli):
@@ -27,6 +30,55 @@ def test_list_and_info(cli):
     assert status == 0 and " ".join(out.splitlines()[1].split()) == "Toy-1/only - The one case user code toy -"
     status, out, _ = cli("info", "Toy-1")
     assert status == 0 and "expected of buggy: buggy stays low" in out and "buggy.py:9, print" in out
+
+
+def test_info_says_what_the_scripts_are_derived_from(cli, toy):
+    out = cli("info", "Toy-1")[1]
+    assert "classes      cause: wrong logic, effect: poor model, stage: data\n" in out
+    assert "realism      original: Nothing differs.\n" in out and out.count("realism") == 1
+    assert "derived from https://example.org/toy (a child; licence: MIT)\n" in out
+    cases = toy_config()["cases"]
+    cases["only"]["provenance"] = toy_config()["provenance"] | {"realism": "adapted"}
+    labels = {"location": "user code", "root_cause": "a factor", "symptom": "low values"}
+    toy.configure(cases=cases, labels=labels, provenance=None)
+    out = cli("info", "Toy-1")[1]
+    assert "classes      -\n" in out and "\nrealism      -\n" in out and "\n  realism      adapted: Nothing" in out
+
+
+def test_the_page_of_bugs_says_how_near_each_program_is(cli, toy):
+    cases = toy_config()["cases"]
+    cases["other"] = cases["only"] | {"provenance": toy_config()["provenance"] | {"realism": "re-created"}}
+    toy.configure(cases=cases)
+    assert "| user code | original, re-created | toy |" in cli("list", "--markdown")[1]
+    toy.configure(provenance=None)
+    assert "| user code | - | toy |" in cli("list", "--markdown")[1]
+
+
+def test_bugs_are_counted(cli, toy, tmp_path):
+    status, out, err = cli("list", "--stats")
+    assert (status, err) == (
+        0,
+        "",
+    ) and "wrong logic           1          .          .         .        .         1" in out
+    assert [line.split()[0] for line in out.splitlines() if line.isupper() or line[:1].isupper()] == [
+        *("CAUSE", "EFFECT", "STAGE", "REALISM"),
+    ]
+    assert out.count("\nall ") == 4
+    status, out, _ = cli("list", "--stats", "--out", tmp_path / "new" / "a.svg")
+    assert status == 0 and out.endswith("a.svg\n") and (tmp_path / "new" / "a.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--out", "a.png"], "--out a.png: expected a .png, .pdf or .svg, together with --stats"),
+        (["--stats", "--out", "a.txt"], "--out a.txt: expected a .png"),
+        (["--stats", "--markdown"], "--stats and --markdown exclude each other"),
+    ],
+)
+def test_bugs_are_not_counted(cli, arguments, words):
+    status, out, err = cli("list", *arguments)
+    assert (status, out) == (2, "") and words in err
 
 
 def test_bugs_outside_of_the_catalogue(cli, toy, tmp_path):
@@ -127,6 +179,11 @@ def test_invalid_wins_over_not_reproduced(cli, toy, tmp_path):
     assert cli("run", other, "Toy-1", *OWN_PYTHON)[0] == 2
 
 
+def test_variants_that_are_named_one_by_one_get_the_verdict_of_their_case(cli):
+    status, out, _ = cli("run", "Toy-1/only/fixed", "Toy-1/only/buggy", *OWN_PYTHON)
+    assert status == 0 and [line.split()[:3] for line in out.splitlines()[1:2]] == [["Toy-1/only", "REPRODUCED", "4"]]
+
+
 def test_run_one_variant_gives_no_verdict(cli, toy):
     status, out, _ = cli("run", "Toy-1/only/fixed", *OWN_PYTHON)
     assert status == 0 and "no verdict: both variants are needed" in out
@@ -193,7 +250,7 @@ def test_env(cli, toy, toy_environment):
 def test_checkout(cli, toy_environment):
     status, out, error = cli("checkout", "Toy-1", "copy", "--blind")
     assert status == 0 and "Toy-1/only/buggy: cd copy && python3 program" in out
-    assert error == "toy is not built here (`trainbugs env build`): python3 has to have its packages\n"
+    assert error == "toy is not built here (`trainbugs env build toy`): python3 has to have its packages\n"
     assert cli("env", "build", "toy")[0] == 0
     status, out, error = cli("checkout", "Toy-1", "other")
     assert (status, error) == (0, "") and re.search(r"cd other && /\S+/toy-\S+/bin/python buggy.py only.json", out)
@@ -245,15 +302,14 @@ def test_a_results_folder_that_cannot_be_made(cli, tmp_path):
     assert status == 2 and "cannot be written: Not a directory; name a folder with room by --results" in err
 
 
-def test_what_was_computed_before_an_error_is_kept(cli, toy):
-    """A script moves the results folder away and puts a file in its place: the second record cannot be written."""
-    toy.write(
-        "fixed.py",
-        "from pathlib import Path\n"
-        "results = next(path for path in Path.cwd().parents if path.name == 'results')\n"
-        "results.rename(results.with_name('moved'))\n"
-        "results.write_text('')\n",
-    )
+def test_what_was_computed_before_an_error_is_kept(cli, toy, shared):
+    """The results folder is moved away, and a file is put in its place: the second record cannot be written."""
+
+    def spoil():
+        Path("results").rename("moved")
+        Path("results").write_text("")
+
+    toy.write("fixed.py", meanwhile(shared, spoil))
     status, out, err = cli("run", "Toy-1", "--seeds", "0", *OWN_PYTHON)
     assert (status, out) == (2, "") and "cannot be written" in err.splitlines()[-1]
     kept = list(Path("moved").rglob("buggy-seed0-*.json"))
@@ -338,17 +394,20 @@ def test_figures_that_cannot_be_written_change_no_verdict(cli, tmp_path):
     assert status == 0 and "REPRODUCED" in out and "cannot be written" in err
 
 
-def test_nohup_is_respected(toy):
+def test_nohup_is_respected(toy, shared):
     ignore = "import signal, sys; signal.signal(1, signal.SIG_IGN); "
     ignore += "from trainbugs.cli.main import main; sys.exit(main())"
-    toy.write("fixed.py", "import os, signal\nos.kill(os.getppid(), signal.SIGHUP)\n" + SCRIPT.replace("VALUE", "2"))
+    parent = shared / "parent"
+    tell = f"import os\nfrom pathlib import Path\nPath({str(parent)!r}).write_text(str(os.getppid()))\n"
+    hang_up = meanwhile(shared, lambda: os.kill(int(parent.read_text()), signal.SIGHUP))
+    toy.write("fixed.py", tell + hang_up + SCRIPT.replace("VALUE", "2"))
     arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *OWN_PYTHON]
     subprocess.run([sys.executable, "-c", ignore, *arguments], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing_half_done(toy, tmp_path, number):
-    ready = tmp_path / "pids"
+def test_an_interrupt_leaves_nothing_half_done(toy, shared, number):
+    ready = shared / "pids"
     toy.write(
         "fixed.py",
         "import os, subprocess, sys, time\n"
@@ -365,10 +424,111 @@ def test_an_interrupt_leaves_nothing_half_done(toy, tmp_path, number):
     assert program.returncode == 130 and time.monotonic() - start < 5
     assert "interrupted; finished runs are kept" in err and "Traceback" not in err
     assert not [pid for pid in map(int, ready.read_text().split()) if is_alive(pid)]
-    files = [path for path in toy.results.rglob("*") if path.is_file() and path.name not in (CLAIMS, INDEX)]
+    files = [path for path in toy.results.rglob("*") if path.is_file() and path.name not in (CLAIMS, INDEX, OWNER)]
     assert sorted(path.suffix for path in files) == [".json", ".stderr", ".stdout"]
     assert json.loads(next(toy.results.rglob("buggy-seed0-*.json")).read_text())["status"] == "ok"
-    assert {path.name for path in toy.results.rglob(".*")} == {CLAIMS, INDEX}
+    assert {path.name for path in toy.results.rglob(".*")} == {CLAIMS, INDEX, OWNER}
+
+
+def test_more_interrupts_do_not_break_off_what_the_first_one_began(toy, shared):
+    """Whoever presses Ctrl-C again and again, gets the same."""
+    ready = shared / "pid"
+    toy.write("buggy.py", f"import os, time\nopen({str(ready)!r}, 'w').write(f'{{os.getpid()}}\\n')\ntime.sleep(60)\n")
+    arguments = ["run", str(toy.directory), "--seeds", "0", "--results", str(toy.results), *OWN_PYTHON]
+    with subprocess.Popen([sys.executable, "-m", "runner", *arguments], stderr=subprocess.PIPE, text=True) as program:
+        assert wait_until(lambda: ready.exists() and ready.read_text().endswith("\n"), 60)
+        for number in (signal.SIGINT, signal.SIGTERM) * 20:
+            program.send_signal(number)
+            time.sleep(0.01)
+        _, err = program.communicate(timeout=30)
+    assert program.returncode == 130 and err.count("interrupted; finished runs are kept") == 1
+    assert "Traceback" not in err and "Exception ignored" not in err
+    assert not is_alive(int(ready.read_text()))
+
+
+def heard(number):
+    try:
+        signal.raise_signal(number)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def test_a_request_to_end_is_heard_again_after_a_while(monkeypatch):
+    interrupts.install()
+    try:
+        assert heard(signal.SIGTERM) and not heard(signal.SIGINT)
+        later = time.monotonic() + interrupts.QUIET_S
+        monkeypatch.setattr(time, "monotonic", lambda: later)
+        assert heard(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_a_working_directory_that_was_removed(toy, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    arguments = ["run", str(toy.directory), *OWN_PYTHON]
+    program = "import os, sys; os.rmdir(os.getcwd()); from trainbugs.cli.main import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, cwd=gone, check=False
+    )
+    told = "trainbugs: the working directory is not there any more; change to another one\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+@pytest.mark.parametrize(
+    "error, words",
+    [
+        (
+            PermissionError(13, "Permission denied", "/data/x"),
+            "/data/x: Permission denied; expected what you may read and write, see its permissions",
+        ),
+        (NotADirectoryError(20, "Not a directory", "/data/x/y"), "/data/x/y: Not a directory"),
+        (IsADirectoryError(21, "Is a directory", "a\nb"), "'a\\nb': Is a directory"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (MemoryError(), "there is not enough memory; see `ulimit -v`, and the limit of the batch job"),
+        (RuntimeError("can't start new thread"), "there is not enough memory;"),
+        (ImportError("libstdc++.so.6: failed to map segment from shared object"), "there is not enough memory;"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(cli, monkeypatch, error, words):
+    def refuse():
+        raise error
+
+    monkeypatch.setattr("trainbugs.cli.main.discard", lambda stream: None)
+    monkeypatch.setattr("trainbugs.api.load", refuse)
+    status, out, err = cli("list")
+    assert (status, out) == (2, "") and err.startswith(f"trainbugs: {words}") and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a mistake of ours"), ImportError("cannot import name 'x'")])
+def test_a_mistake_of_ours_is_not_called_a_lack_of_memory(cli, monkeypatch, error):
+    def fail():
+        raise error
+
+    monkeypatch.setattr("trainbugs.api.load", fail)
+    with pytest.raises(type(error), match=str(error)):
+        cli("list")
+
+
+def test_little_memory_is_enough_for_small_files(cli, toy):
+    """Reading takes memory for what there is, not for the largest file that is allowed."""
+    toy.run(seeds=(0,))
+    (toy.results / INDEX).unlink()
+    arguments = f"{sys.executable} -m runner results --results {toy.results}"
+    done = subprocess.run(["bash", "-c", f"ulimit -v 100000; {arguments}"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 3)
+
+
+def test_scores_are_written_though_the_reader_goes_away(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "runner", "scores", "api-sequence", "--out", str(tmp_path)]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "scores.json").exists() and (tmp_path / "matrix.png").exists()
 
 
 def test_drift_is_shown(cli, toy):

@@ -1,0 +1,66 @@
+"""Checks of the expectations by the committed records: they hold, and tell the variants apart. Nothing is run."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from runner.bugs.model import VARIANTS, Case, Line
+from runner.errors import MeasureError
+from runner.results.record import RunRecord
+from runner.verdicts.series import select, values
+from runner.verdicts.verdict import NOT_REPRODUCED, REPRODUCED, Check, unjudged, verify
+from runner.verdicts.whole import flaw
+
+
+def check_verdicts(case: Case, records: Sequence[RunRecord]) -> Iterator[str]:
+    """The records say REPRODUCED, and NOT REPRODUCED with the records of one variant in the place of the other's.
+
+    A benign case is left out of the second. Records that are not of whole runs are judged by nobody.
+    """
+    if unjudged(case) or any(flaw(case, record) for record in records):
+        return
+    verdict = verify(case, records)
+    yield from _failures(case, verdict.checks)
+    if verdict.outcome != REPRODUCED or case.benign:
+        return
+    for there in VARIANTS:
+        place = next(variant for variant in VARIANTS if variant != there)
+        own = [record for record in records if record.variant == there]
+        swapped = verify(case, [*own, *(replace(record, variant=place) for record in own)])
+        if swapped.outcome != NOT_REPRODUCED:
+            yield (
+                f"case {case.name}: with the expected {there} records in the place of the {place} ones it is "
+                f"{swapped.outcome} ({swapped.reason}), expected {NOT_REPRODUCED}: no expectation tells them apart"
+            )
+
+
+def _failures(case: Case, checks: Iterable[Check]) -> Iterator[str]:
+    """A line for each expectation that fails: of the first seed with which it does."""
+    seen = set()
+    for check in checks:
+        if check.holds or id(check.expectation) in seen:
+            continue
+        seen.add(id(check.expectation))
+        verb = "does not hold of" if check.holds is False else "cannot be decided by"
+        said = f"{check.expectation.statement!r} {verb} the expected records: {check.of}: {check.explanation}"
+        yield f"case {case.name}: {said}; mend config.json, or make the records anew"
+
+
+def check_lines(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
+    """Every metric that a figure of curves names is in the records."""
+    records = list(records)
+    panels = () if case.plot.heatmap else case.plot.panels
+    for number, line in [(number, line) for number, panel in enumerate(panels) for line in panel.lines]:
+        problem = next(_lack(case, line, records), None)
+        if problem:
+            yield f"case {case.name}: plot.panels[{number}], line {line.label!r}: {problem}"
+
+
+def _lack(case: Case, line: Line, records: Sequence[RunRecord]) -> Iterator[str]:
+    for record in records:
+        own = {each.variant: each.metrics for each in records if each.seed == record.seed}
+        try:
+            select(case.plot.x, line.where, record.metrics, record.variant)
+            values(line, record.variant, own)
+        except MeasureError as error:
+            yield f"seed {record.seed}: {error}"

@@ -1,0 +1,48 @@
+"""Numbers of bugs by the closed lists of their labels: for each list, its entries by location."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from runner.bugs.model import Bug
+from runner.bugs.taxonomy import LISTS, REALISM
+
+# What is counted where a bug says nothing.
+NOT_SAID = "not said"
+
+ROWS: Mapping[str, tuple[str, ...]] = {
+    **{name: LISTS[name] for name in ("cause", "effect", "stage")},
+    "realism": REALISM,
+}
+# List -> entry -> location -> bugs.
+Numbers = Mapping[str, Mapping[str, Mapping[str, int]]]
+
+
+def count(bugs: Iterable[Bug]) -> Numbers:
+    """The numbers of bugs that are not retired: by cause, effect, stage and realism, each by location.
+
+    Entries that no bug has are there with zeros: they are what is lacking. A bug whose cases differ in realism is
+    counted once, by its first case.
+    """
+    active = [bug for bug in bugs if bug.retired is None]
+    counted = {name: _pairs(active, name) for name in ROWS}
+    return {
+        name: {entry: {place: found[entry, place] for place in LISTS["location"]} for entry in _entries(name, found)}
+        for name, found in counted.items()
+    }
+
+
+def _pairs(bugs: Iterable[Bug], name: str) -> Counter[tuple[str, str]]:
+    return Counter((_entry(bug, name), bug.labels.location) for bug in bugs)
+
+
+def _entries(name: str, found: Counter[tuple[str, str]]) -> Iterator[str]:
+    yield from ROWS[name]
+    if any(entry == NOT_SAID for entry, _ in found):
+        yield NOT_SAID
+
+
+def _entry(bug: Bug, name: str) -> str:
+    if name != "realism":
+        return getattr(bug.labels, name) or NOT_SAID
+    first = next(iter(bug.cases.values())).provenance
+    return first.realism if first else NOT_SAID

@@ -1,0 +1,98 @@
+"""Checks of built environments: a quick one before anything runs in them, and a thorough one of every file."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from runner.environments import interpreter, manifest, wheels
+from runner.environments.interpreter import Interpreter, probe
+from runner.environments.spec import Built, Environment, normal
+from runner.errors import EnvironmentBuildError, ProcessError
+from runner.files.untrusted import UnsafeError
+
+# Named in a message; the others are counted.
+MAX_NAMED = 3
+
+
+def changed(built: Built) -> str | None:
+    """How a build has changed since it was made, in words, as far as its manifest and its Python's version tell.
+
+    None where it has not. Nothing of the build is run before all its files have been compared.
+    """
+    found = manifest.changes(built.directory) or _other_python(built)
+    if not found:
+        return None
+    more = f" (and {len(found) - 1} more differences)" if found[1:] else ""
+    return f"environment {built.environment.name} was changed: {found[0]}{more}"
+
+
+def problems(built: Built) -> list[str]:
+    """What is wrong with a build: it was changed, torch does not import, a package is missing or has another version.
+
+    What the files hold is not read. Nothing runs in a build that was changed.
+    """
+    return _some(manifest.changes(built.directory)) or _other_python(built) or _misbehaviour(built)
+
+
+def all_problems(built: Built) -> list[str]:
+    """Like `problems`; and every file is read, and compared with its hash at the build and with its wheel's RECORD."""
+    if not built.listed:
+        return ["built by an earlier trainbugs, without a manifest of its files"]
+    listed = manifest.changes(built.directory) or _contents(built)
+    return _some(listed) or _other_python(built) or _misbehaviour(built)
+
+
+def differences(environment: Environment, interpreter: Interpreter) -> list[str]:
+    """How an interpreter differs from the lock; a local version label (2.2.2+cpu) is not a difference."""
+    installed = {normal(name): version for name, version in interpreter.packages.items()}
+    torch = environment.pins.get("torch")
+    wrong = [
+        f"{package} is {installed.get(package, 'missing')}, expected {version}"
+        for package, version in environment.pins.items()
+        if _public(installed.get(package)) != version and not package.startswith(("nvidia-", "triton"))
+    ]
+    if torch and _public(interpreter.torch) != torch:
+        wrong.append(f"imported torch is {interpreter.torch}, expected {torch}")
+    if interpreter.python.split(".")[:2] != environment.python.split(".")[:2]:
+        wrong.append(f"Python is {interpreter.python}, expected {environment.python}")
+    return wrong
+
+
+def _contents(built: Built) -> list[str]:
+    try:
+        hashes = manifest.file_hashes(built.directory)
+        return manifest.contents(built.directory, hashes) or [
+            str(item)
+            for item in wheels.wrong(built.directory, hashes, compiled=True)
+            if item.path not in built.misrecorded
+        ]
+    except OSError as error:
+        return [f"{error.filename} cannot be read: {error.strerror}"]
+    except (UnsafeError, msgspec.MsgspecError) as error:
+        return [str(error)]
+
+
+def _other_python(built: Built) -> list[str]:
+    """The interpreter lies outside of the build, and may have been replaced since."""
+    try:
+        version = interpreter.version(built.python)
+    except ProcessError as error:
+        return [str(error)]
+    was = built.python_version
+    return [] if version == was else [f"Python is {version}, expected {was}, with which it was built"]
+
+
+def _misbehaviour(built: Built) -> list[str]:
+    try:
+        return differences(built.environment, probe(built.python))
+    except EnvironmentBuildError as error:
+        return [str(error)]
+
+
+def _some(found: Sequence[str]) -> list[str]:
+    left = len(found) - MAX_NAMED
+    return [*found[:MAX_NAMED], f"{left} more differences"] if left > 0 else list(found)
+
+
+def _public(version: str | None) -> str | None:
+    return version.split("+")[0] if version else None

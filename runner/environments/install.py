@@ -1,0 +1,171 @@
+"""The installation of a lock with uv: a venv, its packages, each file held against its wheel, and the bytecode."""
+
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.environments import wheels
+from runner.environments.manifest import file_hashes
+from runner.environments.spec import Environment, cache_root
+from runner.environments.wheels import Wrong
+from runner.errors import EnvironmentBuildError
+from runner.progress.lines import Progress
+from runner.sandbox import env, process
+
+TIMEOUT_S = 3600
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What was installed: the SHA-256 of each file by relative path, and the files in which a wheel belies its RECORD.
+
+    Bytecode has no hash here.
+    """
+
+    hashes: dict[str, str]
+    misrecorded: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The installation of an environment into the folder `venv`, which becomes `target` when it is complete.
+
+    `backend` is passed to uv as --torch-backend. Without `keep`, downloads do not stay in uv's cache.
+    """
+
+    environment: Environment
+    venv: Path
+    target: Path
+    backend: str | None
+    keep: bool
+    progress: Progress
+
+    def do(self) -> Installed:
+        """Make the venv, install, check and compile; raises EnvironmentBuildError."""
+        self._uv(["venv", "--relocatable", "--python", _base_python(self.environment), str(self.venv)])
+        install = ["pip", "install", "--python", str(self.venv / "bin" / "python"), *self._what()]
+        # First offline: what the cache holds under the lock's hashes is what the index would give.
+        if self.backend is not None or self._run_uv([*install, "--offline"]).returncode:
+            self._uv(install if self.keep else [*install, "--no-cache"])
+        hashes = file_hashes(self.venv)
+        wrong = wheels.wrong(self.venv, hashes, compiled=False)
+        if wrong:
+            hashes, wrong = self._replace(wrong, install)
+        self._compile()
+        known = {path: digest for path, digest in hashes.items() if not path.endswith(".pyc")}
+        return Installed(known, tuple(item.path for item in wrong))
+
+    def _what(self) -> list[str]:
+        if self.backend is None:
+            # No dependencies: the lock is complete, or it leaves out what is already installed where its packages are
+            # used.
+            # What a bug from anywhere names is not built: that would run code of it outside of the sandbox.
+            wheels_only = ["--no-build"] if self.environment.brought else []
+            return ["--no-deps", "--require-hashes", *wheels_only, "-r", str(self.environment.lock)]
+        pins = self.venv.with_name("pins.txt")
+        every = self.environment.pins.items()
+        versions = {name: pin for name, pin in every if not name.startswith(("nvidia-", "triton"))}
+        pins.write_text("".join(f"{name}=={pin}\n" for name, pin in versions.items()), encoding="utf-8")
+        return ["--torch-backend", self.backend, "-r", str(pins)]
+
+    def _replace(self, wrong: Sequence[Wrong], install: list[str]) -> tuple[dict[str, str], list[Wrong]]:
+        """Install packages with wrong files again, past uv's cache, and take those that were damaged out of it.
+
+        Returns the hashes of all files, and what is still wrong: there a wheel itself differs from its RECORD. It is
+        what the lock names nevertheless.
+        """
+        self._say(f"{_first(wrong)}: uv's cache may be damaged, fetching anew")
+        for item in wrong:
+            if not item.packages:  # uv would leave it there
+                (self.venv / item.path).unlink()
+        again = self._owners(wrong)
+        self._uv([*install, "--no-cache", *(f"--reinstall-package={name}" for name in again)])
+        hashes = file_hashes(self.venv)
+        still = wheels.wrong(self.venv, hashes, compiled=False)
+        damaged = self._owners([item for item in wrong if item not in still])
+        if damaged:
+            self._say(f"removing from uv's cache, which other projects use, too: {', '.join(damaged)}")
+            # Forced, or it would wait for all that runs by `uv run`.
+            self._run_uv(["cache", "clean", "--force", *damaged])
+        if still:
+            self._say(f"{_first(still)}, so it is in the wheel, too")
+        return hashes, still
+
+    def _owners(self, wrong: Sequence[Wrong]) -> list[str]:
+        """The packages of these files: all, where one of them may be of any."""
+        if any(not item.packages for item in wrong):
+            return wheels.packages(self.venv)
+        return sorted(set[str]().union(*(item.packages for item in wrong)))
+
+    def _compile(self) -> None:
+        """Compile every module, after the check, so that bytecode is of checked files.
+
+        Modules that cannot be compiled are left: programs cannot import them either.
+        """
+        for site in self.venv.glob(wheels.SITE_PACKAGES):
+            place = self.target / site.relative_to(self.venv)
+            # Relative paths are what programs see in tracebacks, below `place`.
+            argv = [str(self.venv / "bin" / "python"), "-I", "-S", "-m", "compileall", "-qq", "-f", "-j", "0"]
+            self._run([*argv, "--invalidation-mode", "timestamp", "-d", str(place), "."], "compiling", site)
+
+    def _uv(self, arguments: Sequence[str]) -> None:
+        done = self._run_uv(arguments)
+        if done.returncode:
+            log, kept = self._log, cache_root() / "environments" / f"{self.environment.name}.log"
+            shutil.copyfile(log, kept)
+            why = "took too long" if done.timed_out else _reason(log.read_text(encoding="utf-8", errors="replace"))
+            raise EnvironmentBuildError(f"environment {self.environment.name} could not be built: {why} (log: {kept})")
+
+    def _run_uv(self, arguments: Sequence[str]) -> process.Finished:
+        try:
+            from uv import find_uv_bin
+        except ModuleNotFoundError as error:
+            raise EnvironmentBuildError(
+                f"environment {self.environment.name} is not there, and uv, which builds it, is not installed: "
+                "`pip install uv`, or name an interpreter that has torch by --python"
+            ) from error
+
+        return self._run([find_uv_bin(), "--no-progress", *arguments], f"uv {arguments[0]}", self.venv.parent)
+
+    def _run(self, argv: Sequence[str], what: str, cwd: Path) -> process.Finished:
+        name = self.environment.name
+        return process.run(
+            argv,
+            cwd=cwd,
+            env=env.build_environment(),
+            stdout=self._log.with_suffix(".out"),
+            stderr=self._log,
+            timeout_s=TIMEOUT_S,
+            on_wait=lambda elapsed: self.progress.status(lambda: f"environment {name}: {what}, {elapsed:.0f} s"),
+        )
+
+    @property
+    def _log(self) -> Path:
+        return self.venv.with_name("uv.log")
+
+    def _say(self, text: str) -> None:
+        self.progress.line(f"environment {self.environment.name}: {text}")
+
+
+def _first(wrong: Sequence[Wrong]) -> str:
+    return str(wrong[0]) + (f" (and {len(wrong) - 1} more)" if wrong[1:] else "")
+
+
+def _reason(log: str) -> str:
+    """One line made of uv's messages: what failed, of what, and the innermost cause."""
+    lines = [re.sub(r"^[\s×╰│├─▶>]+", "", line).strip() for line in log.splitlines()]
+    messages = [line for line in lines if re.match(r"(?i)(error|cause|caused by)\b", line)] or [
+        line for line in lines if line
+    ]
+    chosen = dict.fromkeys([*messages[:2], *messages[-1:]])
+    return "; ".join(re.sub(r"(?i)^(error|cause|caused by): ", "", line) for line in chosen)[:400]
+
+
+def _base_python(environment: Environment) -> str:
+    """The base interpreter of this process, which surely exists, if its version fits; else the version, for uv."""
+    mine = f"{sys.version_info.major}.{sys.version_info.minor}"
+    base = Path(sys.base_prefix) / "bin" / f"python{mine}"
+    return str(base) if mine == environment.python and base.exists() else environment.python

@@ -1,0 +1,53 @@
+"""Downloads of data sets: into a folder of the run's own, and from there, checked, into the cache."""
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+
+from runner.environments.spec import cache_root
+from runner.execution.run import Run
+
+# What a script finds in TRAINBUGS_CACHE.
+DATA = "data"
+
+
+def cache_for(run: Run, directory: Path) -> Path:
+    """The folder of downloads for a run in `directory`: the cache, which it only reads, if that has all of its data.
+
+    Else a folder of its own, into which it downloads.
+    """
+    names = run.case.program.data
+    if run.data is not None or all((cache_root() / DATA / name).is_file() for name in names):
+        return cache_root()
+    return directory / "downloads"
+
+
+def keep(run: Run, directory: Path) -> str | None:
+    """Put what a run has downloaded into the cache, for the next one; a line about what is not as the case says.
+
+    Only files whose hash the case declares are kept. Raises OSError where the cache cannot be written.
+    """
+    folder = directory / "downloads" / DATA
+    for name, expected in run.case.program.sha256.items():
+        # A link may lead anywhere; the program has ended, so that it cannot be exchanged any more.
+        file = (folder / name).resolve()
+        if not folder.exists() or not file.is_relative_to(folder.resolve()) or not file.is_file():
+            continue
+        problem = _keep(file, cache_root() / DATA / name, expected)
+        if problem:
+            return f"downloaded {name}: {problem}"
+    return None
+
+
+def _keep(file: Path, target: Path, expected: str) -> str | None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".download-", dir=target.parent) as scratch:
+        copy = Path(scratch, "copy")
+        shutil.copyfile(file, copy)
+        with copy.open("rb") as opened:
+            found = hashlib.file_digest(opened, "sha256").hexdigest()
+        if found != expected:
+            return f"its SHA-256 is {found}, expected {expected}"
+        copy.replace(target)
+    return None

@@ -1,0 +1,58 @@
+"""Whole runs: all the records that a case says, each of them once. Pure functions."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from runner.bugs.model import Case, Plot, Record, Scalar
+from runner.results.record import RunRecord
+
+
+def flaw(case: Case, record: RunRecord) -> str | None:
+    """Why a run cannot be judged: it did not end as it should, or is not whole; None where it can be."""
+    if not record.ok:
+        return f"{record.status}: {record.reason}"
+    lack = not_whole(case, record.variant, record.metrics)
+    return f"not whole: {lack}" if lack else None
+
+
+def numbers(case: Case, variant: str) -> tuple[int, ...]:
+    """The numbers of records that a whole run of the variant may have, its own first; empty where the case says none.
+
+    The other variant's number is among them: what the buggy script does in a release without the fault, or the fixed
+    one in its place, is for the expectations to judge.
+    """
+    variants = case.program.variants
+    own = variants[variant].records
+    others = [other.records for other in variants.values() if other.records not in (None, own)]
+    return () if own is None else (own, *(number for number in others if number))
+
+
+def not_whole(case: Case, variant: str, metrics: Sequence[Record]) -> str | None:
+    """Why these are not the records of a whole run; None where they are, or where the case has no `records`."""
+    allowed = numbers(case, variant)
+    if not allowed:
+        return None
+    if len(metrics) not in allowed:
+        return f"expected {' or '.join(map(str, allowed))} records, found {len(metrics)}"
+    twice = next((twice for where, fields in _points(case.plot) if (twice := _twice(metrics, where, fields))), None)
+    return twice and f"two records have {twice}"
+
+
+def _points(plot: Plot) -> list[tuple[Mapping[str, Scalar], tuple[str, ...]]]:
+    """For each curve, or the heat map: which records it shows, and the fields that tell its points from each other."""
+    if plot.heatmap:
+        return [({}, (*plot.heatmap.rows, plot.heatmap.columns))]
+    return [(line.where, (plot.x,)) for panel in plot.panels for line in panel.lines]
+
+
+def _twice(metrics: Sequence[Record], where: Mapping[str, Scalar], fields: Sequence[str]) -> str | None:
+    """The fields that two of the records have in common, with their values; records without one of them are skipped."""
+    seen: set[str] = set()
+    for record in metrics:
+        if any(name not in record for name in fields) or any(record.get(key) != value for key, value in where.items()):
+            continue
+        point = json.dumps([record[name] for name in fields])
+        if point in seen:
+            return ", ".join(f"{name} = {record[name]!r}" for name in fields)
+        seen.add(point)
+    return None

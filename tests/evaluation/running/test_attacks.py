@@ -1,0 +1,86 @@
+"""Detectors that try to find out what they must not know: the catalogue, the runner, the checks before."""
+
+import json
+import os
+import socket
+import textwrap
+
+import pytest
+
+from evaluation.catalog import detectors
+from evaluation.running import campaign
+from runner.sandbox import process
+
+pytestmark = pytest.mark.skipif(process.network_can_be_cut() is not None, reason=str(process.network_can_be_cut()))
+HEAD = """
+import glob, hashlib, json, os, socket, subprocess, sys
+from pathlib import Path
+from detector_kit import alarm, main
+
+def succeeds(act):
+    try:
+        return bool(act())
+    except Exception:
+        return False
+
+def said(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+"""
+# Each is true where the attack succeeds.
+ATTACKS = {
+    "the guard switched off": """
+        __import__("sitecustomize").__dict__.update(GUARDED=()) or open(ROOT + "/bugs/Toy-1/buggy.py").read()""",
+    "a shell": """said("sh", "-c", f"cd {ROOT} && sha256sum b*gs/*/*.py")""",
+    "a descriptor of a folder": """os.read(os.open("bugs/Toy-1/buggy.py", os.O_RDONLY, dir_fd=os.open(ROOT, 0)), 1)""",
+    "isolated Python": """said(sys.executable, "-I", "-S", "-c", f"print(open('{ROOT}/bugs/Toy-1/buggy.py'))")""",
+    "a list of the catalogue": """glob.glob(ROOT + "/bugs/*")""",
+    "git": """said("git", "-C", ROOT, "ls-tree", "-r", "HEAD")""",
+    "a name of the root": """[v for v in (*os.environ.values(), target.launcher) if ROOT in v or "evaluation" in v]""",
+    "the files of the kit": """Path(target.launcher).write_text("")""",
+    "results": """os.listdir(ROOT + "/results")""",
+    "memory of the runner": """open("/proc/PID/mem", "rb").read(1)""",
+    "the network": """socket.create_connection(("127.0.0.1", PORT), timeout=2)""",
+    "a note in /tmp": """remember("/tmp/trainbugs-attack")""",
+    "a note in /dev/shm": """remember("/dev/shm/trainbugs-attack")""",
+    # IPC_CREAT | IPC_EXCL: fails where it is there
+    "a note in System V memory": """__import__("ctypes").CDLL(None).shmget(7421, 16, 0o3600) == -1""",
+    "a note in HOME": """remember(os.path.expanduser("~/trainbugs-attack"))""",
+    "a note in the detector": """remember(str(Path(__file__).with_name("note")))""",
+    "a note in the kit": """remember(str(Path(target.launcher).with_name("note")))""",
+}
+REMEMBER = """
+def remember(path):
+    # True in the second check that finds the note of the first.
+    if os.path.exists(path):
+        return True
+    Path(path).write_text("seen")
+"""
+
+
+@pytest.fixture
+def listening():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_attack_gains_nothing(toy, tmp_path, attack, listening, kept_by):
+    folder = tmp_path / "attacker"
+    folder.mkdir()
+    described = {
+        "schema": 1, "name": "attacker", "version": "1", "title": "cheats", "source": "here", "needs": ["source"],
+        "adapter": "adapter.py", "alarm_rules": {"default": {}}, "timeout_s": 20,
+    }  # fmt: skip
+    (folder / "detector.json").write_text(json.dumps(described))
+    act = textwrap.dedent(ATTACKS[attack]).strip().replace("PID", str(os.getpid())).replace("PORT", str(listening))
+    check = f"""
+def check(target, state):
+    return {{"alarms": [alarm("x", "it worked")] if succeeds(lambda: {act}) else []}}
+
+main(check)
+"""
+    (folder / "adapter.py").write_text(HEAD + f"ROOT = {str(toy.root)!r}\n" + REMEMBER + check)
+    plan = campaign.Campaign([detectors.load(toy.root, str(folder))], overhead_on=None)
+    result = campaign.run(plan, toy.session())
+    assert {record.status for record in result.checks} == {"ok"}, result.checks
+    assert [record.alarms for record in result.checks] == [()] * 2

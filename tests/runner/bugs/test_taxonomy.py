@@ -1,0 +1,66 @@
+"""The closed lists: the pages define all of their entries, the catalogue uses them, and bugs are counted by them."""
+
+import re
+
+import pytest
+from support.copies import replace
+from support.paths import ROOT
+
+from runner.bugs.catalog import Catalog
+from runner.bugs.statistics import count
+from runner.bugs.taxonomy import LISTS, REALISM
+
+PAGE = (ROOT / "docs" / "taxonomy.md").read_text()
+CATALOG = Catalog(ROOT)
+
+
+def tables(page):
+    """Heading of the first column -> the rows below it, as lists of cells."""
+    found = {}
+    for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        heading, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()]
+        found[heading[0]] = rows
+    return found
+
+
+@pytest.mark.parametrize("name, entries", [*LISTS.items(), ("realism", REALISM)])
+def test_the_page_defines_every_entry(name, entries):
+    rows = tables(PAGE)[name]
+    assert tuple(row[0] for row in rows) == entries
+    assert all(cell for row in rows for cell in row)
+
+
+def test_every_bug_of_the_catalogue_is_classified():
+    for bug in CATALOG:
+        assert all(getattr(bug.labels, name) in entries for name, entries in LISTS.items()), bug.id
+        assert all(case.provenance for case in bug.cases.values()), bug.id
+
+
+def test_the_page_of_licences_names_the_programs_that_follow_another():
+    rows = tables((ROOT / "LICENSES.md").read_text())["bug"]
+    named = {re.match(r"\S+", row[0])[0]: row for row in rows}
+    assert set(named) == {bug.id for bug in CATALOG if bug.provenance.realism != "re-created"}
+    for name, (_, _, licence) in named.items():
+        stated = {origin.licence for origin in CATALOG.bug(name).provenance.derived_from}
+        assert licence.split(";")[0] in stated
+
+
+def test_numbers_have_every_entry_and_each_bug_once_a_list(toy):
+    bug = toy.bug
+    compiled = replace(bug, labels=replace(bug.labels, location="compiler", cause=None))
+    numbers = count([bug, bug, compiled, replace(bug, retired="2026-11-01: a test")])
+    assert {name: tuple(rows) for name, rows in numbers.items() if name != "cause"} == {
+        "effect": LISTS["effect"],
+        "stage": LISTS["stage"],
+        "realism": REALISM,
+    }
+    assert tuple(numbers["cause"]) == (*LISTS["cause"], "not said")
+    assert [sum(sum(row.values()) for row in rows.values()) for rows in numbers.values()] == [3, 3, 3, 3]
+    assert (numbers["cause"]["wrong logic"]["user code"], numbers["cause"]["not said"]["compiler"]) == (2, 1)
+    assert (numbers["stage"]["data"]["user code"], numbers["stage"]["data"]["compiler"]) == (2, 1)
+    assert numbers["realism"]["original"]["compiler"] == 1 and not any(numbers["effect"]["no learning"].values())
+
+
+def test_realism_is_not_said_where_there_is_no_provenance(toy):
+    toy.configure(provenance=None)
+    assert count([toy.bug])["realism"]["not said"]["user code"] == 1
