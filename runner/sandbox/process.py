@@ -30,8 +30,8 @@ Stream = Path | BinaryIO
 class Finished:
     """How a process ended. `returncode` is negative for a signal; times in seconds, memory in MB (10^6 bytes).
 
-    Linux counts what a child held before its program was loaded, so the peak is never below the runner's own, about
-    40 MB. `exceeded` says, in words, for which limit the program was killed.
+    Linux counts what a child held before its program was loaded; that is the supervisor's memory, about 10 MB, and the
+    runner's only where the supervisor was killed. `exceeded` says, in words, for which limit the program was killed.
     """
 
     returncode: int
@@ -80,8 +80,8 @@ def run(
                 if folder and child.returncode < 0:
                     # The supervisor itself may have been killed, and not the program alone.
                     abandoned.kill(folder)
-        exceeded = _exceeded(report)
-    return Finished(child.returncode, not in_time, wall, usage.ru_maxrss * 1024 / 1e6, exceeded)
+        peak, exceeded = _reported(report, usage.ru_maxrss)
+    return Finished(child.returncode, not in_time, wall, peak * 1024 / 1e6, exceeded)
 
 
 @cache
@@ -191,8 +191,8 @@ def _ends_in_time(pid: int, start: float, timeout_s: float, on_wait: Callable[[f
     return True
 
 
-def _exceeded(report: BinaryIO) -> str | None:
-    """The limit for which the program was killed, from supervisor.py's report; None where it was not.
+def _reported(report: BinaryIO, peak: int) -> tuple[int, str | None]:
+    """From supervisor.py's report: the peak memory in KiB (`peak` where it was killed), and the limit exceeded, if any.
 
     Raises ProcessError or UsageError where the program was not started.
     """
@@ -202,7 +202,8 @@ def _exceeded(report: BinaryIO) -> str | None:
         raise ProcessError(text)
     if kind == "network":
         raise UsageError(f"the network cannot be cut on this machine: {text}")
-    return text or None
+    number, _, excess = text.partition("\n")
+    return int(number or peak), excess or None
 
 
 def _end(pid: int) -> None:

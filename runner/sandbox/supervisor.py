@@ -14,11 +14,11 @@ of these processes end with
 
 Where runner and supervisor are killed in the same moment, what the program has started goes on.
 
-NAMEs: `runner` (its process ID) and `report` (a file descriptor, to which errors and exceeded limits are written) are
-required; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits; `read` and `write` are paths, one a line, to
-which the program is kept by `means`, landlock or namespaces (it may write in `folder` too); `folder` is a temporary
-folder for the program, with a folder `home` in it: it is made and removed here, since a runner that was killed would
-leave it behind.
+NAMEs: `runner` (its process ID) and `report` (a file descriptor, to which errors, or the peak memory in KiB and an
+exceeded limit, are written) are required; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits; `read` and
+`write` are paths, one a line, to which the program is kept by `means`, landlock or namespaces (it may write in `folder`
+too); `folder` is a temporary folder for the program, with a folder `home` in it: it is made and removed here, since a
+runner that was killed would leave it behind.
 
 This file imports nothing of the project and little else: pathlib, argparse or json would double the time that it takes.
 """
@@ -78,11 +78,11 @@ def main() -> None:
                 _keep_to(restrict, read, [*write, *([folder] if folder else [])], report)
             _become(sys.argv[split + 1 :], report, file)
         status, excess = _watch(program, runner, memory, output)
-    if excess:
-        os.write(report, f"exceeded\n{excess}".encode())
-        for stream in STREAMS:
-            if output and os.fstat(stream).st_size > output:
-                os.ftruncate(stream, output)
+    if not os.fstat(report).st_size:  # else the program was not started
+        os.write(report, f"ended\n{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\n{excess or ''}".encode())
+    for stream in STREAMS if excess else ():
+        if output and os.fstat(stream).st_size > output:
+            os.ftruncate(stream, output)
     _remove(folder)
     _end_as(status)
 

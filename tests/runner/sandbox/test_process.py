@@ -25,8 +25,13 @@ def test_exit_status_output_time_and_memory(tmp_path):
     assert (done.returncode, done.timed_out) == (3, False)
     assert (tmp_path / "stdout").read_text() == "out\n"
     assert (tmp_path / "stderr").read_text() == "err\n"
-    assert 80 < done.peak_memory_mb < 400
+    assert 80 < done.peak_memory_mb < 200
     assert 0 < done.wall_s < 10
+
+
+def test_the_memory_of_the_runner_is_not_counted(tmp_path):
+    held = b"1" * 300_000_000
+    assert run(tmp_path, "").peak_memory_mb < len(held) / 3e6
 
 
 def test_death_by_signal(tmp_path):
