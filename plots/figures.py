@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
     """
     paths: list[Path] = []
     problems = []
+    runs = [pair for item in runs if (pair := _of_the_pair(item)).records]
     for item in runs:
         directory = out / item.bug.id if out else item.bug.expected
         only = _everything if out else _committed(item.bug)
@@ -59,6 +60,11 @@ def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
     if out and runs:
         paths.append(draw_summary([(item.case, item.records) for item in runs], out, kind))
     return Drawn(tuple(paths), tuple(problems))
+
+
+def _of_the_pair(item: CaseRuns) -> CaseRuns:
+    """Without runs of a third variant, of which there are no figures."""
+    return replace(item, records=tuple(record for record in item.records if record.variant in VARIANTS))
 
 
 def compare(item: CaseRuns) -> "Figure":

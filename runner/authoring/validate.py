@@ -7,15 +7,15 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from runner.authoring.current import is_current
 from runner.authoring.judgement import check_lines, check_verdicts
 from runner.authoring.labels import check_labels, check_provenance
 from runner.authoring.truth import check_site, check_trigger
+from runner.authoring.upstream import check_upstream
 from runner.bugs.catalog import Catalog, load_bug
 from runner.bugs.model import PROBE, VARIANTS, Bug, Case
 from runner.environments import spec
-from runner.environments.spec import Environment
 from runner.errors import CatalogError, ResultsError, UsageError
-from runner.execution.run import read_scripts, run_key
 from runner.files import untrusted
 from runner.results.expected import expected_records, version_records
 from runner.results.record import RunRecord, run_name
@@ -47,7 +47,7 @@ def problems(directory: Path, root: Path) -> list[str]:
     checks = (_check_name, _check_todo, _check_files, _check_scripts, _check_readme, _check_cases)
     wrong = [problem for check in (*checks, check_labels, check_provenance) for problem in check(bug)]
     wrong += [*check_site(bug, root), *_check_environments(bug, root)]
-    wrong += [*_check_expected(bug, root), *_check_map(bug, root)]
+    wrong += [*_check_expected(bug, root), *check_upstream(bug, root), *_check_map(bug, root)]
     return [untrusted.printable_lines(problem) for problem in wrong]
 
 
@@ -141,7 +141,7 @@ def _check_readme(bug: Bug) -> Iterator[str]:
         diff = _bare(real_diff(case))
         if diff and diff not in blocks:
             yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{diff}"
-        if not diff and len({variant.environment for variant in case.program.variants.values()}) == 1:
+        if not diff and len({case.program.variants[name].environment for name in VARIANTS}) == 1:
             yield f"case {case.name}: the variants have the same script in the same environment"
 
 
@@ -192,27 +192,9 @@ def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
 
 def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path, again: str) -> Iterator[str]:
     for record in records:
-        if not _is_current(bug, case, record, case.program.variants[record.variant].place, root):
+        if not is_current(bug, case, record, case.program.variants[record.variant].place, root):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
-
-
-def _is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) -> bool:
-    """Whether a record is of the present scripts, parameters and lock of that environment: its key is the same."""
-    described = _environment(root, place)
-    runtime = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
-    scripts = read_scripts(bug, case.program.variants[record.variant])
-    key = run_key(case, record.variant, scripts, record.seed, record.device, runtime, record.data)
-    now = (described.name, described.lock_hash) if described else (place, record.lock)
-    return (key, record.environment, record.lock) == (record.key, *now)
-
-
-def _environment(root: Path, place: str) -> Environment | None:
-    """The environment of that name or in that folder; None where there is none to read, which is said elsewhere."""
-    try:
-        return spec.load(root, place)
-    except (CatalogError, UsageError):
-        return None
 
 
 def _check_map(bug: Bug, root: Path) -> Iterator[str]:
@@ -224,7 +206,7 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
         return
     for record in records:
         case = bug.cases.get(record.case)
-        if case is None or not _is_current(bug, case, record, record.environment, root):
+        if case is None or not is_current(bug, case, record, record.environment, root):
             name = f"expected/versions/{record.environment}/{record.case}"
             again = f"`trainbugs versions {Catalog(root).named(bug)} --force --update-expected`"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
@@ -250,7 +232,7 @@ def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
 
 def _by_scripts(bug: Bug) -> list[Case]:
     """One case for each pair of scripts that exists."""
-    pairs = {tuple(variant.script for variant in case.program.variants.values()): case for case in bug.cases.values()}
+    pairs = {tuple(case.program.variants[name].script for name in VARIANTS): case for case in bug.cases.values()}
     return [case for scripts, case in pairs.items() if all(script.is_file() for script in scripts)]
 
 

@@ -13,6 +13,8 @@ Record = Mapping[str, Any]
 Scalar = float | int | str | bool
 VariantName = Literal["buggy", "fixed"]
 VARIANTS: tuple[str, ...] = ("buggy", "fixed")
+# A third one: the buggy script in a release that has the real fix. It is no part of the verdict.
+UPSTREAM = "upstream"
 # Programs beside the scripts that are about the bug, and belong to no variant.
 FAULT, WHY, PROBE = "fault.py", "why.py", "probe.py"
 # The folder of a lock that a bug brings.
@@ -274,6 +276,8 @@ class Variant(Struct, frozen=True):
 
 class Program(Struct, frozen=True):
     """What is run in a case: its variants, with their seeds, parameters and limits, and what they need.
+
+    There is a variant `upstream` where a release has the real fix: it is run where it is named only.
 
     `timeout_s` is in seconds. `data` names files in the folder of data sets, `sha256` has hashes of those
     that are downloaded, `tools` what else the machine must have

@@ -19,6 +19,7 @@ from evaluation.catalog import detectors
 from evaluation.running import campaign
 from runner.authoring.validate import problems
 from runner.bugs.catalog import Catalog
+from runner.bugs.model import UPSTREAM
 from runner.environments import builder, check, spec
 from runner.environments.runtime import Runtimes
 from runner.progress.lines import on_stderr
@@ -76,6 +77,16 @@ def runnable(data):
     ]
 
 
+def upstreams(environment):
+    """The variants `upstream` of that environment."""
+    cases = [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
+    return [
+        f"{case.id}/{UPSTREAM}"
+        for case in cases
+        if UPSTREAM in case.program.variants and case.program.variants[UPSTREAM].environment == environment
+    ]
+
+
 # pytest keeps a fixture while its parameter is the same object.
 every_environment = pytest.mark.parametrize("place", [intern(name) for name in spec.names(ROOT)], indirect=True)
 every_case = pytest.mark.parametrize("place, target", runnable(data=True), indirect=["place"])
@@ -86,6 +97,8 @@ every_case_without_data = pytest.mark.parametrize("place, target", runnable(data
 def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_path):
     assert check.all_problems(place) == []
     name = place.environment.name
+    for outcome in run(tmp_path / "upstream", *upstreams(name), device="cpu") if upstreams(name) else []:
+        assert outcome.verdict.upstream.behaves, outcome.verdict.upstream.reason
     if not name.startswith("torch-"):
         return
     records = [record for bug in CATALOG.active() for record in version_records(CATALOG.bug(bug))]

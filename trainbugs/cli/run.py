@@ -48,6 +48,9 @@ def add_commands(to: Commands) -> None:
     parser.add_argument(
         "--record-only", action="store_true", help="run and show what was recorded, without a verdict or expectations"
     )
+    parser.add_argument(
+        "--upstream", action="store_true", help="also the buggy scripts in the first release with the real fix"
+    )
     parser.add_argument("--figures", action="store_true", help="draw the figures of what was run")
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
     parser.add_argument(
@@ -145,8 +148,14 @@ def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple
         for target in catalog.select(names)
         if target not in targets
     ]
+    if arguments.upstream and how.elsewhere:
+        raise UsageError("--upstream names a release itself: leave it out, or --environment and --inject")
     if not targets:
         raise UsageError(f"nothing is left to run: {'; '.join(notes)}")
+    if arguments.upstream:
+        from runner.bugs.catalog import with_upstream
+
+        targets = [with_upstream(target) for target in targets]
     lacking = [target for target in targets if arguments.all and target.case.program.data and how.data is None]
     notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
     return [target for target in targets if target not in lacking], notes
