@@ -19,14 +19,14 @@ from runner.session.session import Session
 from runner.verdicts.verdict import verify
 
 # Behaves by the environment that runs it, as a script does whose fault is in a package.
-BY_PLACE = SCRIPT.replace("VALUE", "(2 if 'toy-2' in sys.executable else 1)")
+BY_PLACE = SCRIPT.replace("VALUE", "(2 if 'mended' in sys.executable else 1)")
 ALONE = {"statement": "6 and more", "variant": "fixed", "metric": "accuracy", "reduce": "last", "op": ">=", "value": 6}
 
 
 def configure(toy, **changes):
     config = toy_config(fixed={"package": "torch", "versions": ["9.9"]})
     case = config["cases"]["only"]
-    case["variants"]["upstream"] = {"environment": "toy-2"}
+    case["variants"]["upstream"] = {"environment": "mended"}
     case["expectations"].append(ALONE)
     toy.configure(**(config | changes))
     return toy
@@ -35,7 +35,7 @@ def configure(toy, **changes):
 @pytest.fixture
 def mended(toy, toy_environment):
     """The toy bug with a release in which it is mended."""
-    shutil.copytree(toy_environment, toy.root / "environments" / "toy-2")
+    shutil.copytree(toy_environment, toy.root / "environments" / "mended")
     toy.write("buggy.py", BY_PLACE)
     return configure(toy)
 
@@ -56,7 +56,7 @@ def test_the_buggy_script_behaves_as_fixed_there(mended):
     outcome = run(mended, upstream=True)
     assert (outcome.verdict.outcome, outcome.verdict.upstream.behaves) == ("REPRODUCED", True)
     assert {(made.variant, made.environment) for made in outcome.records} == {
-        ("buggy", "toy"), ("fixed", "toy"), ("upstream", "toy-2")
+        ("buggy", "toy"), ("fixed", "toy"), ("upstream", "mended")
     }  # fmt: skip
     written = json.loads((mended.results / "Toy-1" / "only" / "verdict.json").read_text())
     assert written["verdict"] == "REPRODUCED" and written["upstream"]["behaves"] is True
@@ -133,8 +133,8 @@ def test_a_row_of_its_own_in_the_table(mended, cli):
     status, out, _ = cli("run", "Toy-1", "--upstream", "--device", "cpu", "--figures")
     rows = [line.split() for line in out.splitlines()]
     assert status == 0 and rows[1][:3] == ["Toy-1/only", "REPRODUCED", "4"]
-    assert rows[2][:4] == ["Toy-1/only/upstream", "as", "fixed", "2"] and "toy-2:" in rows[2]
+    assert rows[2][:4] == ["Toy-1/only/upstream", "as", "fixed", "2"] and "mended:" in rows[2]
     mended.write("buggy.py", SCRIPT.replace("VALUE", "1"))
     status, out, _ = cli("run", "Toy-1/only/upstream", "--device", "cpu")
     assert status == 1 and out.splitlines()[1].startswith("Toy-1/only/upstream") and "not as fixed" in out
-    assert cli("run", "Toy-1", "--upstream", "--environment", "toy-2")[0] == 2
+    assert cli("run", "Toy-1", "--upstream", "--environment", "mended")[0] == 2
