@@ -17,6 +17,7 @@ from runner.errors import MeasureError
 from runner.files.untrusted import brief
 from runner.results.expected import version_records
 from runner.results.record import RunRecord
+from runner.session.version_sweep import releases
 from runner.verdicts.affected import findings
 
 if TYPE_CHECKING:
@@ -103,10 +104,11 @@ def _committed(bug: Bug) -> Only:
     return lambda name: name.startswith("compare_") or f"expected/{name}.png" in text
 
 
-def draw_maps(bugs: Sequence[Bug], out: Path, kind: str) -> list[Path]:
+def draw_maps(bugs: Sequence[Bug], out: Path, kind: str, root: Path) -> list[Path]:
     """Draw out/<bug>/versions.<kind> of every bug that has an expected map of versions; returns the files written.
 
+    Releases that have an environment under `root` and are not in the map are empty cells.
     Raises ResultsError where a record cannot be read.
     """
     maps = [(bug, findings(bug, version_records(bug))) for bug in bugs]
-    return [draw_versions(bug, rows, out / bug.id, kind) for bug, rows in maps if rows]
+    return [draw_versions(bug, rows, out / bug.id, kind, releases(root, bug)) for bug, rows in maps if rows]

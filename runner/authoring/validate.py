@@ -213,12 +213,12 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
             return
     states: dict[str, set[str]] = {}
     for item in findings(bug, records):
-        states.setdefault(item.torch, set()).add(item.state)
+        states.setdefault(item.version, set()).add(item.state)
     named = set(bug.affected.versions) if bug.affected else set()
-    for torch, shown in states.items():
-        if shown != {INVALID} and (AFFECTED in shown) != (torch in named):
-            verb = "names" if torch in named else "does not name"
-            yield f"config.json: affected {verb} {torch}; the map in expected/versions has {', '.join(sorted(shown))}"
+    for version, shown in states.items():
+        if shown != {INVALID} and (AFFECTED in shown) != (version in named):
+            verb = "names" if version in named else "does not name"
+            yield f"config.json: affected {verb} {version}; the map in expected/versions has {', '.join(sorted(shown))}"
 
 
 def _check_environments(bug: Bug, root: Path) -> Iterator[str]:

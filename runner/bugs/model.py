@@ -399,6 +399,11 @@ class Bug(Struct, frozen=True):
         return self.directory / ENVIRONMENT if self.environment == brought_name(self.id) else None
 
     @property
+    def package(self) -> str:
+        """The package whose releases have the fault, or not: torch where config.json names none."""
+        return next((named.package for named in (self.affected, self.fixed) if named), "torch")
+
+    @property
     def expected(self) -> Path:
         """The folder of the bug's expected records and figures."""
         return self.directory / "expected"

@@ -213,11 +213,12 @@ def _field(value: object) -> str:
 
 def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
     """A table of cases and versions, with a heading."""
-    rows = [["CASE", "TORCH", "STATE", "WHY"]]
+    rows = [["CASE", "PACKAGE", "VERSION", "STATE", "WHY"]]
     for sweep in maps:
         for case in sweep.bug.cases:
             items = [item for item in sweep.findings if item.case == case]
-            rows += [[f"{sweep.bug.id}/{case}", item.torch, item.state, item.reason] for item in items]
+            name, package = f"{sweep.bug.id}/{case}", sweep.bug.package
+            rows += [[name, package, item.version, item.state, item.reason] for item in items]
     return rows
 
 
