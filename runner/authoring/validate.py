@@ -17,7 +17,7 @@ from runner.bugs.model import PROBE, VARIANTS, Bug, Case
 from runner.environments import spec
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.files import untrusted
-from runner.results.expected import expected_records, version_records
+from runner.results.expected import CPU, CUDA, expected_records, version_records
 from runner.results.record import RunRecord, run_name
 from runner.verdicts.affected import AFFECTED, findings
 from runner.verdicts.verdict import INVALID, unjudged
@@ -160,11 +160,13 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
     again = f"`trainbugs run {Catalog(root).named(bug)} --force --update-expected`"
     for case in bug.cases.values():
         try:
-            records = expected_records(bug, case.name)
+            records = expected_records(bug, case.name, CUDA if "gpu" in case.program.tools else CPU)
         except ResultsError as error:
             yield str(error)
             continue
         yield from _check_numbers(case, records)
+        if not records and "gpu" in case.program.tools:
+            continue  # it has been seen on no device yet, as `info` says
         finished = {(record.variant, record.seed) for record in records if record.ok}
         required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
         if finished != required:
@@ -192,7 +194,9 @@ def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
 
 def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path, again: str) -> Iterator[str]:
     for record in records:
-        if not is_current(bug, case, record, case.program.variants[record.variant].place, root):
+        place = case.program.variants[record.variant].place
+        # On a GPU any interpreter will do.
+        if not is_current(bug, case, record, record.environment if record.kind_of_device == CUDA else place, root):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
 

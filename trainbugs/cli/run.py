@@ -135,6 +135,8 @@ def _show(outcomes: "Sequence[Outcome]", how: "Options", as_json: bool) -> None:
 
 def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple[list[Target], list[str]]":
     """The targets to run, and a note for each one that is left out."""
+    from runner.session.selection import without_gpu_cases
+
     if arguments.all == bool(arguments.targets):
         raise UsageError("name the bugs to run, or all of them by --all; `trainbugs list` shows them")
     names, notes = arguments.targets or catalog.active(), []
@@ -148,6 +150,8 @@ def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple
         for target in catalog.select(names)
         if target not in targets
     ]
+    targets, of_gpu = without_gpu_cases(targets, arguments.targets, how)
+    notes += of_gpu
     if arguments.upstream and how.elsewhere:
         raise UsageError("--upstream names a release itself: leave it out, or --environment and --inject")
     if not targets:
