@@ -41,13 +41,12 @@ def main():
     validation = make_samples(config["validation_samples"], device)
     model = nn.Linear(2, 1).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=config["learning_rate"])
-    criterion = nn.MSELoss()
 
     records = []
     for step in range(1, config["steps"] + 1):
         optimizer.zero_grad()
         prediction = model(x)
-        loss = criterion(prediction, y.unsqueeze(1))
+        loss = (prediction - y.unsqueeze(1)).square().mean()
         loss.backward()
         optimizer.step()
         validation_error, validation_r2 = evaluate(model, *validation)
