@@ -1,6 +1,6 @@
 """Train a network for one task by averaged SGD; a second head joins later and learns another task from its features.
 
-Every epoch prints one JSON object: the mean loss of its batches, and for both tasks the loss on the validation set, once
+Every epoch prints one JSON object: the mean loss of its batches, and the loss of both tasks on the validation set, once
 with the network's weights and once with the averages of them that the optimizer keeps. At the end all of them go to
 `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
 """
