@@ -1,4 +1,4 @@
-"""How often is a row halved (or doubled) that is named three times? Compiled by inductor, in tables of four rows and one.
+"""How often is a row halved (or doubled) that is named three times? By inductor, in a table of four rows and of one.
 
 Once is right, and that is what the same functions do uncompiled. Shapes are static, as in every first compilation.
 """
