@@ -35,13 +35,7 @@ def main():
             loss.backward()
         if model[0].weight.grad is not None:
             step()
-        state = optimizer.state[model[0].weight]
-        record = {
-            "iteration": iteration,
-            "loss": loss.item(),
-            "step": state["step"].item(),
-            "step_is_on_gpu": state["step"].is_cuda,
-        }
+        record = {"iteration": iteration, "loss": loss.item()}
         print(json.dumps(record), flush=True)
         records.append(record)
     Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
