@@ -105,4 +105,6 @@ def _finish(axes: "Axes", panel: Panel) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if all(float(value).is_integer() for drawn in axes.lines for value in np.asarray(drawn.get_ydata())):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.legend()
+    # Above the axes: data may be anywhere in them.
+    columns = 2 if len(panel.lines) > 1 else len(axes.lines)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from runner.errors import MeasureError
 from runner.files.untrusted import brief
 from runner.results.expected import version_records
 from runner.results.record import RunRecord
+from runner.session.version_sweep import releases
 from runner.verdicts.affected import findings
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
     """
     paths: list[Path] = []
     problems = []
+    runs = [pair for item in runs if (pair := _of_the_pair(item)).records]
     for item in runs:
         directory = out / item.bug.id if out else item.bug.expected
         only = _everything if out else _committed(item.bug)
@@ -59,6 +61,11 @@ def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
     if out and runs:
         paths.append(draw_summary([(item.case, item.records) for item in runs], out, kind))
     return Drawn(tuple(paths), tuple(problems))
+
+
+def _of_the_pair(item: CaseRuns) -> CaseRuns:
+    """Without runs of a third variant, of which there are no figures."""
+    return replace(item, records=tuple(record for record in item.records if record.variant in VARIANTS))
 
 
 def compare(item: CaseRuns) -> "Figure":
@@ -97,10 +104,11 @@ def _committed(bug: Bug) -> Only:
     return lambda name: name.startswith("compare_") or f"expected/{name}.png" in text
 
 
-def draw_maps(bugs: Sequence[Bug], out: Path, kind: str) -> list[Path]:
+def draw_maps(bugs: Sequence[Bug], out: Path, kind: str, root: Path) -> list[Path]:
     """Draw out/<bug>/versions.<kind> of every bug that has an expected map of versions; returns the files written.
 
+    Releases that have an environment under `root` and are not in the map are empty cells.
     Raises ResultsError where a record cannot be read.
     """
     maps = [(bug, findings(bug, version_records(bug))) for bug in bugs]
-    return [draw_versions(bug, rows, out / bug.id, kind) for bug, rows in maps if rows]
+    return [draw_versions(bug, rows, out / bug.id, kind, releases(root, bug)) for bug, rows in maps if rows]

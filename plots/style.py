@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 # Chooses figures by their names, without the ending.
 Only = Callable[[str], bool]
-# Blue and vermilion of the Okabe-Ito palette: told apart by readers with any kind of colour vision.
-COLOURS = {"buggy": "#D55E00", "fixed": "#0072B2"}
+# Vermilion and blue, near those of the Okabe-Ito palette: told apart with any kind of colour vision, and, one twice as
+# light as the other, on grey paper.
+COLOURS = {"buggy": "#E66100", "fixed": "#004C8C"}
+NOT_RUN = "not run"
 STATES = {"affected": "#F0A27A", "not affected": "#9CC9E3", "neither": "#F2E3A0", "INVALID": "#DDDDDD"}
 OUTCOMES = {
     "found": "#9CC9E3",
@@ -29,7 +31,9 @@ OUTCOMES = {
 }
 PREFIX = {"buggy": "origin", "fixed": "fix"}
 SINGLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+# Of one panel; where there are more than two, they share MOST_INCHES, so that text stays large enough in a README.
 PANEL_INCHES = (4.6, 3.4)
+MOST_INCHES = 11.4
 SETTINGS: dict[Any, Any] = {
     "font.size": 10,
     "axes.spines.top": False,
@@ -37,6 +41,10 @@ SETTINGS: dict[Any, Any] = {
     "axes.grid": True,
     "grid.alpha": 0.3,
     "legend.frameon": False,
+    "legend.fontsize": 8,
+    "legend.handlelength": 1.4,
+    "legend.handletextpad": 0.4,
+    "legend.columnspacing": 0.9,
     # Files, and what is shown, have this resolution.
     "savefig.dpi": 120,
     "figure.dpi": 120,
@@ -56,7 +64,8 @@ def new_figure(panels: int) -> "Figure":
     """An empty figure, wide enough for that many panels side by side. Without pyplot it needs no screen."""
     from plots.notebook import NotebookFigure
 
-    return NotebookFigure(figsize=(PANEL_INCHES[0] * panels, PANEL_INCHES[1]), layout="constrained")
+    width, height = PANEL_INCHES
+    return NotebookFigure(figsize=(min(width * panels, max(2 * width, MOST_INCHES)), height), layout="constrained")
 
 
 def seeds_text(records: "Sequence[RunRecord]") -> str:

@@ -67,11 +67,15 @@ def run(*names: str, root: Path | str | None = None, **options: "Unpack[OptionVa
     """
     from runner.progress.lines import on_stderr
     from runner.session.options import from_values
+    from runner.session.selection import without_gpu_cases
     from runner.session.session import run_targets
 
     catalog, chosen = load(root), from_values(options)
-    targets = catalog.select(names, elsewhere=chosen.elsewhere)
-    return run_targets(catalog, targets, chosen, on_stderr())
+    progress = on_stderr()
+    targets, notes = without_gpu_cases(catalog.select(names, elsewhere=chosen.elsewhere), names, chosen)
+    for note in notes:
+        progress.note(note)
+    return run_targets(catalog, targets, chosen, progress)
 
 
 def records(

@@ -7,17 +7,17 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from runner.authoring.current import is_current
 from runner.authoring.judgement import check_lines, check_verdicts
 from runner.authoring.labels import check_labels, check_provenance
 from runner.authoring.truth import check_site, check_trigger
+from runner.authoring.upstream import check_upstream
 from runner.bugs.catalog import Catalog, load_bug
 from runner.bugs.model import PROBE, VARIANTS, Bug, Case
 from runner.environments import spec
-from runner.environments.spec import Environment
 from runner.errors import CatalogError, ResultsError, UsageError
-from runner.execution.run import read_scripts, run_key
 from runner.files import untrusted
-from runner.results.expected import expected_records, version_records
+from runner.results.expected import CPU, CUDA, expected_records, version_records
 from runner.results.record import RunRecord, run_name
 from runner.verdicts.affected import AFFECTED, findings
 from runner.verdicts.verdict import INVALID, unjudged
@@ -47,7 +47,7 @@ def problems(directory: Path, root: Path) -> list[str]:
     checks = (_check_name, _check_todo, _check_files, _check_scripts, _check_readme, _check_cases)
     wrong = [problem for check in (*checks, check_labels, check_provenance) for problem in check(bug)]
     wrong += [*check_site(bug, root), *_check_environments(bug, root)]
-    wrong += [*_check_expected(bug, root), *_check_map(bug, root)]
+    wrong += [*_check_expected(bug, root), *check_upstream(bug, root), *_check_map(bug, root)]
     return [untrusted.printable_lines(problem) for problem in wrong]
 
 
@@ -141,7 +141,7 @@ def _check_readme(bug: Bug) -> Iterator[str]:
         diff = _bare(real_diff(case))
         if diff and diff not in blocks:
             yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{diff}"
-        if not diff and len({variant.environment for variant in case.program.variants.values()}) == 1:
+        if not diff and len({case.program.variants[name].environment for name in VARIANTS}) == 1:
             yield f"case {case.name}: the variants have the same script in the same environment"
 
 
@@ -160,11 +160,13 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
     again = f"`trainbugs run {Catalog(root).named(bug)} --force --update-expected`"
     for case in bug.cases.values():
         try:
-            records = expected_records(bug, case.name)
+            records = expected_records(bug, case.name, CUDA if "gpu" in case.program.tools else CPU)
         except ResultsError as error:
             yield str(error)
             continue
         yield from _check_numbers(case, records)
+        if not records and "gpu" in case.program.tools:
+            continue  # it has been seen on no device yet, as `info` says
         finished = {(record.variant, record.seed) for record in records if record.ok}
         required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
         if finished != required:
@@ -192,27 +194,11 @@ def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
 
 def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path, again: str) -> Iterator[str]:
     for record in records:
-        if not _is_current(bug, case, record, case.program.variants[record.variant].place, root):
+        place = case.program.variants[record.variant].place
+        # On a GPU any interpreter will do.
+        if not is_current(bug, case, record, record.environment if record.kind_of_device == CUDA else place, root):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
-
-
-def _is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) -> bool:
-    """Whether a record is of the present scripts, parameters and lock of that environment: its key is the same."""
-    described = _environment(root, place)
-    runtime = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
-    scripts = read_scripts(bug, case.program.variants[record.variant])
-    key = run_key(case, record.variant, scripts, record.seed, record.device, runtime, record.data)
-    now = (described.name, described.lock_hash) if described else (place, record.lock)
-    return (key, record.environment, record.lock) == (record.key, *now)
-
-
-def _environment(root: Path, place: str) -> Environment | None:
-    """The environment of that name or in that folder; None where there is none to read, which is said elsewhere."""
-    try:
-        return spec.load(root, place)
-    except (CatalogError, UsageError):
-        return None
 
 
 def _check_map(bug: Bug, root: Path) -> Iterator[str]:
@@ -224,19 +210,19 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
         return
     for record in records:
         case = bug.cases.get(record.case)
-        if case is None or not _is_current(bug, case, record, record.environment, root):
+        if case is None or not is_current(bug, case, record, record.environment, root):
             name = f"expected/versions/{record.environment}/{record.case}"
             again = f"`trainbugs versions {Catalog(root).named(bug)} --force --update-expected`"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
             return
     states: dict[str, set[str]] = {}
     for item in findings(bug, records):
-        states.setdefault(item.torch, set()).add(item.state)
+        states.setdefault(item.version, set()).add(item.state)
     named = set(bug.affected.versions) if bug.affected else set()
-    for torch, shown in states.items():
-        if shown != {INVALID} and (AFFECTED in shown) != (torch in named):
-            verb = "names" if torch in named else "does not name"
-            yield f"config.json: affected {verb} {torch}; the map in expected/versions has {', '.join(sorted(shown))}"
+    for version, shown in states.items():
+        if shown != {INVALID} and (AFFECTED in shown) != (version in named):
+            verb = "names" if version in named else "does not name"
+            yield f"config.json: affected {verb} {version}; the map in expected/versions has {', '.join(sorted(shown))}"
 
 
 def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
@@ -250,7 +236,7 @@ def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
 
 def _by_scripts(bug: Bug) -> list[Case]:
     """One case for each pair of scripts that exists."""
-    pairs = {tuple(variant.script for variant in case.program.variants.values()): case for case in bug.cases.values()}
+    pairs = {tuple(case.program.variants[name].script for name in VARIANTS): case for case in bug.cases.values()}
     return [case for scripts, case in pairs.items() if all(script.is_file() for script in scripts)]
 
 

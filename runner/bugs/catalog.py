@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import structs
+
 from runner.bugs.config import BROUGHT, Config, WrittenCase, WrittenVariant
 from runner.bugs.model import (
     ENVIRONMENT,
+    UPSTREAM,
     VARIANTS,
     Bug,
     Case,
@@ -111,7 +114,7 @@ class Catalog:
             if directory != target.bug.directory:
                 raise UsageError(f"{directory} and {target.bug.directory} have the same ID; give one of them another")
             chosen = {*target.variants, *targets.get(target.case.id, target).variants}
-            variants = tuple(name for name in VARIANTS if name in chosen)
+            variants = tuple(name for name in target.case.program.variants if name in chosen)
             targets[target.case.id] = Target(target.bug, target.case, variants)
         return list(targets.values())
 
@@ -121,8 +124,9 @@ class Catalog:
             raise UsageError(f"{name!r} has too many parts; expected BUG, BUG/CASE or BUG/CASE/VARIANT")
         if rest and rest[0] not in bug.cases:
             raise UsageError(f"{bug.id} has no case {rest[0]!r}; expected one of {', '.join(bug.cases)}")
-        if rest[1:] and rest[1] not in VARIANTS:
-            raise UsageError(f"{bug.id}/{rest[0]} has no variant {rest[1]!r}; expected one of {', '.join(VARIANTS)}")
+        variants = bug.cases[rest[0]].program.variants if rest else VARIANTS
+        if rest[1:] and rest[1] not in variants:
+            raise UsageError(f"{bug.id}/{rest[0]} has no variant {rest[1]!r}; expected one of {', '.join(variants)}")
         cases = [case for case in bug.cases.values() if case.name in rest[:1] or not rest]
         if elsewhere and not rest:
             cases = [case for case in cases if case.portable]
@@ -143,6 +147,12 @@ class Catalog:
         if Path(name).is_dir():
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
         return self.bug(first), rest
+
+
+def with_upstream(target: Target) -> Target:
+    """The target with its variant `upstream` too, where the case has one."""
+    extra = tuple(name for name in target.case.program.variants if name == UPSTREAM and name not in target.variants)
+    return structs.replace(target, variants=(*target.variants, *extra))
 
 
 def default_root() -> Path:
@@ -248,7 +258,12 @@ def _case(name: str, case: WrittenCase, config: Config, directory: Path) -> Case
 
 
 def _program(case: WrittenCase, config: Config, directory: Path) -> Program:
-    written = {"buggy": case.variants.buggy, "fixed": case.variants.fixed}
+    buggy, upstream = case.variants.buggy, case.variants.upstream
+    written = {"buggy": buggy, "fixed": case.variants.fixed}
+    if upstream:
+        written[UPSTREAM] = WrittenVariant(
+            script=buggy.script, environment=upstream.environment, records=upstream.records or buggy.records
+        )
     return Program(
         variants={name: _variant(name, variant, case, config, directory) for name, variant in written.items()},
         parameters={**config.parameters, **case.parameters},

@@ -52,11 +52,21 @@ class WrittenVariant(Written, frozen=True):
     records: Annotated[Count | None, Meta(description="Overrides the case's records.")] = None
 
 
+class WrittenUpstream(Written, frozen=True):
+    """The buggy script in a release that has the real fix: expected to behave as the fixed one does."""
+
+    environment: Annotated[Place, Meta(description="With the first release that has the fix and an environment here.")]
+    records: Annotated[Count | None, Meta(description="Overrides the case's records.")] = None
+
+
 class WrittenVariants(Written, frozen=True):
-    """The two programs of a case."""
+    """The two programs of a case, and perhaps the first one in a release with the real fix."""
 
     buggy: WrittenVariant
     fixed: WrittenVariant
+    upstream: Annotated[
+        WrittenUpstream | None, Meta(description="No part of the verdict; `run --upstream` runs it.")
+    ] = None
 
 
 class Trigger(Written, frozen=True):
@@ -195,8 +205,9 @@ class Config(Written, frozen=True):
     @property
     def places(self) -> set[str]:
         """The environments that are named."""
-        variants = (each for case in self.cases.values() for each in (case.variants.buggy, case.variants.fixed))
-        return {self.environment, *(variant.environment for variant in variants if variant.environment)}
+        cases = [case.variants for case in self.cases.values()]
+        variants = [each for case in cases for each in (case.buggy, case.fixed, case.upstream)]
+        return {self.environment, *(each.environment for each in variants if each and each.environment)}
 
 
 def check_different(what: str, values: Iterable[Scalar]) -> None:

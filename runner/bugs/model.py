@@ -13,6 +13,8 @@ Record = Mapping[str, Any]
 Scalar = float | int | str | bool
 VariantName = Literal["buggy", "fixed"]
 VARIANTS: tuple[str, ...] = ("buggy", "fixed")
+# A third one: the buggy script in a release that has the real fix. It is no part of the verdict.
+UPSTREAM = "upstream"
 # Programs beside the scripts that are about the bug, and belong to no variant.
 FAULT, WHY, PROBE = "fault.py", "why.py", "probe.py"
 # The folder of a lock that a bug brings.
@@ -275,6 +277,8 @@ class Variant(Struct, frozen=True):
 class Program(Struct, frozen=True):
     """What is run in a case: its variants, with their seeds, parameters and limits, and what they need.
 
+    There is a variant `upstream` where a release has the real fix: it is run where it is named only.
+
     `timeout_s` is in seconds. `data` names files in the folder of data sets, `sha256` has hashes of those
     that are downloaded, `tools` what else the machine must have
     (c++, gpu). `processes` train at the same time in one run, which takes `memory_gb` (10^9 bytes; None: not declared).
@@ -393,6 +397,11 @@ class Bug(Struct, frozen=True):
     def brought(self) -> Path | None:
         """The folder of the environment that the bug brings and runs in, if it does."""
         return self.directory / ENVIRONMENT if self.environment == brought_name(self.id) else None
+
+    @property
+    def package(self) -> str:
+        """The package whose releases have the fault, or not: torch where config.json names none."""
+        return next((named.package for named in (self.affected, self.fixed) if named), "torch")
 
     @property
     def expected(self) -> Path:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from runner.bugs.model import VARIANTS, Bug, Case
+from runner.bugs.model import UPSTREAM, VARIANTS, Bug, Case
 from runner.errors import ResultsError
 from runner.results.expected import expected_records
 
@@ -31,4 +31,4 @@ def estimates(bug: Bug, case: Case) -> dict[str, Estimate]:
         peak = max((record.peak_memory_mb for record in own), default=0.0) / 1000 * case.program.processes
         seconds = max((record.wall_s for record in own), default=None)
         by_variant[variant] = Estimate(seconds, peak if case.program.memory_gb is None else case.program.memory_gb)
-    return by_variant
+    return by_variant | {UPSTREAM: by_variant["buggy"]}

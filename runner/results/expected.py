@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from runner.bugs.model import Bug, Case
+from runner.bugs.model import UPSTREAM, Bug, Case
 from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.results.record import METRICS, START_BYTES, Amount, RunRecord, read_record, run_name
@@ -17,12 +17,18 @@ CPU, CUDA = "cpu", "cuda"
 
 def expected_path(bug: Bug, record: RunRecord) -> Path:
     """The path of the bug's expected record for the same case, variant, seed and kind of device."""
-    return _folder(bug, record.case, record.kind_of_device) / f"{run_name(record)}.json"
+    folder = _folder(bug, record.case, record.kind_of_device)
+    return (folder / UPSTREAM if record.variant == UPSTREAM else folder) / f"{run_name(record)}.json"
 
 
 def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
-    """The expected records of a case on that kind of device, by name; raises ResultsError for one it cannot read."""
+    """The expected records of the two variants on that kind of device, by name; raises ResultsError for an odd one."""
     return [read_record(path) for path in expected_paths(bug, case, device)]
+
+
+def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
+    """The expected records of a case's variant `upstream`, which lie apart; raises ResultsError as above."""
+    return [read_record(path) for path in sorted((_folder(bug, case, device) / UPSTREAM).glob("*-seed*.json"))]
 
 
 def seen_on(bug: Bug, case: str) -> tuple[str, ...]:

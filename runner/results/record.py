@@ -25,7 +25,7 @@ METRICS = b',\n "metrics": '
 Status = Literal[
     "ok", "crashed", "killed", "timeout", "no records", "not whole", "other data", "environment broken", "refused"
 ]
-Variant = Annotated[str, Meta(pattern=r"^(buggy|fixed)$(?!\n)")]
+Variant = Annotated[str, Meta(pattern=r"^(buggy|fixed|upstream)$(?!\n)")]
 Key = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Version = Annotated[str, Meta(pattern=r"^[A-Za-z0-9.+!_-]{1,80}$(?!\n)")]
 Device = Annotated[str, Meta(pattern=r"^(cpu|cuda(:\d{1,4})?)$(?!\n)")]
@@ -37,7 +37,7 @@ Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
 
 # Left out of the file where they are not known, as in records from before these fields.
-UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated")
+UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "upstream")
 
 
 class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
@@ -127,6 +127,13 @@ class Repeats(Struct, frozen=True, kw_only=True):
     spread: float | str | None
 
 
+class JudgedUpstream(Struct, frozen=True, kw_only=True):
+    """Whether the buggy script behaves as the fixed one in a release with the real fix; None: undecided."""
+
+    behaves: bool | None
+    reason: str
+
+
 class VerdictRecord(Struct, frozen=True, kw_only=True):
     """verdict.json of a case: the verdict, its checks, and the runs behind it. Non-finite numbers are texts."""
 
@@ -139,6 +146,7 @@ class VerdictRecord(Struct, frozen=True, kw_only=True):
     reason: str
     drift: float | str | None
     repeats: Repeats | None = None
+    upstream: JudgedUpstream | None = None
     checks: tuple[CheckedStatement, ...]
     runs: Annotated[tuple[JudgedRun, ...], Meta(min_length=1)]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from runner.bugs.catalog import installed_root
+from runner.bugs.model import UPSTREAM
 from runner.errors import UsageError
 from runner.files.atomic import write_json
 from runner.results.expected import CUDA, VERSIONS, expected_path, version_path, version_records
@@ -35,7 +36,7 @@ def promote_runs(outcomes: Sequence[Outcome]) -> list[Path]:
         paths = [expected_path(outcome.target.bug, record) for record in records]
         for path, record in zip(paths, records, strict=True):
             write_json(path, encode(record))
-        for stale in set(paths[0].parent.glob("*-seed*.json")) - set(paths):
+        for stale in {old for path in paths for old in path.parent.glob("*-seed*.json")} - set(paths):
             stale.unlink()
         written += paths
     return written
@@ -44,7 +45,11 @@ def promote_runs(outcomes: Sequence[Outcome]) -> list[Path]:
 def _refuse_unexpected(outcome: Outcome) -> None:
     case, records = outcome.target.case, outcome.records
     on_gpu = {record.kind_of_device == CUDA for record in records}
-    if outcome.verdict.outcome != REPRODUCED or len(on_gpu) > 1:
+    upstream = outcome.verdict.upstream
+    if upstream and not upstream.behaves:
+        raise UsageError(f"{case.id}/{UPSTREAM} does not behave as fixed: {upstream.reason}: expected/ stays as it is")
+    alone = upstream and all(record.variant == UPSTREAM for record in records)
+    if not (alone or outcome.verdict.outcome == REPRODUCED) or len(on_gpu) > 1:
         raise UsageError(f"{case.id} is not REPRODUCED on one kind of device: expected/ stays as it is")
     # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
     if not on_gpu.pop() and (outcome.injected or not all(record.pinned for record in records)):

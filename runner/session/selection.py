@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from runner.bugs.model import Bug, Case
+from runner.bugs.model import Bug, Case, Target
 from runner.bugs.taxonomy import LISTS
 from runner.errors import UsageError
 from runner.files.structs import near
 from runner.results.expected import seconds
+
+if TYPE_CHECKING:
+    from runner.session.options import Options
 
 LOCATIONS = LISTS["location"]
 
@@ -69,6 +73,30 @@ class Filter:
             return True
         taken = seconds(bug, case)
         return taken is not None and taken <= self.max_seconds
+
+
+def without_gpu_cases(
+    targets: Sequence[Target], names: Iterable[str], options: "Options"
+) -> tuple[list[Target], list[str]]:
+    """The targets that `options` let run, and a note for each that needs a GPU where there is none.
+
+    A case that one of `names` (BUG, BUG/CASE, a path) names itself stays: the user knows better.
+    """
+    if _may_have_gpu(options):
+        return list(targets), []
+    named = {part for name in names for part in name.split("/")[1:]}
+    out = [target for target in targets if "gpu" in target.case.program.tools and target.case.name not in named]
+    notes = [f"{target.case.id}: left out, it needs a GPU; name it to run it all the same" for target in out]
+    return [target for target in targets if target not in out], notes
+
+
+def _may_have_gpu(options: "Options") -> bool:
+    if options.device != "auto":
+        return options.device != "cpu"
+    from runner.environments.interpreter import machine_has_accelerator  # slow to import, `list` does without
+
+    # Of the machines of a cluster nothing is known here.
+    return options.executor != "local" or bool(options.gpus) or machine_has_accelerator()
 
 
 def _texts(bug: Bug) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Sweeps over versions: the buggy scripts of bugs, run in one environment after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -32,20 +32,21 @@ class VersionMap:
 def map_versions(
     catalog: Catalog,
     names: Sequence[str],
-    pattern: str,
+    pattern: str | None,
     options: Options,
     progress: Progress,
     remove_after: bool = False,
 ) -> list[VersionMap]:
     """Run the buggy scripts of each BUG or BUG/CASE in every environment whose name matches `pattern`.
 
+    Without a pattern, in those of the releases of the bug's package: `torch-*`, for most.
     The first seed of each case is run, unless `options` name others. An environment that cannot be built makes its
     rows INVALID, and the next one is tried. With `remove_after`, environments that were not there before are removed
     after use, together with what was downloaded for them. Returns a map for each bug; raises UsageError where nothing
     matches.
     """
     targets = [target for name in dict.fromkeys(names) for target in _targets(catalog, name)]
-    chosen = _environments(catalog.root, pattern)
+    chosen = _environments(catalog.root, {target.bug.package: pattern for target in targets})
     unbuilt: list[tuple[Environment, str]] = []
     records: list[RunRecord] = []
     for number, described in enumerate(chosen, 1):
@@ -53,7 +54,7 @@ def map_versions(
         progress.line(f"environment {number} of {len(chosen)}: {described.name}")
         try:
             session = Session(catalog, replace(options, environment=described.name, keep=not remove_after), progress)
-            records += session.records(targets)
+            records += session.records([target for target in targets if _fits(described, target.bug, pattern)])
         except EnvironmentBuildError as error:
             unbuilt.append((described, str(error)))
         finally:
@@ -61,7 +62,10 @@ def map_versions(
                 builder.remove(described)
     bugs = {target.bug.id: target.bug for target in targets}
     cases = {name: [target.case for target in targets if target.bug.id == name] for name in bugs}
-    return [_map(bug, cases[name], records, unbuilt) for name, bug in bugs.items()]
+    return [
+        _map(bug, cases[name], records, [item for item in unbuilt if _fits(item[0], bug, pattern)])
+        for name, bug in bugs.items()
+    ]
 
 
 def _map(
@@ -70,9 +74,9 @@ def _map(
     own = tuple(record for record in records if record.bug == bug.id)
     results = findings(bug, own)
     for described, reason in unbuilt:
-        torch = described.pins.get("torch", "-")
-        results += [Finding(described.name, torch, case.name, INVALID, reason) for case in cases]
-    return VersionMap(bug, tuple(sorted(results, key=lambda item: version_order(item.torch))), own)
+        version = described.pins.get(bug.package, "-")
+        results += [Finding(described.name, version, case.name, INVALID, reason) for case in cases]
+    return VersionMap(bug, tuple(sorted(results, key=lambda item: version_order(item.version))), own)
 
 
 def _targets(catalog: Catalog, name: str) -> list[Target]:
@@ -86,12 +90,31 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
     return [Target(target.bug, _first_seed(target.case), ("buggy",)) for target in targets]
 
 
-def _environments(root: Path, pattern: str) -> list[Environment]:
-    matching = [spec.load(root, name) for name in spec.names(root) if fnmatchcase(name, pattern)]
-    if not matching:
-        known = ", ".join(spec.names(root)) or "(none)"
-        raise UsageError(f"no environment matches {pattern!r}; expected a pattern like 'torch-2.*' for some of {known}")
-    return sorted(matching, key=lambda item: version_order(item.pins.get("torch", "")))
+def releases(root: Path, bug: Bug) -> list[str]:
+    """The releases of the bug's package that have an environment, in their order; not those that a pattern names."""
+    described = [spec.load(root, name) for name in spec.names(root) if fnmatchcase(name, f"{bug.package}-*")]
+    return sorted({item.pins[bug.package] for item in described if bug.package in item.pins}, key=version_order)
+
+
+def _fits(described: Environment, bug: Bug, pattern: str | None) -> bool:
+    return fnmatchcase(described.name, pattern or f"{bug.package}-*")
+
+
+def _environments(root: Path, patterns: Mapping[str, str | None]) -> list[Environment]:
+    """The environments of these packages, each by its pattern, in the order of versions."""
+    matching: dict[str, Environment] = {}
+    for package, pattern in patterns.items():
+        chosen = pattern or f"{package}-*"
+        found = [spec.load(root, name) for name in spec.names(root) if fnmatchcase(name, chosen)]
+        if not found:
+            known = ", ".join(spec.names(root)) or "(none)"
+            raise UsageError(
+                f"no environment matches {chosen!r}; expected a pattern like 'torch-2.*' for some of {known}"
+            )
+        matching |= {
+            item.name: item for item in sorted(found, key=lambda item: version_order(item.pins.get(package, "")))
+        }
+    return list(matching.values())
 
 
 def _first_seed(case: Case) -> Case:

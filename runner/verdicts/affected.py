@@ -20,11 +20,12 @@ class Finding:
     """What a case's buggy script does in one environment; `state` is one of the words above, or INVALID.
 
     Affected: it meets every expectation about the buggy variant. Not affected: it meets every expectation about the
-    fixed one. Neither: it does something else, and `reason` says what.
+    fixed one. Neither: it does something else, and `reason` says what. `version` is that of the bug's package, `-`
+    where it is not known.
     """
 
     environment: str
-    torch: str
+    version: str
     case: str
     state: str
     reason: str
@@ -41,9 +42,9 @@ def findings(bug: Bug, records: Iterable[RunRecord]) -> list[Finding]:
     strange = next((case for _, case in groups if case not in bug.cases), None)
     if strange is not None:
         raise ResultsError(f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of it")
-    unsorted = [_finding(bug.cases[case], group) for (_, case), group in groups.items()]
+    unsorted = [_finding(bug.package, bug.cases[case], group) for (_, case), group in groups.items()]
     order = list(bug.cases)
-    return sorted(unsorted, key=lambda item: (version_order(item.torch), item.environment, order.index(item.case)))
+    return sorted(unsorted, key=lambda item: (version_order(item.version), item.environment, order.index(item.case)))
 
 
 def mappable(case: Case) -> bool:
@@ -56,10 +57,13 @@ def version_order(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version.split("+")[0]))
 
 
-def _finding(case: Case, records: Sequence[RunRecord]) -> Finding:
+def _finding(package: str, case: Case, records: Sequence[RunRecord]) -> Finding:
     first = records[0]
-    torch = (first.torch or "-").split("+")[0]
-    return Finding(first.environment, torch, case.name, *_state(case, records))
+    # An environment of another package is called by its release; records say the release of torch only.
+    named, found, version = first.environment.partition(f"{package}-")
+    if named or not found:
+        version = (first.torch or "-").split("+")[0] if package == "torch" else "-"
+    return Finding(first.environment, version, case.name, *_state(case, records))
 
 
 def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from runner.bugs.model import Target, counted
-from runner.results.record import CheckedStatement, JudgedRun, Repeats, RunRecord, VerdictRecord
+from runner.results.record import CheckedStatement, JudgedRun, JudgedUpstream, Repeats, RunRecord, VerdictRecord
 from runner.verdicts.repeatability import Repeatability
 from runner.verdicts.verdict import Verdict
 
@@ -32,6 +32,7 @@ class Outcome:
 def summary(outcome: Outcome) -> VerdictRecord:
     """An outcome as it is written: the verdict, its checks and the keys of the runs behind it."""
     case, verdict, varied = outcome.target.case, outcome.verdict, outcome.repeatability
+    upstream = verdict.upstream
     return VerdictRecord(
         bug=case.bug,
         case=case.name,
@@ -42,6 +43,7 @@ def summary(outcome: Outcome) -> VerdictRecord:
         reason=verdict.reason,
         drift=outcome.drift,
         repeats=Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread) if varied else None,
+        upstream=JudgedUpstream(behaves=upstream.behaves, reason=upstream.reason) if upstream else None,
         checks=tuple(
             CheckedStatement(
                 statement=check.expectation.statement, seed=check.seed, holds=check.holds, explanation=check.explanation

@@ -43,7 +43,7 @@ def judge(case: Case, records: Sequence[RunRecord]) -> tuple[Verdict, Repeatabil
     worst = next((verdict for verdict in verdicts if verdict.invalid), None)
     worst = worst or next(verdict for verdict in verdicts if verdict.failed)
     outcome = None if worst.outcome is None else INVALID if worst.invalid else NOT_REPRODUCED
-    return Verdict(case, outcome, f"flaky: {varied.text}; {worst.reason}", worst.checks), varied
+    return Verdict(case, outcome, f"flaky: {varied.text}; {worst.reason}", worst.checks, worst.upstream), varied
 
 
 def _numbers(records: Sequence[RunRecord]) -> list[int]:

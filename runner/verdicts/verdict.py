@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
 
-from runner.bugs.model import VARIANTS, Case, Expectation, Record, counted
+from msgspec.structs import replace
+
+from runner.bugs.model import UPSTREAM, VARIANTS, Case, Expectation, Record, counted
 from runner.errors import MeasureError
 from runner.files.atomic import finite
 from runner.results.record import RunRecord
@@ -38,23 +40,37 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Upstream:
+    """Whether the buggy script, in a release with the real fix, behaves as the fixed one does; None: undecided."""
+
+    behaves: bool | None
+    reason: str
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """The verdict of a case. `outcome` is None where not both variants were run; then the checks are all there is."""
+    """The verdict of a case. `outcome` is None where not both variants were run; then the checks are all there is.
+
+    `upstream` is None where that variant was not run. It does not change the outcome.
+    """
 
     case: Case
     outcome: str | None
     reason: str
     checks: tuple[Check, ...]
+    upstream: Upstream | None = None
 
     @property
     def invalid(self) -> bool:
-        """Whether the outcome is INVALID, or a check could not be decided."""
-        return self.outcome == INVALID or any(check.holds is None for check in self.checks)
+        """Whether something that was run is INVALID, or a check could not be decided."""
+        undecided = any(check.holds is None for check in self.checks)
+        return self.outcome == INVALID or undecided or (self.upstream is not None and self.upstream.behaves is None)
 
     @property
     def failed(self) -> bool:
         """Whether an expectation does not hold."""
-        return any(check.holds is False for check in self.checks)
+        wrong = self.upstream is not None and self.upstream.behaves is False
+        return wrong or any(check.holds is False for check in self.checks)
 
     def __repr__(self) -> str:
         checks = counted(len(self.checks), "check")
@@ -63,18 +79,47 @@ class Verdict:
 
 def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
     """Judge the runs of one case: INVALID before NOT REPRODUCED before REPRODUCED, over every seed."""
-    flaws = [f"{record.variant} seed {record.seed}: {why}" for record in records if (why := flaw(case, record))]
+    upstream = verify_upstream(case, records)
+    records = [record for record in records if record.variant != UPSTREAM]
+    flaws = _flaws(case, records)
     if flaws:
-        more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
-        return Verdict(case, INVALID, flaws[0] + more, ())
+        return Verdict(case, INVALID, flaws, (), upstream)
     variants = {record.variant for record in records}
-    seeds = sorted({record.seed for record in records})
-    runs = {(record.variant, record.seed): record.metrics for record in records}
-    expectations = [item for item in case.oracle.expectations if item.variants <= variants]
-    by_seed = {seed: _of_seed(runs, seed) for seed in seeds}
-    checks = tuple(one for item in expectations for one in _checks(item, by_seed))
+    checks = _all_checks([item for item in case.oracle.expectations if item.variants <= variants], records)
     lacking = "both variants are needed for one" if variants != set(VARIANTS) else unjudged(case)
-    return Verdict(case, *_outcome(checks, lacking), checks)
+    return Verdict(case, *_outcome(checks, lacking), checks, upstream)
+
+
+def verify_upstream(case: Case, records: Sequence[RunRecord]) -> Upstream | None:
+    """Judge the upstream runs by the expectations about the fixed variant; None where there are none.
+
+    Those that compare the variants count where the buggy one was run too.
+    """
+    own = [record for record in records if record.variant == UPSTREAM]
+    if not own:
+        return None
+    flaws = _flaws(case, own)
+    if flaws:
+        return Upstream(None, flaws)
+    in_place = [replace(record, variant="fixed") for record in own]
+    in_place += [record for record in records if record.variant == "buggy" and not flaw(case, record)]
+    variants = {record.variant for record in in_place}
+    about = [item for item in case.oracle.expectations if "fixed" in item.variants and item.variants <= variants]
+    checks = _all_checks(about, in_place)
+    outcome, reason = _outcome(checks, None if checks else "no expectation is about the fixed variant alone")
+    return Upstream({REPRODUCED: True, NOT_REPRODUCED: False}.get(outcome or ""), reason)
+
+
+def _flaws(case: Case, records: Sequence[RunRecord]) -> str:
+    """Why one of these runs cannot be judged, and how many more; empty where all can be."""
+    flaws = [f"{record.variant} seed {record.seed}: {why}" for record in records if (why := flaw(case, record))]
+    return "".join(flaws[:1]) + (f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else "")
+
+
+def _all_checks(expectations: Sequence[Expectation], records: Sequence[RunRecord]) -> tuple[Check, ...]:
+    runs = {(record.variant, record.seed): record.metrics for record in records}
+    by_seed = {seed: _of_seed(runs, seed) for seed in sorted({record.seed for record in records})}
+    return tuple(one for item in expectations for one in _checks(item, by_seed))
 
 
 def unjudged(case: Case) -> str | None:

@@ -144,8 +144,8 @@ def of_map(sweep: "VersionMap") -> list[Document]:
     """A row for each case and environment."""
     found = [(case, item) for case in sweep.bug.cases for item in sweep.findings if item.case == case]
     return [
-        {"id": f"{sweep.bug.id}/{case}", "bug": sweep.bug.id, **to_builtins(item)}
-        | {"torch": None if item.torch == "-" else item.torch}
+        {"id": f"{sweep.bug.id}/{case}", "bug": sweep.bug.id, "package": sweep.bug.package, **to_builtins(item)}
+        | {"version": None if item.version == "-" else item.version}
         for case, item in found
     ]
 

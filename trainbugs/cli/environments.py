@@ -51,7 +51,9 @@ def _add_versions(to: Commands) -> None:
     parser = add(to, "versions", versions_command, text, examples)
     parser.set_defaults(status=2)
     parser.add_argument("targets", nargs="+", metavar="BUG[/CASE]", help="whose buggy scripts to run")
-    parser.add_argument("--environments", default="torch-*", metavar="GLOB", help="default: 'torch-*'")
+    parser.add_argument(
+        "--environments", metavar="GLOB", help="default: those of the bug's package, 'torch-*' for most"
+    )
     parser.add_argument(
         "--remove-after", action="store_true", help="remove each environment that was not there before: 5 GB at a time"
     )
@@ -173,7 +175,7 @@ def versions_command(arguments: Namespace) -> int:
     from plots.versions import draw_versions
     from runner.progress.lines import on_stderr
     from runner.session.promote import promote_versions, refuse_installed
-    from runner.session.version_sweep import map_versions
+    from runner.session.version_sweep import map_versions, releases
     from runner.verdicts.verdict import INVALID
     from trainbugs.cli.text import version_rows
 
@@ -187,12 +189,13 @@ def versions_command(arguments: Namespace) -> int:
     if arguments.json:
         print_rows(row for sweep in maps for row in of_map(sweep))
     else:
-        show_verdicts(version_rows(maps), column=2)
+        show_verdicts(version_rows(maps), column=3)
     for sweep in maps:
         if arguments.update_expected:
             print(f"expected records of {sweep.bug.id}: {len(promote_versions(sweep))} written", file=to)
         directory = sweep.bug.expected if arguments.update_expected else arguments.out / sweep.bug.id
-        print(f"figure: {draw_versions(sweep.bug, sweep.findings, directory, 'png')}", file=to)
+        path = draw_versions(sweep.bug, sweep.findings, directory, "png", releases(catalog.root, sweep.bug))
+        print(f"figure: {path}", file=to)
     return int(arguments.status)
 
 

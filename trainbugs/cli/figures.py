@@ -49,7 +49,9 @@ def figures_command(arguments: Namespace) -> int:
     if not runs and not problems:
         raise UsageError(f"there are no {arguments.source} records of {', '.join(bug.id for bug in bugs)} to draw")
     draw(runs, arguments.out, arguments.format)
-    for path in draw_maps(bugs, arguments.out, arguments.format) if arguments.source == "expected" else ():
+    for path in (
+        draw_maps(bugs, arguments.out, arguments.format, catalog.root) if arguments.source == "expected" else ()
+    ):
         print(f"figure: {path}")
     print(unreadable(problems), end="", file=sys.stderr)
     return int(arguments.status)

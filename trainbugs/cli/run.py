@@ -48,6 +48,9 @@ def add_commands(to: Commands) -> None:
     parser.add_argument(
         "--record-only", action="store_true", help="run and show what was recorded, without a verdict or expectations"
     )
+    parser.add_argument(
+        "--upstream", action="store_true", help="also the buggy scripts in the first release with the real fix"
+    )
     parser.add_argument("--figures", action="store_true", help="draw the figures of what was run")
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
     parser.add_argument(
@@ -132,6 +135,8 @@ def _show(outcomes: "Sequence[Outcome]", how: "Options", as_json: bool) -> None:
 
 def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple[list[Target], list[str]]":
     """The targets to run, and a note for each one that is left out."""
+    from runner.session.selection import without_gpu_cases
+
     if arguments.all == bool(arguments.targets):
         raise UsageError("name the bugs to run, or all of them by --all; `trainbugs list` shows them")
     names, notes = arguments.targets or catalog.active(), []
@@ -145,8 +150,16 @@ def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple
         for target in catalog.select(names)
         if target not in targets
     ]
+    targets, of_gpu = without_gpu_cases(targets, arguments.targets, how)
+    notes += of_gpu
+    if arguments.upstream and how.elsewhere:
+        raise UsageError("--upstream names a release itself: leave it out, or --environment and --inject")
     if not targets:
         raise UsageError(f"nothing is left to run: {'; '.join(notes)}")
+    if arguments.upstream:
+        from runner.bugs.catalog import with_upstream
+
+        targets = [with_upstream(target) for target in targets]
     lacking = [target for target in targets if arguments.all and target.case.program.data and how.data is None]
     notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
     return [target for target in targets if target not in lacking], notes

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from runner.bugs.model import Bug, Case, Provenance, Versions
+from runner.bugs.model import UPSTREAM, Bug, Case, Provenance, Versions
 from runner.bugs.statistics import Numbers
 from runner.bugs.taxonomy import LISTS
 from runner.files.untrusted import printable
 from runner.results.expected import CPU, CUDA, seconds, seen_on
-from trainbugs.descriptions import describe as describe
 
 if TYPE_CHECKING:
     from runner.results.index import IndexRow
@@ -131,6 +130,8 @@ def details(bug: Bug) -> str:
         if case.provenance != bug.provenance:
             lines += [f"  {line}" for line in _provenance(case.provenance)]
         lines += [f"  {name}: {variant.script.name}" for name, variant in case.program.variants.items()]
+        if UPSTREAM in case.program.variants:
+            lines[-1] += f" in {case.program.variants[UPSTREAM].environment}, where the real fix is; run --upstream"
         lines += [f"  expected of {item.variant}: {item.statement}" for item in case.oracle.expectations]
     return "\n".join(lines)
 
@@ -152,26 +153,35 @@ def verdict_rows(outcomes: "Sequence[Outcome]") -> list[list[str]]:
     repeated = any(outcome.repeatability for outcome in outcomes)
     rows = [["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", *(["REPEATS"] if repeated else []), "WHY"]]
     for outcome in outcomes:
-        verdict = outcome.verdict
-        how = " (injected)" if outcome.injected and verdict.outcome else ""
-        benign = "benign: " if outcome.target.case.benign else ""
-        seconds = sum(record.wall_s for record in outcome.records)
-        why = benign + verdict.reason
-        if outcome.verdict.outcome is None and verdict.failed:
-            why = "; ".join(check.explanation for check in verdict.checks if check.holds is False)
+        pair = [record for record in outcome.records if record.variant != UPSTREAM]
+        repeats = [_repeats(outcome)] if repeated else []
         drift = "-" if outcome.drift is None else f"{outcome.drift:.2g}"
-        rows.append(
-            [
-                outcome.target.case.id,
-                (verdict.outcome or "-") + how,
-                str(len(outcome.records)),
-                f"{seconds:.1f}",
-                drift,
-                *([_repeats(outcome)] if repeated else []),
-                why,
-            ]
-        )
+        if pair:
+            rows.append([outcome.target.case.id, _said(outcome), *_cost(pair), drift, *repeats, _why(outcome)])
+        upstream = outcome.verdict.upstream
+        if upstream:
+            said = {True: "as fixed", False: "not as fixed", None: "INVALID"}[upstream.behaves]
+            own = [record for record in outcome.records if record.variant == UPSTREAM]
+            where = f"{own[0].environment}: {upstream.reason}"
+            name = f"{outcome.target.case.id}/{UPSTREAM}"
+            rows.append([name, said, *_cost(own), "-" if pair else drift, *(["-"] if repeated else []), where])
     return rows
+
+
+def _said(outcome: "Outcome") -> str:
+    how = " (injected)" if outcome.injected and outcome.verdict.outcome else ""
+    return (outcome.verdict.outcome or "-") + how
+
+
+def _cost(records: "Sequence[RunRecord]") -> list[str]:
+    return [str(len(records)), f"{sum(record.wall_s for record in records):.1f}"]
+
+
+def _why(outcome: "Outcome") -> str:
+    verdict = outcome.verdict
+    failed = [check.explanation for check in verdict.checks if check.holds is False]
+    reason = "; ".join(failed) if verdict.outcome is None and failed else verdict.reason
+    return ("benign: " if outcome.target.case.benign else "") + reason
 
 
 def _repeats(outcome: "Outcome") -> str:
@@ -202,11 +212,12 @@ def _field(value: object) -> str:
 
 def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
     """A table of cases and versions, with a heading."""
-    rows = [["CASE", "TORCH", "STATE", "WHY"]]
+    rows = [["CASE", "PACKAGE", "VERSION", "STATE", "WHY"]]
     for sweep in maps:
         for case in sweep.bug.cases:
             items = [item for item in sweep.findings if item.case == case]
-            rows += [[f"{sweep.bug.id}/{case}", item.torch, item.state, item.reason] for item in items]
+            name, package = f"{sweep.bug.id}/{case}", sweep.bug.package
+            rows += [[name, package, item.version, item.state, item.reason] for item in items]
     return rows
 
 

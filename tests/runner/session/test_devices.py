@@ -3,10 +3,17 @@
 import pytest
 from support.copies import replace
 from support.records import as_pinned
+from support.toy import OWN_PYTHON, toy_config
 
+from runner.authoring.validate import problems
 from runner.errors import UsageError
-from runner.results.expected import CUDA, expected_records, seen_on
+from runner.execution.run import read_scripts, run_key
+from runner.files.atomic import write_json
+from runner.results.expected import CUDA, expected_path, expected_records, seen_on
+from runner.results.record import digest, encode
+from runner.session.options import Options
 from runner.session.promote import promote_runs
+from runner.session.selection import without_gpu_cases
 from runner.verdicts.verdict import drift
 
 
@@ -57,3 +64,57 @@ def test_it_is_said_on_which_devices_a_case_was_seen(toy, outcome, cli):
     promote_runs([as_pinned(outcome), on_gpu(outcome)])
     assert "seen on cpu and cuda" in cli("info", "Toy-1")[1]
     assert "Seen on a CPU: 1 cases; on a GPU Toy-1/only." in cli("list", "--markdown")[1]
+
+
+@pytest.fixture
+def beside(toy):
+    """The toy bug with a second case, which needs a GPU."""
+    case = toy_config()["cases"]["only"]
+    toy.configure(cases={"only": case, "graphs": case | {"needs": ["gpu"]}})
+    return toy
+
+
+@pytest.mark.parametrize(
+    "names, options, left",
+    [
+        (["Toy-1"], {"device": "cpu"}, ["only"]),
+        (["Toy-1"], {"device": "auto"}, ["only"]),
+        (["Toy-1"], {"device": "cuda"}, ["only", "graphs"]),
+        (["Toy-1"], {"executor": "slurm"}, ["only", "graphs"]),
+        (["Toy-1", "Toy-1/graphs"], {"device": "cpu"}, ["only", "graphs"]),
+    ],
+)
+def test_a_case_that_needs_a_gpu_is_left_out_where_there_is_none(beside, monkeypatch, names, options, left):
+    monkeypatch.setattr("runner.environments.interpreter.machine_has_accelerator", lambda: False)
+    kept, notes = without_gpu_cases(beside.catalog.select(names), names, Options(**options))
+    assert [target.case.name for target in kept] == left
+    assert notes == (["Toy-1/graphs: left out, it needs a GPU; name it to run it all the same"] * (len(left) == 1))
+
+
+def test_it_runs_by_its_bug_where_there_is_one(beside, monkeypatch):
+    monkeypatch.setattr("runner.environments.interpreter.machine_has_accelerator", lambda: True)
+    assert len(without_gpu_cases(beside.catalog.select(["Toy-1"]), ["Toy-1"], Options())[0]) == 2
+
+
+def test_the_commands_leave_it_out_and_say_so(beside, cli):
+    status, out, err = cli("run", "Toy-1", "--device", "cpu", *OWN_PYTHON)
+    assert status == 0 and "Toy-1/only" in out and "Toy-1/graphs" not in out and "it needs a GPU" in err
+    assert "Toy-1/graphs" in cli("run", "Toy-1/graphs", "--device", "cpu", *OWN_PYTHON)[1]
+
+
+def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(beside):
+    def said():
+        return [line for line in problems(beside.directory, beside.root) if "graphs" in line]
+
+    assert said() == []
+    outcome = on_gpu(beside.run("Toy-1/graphs"), pinned=True)
+    case = beside.bug.cases["graphs"]
+    for record in outcome.records:
+        place = (record.environment, record.lock, "True", record.python, record.torch)
+        scripts = read_scripts(beside.bug, case.program.variants[record.variant])
+        key = run_key(case, record.variant, scripts, record.seed, record.device, place, record.data)
+        made = replace(record, key=key, metrics_digest=digest(key, record.metrics))
+        write_json(expected_path(beside.bug, made), encode(made))
+    assert said() == []
+    beside.write("buggy.py", (beside.directory / "fixed.py").read_text())
+    assert any("is of other scripts" in line for line in said())

@@ -108,12 +108,15 @@ def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path
     monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
     promote_versions(make(toy, pattern="toy"))
     assert [record.environment for record in version_records(toy.bug)] == ["toy"]
-    (path,) = draw_maps([toy.bug], tmp_path, "svg")
+    (path,) = draw_maps([toy.bug], tmp_path, "svg", toy.root)
     assert path == tmp_path / "Toy-1" / "versions.svg" and ">affected<" in path.read_text()
     found = [Finding("toy", "1", "only", "not affected", ""), Finding("toy", "2", "only", "INVALID", "")]
     text = draw_versions(toy.bug, found, tmp_path, "svg").read_text()
     assert [colour.lower() in text for colour in style.STATES.values()] == [False, True, False, True]
-    assert draw_maps([toy.bug], tmp_path / "again", "svg")[0].read_bytes() == path.read_bytes()
+    assert ">not run<" not in text and "does not run there" in text
+    text = draw_versions(toy.bug, found, tmp_path, "svg", ["1", "1.5", "2"]).read_text()
+    assert text.count(">run<") == 1
+    assert draw_maps([toy.bug], tmp_path / "again", "svg", toy.root)[0].read_bytes() == path.read_bytes()
 
     def said():
         return [
@@ -159,14 +162,14 @@ def test_the_command(cli, toy, second):
     status, out, err = cli("versions", "Toy-1", "--environments", "toy*")
     assert status == 2 and "environment 2 of 2: toy-2" in err
     lines = out.splitlines()
-    assert lines[0].split() == ["CASE", "TORCH", "STATE", "WHY"] and len(lines) == 4
+    assert lines[0].split() == ["CASE", "PACKAGE", "VERSION", "STATE", "WHY"] and len(lines) == 4
     assert any("affected" in line for line in lines) and any("could not be built" in line for line in lines)
     assert lines[-1] == "figure: figures/Toy-1/versions.png"
     assert cli("versions", "Toy-1", "--environments", "toy")[0] == 0
     status, out, err = cli("versions", "Toy-1", "--environments", "toy*", "--json", "-q")
     rows = json.loads(out)
     assert status == 2 and {row["id"] for row in rows} == {"Toy-1/only"} and "figure: " in err
-    by_environment = {row["environment"]: (row["case"], row["state"], row["torch"]) for row in rows}
+    by_environment = {row["environment"]: (row["case"], row["state"], row["version"]) for row in rows}
     assert by_environment == {"toy": ("only", "affected", None), "toy-2": ("only", "INVALID", None)}
     status, out, _ = cli("versions", "Toy-1", "--environments", "toy", "--update-expected")
     assert status == 0 and "expected records of Toy-1: 1 written" in out

@@ -2,11 +2,13 @@
 
 import math
 
+from support.copies import replace
 from support.paths import ROOT
 from support.records import record
 from support.toy import alone
 
 from runner.bugs.catalog import Catalog
+from runner.bugs.model import Versions
 from runner.verdicts.affected import findings, mappable
 
 
@@ -23,7 +25,7 @@ def test_each_state(toy):
         run("1.13.1", (1, 2, math.nan)),
     ]
     found = findings(alone(toy), records)
-    assert [(item.torch, item.state) for item in found] == [
+    assert [(item.version, item.state) for item in found] == [
         ("1.13.1", "INVALID"),
         ("2.0.1", "INVALID"),
         ("2.2.2", "affected"),
@@ -50,3 +52,9 @@ def test_the_real_bugs():
 
     catalog = Catalog(ROOT)
     assert all(mappable(case) for case in catalog.bug("PyTorch-115607").cases.values())
+
+
+def test_a_map_of_another_package_is_of_its_releases(toy):
+    bug = replace(alone(toy), affected=Versions(package="timm", versions=("0.9.7",)))
+    records = [record("buggy", 0, (1, 2, 3), environment=name, torch="2.2.2") for name in ("timm-0.9.7", "torch-2.2.2")]
+    assert [(item.version, item.state) for item in findings(bug, records)] == [("-", "affected"), ("0.9.7", "affected")]

@@ -1,0 +1,28 @@
+"""Whether committed records are of the present files: by their keys, without running anything."""
+
+from pathlib import Path
+
+from runner.bugs.model import Bug, Case
+from runner.environments import spec
+from runner.environments.spec import Environment
+from runner.errors import CatalogError, UsageError
+from runner.execution.run import read_scripts, run_key
+from runner.results.record import RunRecord
+
+
+def is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) -> bool:
+    """Whether a record is of the present scripts, parameters and lock of that environment: its key is the same."""
+    described = environment_at(root, place)
+    runtime = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
+    scripts = read_scripts(bug, case.program.variants[record.variant])
+    key = run_key(case, record.variant, scripts, record.seed, record.device, runtime, record.data)
+    now = (described.name, described.lock_hash) if described else (place, record.lock)
+    return (key, record.environment, record.lock) == (record.key, *now)
+
+
+def environment_at(root: Path, place: str) -> Environment | None:
+    """The environment of that name or in that folder; None where there is none to read, which is said elsewhere."""
+    try:
+        return spec.load(root, place)
+    except (CatalogError, UsageError):
+        return None

@@ -1,0 +1,60 @@
+"""Checks of the variant `upstream`: it is there where it can be, and behaves as the fixed one does."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from runner.authoring.current import is_current
+from runner.bugs.catalog import Catalog
+from runner.bugs.model import UPSTREAM, Bug, Case
+from runner.environments import spec
+from runner.environments.spec import Environment
+from runner.errors import ResultsError
+from runner.results.expected import expected_records, upstream_records
+from runner.results.record import RunRecord, run_name
+from runner.verdicts.verdict import verify_upstream
+
+
+def check_upstream(bug: Bug, root: Path) -> Iterator[str]:
+    """Each case has the variant if a release with the real fix has an environment here, and its records hold."""
+    mended = _mended(bug, root)
+    for case in bug.cases.values():
+        if UPSTREAM in case.program.variants:
+            yield from _check_records(bug, case, root)
+        elif mended and case.portable and not case.benign:
+            yield (
+                f"case {case.name} has no variant {UPSTREAM}: the real fix is in {mended.name}; add "
+                f'"{UPSTREAM}": {{"environment": "{mended.name}"}}, and run it by `trainbugs run --upstream`'
+            )
+
+
+def _mended(bug: Bug, root: Path) -> Environment | None:
+    """The first environment of a release that config.json names as one with the fix; None where there is none."""
+    if bug.fixed is None:
+        return None
+    there = [spec.load(root, name) for name in spec.names(root)]
+    by_version = {found.pins.get(bug.fixed.package): found for found in reversed(there)}
+    return next((by_version[version] for version in bug.fixed.versions if version in by_version), None)
+
+
+def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
+    again = f"`trainbugs run {Catalog(root).named(bug)}/{case.name}/{UPSTREAM} --force --update-expected` makes them"
+    folder = f"expected/{case.name}/{UPSTREAM}"
+    try:
+        records, pair = upstream_records(bug, case.name), expected_records(bug, case.name)
+    except ResultsError as error:
+        yield str(error)
+        return
+    if {record.seed for record in records if record.ok} != set(case.program.seeds):
+        yield f"{folder} has runs of {len(records)} of {len(case.program.seeds)} seeds; {again}"
+        return
+    place = case.program.variants[UPSTREAM].place
+    stale = [run_name(record) for record in records if not is_current(bug, case, record, place, root)]
+    if stale:
+        yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} anew"
+    yield from _check_behaviour(case, [*records, *pair])
+
+
+def _check_behaviour(case: Case, records: list[RunRecord]) -> Iterator[str]:
+    judged = verify_upstream(case, records)
+    if judged and not judged.behaves:
+        yield f"case {case.name}: {UPSTREAM} does not behave as fixed: {judged.reason}"
