@@ -23,7 +23,10 @@ from runner.session.options import Options
 from runner.session.session import Session
 
 FIRST = [f"PyTorch-{number}" for number in (107076, 115607, 130467, 133898, 163093)] + ["SO-60335387"]
-SEEDS = ("PyTorch-115607/simple", "PyTorch-115607/complex", "SO-60335387/digits")
+SEEDS = (
+    *(f"PyTorch-115607/{case}" for case in ("simple", "complex", "loop-simple", "loop-complex")),
+    "SO-60335387/digits",
+)
 
 
 def evaluate(tmp_path, *names, **options):
