@@ -88,6 +88,7 @@ def _kinds(catalog: Catalog) -> dict[str, Kind]:
     return {
         "BUG": bugs,
         "BUG[/CASE]": cases,
+        "BUG[/NAME]": _kind("studies", _studies(catalog), True),
         "BUG[/CASE[/VARIANT]]": cases,
         "BUG/CASE|none": _kind("timed", ["none", *cases.words], False),
         "NAME|DIR": _kind("detectors", known, True),
@@ -109,6 +110,15 @@ def _cases(catalog: Catalog) -> Iterator[str]:
             yield from (name, *(case.id for case in catalog.bug(name).cases.values()))
         except TrainbugsError:
             continue
+
+
+def _studies(catalog: Catalog) -> Iterator[str]:
+    """BUG and BUG/NAME of all studies of bugs that can be read."""
+    from runner.studies.definition import names
+
+    for bug in catalog.readable()[0]:
+        studies = names(bug)
+        yield from (*([bug.id] if studies else []), *(f"{bug.id}/{name}" for name in studies))
 
 
 def _actions(root: argparse.ArgumentParser) -> Sequence[argparse.Action]:
