@@ -114,10 +114,10 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
     """The shares of the labels for each row: of all cells, and of those in which the fixed program is at its best."""
     figure = new_figure(2)
     titles = {"all cells": cells, "cells in which fixed is at its best": tuned(cells, study.written.comparison)}
-    every = figure.subplots(1, 2, sharey=True)
+    every = figure.subplots(1, 2)
     for axes, (title, own) in zip(every, titles.items(), strict=True):
         bars = shares(study, own) if own else []
-        names = [f"{bar.name} ({bar.total})" for bar in bars]
+        names = [f"{bar.name} ({bar.total})" for bar in bars]  # how many cells, which differs
         left = np.zeros(len(bars))
         for label in LABELS:
             widths = np.asarray([bar.counts[label] / bar.total for bar in bars])
@@ -127,7 +127,7 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("share of the cells")
         axes.grid(visible=False)
-    every[0].invert_yaxis()
+        axes.invert_yaxis()
     handles, names = every[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(LABELS))
     figure.suptitle(f"{study.id}: what the bug does")

@@ -116,9 +116,12 @@ def _studies(catalog: Catalog) -> Iterator[str]:
     """BUG and BUG/NAME of all studies of bugs that can be read."""
     from runner.studies.definition import names
 
-    for bug in catalog.readable()[0]:
-        studies = names(bug)
-        yield from (*([bug.id] if studies else []), *(f"{bug.id}/{name}" for name in studies))
+    for name in catalog.ids():
+        try:
+            studies = names(catalog.bug(name))
+        except TrainbugsError:
+            continue
+        yield from (*([name] if studies else []), *(f"{name}/{study}" for study in studies))
 
 
 def _actions(root: argparse.ArgumentParser) -> Sequence[argparse.Action]:

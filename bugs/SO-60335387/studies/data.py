@@ -7,7 +7,6 @@ import os
 from dataclasses import dataclass
 
 import torch
-from sklearn import datasets
 
 TOKENS, LENGTH = 4, 15
 LETTERS, CONTEXT = 6, 6
@@ -30,6 +29,8 @@ def load(name):
 
 def table(name):
     """Return scikit-learn's table of that name: standardised rows of numbers."""
+    from sklearn import datasets
+
     inputs, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
     inputs, labels = torch.tensor(inputs, dtype=torch.float32), torch.tensor(labels)
     return split((inputs - inputs.mean(0)) / inputs.std(0), labels, len(labels) // 2)
@@ -37,7 +38,9 @@ def table(name):
 
 def digits():
     """Return 1797 handwritten digits of 8x8 pixels."""
-    inputs, labels = datasets.load_digits(return_X_y=True)
+    from sklearn.datasets import load_digits
+
+    inputs, labels = load_digits(return_X_y=True)
     inputs = torch.tensor(inputs, dtype=torch.float32).view(-1, 1, 8, 8)
     return split((inputs - inputs.mean()) / inputs.std(), torch.tensor(labels), 400)
 
