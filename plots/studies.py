@@ -100,7 +100,8 @@ def _heat_map(
             shade[y, x] = mean(values) if values else math.nan
             if own and two:
                 text = f"{sum(cell.label in HARM for cell in own)}/{len(own)}"
-                axes.text(x, y, text, ha="center", va="center", fontsize=7, color="#333333")
+                colour = "white" if abs(shade[y, x]) > 0.6 * limit else "#333333"
+                axes.text(x, y, text, ha="center", va="center", fontsize=7, color=colour)
     look: dict[str, Any] = {"cmap": "RdBu", "vmin": -limit, "vmax": limit} if two else {"cmap": "viridis"}
     image = axes.imshow(shade, aspect="auto", **look)
     axes.set_xticks(range(len(places)), [f"{place:.2g}" for place in places], fontsize=8, rotation=45)
@@ -155,6 +156,10 @@ def best_settings(study: Study, found: Sequence[Pair]) -> "Figure":
     left.set_ylabel(f"{metric}, buggy")
     left.legend(fontsize=7, loc="best")
     right.set_xscale("log")
+    ratios = sorted({float(f"{pair.ratio:.2g}") for pair in found} | {1.0})
+    right.set_xlim(ratios[0] / 2, ratios[-1] * 2)
+    right.set_xticks(ratios, [f"{ratio:g}" for ratio in ratios], fontsize=8)
+    right.set_xticks([], minor=True)
     right.axvline(1, color="#888888", lw=0.8, zorder=0)
     right.set_yticks(range(len(rows)), rows, fontsize=8)
     right.invert_yaxis()

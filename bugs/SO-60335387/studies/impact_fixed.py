@@ -1,8 +1,8 @@
 """Train a small network with several learning rates, one after the other, all from the same initial weights.
 
 For each learning rate one JSON object is printed, with the results at the end of training; at the end all of them go
-to `<output>.json`. The rates are `rates` ones, a factor of `factor` apart, around `base_rate`. The one argument, a
-JSON file with `parameters`, is by default the `impact.json` beside this file.
+to `<output>.json`. There are `rates` of them, a factor of `factor` apart, `below` of these below `base_rate`. The one
+argument, a JSON file with `parameters`, is by default the `impact.json` beside this file.
 """
 
 import json
@@ -74,11 +74,10 @@ def main():
     config = json.loads(path.read_text())["parameters"]
     torch.set_num_threads(1)
     dataset = data.load(config["dataset"])
-    exponents = [index - (config["rates"] - 1) / 2 for index in range(config["rates"])]
 
     records = []
-    for exponent in exponents:
-        learning_rate = float(f"{config['base_rate'] * config['factor'] ** exponent:.3g}")
+    for index in range(config["rates"]):
+        learning_rate = float(f"{config['base_rate'] * config['factor'] ** (index - config['below']):.3g}")
         record = fit(config, dataset, learning_rate)
         print(json.dumps(record), flush=True)
         records.append(record)
