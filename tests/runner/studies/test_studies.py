@@ -193,7 +193,8 @@ def test_of_equally_good_settings_the_middle_one_is_the_best(study, toy):
 
 
 def test_points_are_added_and_nothing_is_repeated(toy, study):
-    assert run(toy, 2).points == 2
+    begun = run(toy, 2)
+    assert {row.point for row in begun.rows} == set(ordered(study.points)[:2])
     first = records(toy)
     assert len(first) == 2 * 2 * 2
     assert run(toy, 2).points == 4
@@ -355,15 +356,19 @@ def test_what_is_not_of_the_pinned_environment_is_not_kept(toy, study, cli):
     assert status == 2 and "has no committed table" in err
 
 
-def test_a_centre_is_the_best_setting_of_another_study(toy, committed, cli):
-    centre = {"parameter": "lowest", "study": "grid"}
-    write_study(toy, name="around", centre=centre)
+def test_a_centre_is_the_best_setting_of_another_study(toy):
+    """The best one of the fixed program: the other one does best with 0.1 here."""
+    write_study(toy, change="- 0.5 * (number == 1)")
+    before = run(toy)
+    assert {pair.buggy.setting for pair in pairs(before.cells)} == {0.1}
+    before.study.path(".csv").write_text(table.text(before.study, before.rows))
+    write_study(toy, name="around", centre={"parameter": "lowest", "study": "grid"})
     results = run(toy, 1, name="around")
     assert {row.centre for row in results.rows} == {0.01}
     assert [cell.setting for cell in results.cells] == [0.01, 0.1, 1.0]
     assert [cell.place for cell in results.cells] == [1.0, 10.0, 100.0]
     assert "lowest" in table.text(results.study, results.rows).splitlines()[0]
-    (committed / "grid.csv").unlink()
+    before.study.path(".csv").unlink()
     with pytest.raises(UsageError, match=r"Toy-1/around: grid.csv lacks 5 of 5 points"):
         run(toy, 1, name="around")
 
