@@ -17,6 +17,8 @@ from runner.studies.definition import OF_RUN, Point, Study
 MAX_TABLE_BYTES = 50_000_000
 # Of the key: enough to tell runs from each other, and present ones from older ones.
 KEY_LENGTH = 16
+# Of the commit.
+REVISION_LENGTH = 12
 OK = "ok"
 # As JSON records write what JSON lacks, and as the table does.
 NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
@@ -49,7 +51,7 @@ def rows(study: Study, records: Iterable[tuple[Point, RunRecord]]) -> list[Row]:
 
 def _of_run(study: Study, point: Point, record: RunRecord) -> list[Row]:
     columns = (record.status, record.key[:KEY_LENGTH], record.environment, record.python, record.torch, record.device)
-    about = (*columns, record.data, record.started[:10], record.revision)
+    about = (*columns, record.data, record.started[:10], (record.revision or "")[:REVISION_LENGTH])
     run = dict(zip(OF_RUN, ("" if value is None else str(value) for value in about), strict=True))
     centre = None
     if study.written.centre:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from runner.studies.running import Results
 
 EXAMPLES = [
-    "study SO-60335387/impact --points 5     # five points more, a fair sample",
+    "study Bolts-654/classes --points 2     # two points more, a fair sample",
     "study SO-60335387/impact -j 2 --figures",
-    "study Bolts-654/classes --from expected # what is committed; runs nothing",
+    "study Bolts-654/classes --from results # runs nothing",
 ]
 OPTIONS = (
     "seeds", "device", "python", "environment", "data", "timeout_s", "network", "max_memory_gb", "force", "jobs",
@@ -54,11 +54,14 @@ def study_command(arguments: Namespace) -> int:
     """Run studies, and print the shares of their labels; status 0, or 2 where some run is INVALID."""
     from runner.progress.lines import on_stderr
     from runner.studies.definition import select
+    from runner.studies.promote import refuse_unfit
 
     if arguments.source != "run" and arguments.points:
         raise UsageError(f"--points runs something, and --from {arguments.source} nothing; leave out one of them")
     catalog, progress = api.load(), on_stderr(arguments.quiet)
     studies = select(catalog, arguments.study)
+    for study in studies if arguments.update_expected else ():
+        refuse_unfit(study)
     every = []
     for study in studies:
         results = _results(catalog, study, arguments, progress)

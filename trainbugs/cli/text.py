@@ -9,6 +9,7 @@ from runner.bugs.statistics import Numbers
 from runner.bugs.taxonomy import LISTS
 from runner.files.untrusted import printable
 from runner.results.expected import CPU, CUDA, seconds, seen_on
+from runner.studies.definition import names as studies
 from trainbugs.descriptions import describe as describe
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def details(bug: Bug) -> str:
         f"read more    {bug.directory / 'README.md'}",
         *_provenance(bug.provenance),
     ]
+    lines += [f"study        trainbugs study {bug.id}/{name}" for name in studies(bug)]
     if bug.retired:
         lines.append(f"retired      {bug.retired}")
     if bug.why:

@@ -356,6 +356,20 @@ def test_what_is_not_of_the_pinned_environment_is_not_kept(toy, study, cli):
     assert status == 2 and "has no committed table" in err
 
 
+def test_what_is_not_committed_is_refused_before_anything_runs(toy, study, cli):
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", "-C", toy.root, *words], check=True)
+    assert cli("info", "Toy-1")[1].count("study        trainbugs study Toy-1/grid") == 1
+    toy.write("studies/grid.csv", "made of runs: it counts for nothing here\n")
+    toy.write("buggy.py", "# not of the study\n")
+    toy.write("studies/shared.py", "x = 1\n")
+    status, _, err = cli("study", "Toy-1/grid", "--update-expected", *OWN_PYTHON)
+    assert status == 2 and "files of the study are not committed" in err and not records(toy)
+    (toy.directory / "studies" / "shared.py").unlink()
+    status, _, err = cli("study", "Toy-1/grid", "--update-expected", *OWN_PYTHON, "-q")
+    assert status == 2 and "was not run in its own, pinned environment" in err
+
+
 def test_a_centre_is_the_best_setting_of_another_study(toy):
     """The best one of the fixed program: the other one does best with 0.1 here."""
     write_study(toy, change="- 0.5 * (number == 1)")
