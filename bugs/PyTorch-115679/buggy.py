@@ -51,7 +51,6 @@ def train(session, model, optimizer, data, until, config, records):
             "update": len(records) + 1,
             "session": session,
             "iteration": iteration,
-            "step": steps_done(optimizer),
             "loss": loss.item(),
         }
         print(json.dumps(record), flush=True)

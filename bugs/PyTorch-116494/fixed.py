@@ -47,18 +47,10 @@ def main():
 
     records = []
     for iteration in range(1, config["iterations"] + 1):
-        before = nn.utils.parameters_to_vector(model.parameters()).detach()
         loss = closure()
         update()
-        moved = nn.utils.parameters_to_vector(model.parameters()).detach() - before
         gradient = torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
-        record = {
-            "iteration": iteration,
-            "loss": loss.item(),
-            "gradient": gradient.norm().item(),
-            "gradient_used": moved.norm().item() / config["learning_rate"],
-            "difference": (moved / -config["learning_rate"] - gradient).norm().item(),
-        }
+        record = {"iteration": iteration, "loss": loss.item(), "gradient": gradient.norm().item()}
         print(json.dumps(record), flush=True)
         records.append(record)
     Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))

@@ -1,9 +1,9 @@
 """Train a small network by SGD in two sessions; all state goes through a checkpoint on disk in between.
 
 The learning rate rises for some epochs of warm-up, then falls along a cosine. Every epoch prints one JSON object: its
-session, the learning rate of its optimizer steps and the one that the scheduler tells, the mean loss of its batches,
-and the loss on the validation set after it. At the end all of them go to `<output>.json`, the checkpoint is in
-`<output>.pt`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
+session, its learning rate, the mean loss of its batches, and the loss on the validation set after it. At the end all of
+them go to `<output>.json`, the checkpoint is in `<output>.pt`. The one argument, a JSON file with `parameters`, is by
+default the `config.json` beside this file.
 """
 
 import json
@@ -79,14 +79,13 @@ def main():
     def session(number, epochs, checkpoint=None):
         model, optimizer, scheduler = prepare(config, device, checkpoint)
         for epoch in epochs:
-            rate, told = optimizer.param_groups[0]["lr"], scheduler.get_last_lr()[0]
+            learning_rate = scheduler.get_last_lr()[0]
             loss = train_epoch(model, train, optimizer, criterion, config["batch_size"])
             scheduler.step()
             record = {
                 "epoch": epoch,
                 "session": number,
-                "learning_rate": rate,
-                "told_rate": told,
+                "learning_rate": learning_rate,
                 "loss": loss,
                 "validation_loss": evaluate(model, validation, criterion),
             }

@@ -1,10 +1,8 @@
 """Train a network for one task by averaged SGD; a second head joins later and learns another task from its features.
 
-Every epoch prints one JSON object: the mean loss of its batches; for both tasks the loss on the validation set, once
-with the network's weights and once with the averages of them that the optimizer keeps; and what the optimizer notes of
-the second head: how many steps it has had, and the share that its next weights will have in their average. At the end
-all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json`
-beside this file.
+Every epoch prints one JSON object: the mean loss of its batches, and the loss of both tasks on the validation set, once
+with the network's weights and once with the averages of them that the optimizer keeps. At the end all of them go to
+`<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import copy
@@ -89,7 +87,6 @@ def main():
         loss = train_epoch(model, train, optimizer, criterion, config["batch_size"], heads)
         first, second = evaluate(model, validation, criterion)
         averaged_first, averaged_second = evaluate(averaged(model, optimizer), validation, criterion)
-        noted = optimizer.state.get(model.second.weight, {"step": 0, "mu": 1})
         record = {
             "epoch": epoch,
             "loss": loss,
@@ -97,8 +94,6 @@ def main():
             "second": second,
             "averaged_first": averaged_first,
             "averaged_second": averaged_second,
-            "second_steps": int(noted["step"]),
-            "second_share": float(noted["mu"]),
         }
         print(json.dumps(record), flush=True)
         records.append(record)

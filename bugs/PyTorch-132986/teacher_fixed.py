@@ -94,7 +94,6 @@ def main():
             "loss": loss,
             "teacher_accuracy": accuracy(teacher, data["test"]),
             "accuracy": accuracy(student, data["test"]),
-            "teacher_drops": any(module.training for module in teacher.modules() if isinstance(module, nn.Dropout)),
         }
         print(json.dumps(record), flush=True)
         records.append(record)

@@ -30,7 +30,7 @@ def make_data(config, device):
 
 def run_epoch(model, data, criterion, optimizer, batch_size):
     inputs, labels = data
-    loss_sum, correct, steps = 0.0, 0, 0
+    loss_sum, correct = 0.0, 0
     for batch in torch.randperm(len(labels)).to(labels.device).split(batch_size):
         prediction = model(inputs[batch])
         loss = criterion(prediction, labels[batch])
@@ -38,10 +38,9 @@ def run_epoch(model, data, criterion, optimizer, batch_size):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            steps += 1
         loss_sum += loss.item() * len(batch)
         correct += (prediction.argmax(1) == labels[batch]).sum().item()
-    return loss_sum / len(labels), correct / len(labels), steps
+    return loss_sum / len(labels), correct / len(labels)
 
 
 @torch.no_grad()
@@ -72,14 +71,13 @@ def main():
     criterion = nn.CrossEntropyLoss()
     optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"])
 
-    records, total = [], 0
+    records = []
     for epoch in range(1, config["num_epoch"] + 1):
         model.train()
-        loss, train_accuracy, train_steps = run_epoch(model, data["train"], criterion, optimizer, config["batch_size"])
+        loss, train_accuracy = run_epoch(model, data["train"], criterion, optimizer, config["batch_size"])
         model.eval()
         measured = run_epoch(model, data["validation"], criterion, optimizer, config["batch_size"])
-        validation_loss, validation_accuracy, validation_steps = measured
-        total += train_steps + validation_steps
+        validation_loss, validation_accuracy = measured
         record = {
             "epoch": epoch,
             "loss": loss,
@@ -87,7 +85,6 @@ def main():
             "validation_loss": validation_loss,
             "accuracy": validation_accuracy,
             "test_accuracy": accuracy(model, data["test"]),
-            "steps": total,
         }
         print(json.dumps(record), flush=True)
         records.append(record)

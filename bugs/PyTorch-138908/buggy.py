@@ -1,12 +1,11 @@
 """Factorise a table of ratings: each user and each item has a vector, a rating is the product of the two.
 
 Weight decay is lazy: after every step only the rows of the batch shrink, each by the same factor. Some users rate far
-more than others. Every step prints one JSON object; at the end all of them go to `<output>.json`. The one
+more than others. Every step prints one JSON object with the loss; at the end all of them go to `<output>.json`. The one
 argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
-import math
 import sys
 from pathlib import Path
 
@@ -61,16 +60,9 @@ def main():
             loss = criterion(model(user[batch], item[batch]), rating[batch])
             loss.backward()
             optimizer.step()
-            length = model.users.weight[0].norm().item()
             rows = user[batch]
             decay(model.users.weight.data, rows, factor)
-            record = {
-                "step": len(records) + 1,
-                "epoch": epoch,
-                "loss": loss.item(),
-                "ratings_of_user_0": (user[batch] == 0).sum().item(),
-                "decays_of_user_0": round(math.log(model.users.weight[0].norm().item() / length) / math.log(factor)),
-            }
+            record = {"step": len(records) + 1, "epoch": epoch, "loss": loss.item()}
             print(json.dumps(record), flush=True)
             records.append(record)
     Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))

@@ -7,6 +7,7 @@ how many letters its answers have on average. At the end all of them go to `<out
 file with `parameters`, is by default the `config.json` beside this file.
 """
 
+import itertools
 import json
 import sys
 import tempfile
@@ -43,6 +44,32 @@ def collate(batch):
         labels.append(example["labels"] + [-100] * rest)
         mask.append([1] * (length - rest) + [0] * rest)
     return {"input_ids": torch.tensor(ids), "labels": torch.tensor(labels), "attention_mask": torch.tensor(mask)}
+
+
+class Updates:
+    """A loader that fetches all micro-batches of an update, and tells each its share of their labels."""
+
+    def __init__(self, loader, size):
+        self.loader, self.size, self.dataset = loader, size, loader.dataset
+
+    def __len__(self):
+        return len(self.loader)
+
+    def __iter__(self):
+        batches = iter(self.loader)
+        while update := list(itertools.islice(batches, self.size)):
+            counts = [int((batch["labels"] != -100).sum()) for batch in update]
+            for batch, count in zip(update, counts, strict=True):
+                yield {**batch, "share": count / sum(counts)}
+
+
+class TokenTrainer(Trainer):
+    def get_train_dataloader(self):
+        return Updates(super().get_train_dataloader(), self.args.gradient_accumulation_steps)
+
+    def compute_loss(self, model, inputs, return_outputs=False):
+        share = inputs.pop("share")
+        return share * self.args.gradient_accumulation_steps * super().compute_loss(model, inputs)
 
 
 class Validation(TrainerCallback):
@@ -103,8 +130,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
             output_dir=folder,
-            per_device_train_batch_size=config["batch_size"],
-            gradient_accumulation_steps=1,
+            per_device_train_batch_size=config["micro_batch_size"],
+            gradient_accumulation_steps=config["batch_size"] // config["micro_batch_size"],
             learning_rate=config["learning_rate"],
             max_steps=config["steps"],
             logging_steps=1,
@@ -115,7 +142,7 @@ def main():
             seed=config["seed"],
         )
         watch = Validation(validation, cycle)
-        trainer = Trainer(model, arguments, data_collator=collate, train_dataset=train, callbacks=[watch])
+        trainer = TokenTrainer(model, arguments, data_collator=collate, train_dataset=train, callbacks=[watch])
         trainer.remove_callback(PrinterCallback)
         trainer.train()
     Path(config["output"] + ".json").write_text(json.dumps(watch.records, indent=1))

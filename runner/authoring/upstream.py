@@ -9,7 +9,7 @@ from runner.bugs.model import UPSTREAM, Bug, Case
 from runner.environments import spec
 from runner.environments.spec import Environment
 from runner.errors import ResultsError
-from runner.results.expected import expected_records, upstream_records
+from runner.results.expected import CPU, CUDA, expected_records, upstream_records
 from runner.results.record import RunRecord, run_name
 from runner.verdicts.verdict import verify_upstream
 
@@ -39,16 +39,21 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
 def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
     again = f"`trainbugs run {Catalog(root).named(bug)}/{case.name}/{UPSTREAM} --force --update-expected` makes them"
     folder = f"expected/{case.name}/{UPSTREAM}"
+    device = CUDA if "gpu" in case.program.tools else CPU
     try:
-        records, pair = upstream_records(bug, case.name), expected_records(bug, case.name)
+        records, pair = upstream_records(bug, case.name, device), expected_records(bug, case.name, device)
     except ResultsError as error:
         yield str(error)
         return
+    if device == CUDA and not records:
+        return  # seen on no device yet
     if {record.seed for record in records if record.ok} != set(case.program.seeds):
         yield f"{folder} has runs of {len(records)} of {len(case.program.seeds)} seeds; {again}"
         return
-    place = case.program.variants[UPSTREAM].place
-    stale = [run_name(record) for record in records if not is_current(bug, case, record, place, root)]
+    place = None if device == CUDA else case.program.variants[UPSTREAM].place
+    stale = [
+        run_name(record) for record in records if not is_current(bug, case, record, place or record.environment, root)
+    ]
     if stale:
         yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} anew"
     yield from _check_behaviour(case, [*records, *pair])

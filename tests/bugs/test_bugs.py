@@ -8,12 +8,13 @@ from support.paths import ROOT
 
 from runner.authoring.validate import problems
 from runner.bugs.catalog import Catalog
-from runner.results.expected import expected_records
+from runner.results.expected import expected_records, seen_on
 from runner.verdicts.verdict import verify
 from trainbugs.cli.main import main
 
 CATALOG = Catalog(ROOT)
-CASES = [(name, case) for name in CATALOG.ids() for case in CATALOG.bug(name).cases]
+EVERY = [(name, case) for name in CATALOG.ids() for case in CATALOG.bug(name).cases]
+CASES = [(name, case) for name, case in EVERY if seen_on(CATALOG.bug(name), case)]
 
 
 def test_both_seed_bugs_are_there():
@@ -24,6 +25,13 @@ def test_the_page_of_the_bugs_is_what_the_command_prints(capsys):
     assert main(["list", "--markdown"]) == 0
     page = (ROOT / "docs" / "bugs.md").read_text()
     assert page == capsys.readouterr().out, "write it anew: `trainbugs list --markdown > docs/bugs.md`"
+
+
+def test_only_a_case_for_a_gpu_may_have_been_seen_nowhere_and_its_readme_says_so():
+    for name, case in set(EVERY) - set(CASES):
+        bug = CATALOG.bug(name)
+        assert bug.cases[case].program.tools == ("gpu",)
+        assert "Nobody has run this case yet" in (bug.directory / "README.md").read_text()
 
 
 @pytest.mark.parametrize("name", CATALOG.ids())

@@ -17,14 +17,19 @@ if TYPE_CHECKING:
     from runner.studies.running import Results
 
 EXAMPLES = [
-    "study Bolts-654/classes --points 2     # two points more, a fair sample",
+    "study Bolts-654/classes --points 2     # two points more",
     "study SO-60335387/impact -j 2 --figures",
     "study Bolts-654/classes --from results # runs nothing",
 ]
 OPTIONS = (
-    "seeds", "device", "python", "environment", "data", "timeout_s", "network", "max_memory_gb", "force", "jobs",
+    "device", "python", "data", "network", "max_memory_gb", "force", "jobs",
     "gpus", "per_gpu", "executor", "results",
 )  # fmt: skip
+TEXTS = {
+    "seeds": "comma-separated, e.g. 0,1,2; default: those of the study",
+    "timeout_s": "for each run; default: that of the study",
+    "environment": "another pinned environment than the study's",
+}
 
 
 def add_commands(to: Commands) -> None:
@@ -40,7 +45,7 @@ def add_commands(to: Commands) -> None:
         default="run",
         help="results or expected: run nothing, show the results folder or the committed table",
     )
-    add_options(parser, *OPTIONS)
+    add_options(parser, *OPTIONS, **TEXTS)
     parser.add_argument("--figures", action="store_true", help="draw figures and write the summary")
     parser.add_argument(
         "--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures"

@@ -10,7 +10,6 @@ from runner.bugs.taxonomy import LISTS
 from runner.files.untrusted import printable
 from runner.results.expected import CPU, CUDA, seconds, seen_on
 from runner.studies.definition import names as studies
-from trainbugs.descriptions import describe as describe
 
 if TYPE_CHECKING:
     from runner.results.index import IndexRow
