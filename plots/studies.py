@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plots.style import COLOURS, new_figure, save, styled
+from plots.style import COLOURS, MOST_INCHES, new_figure, save, styled
 from runner.studies.analysis import Pair, explained, pairs, row_name, row_names, shares
-from runner.studies.cells import LABELS, Cell, tuned
+from runner.studies.cells import LABELS, Cell, Side, tuned
 from runner.studies.definition import Study
 from runner.studies.running import Results
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LABEL_COLOURS = dict(zip(LABELS, ("#9CC9E3", COLOURS["buggy"], "#7A2E00", COLOURS["fixed"], "#DDDDDD"), strict=True))
-PANEL_COLUMNS = 3
 # Inches of a cell of a heat map, and around a panel of them.
-CELL, AROUND = (0.52, 0.3), (1.2, 1.1)
+CELL, AROUND = (0.37, 0.27), (0.9, 0.9)
 HARM = ("worse", "unstable")
 
 
@@ -52,31 +51,46 @@ def heat_maps(study: Study, cells: Sequence[Cell], axis: str | None) -> "Figure"
     The colour is the mean gain of the cells (of a study of the fixed program alone: its metric). The numbers are how
     many of how many cells are worse or unstable.
     """
-    index = study.written.axes.index(axis) if axis else 0
-    groups = {str(point.values[index]): [] for point in study.points} if axis else {"": list(cells)}
-    for cell in cells if axis else ():
-        groups[str(cell.point.values[index])].append(cell)
-    panels = {name: own for name, own in groups.items() if own}
+    panels = _panels(study, cells, axis)
     rows, places = row_names(study, cells), sorted({cell.place for cell in cells})
-    columns = min(len(panels), PANEL_COLUMNS)
+    width, height = AROUND[0] + CELL[0] * len(places), AROUND[1] + CELL[1] * len(rows)
+    columns = min(len(panels), max(1, int(MOST_INCHES / width)))
     lines = math.ceil(len(panels) / columns)
     figure = new_figure(1)
-    width, height = AROUND[0] + CELL[0] * len(places), AROUND[1] + CELL[1] * len(rows)
-    figure.set_size_inches(max(5.2, 0.9 + width * columns), 0.5 + height * lines)
+    figure.set_size_inches(max(6.4, 0.9 + width * columns), max(3.2, 0.5 + height * lines))
     grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
-    limit = max((abs(value) for cell in cells if math.isfinite(value := _colour(study, cell))), default=1.0) or 1.0
+    scale = _scale(study, cells)
     image: Any = None
     for axes, (name, own) in zip(grid.flat, panels.items(), strict=False):
-        image = _heat_map(axes, study, own, rows, places, limit)
+        image = _heat_map(axes, study, own, rows, places, scale)
         axes.set_title(name, fontsize=10)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     figure.supxlabel(_setting_text(study), fontsize=10)
     metric = study.written.comparison.metric
     said = f"gain in {metric}" if "buggy" in study.variants else f"{metric}, fixed"
-    figure.colorbar(image, ax=list(grid.flat), label=said, shrink=0.7, pad=0.01)
-    figure.suptitle(f"{study.id}: mean {said}" + (f" by {axis}" if axis else ""))
+    mean_of = "mean, below 0 the bug harms" if "buggy" in study.variants else "mean"
+    figure.colorbar(image, ax=list(grid.flat), label=mean_of, shrink=0.7, pad=0.01)
+    figure.suptitle(f"{study.id}: {said}" + (f", by {axis}" if axis else ""))
     return figure
+
+
+def _panels(study: Study, cells: Sequence[Cell], axis: str | None) -> dict[str, list[Cell]]:
+    """The cells of each panel, by its title, in the order of the study."""
+    if axis is None:
+        return {"": list(cells)}
+    index = study.written.axes.index(axis)
+    panels: dict[str, list[Cell]] = {str(point.values[index]): [] for point in study.points}
+    for cell in cells:
+        panels[str(cell.point.values[index])].append(cell)
+    return {name: own for name, own in panels.items() if own}
+
+
+def _scale(study: Study, cells: Sequence[Cell]) -> tuple[float, float]:
+    """The ends of the one colour scale of all panels."""
+    every = [value for cell in cells if math.isfinite(value := _colour(study, cell))] or [0.0]
+    limit = max(map(abs, every)) or 1.0
+    return (-limit, limit) if "buggy" in study.variants else (min(every), max(every))
 
 
 def _colour(study: Study, cell: Cell) -> float:
@@ -89,7 +103,12 @@ def _setting_text(study: Study) -> str:
 
 
 def _heat_map(
-    axes: "Axes", study: Study, cells: Sequence[Cell], rows: Sequence[str], places: Sequence[float], limit: float
+    axes: "Axes",
+    study: Study,
+    cells: Sequence[Cell],
+    rows: Sequence[str],
+    places: Sequence[float],
+    scale: tuple[float, float],
 ) -> Any:
     shade = np.full((len(rows), len(places)), np.nan)
     two = "buggy" in study.variants
@@ -100,10 +119,9 @@ def _heat_map(
             shade[y, x] = mean(values) if values else math.nan
             if own and two:
                 text = f"{sum(cell.label in HARM for cell in own)}/{len(own)}"
-                colour = "white" if abs(shade[y, x]) > 0.6 * limit else "#333333"
-                axes.text(x, y, text, ha="center", va="center", fontsize=7, color=colour)
-    look: dict[str, Any] = {"cmap": "RdBu", "vmin": -limit, "vmax": limit} if two else {"cmap": "viridis"}
-    image = axes.imshow(shade, aspect="auto", **look)
+                colour = "white" if abs(shade[y, x]) > 0.6 * scale[1] else "#333333"
+                axes.text(x, y, text, ha="center", va="center", fontsize=6.5, color=colour)
+    image = axes.imshow(shade, aspect="auto", cmap="RdBu" if two else "viridis", vmin=scale[0], vmax=scale[1])
     axes.set_xticks(range(len(places)), [f"{place:.2g}" for place in places], fontsize=8, rotation=45)
     axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
     axes.grid(visible=False)
@@ -139,27 +157,22 @@ def best_settings(study: Study, found: Sequence[Pair]) -> "Figure":
     """Each program at its own best setting: the metric of one over that of the other, and the ratio of the settings."""
     figure = new_figure(2)
     left, right = figure.subplots(1, 2)
-    metric = study.written.comparison.metric
     rows = row_names(study, [pair.fixed for pair in found])
     for number, row in enumerate(rows):
         own = [pair for pair in found if row_name(study, pair.fixed) == row]
-        x, y = ([side.mean for side in sides] for sides in _sides(own))
-        errors = [[[side.mean - min(side.values) for side in sides], [max(side.values) - side.mean for side in sides]]
-                  for sides in _sides(own)]  # fmt: skip
-        colour = f"C{number}"
-        left.errorbar(x, y, xerr=errors[0], yerr=errors[1], fmt="o", ms=3.5, lw=0.6, color=colour, label=row, alpha=0.8)
+        _scatter(left, own, row, f"C{number}")
         shift = np.linspace(-0.25, 0.25, len(own)) if len(own) > 1 else np.zeros(1)
-        right.plot([pair.ratio for pair in own], number + shift, "o", ms=3.5, color=colour, alpha=0.8)
+        right.plot([pair.ratio for pair in own], number + shift, "o", ms=3.5, color=f"C{number}", alpha=0.8)
     ends = [min(*left.get_xlim(), *left.get_ylim()), max(*left.get_xlim(), *left.get_ylim())]
     left.plot(ends, ends, color="#888888", lw=0.8, zorder=0)
-    left.set_xlabel(f"{metric}, fixed")
-    left.set_ylabel(f"{metric}, buggy")
+    left.set_xlabel(f"{study.written.comparison.metric}, fixed")
+    left.set_ylabel(f"{study.written.comparison.metric}, buggy")
     left.legend(fontsize=7, loc="best")
+    ratios = [1.0, *(pair.ratio for pair in found)]
     right.set_xscale("log")
-    ratios = sorted({float(f"{pair.ratio:.2g}") for pair in found} | {1.0})
-    right.set_xlim(ratios[0] / 2, ratios[-1] * 2)
-    right.set_xticks(ratios, [f"{ratio:g}" for ratio in ratios], fontsize=8)
-    right.set_xticks([], minor=True)
+    right.set_xlim(min(ratios) / 2, max(ratios) * 2)
+    right.xaxis.set_major_formatter("{x:g}")
+    right.xaxis.set_minor_formatter("")
     right.axvline(1, color="#888888", lw=0.8, zorder=0)
     right.set_yticks(range(len(rows)), rows, fontsize=8)
     right.invert_yaxis()
@@ -168,8 +181,25 @@ def best_settings(study: Study, found: Sequence[Pair]) -> "Figure":
     return figure
 
 
-def _sides(own: Sequence[Pair]) -> tuple[list[Any], list[Any]]:
-    return [pair.fixed.fixed for pair in own], [pair.buggy.buggy for pair in own]
+def _scatter(axes: "Axes", own: Sequence[Pair], row: str, colour: str) -> None:
+    """A point for each pair, with the range of the seeds as bars."""
+    fixed, buggy = [pair.fixed.fixed for pair in own], [pair.buggy.buggy for pair in own]
+    axes.errorbar(
+        [side.mean for side in fixed],
+        [side.mean for side in buggy],
+        xerr=_range(fixed),
+        yerr=_range(buggy),
+        fmt="o",
+        markersize=3.5,
+        linewidth=0.6,
+        color=colour,
+        label=row,
+        alpha=0.8,
+    )
+
+
+def _range(sides: Sequence[Side]) -> list[list[float]]:
+    return [[side.mean - min(side.values) for side in sides], [max(side.values) - side.mean for side in sides]]
 
 
 def factors(study: Study, cells: Sequence[Cell]) -> "Figure":

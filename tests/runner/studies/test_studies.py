@@ -287,6 +287,14 @@ def test_cases_and_studies_do_not_mix(toy, study, cli):
     assert cli("figures", "Toy-1", "--from", "results")[0] == 0
 
 
+def test_a_checkout_of_cases_has_nothing_of_studies(toy, study, cli, tmp_path):
+    assert cli("checkout", "Toy-1", "copy")[0] == cli("checkout", "Toy-1", "blind", "--blind")[0] == 0
+    assert {path.name for path in (tmp_path / "copy").iterdir()} == {
+        "README.md", "buggy.py", "config.json", "fixed.py", "only.json"
+    }  # fmt: skip
+    assert len(list((tmp_path / "blind").iterdir())) == 3
+
+
 def test_a_case_cannot_have_the_name_of_a_study(toy):
     toy.configure(cases={"study-grid": json.loads((toy.directory / "config.json").read_text())["cases"]["only"]})
     assert any("study-grid" in problem for problem in problems(toy.directory, toy.root))
