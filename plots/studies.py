@@ -10,7 +10,7 @@ import numpy as np
 
 from plots.style import COLOURS, MOST_INCHES, new_figure, save, styled
 from runner.studies.analysis import Pair, explained, pairs, row_name, row_names, shares
-from runner.studies.cells import LABELS, Cell, Side, tuned
+from runner.studies.cells import BENIGN, LABELS, Cell, Side, tuned
 from runner.studies.definition import Study
 from runner.studies.running import Results
 
@@ -49,7 +49,7 @@ def heat_maps(study: Study, cells: Sequence[Cell], axis: str | None) -> "Figure"
     """Rows by settings, a panel for each value of the parameter `axis`, or one for all.
 
     The colour is the mean gain of the cells (of a study of the fixed program alone: its metric). The numbers are how
-    many of how many cells are worse or unstable.
+    many of how many cells are worse or unstable; a cell that stands alone has its label.
     """
     panels = _panels(study, cells, axis)
     rows, places = row_names(study, cells), sorted({cell.place for cell in cells})
@@ -118,7 +118,7 @@ def _heat_map(
             values = [value for cell in own if math.isfinite(value := _colour(study, cell))]
             shade[y, x] = mean(values) if values else math.nan
             if own and two:
-                text = f"{sum(cell.label in HARM for cell in own)}/{len(own)}"
+                text = f"{sum(cell.label in HARM for cell in own)}/{len(own)}" if len(own) > 1 else _word(own[0])
                 colour = "white" if abs(shade[y, x]) > 0.6 * scale[1] else "#333333"
                 axes.text(x, y, text, ha="center", va="center", fontsize=6.5, color=colour)
     image = axes.imshow(shade, aspect="auto", cmap="RdBu" if two else "viridis", vmin=scale[0], vmax=scale[1])
@@ -127,6 +127,11 @@ def _heat_map(
     axes.grid(visible=False)
     axes.tick_params(length=0)
     return image
+
+
+def _word(cell: Cell) -> str:
+    """The label of a cell that stands alone; of a benign one the colour says enough."""
+    return "" if cell.label == BENIGN else cell.label
 
 
 def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
