@@ -15,6 +15,7 @@ from runner.errors import EnvironmentBuildError, UsageError
 from runner.progress.lines import Progress
 from runner.results.record import RunRecord
 from runner.session.options import Options
+from runner.session.selection import without_gpu_cases
 from runner.session.session import Session
 from runner.verdicts.affected import Finding, findings, mappable, version_order
 from runner.verdicts.verdict import INVALID
@@ -46,6 +47,9 @@ def map_versions(
     matches.
     """
     targets = [target for name in dict.fromkeys(names) for target in _targets(catalog, name)]
+    targets, notes = without_gpu_cases(targets, names, options)
+    for note in notes:
+        progress.note(note)
     chosen = _environments(catalog.root, {target.bug.package: pattern for target in targets})
     unbuilt: list[tuple[Environment, str]] = []
     records: list[RunRecord] = []

@@ -102,6 +102,8 @@ def test_cases_that_compare_variants_or_are_not_portable_are_left_out(toy, toy_e
     toy.configure(seeds=[0], cases=cases | {"other": cases["only"] | {"portable": False}})
     assert [record.case for record in make(toy, pattern="toy").records] == ["only"]
     assert [record.case for record in make(toy, "Toy-1/other", pattern="toy").records] == ["other"]
+    toy.configure(seeds=[0], cases=cases | {"other": cases["only"] | {"needs": ["gpu"]}})
+    assert [record.case for record in make(toy, pattern="toy").records] == ["only"]
 
 
 def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path, monkeypatch):
