@@ -1,0 +1,74 @@
+"""What docs/conformance.md says of optimizers: it is in the committed tables."""
+
+import csv
+from collections import Counter
+
+import pytest
+from support.paths import ROOT
+
+TABLES = ROOT / "benchmarks" / "conformance" / "tables"
+PAGE = (ROOT / "docs" / "conformance.md").read_text()
+ROWS = {
+    release: list(csv.DictReader((TABLES / f"torch-{release}.csv").read_text().splitlines()))
+    for release in ("2.2.2", "2.13.0")
+}
+
+
+def outcomes(release, **chosen):
+    rows = [row for row in ROWS[release] if all(row[name] == value for name, value in chosen.items())]
+    return {(row["optimizer"], row["variation"]): row["outcome"] for row in rows}
+
+
+@pytest.mark.parametrize("release", ROWS)
+def test_the_counts_are_those_of_the_table(release):
+    rows = ROWS[release]
+    assert {row["torch"] for row in rows} == {release}
+    assert len({(row["optimizer"], row["variation"]) for row in rows}) == len(rows)
+    count = Counter(row["outcome"] for row in rows)
+    numbers = [len(rows), *(count[word] for word in ("same", "differs", "compiled fails", "refused"))]
+    assert f"| {release} | {' | '.join(map(str, numbers))} |" in PAGE
+
+
+@pytest.mark.parametrize("name", ["momentum", "alpha"])
+def test_what_a_minimal_program_printed_is_what_the_page_shows(name):
+    assert f"```\n{(TABLES / name).with_suffix('.txt').read_text()}```" in PAGE
+
+
+def test_two_things_differ_in_the_current_release():
+    differs = [row for row in ROWS["2.13.0"] if row["outcome"] == "differs"]
+    assert len(differs) == 6
+    momentum = {row["variation"] for row in differs if row["optimizer"] == "SGD"}
+    assert momentum == {
+        "momentum of first None",
+        "momentum of last None",
+        "one parameter, its momentum None",
+        "one parameter, loaded without momentum",
+    }
+    rates = [row for row in differs if row["optimizer"] == "Muon"]
+    assert {row["variation"] for row in rates} == {"rate: tensor", "rate: tensor of one dimension"}
+    assert {f"{float(row['distance']):.1e}" for row in rates} == {"1.7e-03"}
+
+
+def test_the_mended_line_is_the_cause():
+    lines = (TABLES / "momentum.txt").read_text().splitlines()
+    mended = [line.rpartition(": ")[2] for line in lines if " mended" in line]
+    wrong = [said for said in mended if said.split(" compiled ")[0] != said.split(" compiled ")[1]]
+    assert wrong == ["[-0.783, -0.122] compiled [-0.783, 0.139]"]
+
+
+def test_gradients_that_are_none_are_what_the_old_release_does_not_guard():
+    for variation in ("no gradients for a while", "none for the first for a while"):
+        wrong = outcomes("2.2.2", variation=variation, outcome="differs")
+        assert {name for name, _ in wrong} >= {"Adam", "AdamW", "NAdam"}
+    for variation in ("all frozen for a while", "first frozen for a while", "last frozen for a while"):
+        wrong = outcomes("2.2.2", variation=variation, outcome="differs")
+        assert {name for name, _ in wrong} == {"Adadelta", "RMSprop", "Rprop"}
+
+
+def test_what_else_the_old_release_does():
+    failing = Counter(name for name, _ in outcomes("2.2.2", outcome="compiled fails"))
+    assert set(failing) == {"SGD", "RAdam", "SparseAdam", "ASGD", "Adamax"}
+    assert outcomes("2.2.2", optimizer="Adagrad", variation="sparse gradients") == {
+        ("Adagrad", "sparse gradients"): "differs"
+    }
+    assert set(outcomes("2.2.2", variation="fused").values()) == {"refused"}
