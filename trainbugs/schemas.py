@@ -11,10 +11,12 @@ from evaluation.records import CheckRecord, OverheadRecord
 from runner.bugs.config import Config
 from runner.files.structs import schema, text_of
 from runner.results.record import RunRecord, VerdictRecord
+from runner.studies.definition import WrittenStudy
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
 SCHEMAS = {
     "config": Config,
+    "study": WrittenStudy,
     "run-record": RunRecord,
     "verdict": VerdictRecord,
     "detector": Description,

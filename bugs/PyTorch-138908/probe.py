@@ -2,19 +2,23 @@
 
 import math
 
-from torch.optim.optimizer import register_optimizer_step_post_hook
+import torch
 
 before = []
+step = torch.optim.Adam.step
 
 
 def start():
-    register_optimizer_step_post_hook(remember)
+    # No hook of the optimizer: up to 2.2 Dynamo takes these away.
+    torch.optim.Adam.step = remembering
 
 
-def remember(optimizer, args, kwargs):
-    """Between the optimizer's step and the decay: the length of the first user's row."""
+def remembering(optimizer, *args, **kwargs):
+    """The step, and after it, before the decay, a note of how long the first user's row is."""
+    result = step(optimizer, *args, **kwargs)
     users = optimizer.param_groups[0]["params"][0]
     before.append(users[0].norm().item())
+    return result
 
 
 def look(names):

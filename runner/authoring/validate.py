@@ -1,19 +1,19 @@
 """Validation of bug directories: static checks that return a list of problems and run no script."""
 
-import ast
 import difflib
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.authoring.current import is_current
 from runner.authoring.judgement import check_lines, check_verdicts
 from runner.authoring.labels import check_labels, check_provenance
+from runner.authoring.scripts import check_scripts, check_text
+from runner.authoring.studies import check_studies
 from runner.authoring.truth import check_site, check_trigger
 from runner.authoring.upstream import check_upstream
 from runner.bugs.catalog import Catalog, load_bug
-from runner.bugs.model import PROBE, VARIANTS, Bug, Case
+from runner.bugs.model import VARIANTS, Bug, Case
 from runner.environments import spec
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.files import untrusted
@@ -23,12 +23,7 @@ from runner.verdicts.affected import AFFECTED, findings
 from runner.verdicts.verdict import INVALID, unjudged
 from runner.verdicts.whole import flaw
 
-# Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own API do not match.
-TELLTALE = re.compile(r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b")
-ALLOWED = re.compile(r"TRAINBUGS_[A-Z]+|trainbugs run|\.cache|\"trainbugs\"")
 SECTIONS = ("What to expect", "What is wrong", "Root cause", "The fix", "Impact", "How it could be detected")
-# The time to compare two scripts grows with the square of their length.
-MAX_LINES = 2_000
 DIFF_BLOCK = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -41,27 +36,15 @@ def problems(directory: Path, root: Path) -> list[str]:
         bug = load_bug(directory)
     except CatalogError as error:
         return [str(error)]
-    unreadable = [problem for path in (*bug.scripts, bug.directory / "README.md") for problem in _check_text(path)]
+    unreadable = [problem for path in (*bug.scripts, bug.directory / "README.md") for problem in check_text(path)]
     if unreadable:
         return unreadable
-    checks = (_check_name, _check_todo, _check_files, _check_scripts, _check_readme, _check_cases)
+    checks = (_check_name, _check_todo, _check_files, check_scripts, _check_readme, _check_cases)
     wrong = [problem for check in (*checks, check_labels, check_provenance) for problem in check(bug)]
     wrong += [*check_site(bug, root), *_check_environments(bug, root)]
     wrong += [*_check_expected(bug, root), *check_upstream(bug, root), *_check_map(bug, root)]
+    wrong += check_studies(bug, root)
     return [untrusted.printable_lines(problem) for problem in wrong]
-
-
-def _check_text(path: Path) -> Iterator[str]:
-    if not path.exists():
-        return
-    try:
-        text = untrusted.read_text(path, untrusted.MAX_TEXT_BYTES, path.parent)
-    except untrusted.UnsafeError as error:
-        yield f"{path.name}: {error}"
-        return
-    length = len(text.splitlines())
-    if length > MAX_LINES and path.suffix == ".py":
-        yield f"{path.name}: has {length} lines, expected at most {MAX_LINES}"
 
 
 def real_diff(case: Case) -> str:
@@ -89,40 +72,6 @@ def _check_files(bug: Bug) -> Iterator[str]:
         for variant in case.program.variants.values():
             if not variant.script.is_file():
                 yield f"case {case.name}: there is no {variant.script.name}; add it, or name another script"
-
-
-def _check_scripts(bug: Bug) -> Iterator[str]:
-    for script in bug.scripts:
-        text = script.read_text(encoding="utf-8")
-        try:
-            tree = _parse(text)
-        except SyntaxError as error:
-            yield f"{script.name}: line {error.lineno}: {error.msg}"
-            continue
-        except (ValueError, RecursionError, MemoryError):
-            yield f"{script.name}: cannot be parsed: an expression in it is nested too deeply"
-            continue
-        for number, line in enumerate(text.splitlines(), 1):
-            word = TELLTALE.search(ALLOWED.sub("", line))
-            if word:
-                yield f"{script.name}: line {number} says {word.group()!r}; say that in the README, detectors read this"
-        yield from _check_imports(bug, script, _imports(tree))
-
-
-def _check_imports(bug: Bug, script: Path, imported: set[str]) -> Iterator[str]:
-    for name in sorted(imported & {"runner", "plots", "detectors", "evaluation", "trainbugs"}):
-        yield f"{script.name}: imports {name}; a script must run without this project"
-    if PROBE.removesuffix(".py") in imported:
-        yield f"{script.name}: imports {PROBE}, which measures for the expectations; a script must run without it"
-    own = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
-    for name in sorted(imported & own):
-        yield f"{script.name}: imports {name}.py, a variant's script; what scripts share belongs into another file"
-
-
-def _parse(text: str) -> ast.Module:
-    with warnings.catch_warnings():  # about invalid escapes, say: they are not a problem of the directory
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
 
 
 def _check_readme(bug: Bug) -> Iterator[str]:
@@ -238,12 +187,6 @@ def _by_scripts(bug: Bug) -> list[Case]:
     """One case for each pair of scripts that exists."""
     pairs = {tuple(case.program.variants[name].script for name in VARIANTS): case for case in bug.cases.values()}
     return [case for scripts, case in pairs.items() if all(script.is_file() for script in scripts)]
-
-
-def _imports(tree: ast.Module) -> set[str]:
-    plain = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    return {name.split(".")[0] for name in plain | froms}
 
 
 def _bare(text: str) -> str:

@@ -33,7 +33,8 @@ Seed = Annotated[int, Meta(ge=0, le=4294967295)]
 Count = Annotated[int, Meta(ge=1, le=10**9)]
 Seeds = Annotated[tuple[Seed, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
 DataFile = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$", max_length=200)]
-CaseName = Annotated[str, Meta(pattern=r"^(?!versions$)[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)]
+# Folders of maps of versions, and of the runs of studies.
+CaseName = Annotated[str, Meta(pattern=r"^(?!versions$|study-)[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)]
 Script = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.py$(?!\n)", max_length=80)]
 Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
 

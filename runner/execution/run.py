@@ -120,13 +120,15 @@ class Run:
     gpu: int | None = None
     max_memory_mb: float | None = None
     network: bool = True
+    label: str = ""
 
     @property
     def name(self) -> str:
-        """The run for messages: BUG/CASE/VARIANT seed N."""
+        """The run for messages: BUG/CASE/VARIANT seed N, and the label that tells it from others of the case."""
         injected = ", injected" if self.injected else ""
         again = f", repeat {self.repeat}" if self.repeat > 1 else ""
-        return f"{self.case.id}/{self.variant} seed {self.seed}{injected}{again}"
+        label = f" ({self.label})" if self.label else ""
+        return f"{self.case.id}/{self.variant} seed {self.seed}{label}{injected}{again}"
 
     @property
     def file_name(self) -> str:

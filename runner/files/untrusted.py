@@ -182,8 +182,9 @@ def check_directory(directory: Path) -> None:
         _check(path, directory)
         if path.stat().st_size > MAX_TEXT_BYTES:
             raise UnsafeError(f"{name} is larger than {MAX_TEXT_BYTES} bytes")
-    for path in _below(directory / "expected"):
-        _check(path, directory)
+    for folder in ("expected", "studies"):
+        for path in _below(directory / folder):
+            _check(path, directory)
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 import platform
 import re
 import shutil
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -11,11 +12,15 @@ from runner.errors import ProcessError
 from runner.sandbox.env import inherited
 from runner.sandbox.process import output
 
+# What no run reads of a bug or a detector.
+NOT_RUN = ("expected", "README.md")
 
-def revision(directory: Path) -> str | None:
+
+def revision(directory: Path, not_run: Sequence[str] = NOT_RUN) -> str | None:
     """The state of a bug's or a detector's `directory`: the package's version, where it is part of an installed one.
 
-    Elsewhere the commit, with `-dirty` where what is run differs from it; None outside of git.
+    Elsewhere the commit, with `-dirty` where what is run differs from it; None outside of git. `not_run` are patterns
+    of files that count for nothing.
     """
     root = installed_root()
     if root is not None and directory.is_relative_to(root):
@@ -23,17 +28,17 @@ def revision(directory: Path) -> str | None:
 
         # The package may be installed within a repository, of which it is no part.
         return f"trainbugs-{version('trainbugs')}"
-    return _git_revision(directory)
+    return _git_revision(directory, not_run)
 
 
-def _git_revision(directory: Path) -> str | None:
+def _git_revision(directory: Path, not_run: Sequence[str]) -> str | None:
     git = shutil.which("git")
     if git is None:
         return None
     env = inherited(("PATH", "HOME"))
     try:
         revision = output([git, "-C", str(directory), "rev-parse", "HEAD"], env=env).strip()
-        what = [".", ":!expected", ":!README.md"]
+        what = [".", *(f":!{name}" for name in not_run)]
         changed = output([git, "-C", str(directory), "status", "--porcelain", "--", *what], env=env).strip()
     except ProcessError:
         return None

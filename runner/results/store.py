@@ -112,9 +112,15 @@ class Store:
             raise ResultsError(f"{untrusted.shown(path)}: {error}; remove it") from error
 
     def find(
-        self, bug: str, case: str, file_name: str, key: str, say: Callable[[str], None] = lambda text: None
+        self,
+        bug: str,
+        case: str,
+        file_name: str,
+        key: str,
+        say: Callable[[str], None] = lambda text: None,
+        failed: bool = False,
     ) -> RunRecord | None:
-        """The finished (`ok`) run with that key, or None.
+        """The finished (`ok`) run with that key, or None; with `failed`, also one that did not end as it should.
 
         A file in its place that is foreign or edited counts as none: `say` gets a line about it. A record is believed
         where its metrics match its digest.
@@ -127,12 +133,12 @@ class Store:
         except ResultsError as error:
             say(str(error))
             return None
-        if not record.ok:
+        if not (record.ok or failed):
             return None
         if record.key != key or self.record_path(record) != path:
             say(f"{untrusted.shown(path)}: is the record of another run")
             return None
-        if record.metrics_digest is None:
+        if record.ok and record.metrics_digest is None:
             say(f"{untrusted.shown(path)}: has no digest of its metrics")
             return None
         return record

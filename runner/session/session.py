@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING
 
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import FAULT, Case, Target
+from runner.bugs.model import FAULT, Target, Variant
 from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes
 from runner.errors import ResultsError, UsageError
 from runner.execution.estimate import Estimate, estimates
 from runner.execution.local import LocalPool
-from runner.execution.queue import LocalQueue, RunQueue
+from runner.execution.queue import Done, LocalQueue, RunQueue
 from runner.execution.resources import Slots
 from runner.execution.run import Run, data_digest, read_scripts
 from runner.progress.lines import Progress
@@ -82,21 +82,25 @@ class Session:
     def _records(self, targets: Sequence[Target]) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
         """Yields the index of each target with the records of its runs; all are planned before the first one starts."""
         planned = [self.plan(target) for target in targets]
-        if means() is None:
-            self.progress.line(
-                "not isolated: no Landlock and no user namespaces here, programs may write wherever you may"
-            )
         of = {id(run): index for index, runs in enumerate(planned) for run in runs}
         left = Counter(of.values())
         done: dict[int, RunRecord] = {}
         yield from ((index, ()) for index, runs in enumerate(planned) if not runs)
-        with closing(self.queue.do([run for runs in planned for run in runs])) as ended:
+        with closing(self.execute([run for runs in planned for run in runs])) as ended:
             for run, record in ended:
                 done[id(run)] = record
                 index = of[id(run)]
                 left[index] -= 1
                 if not left[index]:
                     yield index, tuple(done[id(run)] for run in planned[index])
+
+    def execute(self, runs: Sequence[Run]) -> Done:
+        """Yields each of these runs with its record, as they end; finished ones are not executed again."""
+        if means() is None:
+            self.progress.line(
+                "not isolated: no Landlock and no user namespaces here, programs may write wherever you may"
+            )
+        return self.queue.do(runs)
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
         """The runs of a target, with these seeds, or those of the options, or those of the case.
@@ -109,12 +113,12 @@ class Session:
         if case.program.data and self.data is None and not options.network:
             raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
         self.store.reserve(self.catalog, target.bug)
-        revision = provenance.revision(target.bug.directory)
+        revision = provenance.revision(target.bug.directory, (*provenance.NOT_RUN, "studies"))
         scripts = {
             name: read_scripts(target.bug, case.program.variants[name], options.inject) for name in target.variants
         }
         digest, known = data_digest(case, self.data), estimates(target.bug, case)
-        runtimes = {name: self._runtime(case, name) for name in target.variants}
+        runtimes = {name: self.runtime_of(case.program.variants[name]) for name in target.variants}
         return [
             Run(
                 case=case,
@@ -137,8 +141,9 @@ class Session:
             for variant in target.variants
         ]
 
-    def _runtime(self, case: Case, variant: str) -> Runtime:
-        runtime = self.runtimes.get(self.options.environment or case.program.variants[variant].place)
+    def runtime_of(self, variant: Variant) -> Runtime:
+        """Where a variant runs; raises UsageError where GPUs are named and it sees none."""
+        runtime = self.runtimes.get(self.options.environment or variant.place)
         if self.options.gpus and not runtime.broken and runtime.device == "cpu":
             torch = f"torch {runtime.torch}" if runtime.torch else "no torch"
             raise UsageError(f"--gpus: {runtime.environment} ({torch}) sees no GPU here; to use the CPU, leave it out")
@@ -168,7 +173,7 @@ class Session:
 
 def run_targets(catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress) -> list[Outcome]:
     """Run and judge all targets, on this machine or on the workers that `options.executor` names."""
-    with _cluster(options) as cluster:
+    with connected(options) as cluster:
         return Session(catalog, options, progress, cluster).run(targets)
 
 
@@ -176,7 +181,7 @@ def record_targets(
     catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress
 ) -> list[tuple[Target, list[RunRecord]]]:
     """Run all targets, and give the records of each; nothing is judged, so that there need be no expectations."""
-    with _cluster(options) as cluster:
+    with connected(options) as cluster:
         records = Session(catalog, options, progress, cluster).records(targets)
     return [(target, [record for record in records if _id(record) == target.case.id]) for target in targets]
 
@@ -185,7 +190,8 @@ def _id(record: RunRecord) -> str:
     return f"{record.bug}/{record.case}"
 
 
-def _cluster(options: Options) -> "AbstractContextManager[Cluster | None]":
+def connected(options: Options) -> "AbstractContextManager[Cluster | None]":
+    """A context with the cluster that `options.executor` names; None for this machine."""
     if options.executor == "local":
         return nullcontext()
     from runner.cluster.client import connect

@@ -88,6 +88,7 @@ def _kinds(catalog: Catalog) -> dict[str, Kind]:
     return {
         "BUG": bugs,
         "BUG[/CASE]": cases,
+        "BUG[/NAME]": _kind("studies", _studies(catalog), True),
         "BUG[/CASE[/VARIANT]]": cases,
         "BUG/CASE|none": _kind("timed", ["none", *cases.words], False),
         "NAME|DIR": _kind("detectors", known, True),
@@ -109,6 +110,18 @@ def _cases(catalog: Catalog) -> Iterator[str]:
             yield from (name, *(case.id for case in catalog.bug(name).cases.values()))
         except TrainbugsError:
             continue
+
+
+def _studies(catalog: Catalog) -> Iterator[str]:
+    """BUG and BUG/NAME of all studies of bugs that can be read."""
+    from runner.studies.definition import names
+
+    for name in catalog.ids():
+        try:
+            studies = names(catalog.bug(name))
+        except TrainbugsError:
+            continue
+        yield from (*([name] if studies else []), *(f"{name}/{study}" for study in studies))
 
 
 def _actions(root: argparse.ArgumentParser) -> Sequence[argparse.Action]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.results.record import RunRecord
     from runner.results.store import Store
     from runner.session.version_sweep import VersionMap
+    from runner.studies.running import Results
     from runner.verdicts.outcome import Outcome
 
 Document = dict[str, Any]
@@ -137,6 +138,24 @@ def of_record(record: "RunRecord", store: "Store") -> Document:
         "records": len(record.metrics),
         "last": dict(record.metrics[-1]) if record.metrics else None,
         "path": str(store.record_path(record)),
+    }
+
+
+def of_study(results: "Results") -> Document:
+    """A study: how much of it is known, and a row for each cell."""
+    study = results.study
+    return {
+        "id": study.id,
+        "title": study.written.title,
+        "points": len(study.points),
+        "points_known": results.points,
+        "invalid_runs": results.invalid,
+        "cells": [
+            dict(zip(study.written.axes, cell.point.values, strict=True))
+            | {study.written.setting: cell.setting, "fixed": list(cell.fixed.values), "buggy": list(cell.buggy.values)}
+            | {"label": cell.label}
+            for cell in results.cells
+        ],
     }
 
 

@@ -22,6 +22,7 @@ LACK_OF_MEMORY = ("can't start new thread", "failed to map segment")
 COMMANDS = {
     "bugs": ("list", "info", "checkout", "new", "validate"),
     "run": ("run",),
+    "study": ("study",),
     "figures": ("figures",),
     "results": ("results",),
     "environments": ("env", "versions", "why"),

@@ -9,11 +9,13 @@ from runner.bugs.statistics import Numbers
 from runner.bugs.taxonomy import LISTS
 from runner.files.untrusted import printable
 from runner.results.expected import CPU, CUDA, seconds, seen_on
+from runner.studies.definition import names as studies
 
 if TYPE_CHECKING:
     from runner.results.index import IndexRow
     from runner.results.record import RunRecord
     from runner.session.version_sweep import VersionMap
+    from runner.studies.running import Results
     from runner.verdicts.outcome import Outcome
 
 # At most this many files that cannot be read are named one by one.
@@ -116,6 +118,7 @@ def details(bug: Bug) -> str:
         f"read more    {bug.directory / 'README.md'}",
         *_provenance(bug.provenance),
     ]
+    lines += [f"study        trainbugs study {bug.id}/{name}" for name in studies(bug)]
     if bug.retired:
         lines.append(f"retired      {bug.retired}")
     if bug.why:
@@ -219,6 +222,23 @@ def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
             name, package = f"{sweep.bug.id}/{case}", sweep.bug.package
             rows += [[name, package, item.version, item.state, item.reason] for item in items]
     return rows
+
+
+def study_rows(results: "Results") -> list[list[str]]:
+    """A table of the labels of a study's cells, with a heading; of the fixed program alone: its best settings."""
+    from runner.studies.analysis import row_name, shares
+    from runner.studies.cells import LABELS, best, by_point
+
+    study, cells = results.study, results.cells
+    heading = study.written.shown.rows.upper()
+    if "buggy" in study.variants:
+        numbers = [
+            [row.name, str(row.total), *(str(row.counts[label]) for label in LABELS)] for row in shares(study, cells)
+        ]
+        return [[heading, "CELLS", *map(str.upper, LABELS)], *numbers]
+    chosen = [top for own in by_point(cells).values() if (top := best(own, "fixed"))]
+    tops = [[row_name(study, top), top.point.text, f"{top.setting:g}", f"{top.fixed.mean:.4g}"] for top in chosen]
+    return [[heading, "POINT", study.written.setting.upper(), study.written.comparison.metric.upper()], *tops]
 
 
 def run_rows(rows: "Sequence[IndexRow]") -> list[list[str]]:

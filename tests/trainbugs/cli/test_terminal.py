@@ -163,7 +163,21 @@ def test_progress_fits_the_terminal_though_the_table_goes_to_a_file(toy, tmp_pat
 @pytest.mark.parametrize(
     "command",
     [
-        *("", "list", "info", "checkout", "new", "validate", "run", "figures", "results", "env", "versions", "why"),
+        *(
+            "",
+            "list",
+            "info",
+            "checkout",
+            "new",
+            "validate",
+            "run",
+            "study",
+            "figures",
+            "results",
+            "env",
+            "versions",
+            "why",
+        ),
         *("detectors", "evaluate", "scores", "completion"),
     ],
 )

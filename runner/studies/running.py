@@ -1,0 +1,85 @@
+"""The execution of a study: by the same sessions as cases, with finished runs taken from the results folder."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+
+from runner.bugs.catalog import Catalog
+from runner.execution.run import Run
+from runner.progress.lines import Progress
+from runner.results.record import RunRecord
+from runner.results.store import Store
+from runner.session.options import Options
+from runner.session.session import Session, connected
+from runner.studies import table
+from runner.studies.cells import Cell, cells
+from runner.studies.definition import Point, Study
+from runner.studies.plan import plan
+from runner.studies.table import Row
+
+
+@dataclass(frozen=True)
+class Results:
+    """What is known of a study: the rows of its table, and the records where they were read from a results folder."""
+
+    study: Study
+    rows: Sequence[Row]
+    records: Sequence[RunRecord] = ()
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cells with both programs."""
+        return cells(self.study, self.rows)
+
+    @property
+    def points(self) -> int:
+        """The number of points of which there are runs."""
+        return len({row.point for row in self.rows})
+
+    @property
+    def invalid(self) -> int:
+        """The number of INVALID runs, which count in no other number."""
+        return sum(not row.ok for row in self.rows)
+
+
+def run_study(catalog: Catalog, study: Study, options: Options, progress: Progress, points: int | None) -> Results:
+    """Run the study, or that many more of its points; returns all that is known of it then.
+
+    Finished runs are not executed again. Failed ones are, except where a number of points is given: then a point that
+    has been tried counts as done. Raises UsageError or ResultsError.
+    """
+    with connected(options) as cluster:
+        session = Session(catalog, options, progress, cluster)
+        planned = plan(session, study)
+        left_out = len(study.points) - len(planned)
+        if left_out:
+            progress.note(f"{study.id}: {left_out} points are left out, they need data: name a folder by --data")
+        runs = _next(planned, session.store, points, options.force)
+        with closing(session.execute(runs)) as ended:
+            for _ in ended:
+                pass
+        return _known(study, planned, session.store)
+
+
+def known(catalog: Catalog, study: Study, options: Options, progress: Progress) -> Results:
+    """What a results folder holds of the study as it is now; nothing is run."""
+    session = Session(catalog, options, progress)
+    return _known(study, plan(session, study), session.store)
+
+
+def _next(planned: Mapping[Point, Sequence[Run]], store: Store, points: int | None, again: bool) -> list[Run]:
+    """The runs to execute; finished ones may be among them."""
+    if points is None:
+        return [run for runs in planned.values() for run in runs]
+    untried = [[run for run in runs if again or _tried(store, run) is None] for runs in planned.values()]
+    return [run for runs in [runs for runs in untried if runs][:points] for run in runs]
+
+
+def _tried(store: Store, run: Run) -> RunRecord | None:
+    return store.find(run.case.bug, run.case.name, run.file_name, run.key, failed=True)
+
+
+def _known(study: Study, planned: Mapping[Point, Iterable[Run]], store: Store) -> Results:
+    found = [(point, record) for point, runs in planned.items() for run in runs if (record := _tried(store, run))]
+    return Results(study, table.rows(study, found), [record for _, record in found])

@@ -1,0 +1,126 @@
+"""The summary of a study as Markdown, which is made of its table alone."""
+
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median
+from typing import TypeVar
+
+from runner.bugs.model import counted
+from runner.studies.analysis import ALL, Pair, explained, pairs, row_name, row_names, shares
+from runner.studies.cells import LABELS, Cell, best, by_point, tuned
+from runner.studies.definition import Study
+from runner.studies.running import Results
+
+T = TypeVar("T")
+
+
+def summary(results: Results) -> str:
+    """The summary: what was run, then what it says, a table each."""
+    study, cells = results.study, results.cells
+    said = _of_two(study, cells) if "buggy" in study.variants else _of_one(study, cells)
+    return "\n".join([*_head(results), *said, ""])
+
+
+def _head(results: Results) -> list[str]:
+    study, rows = results.study, results.rows
+    runs = {(row.point, row.variant, row.seed) for row in rows}
+    seeds = sorted({row.seed for row in rows})
+    where = " and ".join(sorted({f"{row.run['environment']} (torch {row.run['torch']})" for row in rows}))
+    dates = sorted({row.run["date"] for row in rows})
+    when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "never"
+    return [
+        f"# {study.id}: {study.written.title}",
+        "",
+        f"Made by `trainbugs study {study.id} --update-expected`; `--from expected` makes it again from the table.",
+        "",
+        study.written.question,
+        "",
+        f"{results.points} of {len(study.points)} points ({', '.join(study.written.axes)}), seeds "
+        f"{', '.join(map(str, seeds))}: {counted(len(runs), 'run')} with "
+        f"{sum(row.setting is not None for row in rows)} trainings, in {where or 'no environment'}, {when}. "
+        f"INVALID runs, which count in no number below: {results.invalid}.",
+    ]
+
+
+def _of_two(study: Study, cells: Sequence[Cell]) -> list[str]:
+    comparison = study.written.comparison
+    best_pairs = pairs(cells)
+    near = tuned(cells, comparison)
+    return [
+        "",
+        f"A cell is a point with one {study.written.setting}. *Benign*: the means over the seeds of "
+        f"{comparison.metric} differ by at most {comparison.tolerance:g}; *unstable*: the seeds of the buggy program "
+        f"differ by more than {comparison.unstable:g}, or a number is not finite; *undecided*: those of the fixed one "
+        "do.",
+        "",
+        "All cells:",
+        "",
+        *_shares(study, cells),
+        "",
+        "Cells in which the fixed program is as good as at its best setting, within the tolerance:",
+        "",
+        *_shares(study, near),
+        "",
+        f"Each program at its own best {study.written.setting}. *Cured*: the buggy one comes within the tolerance of "
+        "the fixed one, or above it. Gains are buggy minus fixed in the direction of better.",
+        "",
+        *_pairs(study, best_pairs, comparison.tolerance),
+        "",
+        "Share of the variance of the gain that is explained by the means of groups (adjusted R squared):",
+        "",
+        "| groups by | share |",
+        "|---|---|",
+        *(f"| {' × '.join(item.factors)} | {item.share:.2f} |" for item in explained(study, cells)),
+    ]
+
+
+def _shares(study: Study, cells: Sequence[Cell]) -> list[str]:
+    lines = [f"| {study.written.shown.rows} | cells | {' | '.join(LABELS)} |", "|---" * (len(LABELS) + 2) + "|"]
+    for row in shares(study, cells) if cells else ():
+        parts = (f"{row.counts[label] / row.total:.0%}" for label in LABELS)
+        lines.append(f"| {row.name} | {row.total} | {' | '.join(parts)} |")
+    return lines
+
+
+def _pairs(study: Study, pairs: Sequence[Pair], tolerance: float) -> list[str]:
+    setting = study.written.setting
+    lines = [
+        f"| {study.written.shown.rows} | points | cured | gain: median | worst | best | ratio of {setting}: median "
+        "| at an end of the range |",
+        "|---" * 8 + "|",
+    ]
+
+    def line(name: str, own: Sequence[Pair]) -> str:
+        gains = [pair.gain for pair in own]
+        cured = sum(gain >= -tolerance * (1 + 1e-9) for gain in gains)
+        ratio, edge = median(pair.ratio for pair in own), sum(pair.edge for pair in own)
+        numbers = f"{median(gains):+.3f} | {min(gains):+.3f} | {max(gains):+.3f} | {ratio:.2g} | {edge}"
+        return f"| {name} | {len(own)} | {cured} | {numbers} |"
+
+    return [*lines, *_by_row(study, pairs, lambda pair: pair.fixed, line)]
+
+
+def _of_one(study: Study, cells: Sequence[Cell]) -> list[str]:
+    setting = study.written.setting
+    lines = [
+        "",
+        f"The {setting} with which the fixed program does best at each point:",
+        "",
+        f"| {study.written.shown.rows} | points | least | median | largest | at an end of the range |",
+        "|---" * 6 + "|",
+    ]
+    chosen = [(own, top) for own in by_point(cells).values() if (top := best(own, "fixed"))]
+
+    def line(name: str, own: Sequence[tuple[list[Cell], Cell]]) -> str:
+        values = [top.setting for _, top in own]
+        edge = sum(top in (around[0], around[-1]) for around, top in own)
+        return f"| {name} | {len(own)} | {min(values):g} | {median(values):g} | {max(values):g} | {edge} |"
+
+    return [*lines, *_by_row(study, chosen, lambda item: item[1], line)]
+
+
+def _by_row(
+    study: Study, items: Sequence[T], cell: Callable[[T], Cell], line: Callable[[str, Sequence[T]], str]
+) -> Iterable[str]:
+    names = row_names(study, map(cell, items))
+    for name in (*names, *([ALL] if names else [])):
+        yield line(name, [item for item in items if name in (ALL, row_name(study, cell(item)))])

@@ -1,0 +1,158 @@
+"""The table of a study: a row for each point, variant, seed and setting, as CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from runner.bugs.model import Scalar
+from runner.errors import ResultsError
+from runner.files import untrusted
+from runner.results.record import RunRecord
+from runner.studies.definition import OF_RUN, Point, Study
+
+MAX_TABLE_BYTES = 50_000_000
+# Of the key: enough to tell runs from each other, and present ones from older ones.
+KEY_LENGTH = 16
+# Of the commit.
+REVISION_LENGTH = 12
+OK = "ok"
+# As JSON records write what JSON lacks, and as the table does.
+NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
+
+
+class Row(Struct, frozen=True):
+    """One training of a run, or a run that failed, which has no `setting` and no metrics.
+
+    `centre` is the value of the parameter that another study gave, `run` has the columns OF_RUN.
+    """
+
+    point: Point
+    variant: str
+    seed: int
+    run: Mapping[str, str]
+    setting: float | None = None
+    centre: float | None = None
+    metrics: Mapping[str, Scalar] = {}
+
+    @property
+    def ok(self) -> bool:
+        """Whether its run ended as it should."""
+        return self.run["status"] == OK
+
+
+def rows(study: Study, records: Iterable[tuple[Point, RunRecord]]) -> list[Row]:
+    """The rows of these runs, read back from their CSV: so numbers are the same whether it was committed or not."""
+    return parse(study, text(study, [row for point, record in records for row in _of_run(study, point, record)]))
+
+
+def _of_run(study: Study, point: Point, record: RunRecord) -> list[Row]:
+    columns = (record.status, record.key[:KEY_LENGTH], record.environment, record.python, record.torch, record.device)
+    about = (*columns, record.data, record.started[:10], (record.revision or "")[:REVISION_LENGTH])
+    run = dict(zip(OF_RUN, ("" if value is None else str(value) for value in about), strict=True))
+    centre = None
+    if study.written.centre:
+        centre = float(record.parameters[study.written.centre.parameter])
+    if not record.ok:
+        return [Row(point, record.variant, record.seed, run, None, centre)]
+    setting = study.written.setting
+    for lacking in (metrics for metrics in record.metrics if not isinstance(metrics.get(setting), int | float)):
+        raise ResultsError(f"{study.id}: a record has no number {setting!r}, which the study names: {lacking}")
+    return [
+        Row(
+            point,
+            record.variant,
+            record.seed,
+            run,
+            float(metrics[setting]),
+            centre,
+            {name: value for name, value in metrics.items() if name != setting},
+        )
+        for metrics in record.metrics
+    ]
+
+
+def text(study: Study, rows: Sequence[Row]) -> str:
+    """The table as CSV: sorted in the order of the study's file, numbers with six digits."""
+    place = {point: index for index, point in enumerate(study.points)}
+    variants = list(study.variants)
+    ordered = sorted(
+        rows,
+        key=lambda row: (place[row.point], variants.index(row.variant), row.seed, row.setting or 0.0),
+    )
+    written = study.written
+    metrics = list(dict.fromkeys(name for row in ordered for name in row.metrics))
+    centre = [written.centre.parameter] if written.centre else []
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*written.axes, *centre, "variant", "seed", written.setting, *metrics, *OF_RUN])
+    for row in ordered:
+        own = [_cell(row.centre)] if written.centre else []
+        numbers = [_cell(row.metrics.get(name)) for name in metrics]
+        training = [row.variant, str(row.seed), _cell(row.setting), *numbers]
+        writer.writerow([*map(str, row.point.values), *own, *training, *(row.run[name] for name in OF_RUN)])
+    return stream.getvalue()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value)
+    return f"{value:.6g}" if isinstance(value, float) else NOT_FINITE.get(str(value), str(value))
+
+
+def read(study: Study) -> list[Row]:
+    """The committed table; empty where there is none. Raises ResultsError for one that is not of this study's grid."""
+    path = study.path(".csv")
+    if not path.exists():
+        return []
+    try:
+        return parse(study, untrusted.read_text(path, MAX_TABLE_BYTES, study.folder.directory), path)
+    except untrusted.UnsafeError as error:
+        raise ResultsError(f"{untrusted.shown(path)}: {error}") from error
+
+
+def parse(study: Study, table: str, path: Path | None = None) -> list[Row]:
+    """The rows of a CSV; raises ResultsError, with the number of the line, for one that is none of this study."""
+    points = {tuple(map(str, point.values)): point for point in study.points}
+    reader = csv.DictReader(io.StringIO(table), strict=True)
+    parsed = []
+    try:
+        for line in reader:
+            parsed.append(_row(study, points, line))
+    except (KeyError, ValueError, TypeError, csv.Error) as error:
+        where = untrusted.shown(path) if path else study.id
+        raise ResultsError(f"{where}: line {reader.line_num} is no row of this study: {error}") from error
+    return parsed
+
+
+def _row(study: Study, points: Mapping[tuple[str, ...], Point], line: Mapping[str, str]) -> Row:
+    written = study.written
+    centre = written.centre and written.centre.parameter
+    point = points[tuple(line[name] for name in written.axes)]
+    if line["variant"] not in study.variants:
+        raise ValueError(f"there is no variant {untrusted.brief(line['variant'])}")
+    own = {*written.axes, "variant", "seed", written.setting, centre, *OF_RUN}
+    metrics = {name: _value(cell) for name, cell in line.items() if name not in own and cell != ""}
+    return Row(
+        point,
+        line["variant"],
+        int(line["seed"]),
+        {name: line[name] for name in OF_RUN},
+        float(line[written.setting]) if line[written.setting] else None,
+        float(line[centre]) if centre and line[centre] else None,
+        metrics,
+    )
+
+
+def _value(cell: str) -> Scalar:
+    if cell in ("true", "false"):
+        return cell == "true"
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
