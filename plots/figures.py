@@ -13,11 +13,11 @@ from plots.style import Only, styled
 from plots.summary import draw_summary
 from plots.versions import draw_versions
 from runner.bugs.model import VARIANTS, Bug, Case
+from runner.environments.spec import releases
 from runner.errors import MeasureError
 from runner.files.untrusted import brief
 from runner.results.expected import version_records
 from runner.results.record import RunRecord
-from runner.session.version_sweep import releases
 from runner.verdicts.affected import findings
 
 if TYPE_CHECKING:
@@ -111,4 +111,4 @@ def draw_maps(bugs: Sequence[Bug], out: Path, kind: str, root: Path) -> list[Pat
     Raises ResultsError where a record cannot be read.
     """
     maps = [(bug, findings(bug, version_records(bug))) for bug in bugs]
-    return [draw_versions(bug, rows, out / bug.id, kind, releases(root, bug)) for bug, rows in maps if rows]
+    return [draw_versions(bug, rows, out / bug.id, kind, releases(root, bug.package)) for bug, rows in maps if rows]

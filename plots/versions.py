@@ -29,7 +29,7 @@ def draw_versions(
     states = {(item.version, item.case): item.state for item in findings}
     with styled():
         figure = new_figure(1)
-        figure.set_size_inches(2.2 + CELL_INCHES[0] * len(columns), 1.6 + CELL_INCHES[1] * len(cases))
+        figure.set_size_inches(max(5.5, 2.2 + CELL_INCHES[0] * len(columns)), 1.6 + CELL_INCHES[1] * len(cases))
         axes = figure.subplots()
         axes.set_xlim(-0.5, len(columns) - 0.5)
         axes.set_ylim(len(cases) - 0.5, -0.5)

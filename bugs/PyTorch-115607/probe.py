@@ -93,6 +93,8 @@ def main():
     sys.argv = sys.argv[1:]
     runpy.run_path(sys.argv[0], run_name="__main__")
     printed.buffer.write(pickle.dumps(eager))
+    # Nobody flushes what is standard output no more.
+    printed.flush()
 
 
 if __name__ == "__main__":

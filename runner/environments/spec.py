@@ -110,6 +110,12 @@ def names(root: Path) -> list[str]:
     return sorted(path.parent.name for path in (root / "environments").glob("*/requirements.txt"))
 
 
+def releases(root: Path, package: str) -> list[str]:
+    """The releases of a package that have an environment of their own: torch-2.2.2 is one of torch, not of timm."""
+    described = [load(root, name) for name in names(root) if name.startswith(f"{package}-")]
+    return [item.pins[package] for item in described if package in item.pins]
+
+
 def load(root: Path, name: str) -> Environment:
     """The environment of that name, or in the folder at that path, which a bug brings.
 

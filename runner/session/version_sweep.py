@@ -94,12 +94,6 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
     return [Target(target.bug, _first_seed(target.case), ("buggy",)) for target in targets]
 
 
-def releases(root: Path, bug: Bug) -> list[str]:
-    """The releases of the bug's package that have an environment, in their order; not those that a pattern names."""
-    described = [spec.load(root, name) for name in spec.names(root) if fnmatchcase(name, f"{bug.package}-*")]
-    return sorted({item.pins[bug.package] for item in described if bug.package in item.pins}, key=version_order)
-
-
 def _fits(described: Environment, bug: Bug, pattern: str | None) -> bool:
     return fnmatchcase(described.name, pattern or f"{bug.package}-*")
 

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -174,7 +175,8 @@ def test_our_detectors_are_silent_on_every_fixed_variant(place, target, results)
 
 def test_the_fault_put_back_brings_115607_to_a_current_release(tmp_path):
     place = {"environment": "torch-2.13.0", "device": "cpu", "seeds": (0,)}
-    for target in ("PyTorch-115607/simple", "PyTorch-115607/complex"):
+    for case in ("simple", "complex", "loop-simple", "loop-complex"):
+        target = f"PyTorch-115607/{case}"
         injected = run(tmp_path, target, inject=True, **place)[0]
         assert injected.verdict.outcome == "REPRODUCED" and injected.records[0].injected
         assert injected.drift is not None and injected.drift < 1e-5
@@ -203,6 +205,25 @@ def test_why_shows_what_a_compiled_module_says_of_its_mode(environment, first_co
     assert rows["compile, eval()"] == [first_compiled, "False"]
     assert rows["eval(), compile"] == [first_evaluated, "False"]
     assert rows["compile, eval(), train()"] == ["True", "True"]
+
+
+# What READMEs show of why.py: a block that begins with the version of torch.
+SHOWN = [
+    (name, block)
+    for name in CATALOG.active()
+    for block in re.findall(r"^```\n(torch .*?)```", (ROOT / "bugs" / name / "README.md").read_text(), re.M | re.S)
+]
+
+
+@pytest.mark.parametrize("name, block", SHOWN, ids=[name for name, _ in SHOWN])
+def test_why_prints_what_the_readme_shows(name, block):
+    environment = "torch-" + block.split()[1].split("+")[0]
+    said = explain(CATALOG.bug(name), Runtimes(ROOT, on_stderr(), "cpu").get(environment), inject=False)
+    assert said.split() == block.split()
+
+
+def test_some_readmes_show_what_why_prints():
+    assert {name for name, _ in SHOWN} >= {"PyTorch-138908", "PyTorch-148259", "PyTorch-16045", "PyTorch-185872"}
 
 
 def test_60335387_digits_reproduces_and_repeats_exactly(tmp_path):

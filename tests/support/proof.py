@@ -88,7 +88,10 @@ def code_key() -> str:
     """What identifies all that a proof may depend on: a hash of the runner, the bugs, detectors, locks and tests."""
     digest = hashlib.sha256()
     for name in sorted(filter(None, _git("ls-files", "-z", "--", *CODE).split("\0"))):
-        digest.update(f"{name} {hashlib.sha256((ROOT / name).read_bytes()).hexdigest()}\n".encode())
+        path = ROOT / name
+        # A link to a folder stands for its target, whose files are listed themselves.
+        content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+        digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 

@@ -377,3 +377,8 @@ def test_the_committed_table_can_be_read():
     for made in proof.read(proof.TABLE).values():
         assert made.verdict == "REPRODUCED" and len(made.key) == 64 and len(made.commit) == 40 and made.machine
         assert datetime.fromisoformat(made.date).tzinfo and float(made.drift) >= 0 and float(made.seconds) >= 0
+
+
+def test_the_code_of_this_checkout_has_a_key():
+    """It holds links to folders."""
+    assert len(proof.code_key()) == 64

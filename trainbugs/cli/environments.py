@@ -173,9 +173,10 @@ def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
 def versions_command(arguments: Namespace) -> int:
     """Map the affected versions; status 2 where some case is INVALID in some version."""
     from plots.versions import draw_versions
+    from runner.environments.spec import releases
     from runner.progress.lines import on_stderr
     from runner.session.promote import promote_versions, refuse_installed
-    from runner.session.version_sweep import map_versions, releases
+    from runner.session.version_sweep import map_versions
     from runner.verdicts.verdict import INVALID
     from trainbugs.cli.text import version_rows
 
@@ -194,7 +195,7 @@ def versions_command(arguments: Namespace) -> int:
         if arguments.update_expected:
             print(f"expected records of {sweep.bug.id}: {len(promote_versions(sweep))} written", file=to)
         directory = sweep.bug.expected if arguments.update_expected else arguments.out / sweep.bug.id
-        path = draw_versions(sweep.bug, sweep.findings, directory, "png", releases(catalog.root, sweep.bug))
+        path = draw_versions(sweep.bug, sweep.findings, directory, "png", releases(catalog.root, sweep.bug.package))
         print(f"figure: {path}", file=to)
     return int(arguments.status)
 
