@@ -3,12 +3,14 @@
 import os
 import resource
 import subprocess
+import time
 from functools import cache
 
 from injection import toys
 from injection.kills import ANY
 
 ROOM = 64_000_000
+PATIENCE_S = 20
 
 
 @cache
@@ -37,6 +39,18 @@ def _mount(place, *names):
 def _call(place, *words):
     """Call a program within the mounts of this fault."""
     subprocess.run([*place.before, *map(str, words)], check=True, capture_output=True)
+
+
+def _make_read_only(place, folder):
+    """Remount a bind mount; the kernel refuses as long as a file is open for writing that was opened through it."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return _call(place, "mount", "-o", "remount,bind,ro", folder)
+        except subprocess.CalledProcessError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def full_disk(place):
@@ -121,7 +135,7 @@ def read_only(place):
         place.missed = not place.wait(command, plan["after_records"], plan["delay_s"])
         # What is open stays writable, as on a disk that the kernel sets read-only after an error.
         _call(place, "mount", "--bind", folder, folder)
-        _call(place, "mount", "-o", "remount,bind,ro", folder)
+        _make_read_only(place, folder)
     place.judge(place.end(command), ANY)
     place.no_orphans()
     _call(place, *(["mount", "-o", "remount,rw"] if plan["after_records"] is None else ["umount"]), folder)
