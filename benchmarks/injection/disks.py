@@ -37,20 +37,13 @@ def _mount(place, *names):
 
 
 def _call(place, *words):
-    """Call a program within the mounts of this fault."""
-    subprocess.run([*place.before, *map(str, words)], check=True, capture_output=True)
-
-
-def _make_read_only(place, folder):
-    """Remount a bind mount; the kernel refuses as long as a file is open for writing that was opened through it."""
+    """Call mount or umount within the mounts of this fault; the kernel refuses as long as a file is open in there."""
     until = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            return _call(place, "mount", "-o", "remount,bind,ro", folder)
-        except subprocess.CalledProcessError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.01)
+    command = [*place.before, *map(str, words)]
+    while subprocess.run(command, capture_output=True).returncode and time.monotonic() < until:
+        time.sleep(0.01)
+    if time.monotonic() >= until:
+        subprocess.run(command, check=True, capture_output=True)
 
 
 def full_disk(place):
@@ -135,7 +128,7 @@ def read_only(place):
         place.missed = not place.wait(command, plan["after_records"], plan["delay_s"])
         # What is open stays writable, as on a disk that the kernel sets read-only after an error.
         _call(place, "mount", "--bind", folder, folder)
-        _make_read_only(place, folder)
+        _call(place, "mount", "-o", "remount,bind,ro", folder)
     place.judge(place.end(command), ANY)
     place.no_orphans()
     _call(place, *(["mount", "-o", "remount,rw"] if plan["after_records"] is None else ["umount"]), folder)
