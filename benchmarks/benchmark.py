@@ -98,15 +98,16 @@ def copies(root, count):
 def bench_run(arguments):
     built = builder.build(ENVIRONMENT, on_stderr())
     with tempfile.TemporaryDirectory() as folder:
-        script = ROOT / "bugs" / "PyTorch-115607" / "simple_fixed.py"
+        script = ROOT / "bugs" / "Bolts-654" / "fixed.py"
         parameters = Path(folder) / "parameters.json"
-        case = Catalog(ROOT).bug("PyTorch-115607").cases["simple"]
+        case = Catalog(ROOT).bug("Bolts-654").cases["iris"]
         values = {**case.program.parameters, "device": "cpu", "output": f"{folder}/metrics"}
         parameters.write_text(json.dumps({"parameters": values}))
-        run = [*TRAINBUGS, "run", "PyTorch-115607/simple/fixed", "--device", "cpu", "--force", "--results", folder]
+        run = [*TRAINBUGS, "run", "Bolts-654/iris/fixed", "--seeds", "0", "--device", "cpu", "--force"]
+        run += ["--results", folder]
         bare, mine = interleaved(11, [built.python, script, parameters], run)
-    base = show("python simple_fixed.py", bare)
-    middle = show("trainbugs run PyTorch-115607/simple/fixed", mine)
+    base = show("python fixed.py (Bolts-654/iris)", bare)
+    middle = show("trainbugs run Bolts-654/iris/fixed", mine)
     print(f"overhead {middle - base:.3f} s (limit 0.5), ratio {middle / base:.2f}\n")
 
 
