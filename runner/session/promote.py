@@ -1,15 +1,19 @@
 """Promotion of records to expected ones: those of REPRODUCED cases, and those of maps of versions."""
 
+import re
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
 
 from runner.bugs.catalog import installed_root
 from runner.bugs.model import UPSTREAM
 from runner.errors import UsageError
 from runner.files.atomic import write_json
 from runner.results.expected import CUDA, VERSIONS, expected_path, version_path, version_records
-from runner.results.record import encode
+from runner.results.record import RunRecord, encode
 from runner.session.version_sweep import VersionMap
 from runner.verdicts.outcome import Outcome
 from runner.verdicts.verdict import REPRODUCED
@@ -35,7 +39,7 @@ def promote_runs(outcomes: Sequence[Outcome]) -> list[Path]:
         records = [record for record in outcome.records if record.repeat == 1]
         paths = [expected_path(outcome.target.bug, record) for record in records]
         for path, record in zip(paths, records, strict=True):
-            write_json(path, encode(record))
+            write_json(path, _written(record))
         for stale in {old for path in paths for old in path.parent.glob("*-seed*.json")} - set(paths):
             stale.unlink()
         written += paths
@@ -67,6 +71,11 @@ def _refuse_unexpected(outcome: Outcome) -> None:
         raise UsageError(f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`")
 
 
+def _written(record: RunRecord) -> dict[str, Any]:
+    """The record as it is committed: paths of this machine in the reason of a failure are cut to their last part."""
+    return encode(replace(record, reason=record.reason and re.sub(r"(/[^\s/'\"]+)+/", "", record.reason)))
+
+
 def promote_versions(sweep: VersionMap) -> list[Path]:
     """Make the records of a map, failed runs included, the bug's expected ones, instead of earlier ones.
 
@@ -85,5 +94,5 @@ def promote_versions(sweep: VersionMap) -> list[Path]:
     shutil.rmtree(sweep.bug.expected / VERSIONS, ignore_errors=True)
     written = [(version_path(sweep.bug, record), record) for record in sweep.records]
     for path, record in written:
-        write_json(path, encode(record))
+        write_json(path, _written(record))
     return [path for path, _ in written]

@@ -141,8 +141,10 @@ def test_only_pinned_and_committed_runs_are_kept_and_stale_ones_go(toy, second):
             promote_versions(replace(made, records=tuple(replace(record, **change) for record in made.records)))
     promote_versions(make(toy, pattern="toy", seeds=(0, 1)))
     assert [record.seed for record in version_records(toy.bug)] == [0, 1]
-    promote_versions(made)
+    failed = replace(made.records[0], reason="Error: ['/home/me/env/bin/python', 'a.py'] failed at 1/2")
+    promote_versions(replace(made, records=(failed,)))
     assert [record.seed for record in version_records(toy.bug)] == [0]
+    assert version_records(toy.bug)[0].reason == "Error: ['python', 'a.py'] failed at 1/2"
 
 
 def test_what_is_not_to_be_kept_stays_out_of_the_cache(toy, second, monkeypatch):
