@@ -40,7 +40,7 @@ RuleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$(?!\n)")]
 
 
 class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One alarm. `iteration` counts an optimizer's steps from 1; None where the detector knows of no iterations."""
+    """One alarm. `iteration` counts the program's from 1; None where the detector knows of no iterations."""
 
     code: Text
     message: Annotated[str, Meta(max_length=20_000)]
@@ -92,7 +92,12 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     torch: Annotated[Text, Meta(description="supported versions, as in >=2.0,<3; default: all")] = ""
     adapter: Annotated[FileName, Meta(description="a program with the verbs prepare and check")] | None = None
     monitor: (
-        Annotated[FileName, Meta(description="instead of an adapter: a file with attach(model, optimizer, emit)")]
+        Annotated[
+            FileName,
+            Meta(
+                description="instead of an adapter: a file with attach(model, optimizer, emit) or watch(program, emit)"
+            ),
+        ]
         | None
     ) = None
     references: Annotated[

@@ -81,9 +81,12 @@ def launch(target, monitor, log="launch"):
         raise ToolError(f"the launcher ended with {status}: {error_line(stderr)}")
     result = json.loads(found.read_text())
     if result["error"]:
+        print(result["traceback"], file=sys.stderr)
         raise ToolError(f"the monitor failed: {result['error']}")
     if status:
         raise ToolError(f"the program ended with {status}: {error_line(stderr)}")
+    if not result["optimizers"]:
+        raise UnsupportedError("no optimizer was seen: nothing is said of a training")
     return {
         "alarms": result["alarms"],
         "dropped": result["dropped"],

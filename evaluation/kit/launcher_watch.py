@@ -1,10 +1,12 @@
 """How is an optimizer watched while the program trains? For the launcher, whose docstring says what is called when."""
 
 import functools
-import time
+import inspect
 import types
 import weakref
 
+import launcher_hooks
+import launcher_program
 import torch
 import torch._dynamo
 
@@ -18,16 +20,23 @@ MOMENTS = (
 class Watch:
     """One optimizer and its monitor. It lives as long as the optimizer does."""
 
-    def __init__(self, optimizer, attach, recorder):
-        self.optimizer, self.attach, self.recorder = weakref.ref(optimizer), attach, recorder
+    def __init__(self, optimizer, session):
+        self.optimizer, self.session, self.recorder = weakref.ref(optimizer), session, session.recorder
         self.iteration, self.methods = 1, None
 
     def call(self, moment, *what):
+        """A moment of this optimizer, for its own monitor; those of its methods are the program's monitor's too."""
         self.begin()
-        if self.methods and moment in self.methods:
+        if self.methods and moment in self.methods and not self.session.program.quiet:
             self.guarded(self.methods[moment], self.iteration, *what)
+        optimizer = self.optimizer()
+        if optimizer is None or self.session.program.quiet:
+            return
+        if not what and moment != "end":
+            self.session.teller.tell(moment, optimizer)
         if moment == "after_step":
             self.iteration += 1
+            self.session.program.stepped(optimizer)
 
     def begin(self):
         if self.methods is None:
@@ -39,15 +48,23 @@ class Watch:
             try:
                 call(*arguments)
             except Exception as error:
-                self.recorder.error = f"{type(error).__name__}: {error}"
+                self.recorder.failed(error)
 
     def _attach(self):
-        optimizer = self.optimizer()
-        monitor = self.attach(owner(optimizer), optimizer, self.emit)
+        attach, optimizer = self.session.attach, self.optimizer()
+        if attach is None:
+            self.methods = {}
+            return
+        more = {"program": self.session.program} if "program" in inspect.signature(attach).parameters else {}
+        monitor = attach(owner(optimizer), optimizer, self.emit, **more)
         self.methods = {name: getattr(monitor, name) for name in MOMENTS if hasattr(monitor, name)}
 
     def emit(self, code, message, severity="warning", api=None, parameter=None, iteration=None):
-        self.recorder.alarm(iteration or self.iteration, str(code), str(message), severity, api, parameter)
+        """Raise an alarm; `iteration` is the optimizer's own, the alarm's is that of the program."""
+        optimizer = self.optimizer()
+        before = 0 if optimizer is None else self.session.program.iteration_of(optimizer) - self.iteration
+        number = before + (iteration or self.iteration)
+        self.recorder.alarm(number, str(code), str(message), severity, api, parameter)
 
     def end(self):
         if self.methods is not None:
@@ -114,9 +131,9 @@ def around(call, before, after):
     return watched
 
 
-def watch(optimizer, attach, recorder):
+def watch(optimizer, session):
     """Wrap one optimizer's methods; they stay methods, because schedulers look at what they are bound to."""
-    found = Watch(optimizer, attach, recorder)
+    found = Watch(optimizer, session)
     WATCHES.add(found)
     for name in ("zero_grad", "step"):
         bare = getattr(type(optimizer), name)
@@ -129,23 +146,24 @@ def watch(optimizer, attach, recorder):
     FORWARD.wait()
 
 
-def watch_optimizers(attach, recorder):
+def watch_optimizers(session):
     bare = torch.optim.Optimizer.__init__
 
     @functools.wraps(bare)
     def init(self, *arguments, **options):
         bare(self, *arguments, **options)
-        recorder.optimizers += 1
-        recorder.started = recorder.started or time.perf_counter()
-        if attach is not None:
-            watch(self, attach, recorder)
+        session.recorder.begin_loop()
+        if session.watches and not session.program.quiet:
+            session.program.add_optimizer(self)
+            watch(self, session)
 
     torch.optim.Optimizer.__init__ = init
 
 
-def watch_modules():
+def watch_modules(session):
     def register(module, name, part):
         MODULES.add(module)
+        session.program.add_module(module)
 
     torch.nn.modules.module.register_module_parameter_registration_hook(register)
     torch.nn.modules.module.register_module_module_registration_hook(register)
@@ -163,16 +181,18 @@ def watch_modules():
     torch.nn.Module.zero_grad = torch._dynamo.disable(zero_grad)
 
 
-def watch_backward():
+def watch_backward(session):
     bare = torch.autograd.backward
 
     @functools.wraps(bare)
     def backward(tensors, *arguments, **options):
         for each in list(WATCHES):
             each.call("before_backward", tensors)
+        session.teller.tell("before_backward", tensors)
         bare(tensors, *arguments, **options)
         for each in list(WATCHES):
             each.call("after_backward", tensors)
+        session.teller.tell("after_backward", tensors)
 
     torch.autograd.backward = torch._dynamo.disable(backward)
 
@@ -180,15 +200,18 @@ def watch_backward():
 class Compiler:
     """What `torch._dynamo.optimize` returns, except that a watched step is compiled bare and watched from outside."""
 
-    def __init__(self, context):
-        self.context = context
+    def __init__(self, context, tell):
+        self.context, self.tell = context, tell
 
     def __call__(self, function):
         FORWARD.compiles = True
         FORWARD.come()
         step = getattr(function, "__func__", None)
         if not isinstance(step, types.FunctionType) or step not in STEPS:
-            return self.context(function)
+            # Calls of modules are seen as such.
+            told = self.tell is not None and isinstance(function, (types.FunctionType, types.MethodType))
+            called = self.context(function)
+            return launcher_hooks.told_compiled(function, called, self.tell) if told else called
         return around(self.context(types.MethodType(step.bare, function.__self__)), step.before, step.after)
 
     def __enter__(self):
@@ -201,25 +224,56 @@ class Compiler:
         return getattr(self.context, name)
 
 
-def watch_compiler():
-    bare = torch._dynamo.optimize
+def watch_compiler(session):
+    bare, tells = torch._dynamo.optimize, session.teller.wants("before_compiled", "after_compiled")
 
     @functools.wraps(bare)
     def optimize(*arguments, **options):
-        return Compiler(bare(*arguments, **options))
+        return Compiler(bare(*arguments, **options), session.teller.tell if tells else None)
 
     torch._dynamo.optimize = optimize
 
 
-def begin(attach, recorder):
-    """Watch what the program is going to do; without `attach` only the time of its first optimizer is noted."""
-    watch_optimizers(attach, recorder)
-    if attach is not None:
-        watch_modules()
-        watch_backward()
-        watch_compiler()
+class Session:
+    """What is watched, and for whom: `attach` and `watch` of a monitor's file, both optional."""
+
+    def __init__(self, monitor, recorder):
+        self.recorder, self.program = recorder, launcher_program.Program(recorder)
+        self.attach = getattr(monitor, "attach", None)
+        self.teller = launcher_program.Teller(self._begun(monitor), self.program, recorder)
+        self.watches = monitor is not None
+
+    def _begun(self, monitor):
+        try:
+            return monitor.watch(self.program, self.emit) if hasattr(monitor, "watch") else None
+        except Exception as error:
+            self.recorder.failed(error)
+            return None
+
+    def emit(self, code, message, severity="warning", api=None, parameter=None, iteration=None, where=None):
+        """Raise an alarm; `iteration` is the program's, `where` a file and a line of `Program.here`."""
+        number = iteration or self.program.iteration
+        self.recorder.alarm(number, str(code), str(message), severity, api, parameter, where)
+
+    def end(self):
+        for each in list(WATCHES):
+            each.end()
+        self.teller.tell("end")
+
+    def join(self, notes):
+        """Tell the monitor what it has noted in each process, this one first."""
+        self.teller.tell("join", notes)
 
 
-def end():
-    for each in list(WATCHES):
-        each.end()
+def begin(monitor, recorder):
+    """Watch what the program is going to do; without a monitor only the time of its first optimizer is noted."""
+    session = Session(monitor, recorder)
+    if session.watches:
+        launcher_hooks.install(torch._dynamo.disable(session.teller.tell), session.teller.wants)
+        FORWARD.bare = torch.nn.Module.__call__
+    watch_optimizers(session)
+    if session.watches:
+        watch_modules(session)
+        watch_backward(session)
+        watch_compiler(session)
+    return session

@@ -7,7 +7,8 @@ last expression. A line `<!-- real -->` above it says that it runs a bug, `<!-- 
 import ast
 import io
 import re
-from contextlib import redirect_stdout
+import tempfile
+from contextlib import chdir, redirect_stdout
 from importlib.util import find_spec
 from typing import Any
 
@@ -61,4 +62,6 @@ def run(code: str, names: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text()))
+    # The page saves a figure, which is not to lie in the checkout.
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        PAGE.write_text(filled(PAGE.read_text()))

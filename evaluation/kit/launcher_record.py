@@ -1,0 +1,80 @@
+"""What the launcher writes in the end: alarms, times and errors, those of started processes included."""
+
+import json
+import os
+import sys
+import sysconfig
+import time
+import traceback
+from pathlib import Path
+
+MAX_ALARMS = 1000
+INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("purelib", "platlib", "stdlib")})
+FIELDS = ("iteration", "file", "line", "api", "parameter", "code", "message", "severity")
+
+
+class Recorder:
+    """The report of one process."""
+
+    def __init__(self, script, out, monitor=None):
+        self.script, self.out = Path(script).resolve(), Path(out).resolve()
+        self.monitor = monitor and str(Path(monitor).resolve())
+        self.error, self.traceback = None, None
+        self.forget()
+
+    def forget(self):
+        """Begin anew, in a copy of the process."""
+        self.alarms, self.dropped, self.notes = [], 0, {}
+        self.optimizers, self.steps, self.started, self.loop_s = 0, 0, None, None
+
+    def alarm(self, iteration, code, message, severity, api, parameter, where=None):
+        if len(self.alarms) == MAX_ALARMS:
+            self.dropped += 1
+            return
+        file, line = where or self.here()
+        self.alarms.append(dict(zip(FIELDS, (iteration, file, line, api, parameter, code, message, severity))))  # noqa: B905
+
+    def here(self):
+        """File and line of the user's code that is being run: the innermost frame below the script's folder."""
+        folder = f"{self.script.parent}{os.sep}"
+        frame = sys._getframe(1)
+        while frame:
+            path = frame.f_code.co_filename
+            if path.startswith(folder) and not path.startswith(INSTALLED) and path != self.monitor:
+                return path[len(folder) :], frame.f_lineno
+            frame = frame.f_back
+        return None, None
+
+    def failed(self, error):
+        """The monitor has failed: it is called no more."""
+        self.error = f"{type(error).__name__}: {error}"
+        self.traceback = "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-20))
+
+    def begin_loop(self):
+        self.optimizers += 1
+        self.started = self.started or time.perf_counter()
+
+    def finish(self, since):
+        self.loop_s = time.perf_counter() - (self.started or since)
+
+    def report(self):
+        names = ("alarms", "dropped", "optimizers", "steps", "loop_s", "error", "traceback", "notes")
+        return {name: getattr(self, name) for name in names}
+
+    def is_empty(self):
+        return not (self.alarms or self.notes or self.error or self.optimizers or self.steps)
+
+    def write(self, path=None):
+        Path(path or self.out).write_text(json.dumps(self.report(), indent=1), encoding="utf-8")
+
+    def take(self, reports):
+        """Add what other processes of the program have reported; what all of them say is said once."""
+        for report in reports:
+            self.alarms += [alarm for alarm in report["alarms"] if alarm not in self.alarms]
+            self.dropped += report["dropped"] + max(0, len(self.alarms) - MAX_ALARMS)
+            del self.alarms[MAX_ALARMS:]
+            if self.steps < report["steps"]:
+                # The training was there, not here.
+                self.steps, self.loop_s = report["steps"], report["loop_s"]
+            self.optimizers += report["optimizers"]
+            self.error, self.traceback = self.error or report["error"], self.traceback or report["traceback"]
