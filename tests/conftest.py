@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 from support.toy import PYTHON, Toy
 from support.wheels import lock, write_wheel
 
+from runner.environments import builder, spec
+from runner.progress.lines import on_stderr
 from trainbugs import api
 from trainbugs.cli.main import main
 
@@ -102,3 +105,9 @@ def pytest_collection_modifyitems(items):
         return item.callspec.params.get("place", "") if hasattr(item, "callspec") else ""
 
     items.sort(key=environment)
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> Path:
+    """An interpreter with torch 2.2.2."""
+    return builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr()).python

@@ -1,0 +1,67 @@
+"""Gradients of a step that has been taken are not in the next one."""
+
+import weakref
+
+import torch
+
+from invariants.base import Invariant, named, parameters
+
+
+class StaleGradients(Invariant):
+    """Between two steps of an optimizer, each gradient that the next backward pass adds to was cleared.
+
+    Why: a step uses a gradient up. What is still there is added to the next one, so that the update is by the sum of
+    all gradients so far, which no published method wants: momentum has a decay, accumulation comes before the step.
+
+    Excepted: gradients that a backward pass does not add to (unused parameters), those that are changed by hand between
+    the steps, in whatever way, and steps that follow each other without a backward pass.
+
+    Cost: a copy of at most 64 numbers of each gradient after a step, and a comparison of them before a backward pass.
+    """
+
+    NAME = "stale-gradients"
+
+    def __init__(self, program, report):
+        super().__init__(program, report)
+        self.left = weakref.WeakKeyDictionary()
+
+    def after_step(self, optimizer):
+        self.left[optimizer] = [
+            (weakref.ref(each), _sample(each.grad))
+            for each in parameters(optimizer)
+            if each.grad is not None and not each.grad.is_sparse
+        ]
+
+    def before_backward(self, tensors):
+        for optimizer, left in list(self.left.items()):
+            self.left[optimizer] = [(one, sample) for one, sample in left if _is_left(one(), sample)]
+
+    def after_backward(self, tensors):
+        for optimizer, left in list(self.left.items()):
+            added = [one() for one, sample in left if one() is not None and not _is_left(one(), sample)]
+            if added and self.program.steps(optimizer):
+                self._say(optimizer, added)
+            if added:
+                del self.left[optimizer]
+
+    def _say(self, optimizer, added):
+        self.report(
+            f"a backward pass adds to the gradients of the step before in {len(added)} of "
+            f"{len(parameters(optimizer))} parameters: they were not cleared",
+            api="torch.optim.Optimizer.zero_grad",
+            parameter=named(self.program, added[0]),
+            iteration=self.program.iteration_of(optimizer),
+        )
+
+
+def _sample(gradient):
+    with torch.no_grad():
+        return gradient.detach().reshape(-1)[:64].clone()
+
+
+def _is_left(parameter, sample):
+    """Whether the gradient is still that of the sample, and not zero."""
+    if parameter is None or parameter.grad is None or parameter.grad.is_sparse or parameter.grad.numel() < len(sample):
+        return False
+    now = _sample(parameter.grad)
+    return bool((sample != 0).any()) and now.shape == sample.shape and bool((now == sample).all())

@@ -1,0 +1,61 @@
+"""Of `stale-gradients`: what it accuses, in which iteration, and what it does not."""
+
+import pytest
+from support import toys
+
+TRAIN = """
+model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 2))
+optimizer = torch.optim.{optimizer}(model.parameters(), lr=0.01)
+points, labels = torch.randn(64, 2), torch.randint(2, (64,))
+for iteration in range(5):
+    {clear}
+    loss = F.cross_entropy(model(points), labels)
+    loss.backward()
+    {step}
+"""
+
+
+def train(clear, step="optimizer.step()", optimizer="Adam"):
+    return TRAIN.format(clear=clear, step=step, optimizer=optimizer)
+
+
+WRONG = {
+    "never cleared": train("pass"),
+    "cleared too late": train("pass", "optimizer.step(); old = [p.grad for p in model.parameters()]"),
+    "half of it cleared": train("model[0].zero_grad()"),
+    "every other one": train("optimizer.zero_grad() if iteration > 1 else None"),
+}
+RIGHT = {
+    "plain": train("optimizer.zero_grad()"),
+    "by the module": train("model.zero_grad()"),
+    "zeros": train("optimizer.zero_grad(set_to_none=False)"),
+    "by hand": train("[p.grad.zero_() for p in model.parameters() if p.grad is not None]"),
+    "momentum in the gradient": train("[p.grad.mul_(0.5) for p in model.parameters() if p.grad is not None]"),
+    "accumulation": train("if iteration % 2 == 0: optimizer.zero_grad()", "if iteration % 2: optimizer.step()"),
+    "two steps by the same gradients": train("optimizer.zero_grad()", "optimizer.step(); optimizer.step()"),
+    "closure": train("optimizer.zero_grad()", """
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(points), labels)
+        loss.backward()
+        return loss
+    optimizer.step(closure)""", "LBFGS"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused_in_the_iteration_in_which_it_acts(said, name):
+    assert said[name].errors == {"stale-gradients": 2}
+    assert said[name].alarms[0]["parameter"] == ("2.weight" if "half" in name else "0.weight")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}
