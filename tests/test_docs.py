@@ -129,7 +129,7 @@ def test_pages_show_commands():
     assert "running.md#words" in links("docs/bugs.md") and "words" in anchors(ROOT / "docs" / "running.md")
 
 
-@pytest.mark.parametrize("command", ["run", "study", "evaluate", "versions", "scores"])
+@pytest.mark.parametrize("command", ["run", "study", "evaluate", "versions", "scores", "watch"])
 def test_every_option_is_described(command, capsys):
     assert main([command, "--help"]) == 0
     options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", capsys.readouterr().out)) - {"--help"}

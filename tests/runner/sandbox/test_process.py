@@ -134,3 +134,30 @@ TRACE = """Traceback (most recent call last):
     z
 BackendCompilerFailed: backend='b' raised:
 InvalidCxxCompiler: none"""
+
+
+def test_foreground_returns_the_status_and_leaves_signals_as_they_were():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    kept = "import signal, sys; sys.exit(3 + len(signal.pthread_sigmask(signal.SIG_BLOCK, ())))"
+    assert process.foreground([sys.executable, "-c", kept], env=os.environ) == 3 + len(before)
+    dies = "import os; os.kill(os.getpid(), 9)"
+    assert process.foreground([sys.executable, "-c", dies], env=os.environ) == -9
+    with pytest.raises(ProcessError, match="nowhere: cannot be started"):
+        process.foreground(["nowhere"], env=os.environ)
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_foreground_hands_on_what_comes_and_drops_what_came_too_late():
+    """The program sends it to this process, once while it runs and once as it ends."""
+    code = """
+import os, signal, sys, time
+came = []
+signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+os.kill(os.getppid(), signal.SIGINT)
+until = time.monotonic() + 10
+while not came and time.monotonic() < until:
+    time.sleep(0.01)
+os.kill(os.getppid(), signal.SIGINT)
+os._exit(len(came))
+"""
+    assert process.foreground([sys.executable, "-c", code], env=os.environ) == 1
