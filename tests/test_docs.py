@@ -62,7 +62,8 @@ def anchors(page: Path) -> set[str]:
 def commands(page: str) -> list[list[str]]:
     """The command lines of trainbugs in a page's blocks of code, less those with placeholders."""
     fenced = "\n".join(re.findall(r"^```\w*\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE))
-    return words_of([*re.findall(r"^(trainbugs .*)$", fenced, re.MULTILINE), *INDENTED.findall(prose(page))])
+    # `trainbugs watch: …` is what it says.
+    return words_of([*re.findall(r"^(trainbugs (?!\w+:).*)$", fenced, re.MULTILINE), *INDENTED.findall(prose(page))])
 
 
 def mentions(page: str) -> list[list[str]]:
