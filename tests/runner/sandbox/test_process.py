@@ -7,6 +7,7 @@ import sys
 import threading
 
 import pytest
+from support.paths import ROOT
 from support.processes import is_alive, run, wait_until
 
 from runner.errors import ProcessError
@@ -148,6 +149,28 @@ def test_foreground_returns_the_status_and_leaves_signals_as_they_were():
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 
+# `foreground` in a process without other threads, which signals would reach; pytest-xdist has some.
+CALL = """
+import os, signal, subprocess, sys
+from runner.sandbox import process
+
+class Ended(subprocess.Popen):
+    def poll(self):
+        status = super().poll()
+        if status is not None:
+            os.kill(os.getpid(), signal.SIGINT)
+        return status
+
+if sys.argv[1] == "late":
+    process.subprocess.Popen = Ended
+print(process.foreground([sys.executable, "-c", sys.argv[2]], env=os.environ))
+"""
+
+
+def foreground(when, code):
+    return subprocess.run([sys.executable, "-c", CALL, when, code], cwd=ROOT, capture_output=True, text=True)
+
+
 def test_foreground_hands_on_what_comes():
     code = """
 import os, signal, time
@@ -159,18 +182,10 @@ while not came and time.monotonic() < until:
     time.sleep(0.01)
 os._exit(len(came))
 """
-    assert process.foreground([sys.executable, "-c", code], env=os.environ) == 1
+    assert foreground("in time", code).stdout == "1\n"
 
 
-def test_foreground_drops_what_comes_too_late(monkeypatch):
+def test_foreground_drops_what_comes_too_late():
     """It was meant for the program, which has just ended."""
-
-    class Ended(subprocess.Popen):
-        def poll(self):
-            status = super().poll()
-            if status is not None:
-                os.kill(os.getpid(), signal.SIGINT)
-            return status
-
-    monkeypatch.setattr(process.subprocess, "Popen", Ended)
-    assert process.foreground([sys.executable, "-c", ""], env=os.environ) == 0
+    done = foreground("late", "")
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
