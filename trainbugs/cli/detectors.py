@@ -40,7 +40,7 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
     parser.add_argument(
         "--controls", choices=("all", "same", "none"), default="all",
-        help="clean programs: all, those in the same environments as the bugs, or none; default: all",
+        help="clean programs: all, the basic ones in the environments of the bugs, or none; default: all",
     )  # fmt: skip
     parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
