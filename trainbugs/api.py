@@ -59,7 +59,7 @@ def bugs(root: Path | str | None = None) -> "pd.DataFrame":
 
 
 def run(*names: str, root: Path | str | None = None, **options: "Unpack[OptionValues]") -> "list[Outcome]":
-    """Run BUG[/CASE[/VARIANT]] … and judge them: one Outcome (verdict, records, drift) per case.
+    """Run BUG[/CASE[/VARIANT]] …, or all with a `label`, and judge them: one Outcome (verdict, records, drift) a case.
 
     The options are those of `trainbugs run`, by the names of `runner.session.options.Options`: `seeds=[0, 1]`,
     `device="cuda"`, `python="/path/to/python"`. Missing environments are built (gigabytes). Raises TrainbugsError for
@@ -67,12 +67,14 @@ def run(*names: str, root: Path | str | None = None, **options: "Unpack[OptionVa
     """
     from runner.progress.lines import on_stderr
     from runner.session.options import from_values
-    from runner.session.selection import without_gpu_cases
+    from runner.session.selection import to_run
     from runner.session.session import run_targets
 
     catalog, chosen = load(root), from_values(options)
+    if not names and not chosen.label:
+        return []
     progress = on_stderr()
-    targets, notes = without_gpu_cases(catalog.select(names, elsewhere=chosen.elsewhere), names, chosen)
+    targets, notes = to_run(catalog, names, chosen)
     for note in notes:
         progress.note(note)
     return run_targets(catalog, targets, chosen, progress)

@@ -61,7 +61,7 @@ def _add_evaluate(to: Commands) -> None:
         "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
     )
     seeds = "comma-separated; default: the first one of each case"
-    add_options(parser, "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
+    add_options(parser, "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
     _add_out(parser)
     add_quiet(parser)
@@ -115,7 +115,7 @@ def evaluate_command(arguments: Namespace) -> int:
     expected = catalog.root / "detectors" / "expected"
     if arguments.update_expected:
         refuse_installed("--update-expected", [expected])
-        refuse_part(plan, how.seeds)
+        refuse_part(plan, how)
     session = Session(catalog, how, on_stderr(arguments.quiet))
     result = campaign.run(plan, session)
     if not result.checks:

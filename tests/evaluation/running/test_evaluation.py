@@ -479,6 +479,8 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
         (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
         (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
         (["scores"], "holds no checks"),
+        (["evaluate", "--detector", "always", "--label", "compiler"], "no case fits --label 'compiler'"),
+        (["evaluate", "--detector", "always", "--label", "user code", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--controls", "none", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--seeds", "0", "--update-expected"], "for whole evaluations"),
