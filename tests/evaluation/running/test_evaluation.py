@@ -478,7 +478,7 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
         (["evaluate", "--detector", "always", "--repeats", "0"], "expected a number of at least 1"),
         (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
         (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
-        (["scores"], "holds no checks"),
+        (["scores"], "no checks of any detector"),
         (["evaluate", "--detector", "always", "--label", "compiler"], "no case fits --label 'compiler'"),
         (["evaluate", "--detector", "always", "--label", "user code", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"], "for whole evaluations"),
