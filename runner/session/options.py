@@ -91,6 +91,8 @@ class Options:
                 yield f"{name} is {value}, expected a number of at least 1"
         if len(set(self.gpus)) < len(self.gpus) or min(self.gpus, default=0) < 0:
             yield f"gpus are {self.gpus}, expected different numbers >= 0; see --runs-per-gpu"
+        if self.per_gpu > 1 and not self.gpus:
+            yield f"--runs-per-gpu is {self.per_gpu} and no GPUs are named; name them by --gpus, or see -j"
         if self.gpus and self.device not in ("auto", "cuda"):
             yield f"device is {self.device!r} and gpus are named; leave one of them out"
         refused = None if self.network else _network_can_be_cut()

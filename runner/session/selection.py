@@ -138,7 +138,8 @@ def _may_have_gpu(options: "Options") -> bool:
 def _near_label(label: str, bugs: Iterable[Bug]) -> str:
     if label in LOCATIONS or any(has_label(bug, [label]) for bug in bugs):
         return ""
-    return near(label, {*LOCATIONS, *(word for bug in bugs for text in _texts(bug) for word in text.lower().split())})
+    words = {word for bug in bugs for text in _texts(bug) for word in text.lower().split() if len(word) > 3}
+    return near(label, {*LOCATIONS, *words})
 
 
 def _texts(bug: Bug) -> tuple[str, str]:

@@ -71,7 +71,7 @@ def _add_scores(to: Commands) -> None:
     examples = [
         "scores",
         "scores --from results --format pdf",
-        "scores my-detector api-sequence --from both --label compiler --common",
+        "scores my-detector api-sequence --from both --common",
     ]
     parser = add(to, "scores", scores_command, "score detectors from their records", examples)
     parser.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
@@ -132,7 +132,7 @@ def evaluate_command(arguments: Namespace) -> int:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
     _show(Evaluated(result.checks, result.overheads, rules), arguments, arguments.out)
-    print(f"records: {session.store.root / 'detectors'}", file=beside(arguments))
+    print(f"records: {session.store.root.resolve() / 'detectors'}", file=beside(arguments))
     if arguments.update_expected:
         _show(promote_checks(plan, result, expected).read(), arguments, expected, second=True)
     for subject in result.broken:

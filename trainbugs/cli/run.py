@@ -88,7 +88,7 @@ def run_command(arguments: Namespace) -> int:
     outcomes = run_targets(catalog, targets, how, progress)
     arguments.status = exit_status(outcomes)
     _show(outcomes, how, arguments.json)
-    print(f"\nrecords, logs and verdicts: {how.results.absolute()}", file=to)
+    print(f"\nrecords, logs and verdicts: {how.results.resolve()}", file=to)
     if arguments.update_expected:
         print(f"expected records: {len(promote_runs(outcomes))} written", file=to)
         draw(of_expected(list({target.bug.id: target.bug for target in targets}.values())), None, "png", to)
@@ -103,11 +103,11 @@ def _record(done: "Sequence[tuple[Target, Sequence[RunRecord]]]", arguments: Nam
     records = [record for _, of_target in done for record in of_target]
     arguments.status = 0 if all(record.ok for record in records) else 2
     if arguments.json:
-        store = Store(how.results.absolute())
+        store = Store(how.results.resolve())
         print_json([of_record(record, store) for record in records])
     else:
         show_table(record_rows(records))
-    print(f"\nrecords and logs: {how.results.absolute()}", file=beside(arguments))
+    print(f"\nrecords and logs: {how.results.resolve()}", file=beside(arguments))
     _draw(done, arguments)
     return int(arguments.status)
 
@@ -129,7 +129,7 @@ def _show(outcomes: "Sequence[Outcome]", how: "Options", as_json: bool) -> None:
     from trainbugs.cli.text import verdict_rows
 
     if as_json:
-        store = Store(how.results.absolute())
+        store = Store(how.results.resolve())
         print_json([of_outcome(outcome, store) for outcome in outcomes])
     else:
         show_verdicts(verdict_rows(outcomes), column=1)

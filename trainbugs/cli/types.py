@@ -42,7 +42,7 @@ def add(to: Commands, name: str, call: Call, text: str, examples: Sequence[str])
         epilog="examples:\n" + "\n".join(f"  trainbugs {example}" for example in examples),
         formatter_class=Formatter,
     )
-    parser.set_defaults(call=call)
+    parser.set_defaults(call=call, prog=parser.prog)
     return parser
 
 

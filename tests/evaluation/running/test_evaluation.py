@@ -473,6 +473,7 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     [
         (["evaluate"], "--detector"),
         (["evaluate", "--detector", "nothing"], "there is no detector 'nothing'"),
+        (["evaluate", "--detector", "alway"], "there is no detector 'alway'; expected one of (none)"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-2"], "there is no bug 'Toy-2'"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-1/only/buggy"], "scored on both variants"),
         (["evaluate", "--detector", "always", "--repeats", "0"], "expected a number of at least 1"),

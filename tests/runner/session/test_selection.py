@@ -212,6 +212,7 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
         (["list", "--label", "["], "no case fits --label '['; `trainbugs list` shows all"),
         (["list", "--label", "compilr", "--json"], "no case fits --label 'compilr' (did you mean compiler"),
         (["list", "--label", "facter"], "no case fits --label 'facter' (did you mean factor"),
+        (["list", "--label", "foo"], "no case fits --label 'foo'; `"),
         (["list", "--needs", "bogus"], "no case fits --needs 'bogus' (expected one of none);"),
         (
             ["list", "--needs", "gpu", "--max-seconds", "3", "--markdown"],

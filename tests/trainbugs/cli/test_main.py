@@ -160,7 +160,9 @@ def test_run_and_its_exit_statuses(cli, toy, tmp_path):
     assert out.splitlines()[1].split()[:3] == ["Toy-1/only", "REPRODUCED", "4"]
     assert f"records, logs and verdicts: {tmp_path / 'results'}" in out
     assert "[4/4] Toy-1/only/fixed seed 1: ok" in err
-    assert "[4/4] Toy-1/only/fixed seed 1: done before" in cli("run", "Toy-1", *OWN_PYTHON)[2]
+    again = cli("run", "Toy-1", *OWN_PYTHON, "--results", "results/../results")
+    assert "[4/4] Toy-1/only/fixed seed 1: done before" in again[2]
+    assert f"records, logs and verdicts: {tmp_path / 'results'}\n" in again[1]
     toy.write("buggy.py", (toy.directory / "fixed.py").read_text())
     status, out, _ = cli("run", "Toy-1", *OWN_PYTHON)
     assert status == 1 and "NOT REPRODUCED" in out
@@ -265,6 +267,10 @@ def test_checkout(cli, toy_environment):
         (["run", "Toy-1", "--seeds", "0,x"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--seeds", "1,1"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--device", "x"], "'x': expected auto, cpu, cuda or cuda:N; `trainbugs run --help` shows"),
+        (["evaluate", "--detector", "x", "--executor", "slurm"], "--executor slurm; `trainbugs evaluate --help` shows"),
+        (["env", "list", "--bogus"], "--bogus; `trainbugs env --help` shows"),
+        (["run", "Toy-1", "--runs-per-gpu", "2"], "--runs-per-gpu is 2 and no GPUs are named"),
+        (["info", "nope"], "there is no bug 'nope'; `trainbugs list` shows all"),
         (["run", "Toy-1", "--timeout", "0"], "expected a number above 0"),
         (["run", "Toy-1", "--data", "/no/such/folder"], "no such folder; expected one that holds"),
         (["run", "Toy-1", "--python", "/no/python"], "/no/python: not a usable Python: /no/python: cannot be started"),
