@@ -190,5 +190,4 @@ def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "
         print()
     elif not second:
         print_json(of_scores(scored))
-    for path in paths:
-        print(path, file=beside(arguments))
+    print(f"written to {out}: {', '.join(path.name for path in paths)}", file=beside(arguments))

@@ -447,7 +447,8 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     status, out, err = cli("evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q")
     scored = json.loads(out, parse_constant=pytest.fail)
     assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
-    assert err.splitlines()[0].startswith("scores/") and err.splitlines()[-1].startswith("records: ")
+    files = "scores.json, scores.csv, outcomes.csv, matrix.png"
+    assert err.splitlines()[0] == f"written to scores: {files}" and err.splitlines()[-1].startswith("records: ")
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
     spoilt = Path("results/detectors/always/none/Toy-1/only/fixed-0.json")
     text = spoilt.read_text()
