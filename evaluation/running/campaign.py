@@ -21,7 +21,7 @@ from runner.execution.resources import Share
 from runner.execution.scheduler import Job
 from runner.sandbox import process
 from runner.sandbox.means import means
-from runner.session.selection import without_gpu_cases
+from runner.session.selection import labelled, without_gpu_cases
 from runner.session.session import Session
 
 # Long enough to be timed, and needs no data. Where it is not among the programs nothing is timed.
@@ -110,8 +110,9 @@ def run(campaign: Campaign, session: Session) -> Result:
 
 
 def _targets(campaign: Campaign, session: Session) -> list[Target]:
-    """Both variants of the cases that are named, or of all that can run here."""
-    named = session.catalog.select(campaign.bugs or session.catalog.active())
+    """Both variants of the cases that are named, or of all that can run here; with labels, of bugs that have one."""
+    names = labelled(session.catalog, campaign.bugs or session.catalog.active(), session.options.label)
+    named = session.catalog.select(names)
     named, notes = without_gpu_cases(named, campaign.bugs or (), session.options)
     for note in notes:
         session.progress.note(note)

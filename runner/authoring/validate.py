@@ -89,7 +89,10 @@ def _check_readme(bug: Bug) -> Iterator[str]:
     for case in _by_scripts(bug):
         diff = _bare(real_diff(case))
         if diff and diff not in blocks:
-            yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{diff}"
+            yield (
+                f"README.md lacks the real difference of case {case.name}, the whole unified diff and nothing else in "
+                f"a ```diff block; it is:\n{diff}"
+            )
         if not diff and len({case.program.variants[name].environment for name in VARIANTS}) == 1:
             yield f"case {case.name}: the variants have the same script in the same environment"
 

@@ -13,7 +13,7 @@ from trainbugs import api
 from trainbugs.cli.documents import of_bug, of_numbers, print_json, print_rows
 from trainbugs.cli.terminal import show_table, show_text
 from trainbugs.cli.text import details, listing, markdown, statistics
-from trainbugs.cli.types import Commands, add, add_json
+from trainbugs.cli.types import Commands, add, add_json, add_options, options
 
 
 def add_commands(to: Commands) -> None:
@@ -32,7 +32,7 @@ def _add_reading(to: Commands) -> None:
     ]
     parser = add(to, "list", list_command, "show the bugs and their cases", examples)
     parser.add_argument("bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all")
-    parser.add_argument("--label", metavar="TEXT", help="of this location, or with this in root cause or symptom")
+    add_options(parser, "label")
     parser.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
     parser.add_argument("--max-seconds", type=float, metavar="S", help="all runs of the case took no longer, together")
     form = parser.add_mutually_exclusive_group()
@@ -78,7 +78,7 @@ def list_command(arguments: Namespace) -> int:
             bugs.append(catalog.bug(name))
         except CatalogError as error:
             broken.append(str(error))
-    chosen = Filter(arguments.label, arguments.needs, arguments.max_seconds)
+    chosen = Filter(options(arguments).label, arguments.needs, arguments.max_seconds)
     every, bugs = bugs, chosen.of(bugs)
     if chosen != Filter() and not bugs:
         raise UsageError("; ".join([chosen.lack(every), *broken]))

@@ -31,6 +31,8 @@ COLOURS = {
 GOOD = ("REPRODUCED", "affected", "not affected")
 # One or two words before the text of a line, with spaces behind them.
 LABEL = re.compile(r"[a-z]+( [a-z]+)? {2,}")
+# In a sentence.
+COMMAND = re.compile(r"`trainbugs [^`]*`")
 
 
 @dataclass(frozen=True)
@@ -139,5 +141,7 @@ def _in_colour(line: str, start: int, word: str) -> str:
 def _wrapped(line: str, hanging: int, width: int | None) -> str:
     if width is None or len(line) <= width:
         return line
-    # A path that is broken could not be copied.
-    return textwrap.fill(line, width, subsequent_indent=" " * hanging, break_long_words=False, break_on_hyphens=False)
+    # A path or a command that is broken could not be copied.
+    whole = re.sub(COMMAND, lambda match: match[0].replace(" ", "\0"), line)
+    lines = textwrap.fill(whole, width, subsequent_indent=" " * hanging, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\0", " ")

@@ -117,7 +117,10 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
         (lambda t: (t.directory / "README.md").unlink(), "there is no README.md"),
         (lambda t: edit(t.directory / "README.md", "https://example.org/toy", "x"), "does not link to the source"),
         (lambda t: edit(t.directory / "README.md", "## Impact", ""), "no section '## Impact'"),
-        (lambda t: edit(t.directory / "README.md", "+    record", "+    the_record"), "lacks the real difference"),
+        (
+            lambda t: edit(t.directory / "README.md", "+    record", "+    the_record"),
+            ", the whole unified diff and nothing",
+        ),
         (lambda t: edit(t.directory / "fixed.py", "2 * epoch", "3 * epoch"), "lacks the real difference"),
         (lambda t: shutil.copy(t.directory / "buggy.py", t.directory / "fixed.py"), "same script in the same env"),
         (lambda t: t.configure(volatile=["accuracy"]), "judges accuracy, which is volatile"),

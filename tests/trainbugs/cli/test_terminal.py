@@ -10,7 +10,7 @@ from support.terminal import COLOUR, on_terminal
 from support.toy import OWN_PYTHON, SCRIPT
 
 from runner.progress.lines import terminal_width
-from trainbugs.cli.terminal import COLOURS, LEAST, MARK, Terminal, show_verdicts, table
+from trainbugs.cli.terminal import COLOURS, LEAST, MARK, Terminal, show_text, show_verdicts, table
 
 ROWS = [
     ["CASE", "VERDICT", "RUNS", "WHY"],
@@ -105,6 +105,13 @@ def test_a_reason_that_is_cut_is_shown_below(screen, monkeypatch):
         "Toy-2/only: seed 0: it stays low: last 27, expected <= 5, and so on and so forth",
     ]
     assert "\x1b[33mNOT REPRODUCED\x1b[0m" in lines[2]
+
+
+def test_commands_stay_on_one_line(screen, monkeypatch):
+    monkeypatch.setattr("sys.stdout", screen)
+    command = "`trainbugs run PyTorch-115607 --force --update-expected`"
+    show_text(f"Toy-1: 1 problem\n  expected/only has 0 of 6 runs; a long text that is here: {command} makes them")
+    assert screen.getvalue().splitlines()[2:] == [f"    {command} makes them"]
 
 
 @pytest.mark.parametrize(
