@@ -272,7 +272,7 @@ def test_checkout(cli, toy_environment):
         (["run", "Toy-1", "--environment", "x", *OWN_PYTHON], "exclude each other"),
         (["env", "remove", "toy", "--torch-backend", "cpu"], "no environment 'toy'"),
         (["run", "Toy-1"], "no environment 'toy'; expected one of (none)"),
-        (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "sees 0 such devices"),
+        (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "has no torch; try --device cpu"),
         (["figures", "--format", "gif"], "invalid choice: 'gif'"),
         (["figures", "Nothing"], "no bug 'Nothing'"),
         (["results", "Toy-1"], "no records of Toy-1 in results"),
