@@ -9,6 +9,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.model import FAULT, Case, Target, Variant
 from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes
 from runner.errors import ResultsError, UsageError
+from runner.execution import downloads
 from runner.execution.estimate import Estimate, estimates
 from runner.execution.local import LocalPool
 from runner.execution.queue import Done, LocalQueue, RunQueue
@@ -100,6 +101,9 @@ class Session:
             self.progress.line(
                 "not isolated: no Landlock and no user namespaces here, programs may write wherever you may"
             )
+        advice = downloads.advice(runs) if self.options.executor == "local" else None
+        if advice:
+            self.progress.note(advice)
         return self.queue.do(runs)
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
