@@ -32,6 +32,17 @@ def test_list_and_info(cli):
     assert status == 0 and "expected of buggy: buggy stays low" in out and "buggy.py:9, print" in out
 
 
+def test_info_of_one_case(cli, toy):
+    cases = toy_config()["cases"]
+    toy.configure(cases=cases | {"other": cases["only"] | {"title": "The other case"}})
+    both, one = cli("info", "Toy-1")[1], cli("info", "Toy-1/other")[1]
+    assert "Toy-1/only: " in both and "Toy-1/other: The other case" in both
+    assert one.startswith("Toy-1: ") and "Toy-1/only" not in one and "Toy-1/other: The other case" in one
+    shown = json.loads(cli("info", "Toy-1/other", "--json")[1])
+    assert [case["id"] for case in shown["cases"]] == ["Toy-1/other"]
+    assert cli("info", "Toy-1/otter")[0] == 2
+
+
 def test_info_says_what_the_scripts_are_derived_from(cli, toy):
     out = cli("info", "Toy-1")[1]
     assert "classes      cause: wrong logic, effect: poor model, stage: data\n" in out
