@@ -176,6 +176,12 @@ def test_the_time_for_the_whole_catalogue_is_that_of_the_committed_records():
     assert int(minutes) == pytest.approx(sum(taken) / 60, rel=0.1)
 
 
+@pytest.mark.parametrize("page", ["docs/versions.md", "docs/carry.md"])
+def test_pages_say_which_bugs_can_be_injected(page):
+    (named,) = re.findall(r"So far only (.*?) has", text(page))
+    assert named == ", ".join(bug.id for bug in CATALOG if bug.fault)
+
+
 @pytest.mark.parametrize(
     "study", [path for bug in CATALOG for path in bug.directory.glob("studies/*.md")], ids=lambda path: path.stem
 )
