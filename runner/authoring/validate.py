@@ -119,14 +119,27 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
             continue  # it has been seen on no device yet, as `info` says
         finished = {(record.variant, record.seed) for record in records if record.ok}
         required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
-        if finished != required:
+        if not required <= finished:
             have = f"{len(finished & required)} of {len(required)} runs"
             yield f"expected/{case.name} has {have}; {again} makes them"
             continue
+        yield from _check_surplus(case, records, again)
         yield from _check_current(bug, case, records, root, again)
         yield from check_verdicts(case, records)
         yield from check_lines(case, records)
         yield from check_trigger(case, records)
+
+
+def _check_surplus(case: Case, records: Iterable[RunRecord], again: str) -> Iterator[str]:
+    """No expected record is of a seed that the case does not have."""
+    seeds = case.program.seeds
+    surplus = [f"{run_name(record)}.json" for record in records if record.seed not in seeds]
+    if surplus:
+        verb = "is of no seed" if len(surplus) == 1 else "are of no seeds"
+        yield (
+            f"expected/{case.name}: {', '.join(surplus)} {verb} of the case, which has "
+            f"{', '.join(map(str, seeds))}; {again} removes what is too much"
+        )
 
 
 def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
