@@ -32,6 +32,13 @@ def test_list_and_info(cli):
     assert status == 0 and "expected of buggy: buggy stays low" in out and "buggy.py:9, print" in out
 
 
+def test_titles_in_the_list_begin_with_a_capital(cli, toy):
+    cases = toy_config()["cases"]
+    cases["only"]["title"] = "two Heads, one of them late"
+    toy.configure(cases=cases)
+    assert "Two Heads, one of them late" in cli("list")[1]
+
+
 def test_info_of_one_case(cli, toy):
     cases = toy_config()["cases"]
     toy.configure(cases=cases | {"other": cases["only"] | {"title": "The other case"}})
