@@ -116,13 +116,13 @@ def without_gpu_cases(
 ) -> tuple[list[Target], list[str]]:
     """The targets that `options` let run, and a note for each that needs a GPU where there is none.
 
-    A case that one of `names` (BUG, BUG/CASE, a path) names itself stays: the user knows better.
+    A case that one of `names` (BUG, BUG/CASE, a path) names itself stays, and is refused when its runs are planned.
     """
     if _may_have_gpu(options):
         return list(targets), []
     named = {part for name in names for part in name.split("/")[1:]}
     out = [target for target in targets if "gpu" in target.case.program.tools and target.case.name not in named]
-    notes = [f"{target.case.id}: left out, it needs a GPU; name it to run it all the same" for target in out]
+    notes = [f"{target.case.id}: left out, it needs a GPU" for target in out]
     return [target for target in targets if target not in out], notes
 
 

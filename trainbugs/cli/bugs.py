@@ -4,6 +4,8 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from msgspec import structs
+
 from runner.bugs.catalog import installed_root
 from runner.bugs.model import Bug
 from runner.bugs.statistics import count
@@ -41,9 +43,9 @@ def _add_reading(to: Commands) -> None:
     parser.add_argument("--stats", action="store_true", help="numbers of bugs by cause, effect, stage and realism")
     parser.add_argument("--out", type=Path, metavar="FILE", help="with --stats: draw them, to a .png, .pdf or .svg")
 
-    examples = ["info SO-60335387", "info SO-60335387 --json"]
+    examples = ["info SO-60335387", "info SO-60335387/digits", "info SO-60335387 --json"]
     parser = add(to, "info", info_command, "show what is known of a bug", examples)
-    parser.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
+    parser.add_argument("bug", metavar="BUG[/CASE]", help="ID of a bug, or a bug directory; with CASE that case only")
     add_json(parser)
 
 
@@ -121,8 +123,9 @@ def _show_stats(bugs: list[Bug], as_json: bool, out: Path | None) -> None:
 
 
 def info_command(arguments: Namespace) -> int:
-    """Print all that is known about one bug."""
-    bug = api.load().bug(arguments.bug)
+    """Print all that is known about one bug, and about its cases or the one that is named."""
+    targets = api.load().select([arguments.bug])
+    bug = structs.replace(targets[0].bug, cases={target.case.name: target.case for target in targets})
     if arguments.json:
         print_json(of_bug(bug))
     else:

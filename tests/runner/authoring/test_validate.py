@@ -223,6 +223,15 @@ def test_expected_records_of_another_seed_are_no_substitute(whole):
     assert "has 2 of 4 runs" in problems(whole.directory, whole.root)[0]
 
 
+def test_expected_records_that_are_too_many_are_named(whole):
+    whole.configure(seeds=[0])
+    (problem,) = problems(whole.directory, whole.root)
+    assert problem == (
+        "expected/only: buggy-seed1.json, fixed-seed1.json are of no seeds of the case, which has 0; "
+        "`trainbugs run Toy-1 --force --update-expected` removes what is too much"
+    )
+
+
 def test_a_directory_outside_the_catalogue(whole, tmp_path):
     elsewhere = tmp_path / "my-own" / "Toy-1"
     shutil.copytree(whole.directory, elsewhere)

@@ -126,6 +126,7 @@ def test_all_runs_everything_but_what_is_retired_or_lacks_data(cli, toy, tmp_pat
     status, out, err = cli("run", "--all", *OWN_PYTHON)
     assert status == 0 and [line.split()[0] for line in out.splitlines()[1:2]] == ["Toy-1/only"]
     assert "Old-1" not in out + err and "Data-1/only: left out, it needs --data" in err and "Data-1" not in out
+    (tmp_path / "MNIST" / "raw").mkdir(parents=True)
     assert "Data-1/only" in cli("run", "--all", *OWN_PYTHON, "--data", str(tmp_path))[1]
     assert "Old-1/only  REPRODUCED" in cli("run", "Old-1", *OWN_PYTHON)[1]
     assert "(retired) " in cli("list")[1] and "retired      2026-11-21: not stable" in cli("info", "Old-1")[1]

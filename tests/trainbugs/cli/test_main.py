@@ -32,6 +32,24 @@ def test_list_and_info(cli):
     assert status == 0 and "expected of buggy: buggy stays low" in out and "buggy.py:9, print" in out
 
 
+def test_titles_in_the_list_begin_with_a_capital(cli, toy):
+    cases = toy_config()["cases"]
+    cases["only"]["title"] = "two Heads, one of them late"
+    toy.configure(cases=cases)
+    assert "Two Heads, one of them late" in cli("list")[1]
+
+
+def test_info_of_one_case(cli, toy):
+    cases = toy_config()["cases"]
+    toy.configure(cases=cases | {"other": cases["only"] | {"title": "The other case"}})
+    both, one = cli("info", "Toy-1")[1], cli("info", "Toy-1/other")[1]
+    assert "Toy-1/only: " in both and "Toy-1/other: The other case" in both
+    assert one.startswith("Toy-1: ") and "Toy-1/only" not in one and "Toy-1/other: The other case" in one
+    shown = json.loads(cli("info", "Toy-1/other", "--json")[1])
+    assert [case["id"] for case in shown["cases"]] == ["Toy-1/other"]
+    assert cli("info", "Toy-1/otter")[0] == 2
+
+
 def test_info_says_what_the_scripts_are_derived_from(cli, toy):
     out = cli("info", "Toy-1")[1]
     assert "classes      cause: wrong logic, effect: poor model, stage: data\n" in out
@@ -279,7 +297,7 @@ def test_checkout(cli, toy_environment):
         (["run", "Toy-1", "--environment", "x", *OWN_PYTHON], "exclude each other"),
         (["env", "remove", "toy", "--torch-backend", "cpu"], "no environment 'toy'"),
         (["run", "Toy-1"], "no environment 'toy'; expected one of (none)"),
-        (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "sees 0 such devices"),
+        (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "has no torch; try --device cpu"),
         (["figures", "--format", "gif"], "invalid choice: 'gif'"),
         (["figures", "Nothing"], "no bug 'Nothing'"),
         (["results", "Toy-1"], "no records of Toy-1 in results"),
