@@ -62,7 +62,8 @@ def anchors(page: Path) -> set[str]:
 def commands(page: str) -> list[list[str]]:
     """The command lines of trainbugs in a page's blocks of code, less those with placeholders."""
     fenced = "\n".join(re.findall(r"^```\w*\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE))
-    return words_of([*re.findall(r"^(trainbugs .*)$", fenced, re.MULTILINE), *INDENTED.findall(prose(page))])
+    # `trainbugs watch: …` is what it says.
+    return words_of([*re.findall(r"^(trainbugs (?!\w+:).*)$", fenced, re.MULTILINE), *INDENTED.findall(prose(page))])
 
 
 def mentions(page: str) -> list[list[str]]:
@@ -129,7 +130,7 @@ def test_pages_show_commands():
     assert "running.md#words" in links("docs/bugs.md") and "words" in anchors(ROOT / "docs" / "running.md")
 
 
-@pytest.mark.parametrize("command", ["run", "study", "evaluate", "versions", "scores"])
+@pytest.mark.parametrize("command", ["run", "study", "evaluate", "versions", "scores", "watch"])
 def test_every_option_is_described(command, capsys):
     assert main([command, "--help"]) == 0
     options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", capsys.readouterr().out)) - {"--help"}

@@ -2,6 +2,8 @@
 
     python launcher.py OUT.json [--monitor MONITOR.py] [--path DIRECTORY] SCRIPT.py [ARGUMENT ...]
 
+With `--module` the script is the name of a module, which is run as by `python -m`.
+
 MONITOR.py defines one of two functions, or both.
 
 `attach(model, optimizer, emit)` is called once for each optimizer, before the first forward pass after its construction
@@ -57,12 +59,16 @@ def watch(recorder):
     return launcher_watch.begin(load(recorder.monitor) if recorder.monitor else None, recorder)
 
 
-def run(script, arguments, recorder, session):
+def run(script, arguments, recorder, session, module=False):
     sys.argv = [script, *arguments]
+    # Of a module that is the working directory, as by `python -m`.
     sys.path[0] = str(recorder.script.parent)
     started = time.perf_counter()
     try:
-        runpy.run_path(str(recorder.script), run_name="__main__")
+        if module:
+            runpy.run_module(script, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(str(recorder.script), run_name="__main__")
     finally:
         recorder.finish(started)
         session.end()
@@ -77,6 +83,7 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--monitor")
     parser.add_argument("--path", action="append", default=[])
+    parser.add_argument("--module", action="store_true")
     parser.add_argument("script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     given = parser.parse_args()
@@ -85,7 +92,7 @@ def main():
     recorder = Recorder(given.script, given.out, given.monitor)
     session = watch(recorder)
     launcher_processes.follow(session)
-    run(given.script, given.arguments, recorder, session)
+    run(given.script, given.arguments, recorder, session, given.module)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from torch.utils.data import DataLoader, dataloader
 
 # Dynamo takes what this function returns for a constant.
 is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or torch._dynamo.is_compiling
+# A function in C up to torch 2.4 at least, and in Python from 2.8 at the latest.
+skip_code = getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
 
 LOSSES = (
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "poisson_nll_loss",
@@ -36,7 +38,7 @@ class Depth(threading.local):
 
 def skipped(function):
     """Dynamo does not begin to compile here; it goes on to look at what is called."""
-    torch._C._dynamo.eval_frame.skip_code(function.__code__)
+    skip_code(function.__code__)
     return function
 
 

@@ -25,6 +25,10 @@ GRACE_S = 7.0  # a little more than supervisor.py may take to end a program
 MAX_SAID_BYTES = 1_000_000
 # How an exception is called that says that another program has failed.
 OF_ANOTHER = "subprocess.CalledProcessError: "
+# Signals by which a user, a batch system or another program speaks to one that trains.
+FORWARDED = frozenset(
+    {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
+)  # fmt: skip
 # A new file of that name, or one that is open.
 Stream = Path | BinaryIO
 
@@ -98,11 +102,36 @@ def network_can_be_cut() -> str | None:
     return None
 
 
-def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 120) -> str:
+def foreground(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
+    """Run a program in the place of this one, with its streams, terminal and folder; returns its exit status.
+
+    The status is negative for a signal. What this process receives of FORWARDED goes to the program; a terminal sends
+    it there itself. Raises ProcessError where the program cannot be started.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*FORWARDED, signal.SIGCHLD})
+    try:
+        child = subprocess.Popen(
+            argv, env=env, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        )  # fmt: skip
+        while child.poll() is None:
+            came = signal.sigtimedwait({*FORWARDED, signal.SIGCHLD}, 0.5)
+            # The codes of the kernel, a terminal's, are above 0; those of a process are not.
+            if came and came.si_signo != signal.SIGCHLD and came.si_code <= 0:
+                child.send_signal(came.si_signo)
+        while signal.sigtimedwait(FORWARDED, 0):
+            """What came to both at the end is the program's."""
+    except OSError as error:
+        raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return child.returncode
+
+
+def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 120, cwd: Path = Path("/")) -> str:
     """The standard output of a short command; raises ProcessError with the last line of its standard error."""
     try:
         done = subprocess.run(
-            argv, env=env, capture_output=True, encoding="utf-8", errors="replace", timeout=timeout_s, cwd="/"
+            argv, env=env, capture_output=True, encoding="utf-8", errors="replace", timeout=timeout_s, cwd=cwd
         )  # fmt: skip
     except OSError as error:
         raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.paths import ROOT
+from support.watching import Fake
 from uv import find_uv_bin
 
 pytestmark = pytest.mark.stress
@@ -166,6 +167,17 @@ def test_types_are_seen_from_outside(installed):
         cwd=installed.folder, capture_output=True, text=True,
     )  # fmt: skip
     assert 'has type "tuple[str, ...]"' in done.stdout and "Found 1 error" in done.stdout
+
+
+def test_slim_copy_watches_programs(slim, tmp_path):
+    assert "stale-gradients" in slim.call("watch", "--list")
+    fake = Fake(tmp_path / "fake")
+    fake.leaves([{}])
+    (slim.folder / "train.py").write_text("")
+    assert "train.py:7" in slim.call("watch", "--python", fake.path, "train.py", status=1)
+    monitor = fake.called()["launcher"][3]
+    assert monitor == str(slim.packages / "trainbugs" / "detectors" / "sanitizer" / "monitor.py")
+    assert Path(fake.called()["launcher"][0]).is_file()
 
 
 def test_slim_copy_runs_bugs_and_says_what_the_rest_needs(slim, toy):

@@ -4,12 +4,14 @@ import argparse
 import shlex
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from runner.bugs.catalog import NAME, Catalog
-from runner.errors import TrainbugsError, UsageError
+from runner.errors import CatalogError, TrainbugsError, UsageError
 from trainbugs import api
 from trainbugs.cli.types import Commands, add
+from trainbugs.cli.watch import SANITIZER, SCRIPT
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -43,7 +45,7 @@ def completion_command(arguments: Namespace) -> int:
             action.complete = kind.functions  # type: ignore[attr-defined]
         elif action.metavar == "DIR":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif action.metavar in ("FILE", "PATH"):
+        elif action.metavar in ("FILE", "PATH", SCRIPT):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     preamble = "\n".join(kind.definition(arguments.shell) for kind in dict.fromkeys(kinds.values()))
     print(shtab.complete(root, arguments.shell, preamble=preamble))
@@ -97,6 +99,7 @@ def _kinds(catalog: Catalog) -> dict[str, Kind]:
         "NAME|DIR": _kind("detectors", known, True),
         "DETECTOR": _kind("scored", known, False),
         "NAME": _kind("environments", spec.names(catalog.root), False),
+        "INVARIANT": _kind("invariants", _invariants(catalog), False),
     }
 
 
@@ -125,6 +128,14 @@ def _studies(catalog: Catalog) -> Iterator[str]:
         except TrainbugsError:
             continue
         yield from (*([name] if studies else []), *(f"{name}/{study}" for study in studies))
+
+
+def _invariants(catalog: Catalog) -> Iterator[str]:
+    """The names of the sanitizer's invariants, if it is there."""
+    from evaluation.watching import invariants
+
+    with suppress(CatalogError):
+        yield from (each.name for each in invariants.read(catalog.root / SANITIZER))
 
 
 def _actions(root: argparse.ArgumentParser) -> Sequence[argparse.Action]:

@@ -27,6 +27,7 @@ COMMANDS = {
     "results": ("results",),
     "environments": ("env", "versions", "why"),
     "detectors": ("detectors", "evaluate", "scores"),
+    "watch": ("watch",),
     "completion": ("completion",),
 }
 

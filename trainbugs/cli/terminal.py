@@ -58,6 +58,14 @@ def show_table(rows: Rows) -> None:
     print("\n".join(_with_foot(table(rows, Terminal.of(sys.stdout).width))))
 
 
+def show_noted(rows: Rows, texts: Sequence[str], stream: TextIO) -> None:
+    """Print a table whose rows have a text each, which follows indented; the first row is the heading and has none."""
+    width = Terminal.of(stream).width
+    heading, *lines = table(rows, width)
+    notes = [_wrapped(f"    {text}", 4, width) for text in texts]
+    print("\n".join([heading, *(part for pair in zip(lines, notes, strict=True) for part in pair)]), file=stream)
+
+
 def show_verdicts(rows: Rows, column: int) -> None:
     """Print a table with verdicts or states in one column, and the reasons for them in the last one.
 

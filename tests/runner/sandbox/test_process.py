@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 
@@ -142,3 +143,42 @@ TRACE = """Traceback (most recent call last):
     z
 BackendCompilerFailed: backend='b' raised:
 InvalidCxxCompiler: none"""
+
+
+def test_foreground_returns_the_status_and_leaves_signals_as_they_were():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    kept = "import signal, sys; sys.exit(3 + len(signal.pthread_sigmask(signal.SIG_BLOCK, ())))"
+    assert process.foreground([sys.executable, "-c", kept], env=os.environ) == 3 + len(before)
+    dies = "import os; os.kill(os.getpid(), 9)"
+    assert process.foreground([sys.executable, "-c", dies], env=os.environ) == -9
+    with pytest.raises(ProcessError, match="nowhere: cannot be started"):
+        process.foreground(["nowhere"], env=os.environ)
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_foreground_hands_on_what_comes():
+    code = """
+import os, signal, time
+came = []
+signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+os.kill(os.getppid(), signal.SIGINT)
+until = time.monotonic() + 10
+while not came and time.monotonic() < until:
+    time.sleep(0.01)
+os._exit(len(came))
+"""
+    assert process.foreground([sys.executable, "-c", code], env=os.environ) == 1
+
+
+def test_foreground_drops_what_comes_too_late(monkeypatch):
+    """It was meant for the program, which has just ended."""
+
+    class Ended(subprocess.Popen):
+        def poll(self):
+            status = super().poll()
+            if status is not None:
+                os.kill(os.getpid(), signal.SIGINT)
+            return status
+
+    monkeypatch.setattr(process.subprocess, "Popen", Ended)
+    assert process.foreground([sys.executable, "-c", ""], env=os.environ) == 0

@@ -1,9 +1,11 @@
 """Completion in a real bash: commands, options, names of bugs, environments and detectors, folders."""
 
+import shutil
 import subprocess
 import sys
 
 import pytest
+from support.paths import ROOT
 
 from trainbugs.cli.main import parser
 
@@ -21,6 +23,7 @@ def complete(cli, toy, toy_environment, tmp_path):
     """What bash offers for the last word of a command, with the script that the program prints."""
     detector = toy.root / "detectors" / "never"
     detector.mkdir(parents=True)
+    shutil.copytree(ROOT / "detectors" / "sanitizer", toy.root / "detectors" / "sanitizer")
     (detector / "detector.json").write_text("{}")
     (tmp_path / "Toys" / "inner").mkdir(parents=True)
     (tmp_path / "Toy.csv").write_text("")
@@ -55,6 +58,8 @@ def complete(cli, toy, toy_environment, tmp_path):
         (["evaluate", "--detector", "never", "--bugs", "Toy-"], ["Toy-1", "Toy-1/only"]),
         (["evaluate", "--overhead", "no"], ["none"]),
         (["scores", "--format", "p"], ["png", "pdf"]),
+        (["watch", "--ignore", "st"], ["stale-gradients"]),
+        (["watch", "Toy"], ["Toys", "Toy.csv"]),
         (["completion", "z"], ["zsh"]),
     ],
 )

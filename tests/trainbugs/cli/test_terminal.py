@@ -220,3 +220,11 @@ def test_help_fits_80_columns(cli, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = cli(*([command] if command else []), "--help")
     assert status == 0 and max(map(len, out.splitlines())) <= 80
+
+
+def test_a_table_with_notes_fits_the_terminal():
+    status, said = on_terminal("watch", "--list", width=60)
+    lines = said.splitlines()
+    assert status == 0 and max(map(len, lines)) <= 60
+    notes = [line for line in lines[1:] if line.startswith("    ")]
+    assert len(notes) > 1 and "Between two steps of an optimizer" in said

@@ -1,0 +1,55 @@
+"""The interpreter of the user's programs: the first one that has torch."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from packaging.version import Version
+
+from runner.errors import ProcessError, UsageError
+from runner.sandbox import process
+
+OLDEST = (2, 0)
+# torch says its version in a file of its own; importing it would take seconds. What lies in the working directory is
+# not what a script elsewhere imports.
+PROBE = """
+import importlib.util, os, runpy, sys
+sys.path = [path for path in sys.path if path]
+found = importlib.util.find_spec("torch")
+if found and found.origin:
+    print(runpy.run_path(os.path.join(os.path.dirname(found.origin), "version.py"))["__version__"])
+"""
+
+
+def choose(named: Path | None) -> str:
+    """The named interpreter, else `python3` of PATH, else this one; raises UsageError where none has torch 2.0."""
+    if named is not None:
+        return _checked(str(named), torch_of(str(named)))
+    candidates = list(dict.fromkeys(filter(None, [shutil.which("python3"), sys.executable])))
+    for path in candidates:
+        try:
+            version = torch_of(path)
+        except ProcessError:
+            continue
+        if version:
+            return _checked(path, version)
+    raise UsageError(
+        f"torch is installed for none of {', '.join(candidates)}; name an interpreter that has it, --python"
+    )
+
+
+def torch_of(path: str) -> str | None:
+    """The version of an interpreter's torch, None where it has none; raises ProcessError where it cannot be started."""
+    # A version manager chooses by the working directory.
+    said = process.output([path, "-c", PROBE], env=os.environ, cwd=Path.cwd())
+    return process.last_line(said) or None
+
+
+def _checked(path: str, version: str | None) -> str:
+    if version is None:
+        raise UsageError(f"{path}: torch is not installed for it; name another interpreter by --python")
+    # Of what was built before a release, too.
+    if Version(version).release < OLDEST:
+        raise UsageError(f"{path}: its torch is {version}; trainbugs watch needs 2.0 or newer")
+    return path

@@ -1,0 +1,45 @@
+"""Runs a program of the user's own under the sanitizer, in the user's own place."""
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.running.keys import KIT
+from evaluation.watching.report import Report, read
+from runner.sandbox import process
+
+# What monitor.py of the sanitizer takes its settings from.
+SETTINGS = "TRAINBUGS_SANITIZER"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """A script, or the name of a module, with its arguments; which interpreter runs it, and who looks."""
+
+    python: str
+    script: str
+    arguments: Sequence[str]
+    module: bool = False
+    sanitizer: Path
+    ignore: Sequence[str] = ()
+    light: bool = False
+
+
+def run(watched: Watched) -> tuple[int, Report | None]:
+    """Run the program to its end; returns its exit status, negative for a signal, and the report if there is one.
+
+    Its streams, working directory and environment variables are those of this process. Raises ProcessError where the
+    interpreter cannot be started.
+    """
+    settings = {"ignore": list(watched.ignore), "light": watched.light}
+    with tempfile.TemporaryDirectory(prefix="trainbugs-", ignore_cleanup_errors=True) as folder:
+        out = Path(folder, "report.json")
+        launched = [watched.python, KIT / "launcher.py", out, "--monitor", watched.sanitizer / "monitor.py"]
+        options = ["--module"] if watched.module else []
+        # After `--` nothing is taken for an option of the launcher.
+        command = [*map(str, launched), *options, "--", watched.script, *watched.arguments]
+        status = process.foreground(command, env={**os.environ, SETTINGS: json.dumps(settings)})
+        return status, read(out)

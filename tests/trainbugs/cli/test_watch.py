@@ -1,0 +1,315 @@
+"""`trainbugs watch`, with an interpreter that only seems to have torch: what is run, what is said, the exit status."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support.paths import ROOT
+from support.processes import wait_until
+from support.watching import Fake
+
+SILENT = "trainbugs watch: no invariant was broken in 40 steps of 1 optimizer\n"
+MISSING = "without a report: nothing is known of what was seen"
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """The `python3` of PATH; its script train.py, in the working directory, does nothing."""
+    (tmp_path / "train.py").write_text("")
+    made = Fake(tmp_path / "bin")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    return made
+
+
+@pytest.fixture
+def watch(cli, toy, fake):
+    """Call `trainbugs watch` in a catalogue that has the sanitizer."""
+    shutil.copytree(ROOT / "detectors" / "sanitizer", toy.root / "detectors" / "sanitizer")
+    return lambda *words: cli("watch", *words)
+
+
+def test_what_was_seen_is_a_table(watch, fake):
+    fake.leaves([{"iteration": 12, "code": "other", "line": None, "file": None, "parameter": None}, {}])
+    status, out, err = watch("train.py")
+    assert (status, out) == (1, "")
+    assert [line.rstrip() for line in err.splitlines()] == [
+        "trainbugs watch: 2 invariants were broken in 40 steps of 1 optimizer",
+        "WHAT             SEVERITY  WHERE       SINCE         TO SILENCE IT",
+        "stale-gradients  error     train.py:7  iteration 2   --ignore stale-gradients",
+        "    they were not cleared (parameter 0.weight)",
+        "other            error     -           iteration 12  --ignore other",
+        "    they were not cleared",
+    ]
+
+
+def test_files_are_told_from_the_working_directory(watch, fake, tmp_path):
+    fake.leaves([{}])
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "train.py").write_text("")
+    assert "  a/train.py:7  " in watch("a/train.py")[2]
+    outside = tmp_path.parent / f"{tmp_path.name}.py"
+    outside.write_text("")
+    assert f"  {tmp_path.parent}/train.py:7  " in watch(outside)[2]
+
+
+def test_nothing_was_seen(watch, fake):
+    assert watch("train.py") == (0, "", SILENT)
+    fake.leaves(optimizers=0, steps=0)
+    assert watch("train.py") == (0, "", "trainbugs watch: no optimizer was seen: nothing was watched\n")
+    fake.leaves(optimizers=2, steps=1)
+    assert watch("train.py")[2] == "trainbugs watch: no invariant was broken in 1 step of 2 optimizers\n"
+
+
+def test_one_place_is_named_once(watch, fake):
+    fake.leaves([{"iteration": 9}, {"iteration": 3}, {"iteration": 4, "line": 8}])
+    lines = watch("train.py")[2].splitlines()
+    assert [line.split()[2:5] for line in lines if "--ignore" in line] == [
+        ["train.py:7", "iteration", "3"],
+        ["train.py:8", "iteration", "4"],
+    ]
+    assert lines[0] == "trainbugs watch: 1 invariant was broken in 40 steps of 1 optimizer"
+
+
+def test_advice_is_shown_if_asked_for_and_never_counts(watch, fake):
+    fake.leaves([{"severity": "info"}])
+    assert watch("train.py") == (0, "", SILENT + "trainbugs watch: there is advice, too: --info shows it\n")
+    status, _, err = watch("--info", "train.py")
+    assert status == 0 and "stale-gradients  info      train.py:7" in err and "advice" not in err
+
+
+def test_a_warning_is_shown_and_is_no_error(watch, fake):
+    fake.leaves([{"severity": "warning"}])
+    status, _, err = watch("train.py")
+    assert status == 0 and "stale-gradients  warning" in err
+
+
+def test_faults_of_the_sanitizer_are_said(watch, fake):
+    fake.leaves([{"code": "failed", "severity": "info", "message": "one is off: Trace\nback"}], dropped=3)
+    assert watch("train.py")[2].splitlines()[1:] == [
+        "trainbugs watch: 3 more alarms were not kept",
+        "trainbugs watch: a fault of the sanitizer: one is off: Trace\\nback",
+    ]
+    fake.leaves(error="KeyError: 1", traceback="...")
+    assert watch("train.py")[2].splitlines() == [
+        "trainbugs watch: no invariant was broken in 40 steps of 1 optimizer, until the sanitizer failed",
+        "trainbugs watch: a fault of the sanitizer: KeyError: 1",
+    ]
+
+
+@pytest.mark.parametrize("alarms", [[], [{}]])
+def test_the_status_of_the_script_comes_first(watch, fake, tmp_path, alarms):
+    fake.leaves(alarms)
+    (tmp_path / "train.py").write_text("import sys; sys.exit(7)")
+    status, _, err = watch("train.py")
+    assert status == 7 and ("--ignore" in err) == bool(alarms) and MISSING not in err
+
+
+@pytest.mark.parametrize(
+    "ends, status, how",
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", 137, "the program was ended by SIGKILL"),
+        ("os._exit(0)", 0, "the program ended with status 0"),
+    ],
+)
+def test_a_report_that_is_missing(watch, fake, tmp_path, ends, status, how):
+    fake.leaves([{}])
+    (tmp_path / "train.py").write_text(f"import os, signal; {ends}")
+    assert watch("--json", "o.json", "train.py") == (
+        status,
+        "",
+        f"trainbugs watch: {how}, {MISSING}\ntrainbugs watch: the report is in o.json\n",
+    )
+    written = json.loads((tmp_path / "o.json").read_text())
+    assert written["status"] == status and written["report"] is None
+
+
+def test_half_a_report_is_none(watch, fake):
+    (fake.path.parent / "report.json").write_text('{"alarms": [')
+    assert MISSING in watch("train.py")[2]
+
+
+def test_what_stands_behind_the_script_is_the_scripts(watch, fake):
+    words = ["train.py", "--json", "--li", "--", "-m", "--help", "--ignore", "x", ""]
+    assert watch("--light", "--ignore", "stale-gradients", *words)[0] == 0
+    called = fake.called()
+    assert called["words"] == words and "--module" not in called["launcher"]
+    assert called["settings"] == {"ignore": ["stale-gradients"], "light": True}
+    assert watch("--", *words)[0] == 0 and fake.called()["words"] == words
+    assert fake.called()["settings"] == {"ignore": [], "light": False}
+
+
+def test_what_is_silenced_is_said(watch, fake):
+    err = watch("--ignore", "stale-gradients", "train.py")[2]
+    assert err == SILENT.strip() + "; ignored: stale-gradients\n"
+
+
+def test_a_module(watch, fake):
+    """The launcher finds it; the toy takes its name for a file."""
+    fake.leaves([{"file": "package/train.py"}])
+    err = watch("-m", "train.py", "-m")[2]
+    assert fake.called()["words"] == ["train.py", "-m"] and "--module" in fake.called()["launcher"]
+    assert "  package/train.py:7  " in err
+
+
+def test_json(watch, fake, tmp_path):
+    fake.leaves([{}, {"severity": "info", "iteration": 3}])
+    status, out, err = watch("--json", "new.json", "train.py", "a")
+    assert (status, out) == (1, "") and err.endswith("trainbugs watch: the report is in new.json\n")
+    written = json.loads((tmp_path / "new.json").read_text())
+    assert written["script"] == "train.py" and written["arguments"] == ["a"] and written["status"] == 0
+    assert [alarm["iteration"] for alarm in written["report"]["alarms"]] == [2, 3]
+    assert written["report"]["steps"] == 40
+
+
+def test_list(watch):
+    status, out, err = watch("--list")
+    lines = out.splitlines()
+    assert (status, err) == (0, "") and lines[0].split() == ["INVARIANT", "SEVERITY", "LIGHT"]
+    at = next(number for number, line in enumerate(lines) if line.startswith("stale-gradients "))
+    assert lines[at].split()[1:] == ["error", "yes"] and "was cleared" in lines[at + 1]
+
+
+@pytest.mark.parametrize(
+    "words, problem",
+    [
+        ([], "name the script to run"),
+        (["--"], "name the script to run"),
+        (["nowhere.py"], "nowhere.py: there is no such script"),
+        (["--ignore", "stale-gradient", "train.py"], "'stale-gradient' (did you mean stale-gradients?)"),
+        (["--json", "no/o.json", "train.py"], "--json no/o.json: expected the name of a file"),
+        (["--json", "bin", "train.py"], "--json bin: expected the name of a file"),
+        (["--python", "nowhere", "train.py"], "nowhere: cannot be started"),
+        (["--nonsense", "train.py"], "unrecognized"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_runs(watch, fake, words, problem):
+    status, out, err = watch(*words)
+    assert (status, out) == (2, "") and problem in err and err.count("\n") == 1
+    assert not (fake.path.parent / "called.json").exists()
+
+
+def test_the_interpreter(watch, fake, tmp_path, monkeypatch):
+    """python3 of PATH if it has torch, else the one that runs trainbugs; or the named one."""
+    own, none, old = (Fake(tmp_path / f"with {torch}", torch) for torch in ("2.0.0a0+git1", "", "1.13.1+cpu"))
+    monkeypatch.setattr(sys, "executable", str(own.path))
+    assert watch("train.py")[0] == 0 and fake.called() and not (own.path.parent / "called.json").exists()
+    monkeypatch.setenv("PATH", str(none.path.parent))
+    assert watch("train.py")[0] == 0 and own.called()
+    monkeypatch.setattr(sys, "executable", str(none.path))
+    status, _, err = watch("train.py")
+    assert (status, err.count("\n")) == (2, 1) and f"torch is installed for none of {none.path};" in err
+    assert watch("--python", none.path, "train.py")[2] == (
+        f"trainbugs: {none.path}: torch is not installed for it; name another interpreter by --python\n"
+    )
+    monkeypatch.setenv("PATH", str(old.path.parent))
+    status, _, err = watch("train.py")
+    assert (
+        status == 2 and err == f"trainbugs: {old.path}: its torch is 1.13.1+cpu; trainbugs watch needs 2.0 or newer\n"
+    )
+    assert watch("--python", fake.path, "train.py")[0] == 0
+
+
+def test_an_interpreter_that_does_not_start_is_no_choice(watch, fake, tmp_path, monkeypatch):
+    broken = tmp_path / "broken" / "python3"
+    broken.parent.mkdir()
+    broken.write_text("#!/nowhere\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(broken.parent))
+    monkeypatch.setattr(sys, "executable", str(fake.path))
+    assert watch("train.py")[0] == 0 and fake.called()
+
+
+STREAMS = """
+import os, sys
+print(sys.stdin.read(), os.environ["MINE"], os.getcwd(), flush=True)
+print("mine", file=sys.stderr)
+"""
+# Says when it is there, waits, and says which signals came. Two that follow at once are one call of a handler, but two
+# bytes.
+WAITS = """
+import os, select, signal, sys, time
+read, write = os.pipe()
+os.set_blocking(write, False)
+signal.set_wakeup_fd(write)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+    signal.signal(number, lambda *what: None)
+print("there", flush=True)
+select.select([read], [], [], 20)
+time.sleep(0.3)
+print(list(os.read(read, 100)), flush=True)
+sys.exit(5)
+"""
+
+
+def begin(fake, tmp_path, script, **options):
+    (tmp_path / "train.py").write_text(script)
+    command = [sys.executable, "-m", "trainbugs", "watch", "--python", str(fake.path), "train.py"]
+    variables = os.environ | {"PYTHONPATH": str(ROOT), "MINE": "set"}
+    return subprocess.Popen(command, cwd=tmp_path, env=variables, **options)
+
+
+def test_streams_folder_and_variables_are_the_users(fake, tmp_path):
+    pipe = subprocess.PIPE
+    with begin(fake, tmp_path, STREAMS, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as program:
+        out, err = program.communicate("typed")
+    assert (program.returncode, out, err) == (0, f"typed set {tmp_path}\n", f"mine\n{SILENT}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
+def test_a_signal_reaches_the_script_once(fake, tmp_path, number):
+    fake.leaves([{}])
+    pipe = subprocess.PIPE
+    with begin(fake, tmp_path, WAITS, stdout=pipe, stderr=pipe, text=True) as program:
+        assert program.stdout.readline() == "there\n"
+        program.send_signal(number)
+        out, err = program.communicate()
+    assert (program.returncode, out) == (5, f"[{int(number)}]\n") and "--ignore stale-gradients" in err
+
+
+def test_ctrl_c_on_a_terminal_reaches_the_script_once(fake, tmp_path):
+    """The terminal sends it to both programs."""
+    fake.leaves([{}])
+    leader, follower = os.openpty()
+    told = tmp_path / "told"
+    with told.open("w") as out:
+        # In a session of its own, whose terminal that is.
+        setting = (
+            "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+        )
+        (tmp_path / "train.py").write_text(WAITS)
+        words = [sys.executable, "-m", "trainbugs", "watch", "--python", str(fake.path), "train.py"]
+        program = subprocess.Popen(
+            [sys.executable, "-c", setting, *words],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdin=follower,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert wait_until(lambda: "there" in told.read_text(), 20)
+        os.write(leader, b"\x03")
+        assert program.wait(20) == 5
+    os.close(leader)
+    os.close(follower)
+    said = told.read_text()
+    assert f"[{int(signal.SIGINT)}]" in said and "--ignore stale-gradients" in said
+
+
+def test_an_interrupt_that_ends_the_script(fake, tmp_path):
+    """As a shell has it: 130, and the table is there."""
+    fake.leaves([{}])
+    pipe = subprocess.PIPE
+    script = "import time; print('there', flush=True); time.sleep(20)"
+    with begin(fake, tmp_path, script, stdout=pipe, stderr=pipe, text=True) as program:
+        assert program.stdout.readline() == "there\n"
+        began = time.monotonic()
+        program.send_signal(signal.SIGINT)
+        _, err = program.communicate()
+    assert program.returncode == 130 and time.monotonic() - began < 10
+    assert "KeyboardInterrupt" in err and "--ignore stale-gradients" in err and "interrupted" not in err
