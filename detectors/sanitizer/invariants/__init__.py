@@ -1,5 +1,7 @@
 """All invariants, in the order in which they are told what happens."""
 
+from invariants.dropout_in_evaluation import DropoutInEvaluation
+from invariants.evaluation_depends_on_grad import EvaluationDependsOnGrad
 from invariants.stale_gradients import StaleGradients
 
-ALL = (StaleGradients,)
+ALL = (StaleGradients, DropoutInEvaluation, EvaluationDependsOnGrad)
