@@ -19,7 +19,7 @@ class Mode(Invariant):
     Why: the wrapper stands for the module. A program that asks it gets an answer to go by: whether to take a step,
     which mode to set again.
 
-    Excepted: modules that override `train` (the mode that was set and that of the module inside are both right answers),
+    Excepted: modules that override `train` (the mode that was set and that of the module inside are both right),
     and programs that do not ask, or ask the module inside.
 
     Cost: a comparison for each change of mode; once the answer is wrong, one for each time that it is asked for.
