@@ -5,7 +5,10 @@ from invariants.evaluation_depends_on_grad import EvaluationDependsOnGrad
 from invariants.mode import Mode
 from invariants.outer_difference import OuterDifference
 from invariants.probabilities_as_logits import ProbabilitiesAsLogits
+from invariants.ranks import Ranks
+from invariants.same_batches import SameBatches
 from invariants.stale_gradients import StaleGradients
+from invariants.trains_in_evaluation_mode import TrainsInEvaluationMode
 
 ALL = (
     StaleGradients,
@@ -14,4 +17,7 @@ ALL = (
     Mode,
     ProbabilitiesAsLogits,
     OuterDifference,
+    SameBatches,
+    Ranks,
+    TrainsInEvaluationMode,
 )
