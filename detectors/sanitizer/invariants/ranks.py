@@ -21,46 +21,50 @@ class Ranks(Invariant):
     Looked at after steps by gradients that went through the wrapper, or past it (its module was called instead).
 
     Excepted: steps by passes all of which were under `no_sync` (local training) and what follows them; parameters that
-    are the same again after a later step (averaging); hooks of the communication, groups of some ranks, other
+    are the same again before a later step (averaging by hand); hooks of the communication, groups of some ranks, other
     devices, optimizers of a part of the parameters (ZeroRedundancyOptimizer), sparse parameters.
 
-    Cost: a sum of the bits of all parameters, after the first five steps and each 20th.
+    Cost: a sum of the bits of all parameters, before and after the first five steps and each 20th.
     """
 
     NAME, LIGHT = "ranks", False
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.steps, self.sums, self.wrappers, self.synchronised = 0, [], [], {}
+        self.steps, self.sums, self.wrappers = 0, [], []
+        self.is_local, self.before = False, None
         self._begin()
-        self.is_local = False
 
     def _begin(self):
         """Forget what was done since the step before."""
-        self.called, self.unsynchronised, self.backwards, self.calls = set(), False, 0, []
+        self.synchronised, self.unsynchronised, self.backwards, self.calls = set(), set(), 0, []
 
     def before_forward(self, module, arguments, options):
         if not twins.is_distributed() or not torch.is_grad_enabled():
             return
         for part in module.modules():
             if isinstance(part, DistributedDataParallel):
-                self.called.add(id(part))
-                self.unsynchronised |= not part.require_backward_grad_sync
+                (self.synchronised if part.require_backward_grad_sync else self.unsynchronised).add(id(part))
         self.calls.append((weakref.ref(module), self.program.here()))
 
     def before_backward(self, tensors):
         self.backwards += 1
 
-    def after_step(self, optimizer):
+    def before_step(self, optimizer):
+        """Each rank begins the step with the sum of its parameters."""
         if not twins.is_distributed() or torch.distributed.get_world_size() < 2:
             return
-        self.steps += 1
+        self.steps, self.before = self.steps + 1, None
         if self.steps <= 5 or self.steps % 100 == 0:
             self.wrappers = self._wrappers()
-        concerned = {id(each) for each in parameters(optimizer)}
+        if self.wrappers and self.backwards and sampled(self.steps, 20) and len(self.sums) < 500:
+            self.before = checksum(self._averaged(optimizer))
+
+    def after_step(self, optimizer):
+        concerned = {id(each) for each in parameters(optimizer)} if self.wrappers else ()
         wrappers = [one for one in self.wrappers if any(id(each) in concerned for each in one.parameters())]
         if wrappers and self.backwards:
-            self._look(optimizer, wrappers)
+            self._look(optimizer, {id(one) for one in wrappers})
         self._begin()
 
     def _wrappers(self):
@@ -71,24 +75,25 @@ class Ranks(Invariant):
         found = [part for part in parts.values() if isinstance(part, DistributedDataParallel)]
         return [one for one in found if is_plain(one)]
 
+    def _averaged(self, optimizer):
+        held = {id(each) for one in self.wrappers for each in averaged(one)}
+        return [each for each in parameters(optimizer) if id(each) in held]
+
     def _look(self, optimizer, wrappers):
-        synchronised = [self.synchronised.get(id(one), 0) < one.num_iterations for one in wrappers]
-        self.synchronised.update({id(one): one.num_iterations for one in wrappers})
-        called = any(id(one) in self.called for one in wrappers)
-        self.is_local = self.is_local or (called and not any(synchronised))
-        if self.is_local or not sampled(self.steps, 20) or len(self.sums) >= 500:
+        synchronised, unsynchronised = self.synchronised & wrappers, self.unsynchronised & wrappers
+        self.is_local = self.is_local or bool(unsynchronised and not synchronised)
+        if self.is_local or self.before is None:
             return
-        past = None if called else self._past(wrappers)
-        api = f"{WRAPPER}.no_sync" if called and self.unsynchronised else WRAPPER
-        held = {id(each) for one in wrappers for each in averaged(one)}
-        given = [each for each in parameters(optimizer) if id(each) in held]
-        where = past or self.program.here()
-        self.sums.append([self.steps, self.program.iteration_of(optimizer), checksum(given), bool(past), api, where])
+        past = None if synchronised else self._past(wrappers)
+        given = self._averaged(optimizer)
+        entry = {"step": self.steps, "iteration": self.program.iteration_of(optimizer), "past": bool(past)}
+        entry |= {"api": f"{WRAPPER}.no_sync" if unsynchronised else WRAPPER, "where": past or self.program.here()}
+        self.sums.append(entry | {"before": self.before, "after": checksum(given)})
         self.program.note("ranks", {"device": device(given), "sums": self.sums})
 
     def _past(self, wrappers):
         """Where something inside of a wrapper was called by itself."""
-        inside = {id(part) for one in wrappers for part in one.modules()}
+        inside = {id(part) for one in self.wrappers if id(one) in wrappers for part in one.modules()}
         return next((where for module, where in self.calls if id(module()) in inside), None)
 
     def join(self, notes):
@@ -97,13 +102,16 @@ class Ranks(Invariant):
         if not ranks:
             return
         ranks = [rank for rank in ranks if rank["device"] == ranks[0]["device"]]
-        others = [{entry[0]: entry[2] for entry in rank["sums"]} for rank in ranks[1:]]
+        others = [{entry["step"]: entry for entry in rank["sums"]} for rank in ranks[1:]]
         apart = None
-        for step, iteration, total, past, api, where in ranks[0]["sums"]:
-            same = all(other.get(step, total) == total for other in others)
-            apart = None if same else apart or (iteration, past, api, tuple(where))
+        for entry in ranks[0]["sums"]:
+            found = [other[entry["step"]] for other in others if entry["step"] in other]
+            if apart and all(other["before"] == entry["before"] for other in found):
+                return  # They are averaged in another way.
+            if any(other["after"] != entry["after"] for other in found):
+                apart = apart or entry
         if apart:
-            self._say(*apart)
+            self._say(apart["iteration"], apart["past"], apart["api"], tuple(apart["where"]))
 
     def _say(self, iteration, past, api, where):
         why = "the module is called and not its wrapper, which alone synchronises gradients" if past else (
