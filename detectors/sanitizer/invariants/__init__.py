@@ -1,5 +1,6 @@
 """All invariants, in the order in which they are told what happens."""
 
+from invariants.compiled_differs import CompiledDiffers
 from invariants.dropout_in_evaluation import DropoutInEvaluation
 from invariants.evaluation_depends_on_grad import EvaluationDependsOnGrad
 from invariants.mode import Mode
@@ -20,4 +21,5 @@ ALL = (
     SameBatches,
     Ranks,
     TrainsInEvaluationMode,
+    CompiledDiffers,
 )
