@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from runner.bugs.catalog import NAME, Catalog
-from runner.errors import TrainbugsError
+from runner.errors import TrainbugsError, UsageError
 from trainbugs import api
 from trainbugs.cli.types import Commands, add
 
@@ -28,7 +28,10 @@ def add_commands(to: Commands) -> None:
 
 def completion_command(arguments: Namespace) -> int:
     """Print the script for a shell."""
-    import shtab
+    try:
+        import shtab
+    except ModuleNotFoundError as error:
+        raise UsageError("completion needs shtab, which is not installed; `pip install shtab`") from error
 
     from trainbugs.cli.main import parser
 
