@@ -10,6 +10,7 @@ from invariants.ranks import Ranks
 from invariants.same_batches import SameBatches
 from invariants.stale_gradients import StaleGradients
 from invariants.trains_in_evaluation_mode import TrainsInEvaluationMode
+from invariants.transparent_checkpoint import TransparentCheckpoint
 
 ALL = (
     StaleGradients,
@@ -22,4 +23,5 @@ ALL = (
     Ranks,
     TrainsInEvaluationMode,
     CompiledDiffers,
+    TransparentCheckpoint,
 )
