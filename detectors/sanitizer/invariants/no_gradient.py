@@ -2,7 +2,7 @@
 
 import weakref
 
-from invariants.base import Invariant, named, parameters
+from invariants.base import Invariant, named, parameters, total
 
 STEPS = 3
 
@@ -33,13 +33,13 @@ class NoGradient(Invariant):
             # The turn of this one: the others wait.
             self.vain.clear()
             return
-        versions = [each._version for each in parameters(optimizer)]
-        passes, steps, before = self.vain.get(optimizer, (None, 0, versions))
-        if passes != self.passes and before == versions:
-            self.vain[optimizer] = self.passes, steps + 1, versions
-        if before != versions:
+        totals = [total(each) for each in parameters(optimizer)]
+        passes, steps, before = self.vain.get(optimizer, (None, 0, totals))
+        if passes != self.passes and before == totals:
+            self.vain[optimizer] = self.passes, steps + 1, totals
+        if before != totals:
             self.vain.pop(optimizer, None)
-        elif steps + 1 == STEPS and passes != self.passes and versions:
+        elif steps + 1 == STEPS and passes != self.passes and totals:
             self._say(optimizer)
 
     def _say(self, optimizer):
