@@ -36,7 +36,7 @@ class Depth(threading.local):
 
 def skipped(function):
     """Dynamo does not begin to compile here; it goes on to look at what is called."""
-    torch._C._dynamo.eval_frame.skip_code(function.__code__)
+    torch._dynamo.eval_frame.skip_code(function.__code__)
     return function
 
 
