@@ -26,7 +26,8 @@ class Evaluated:
     """All of a folder; `rules` are alarm rules by their names, by the name of the detector.
 
     `problems` has a line for each file that cannot be read, and is left out; `older` is the number of records that are
-    left out because they are of older code of their detector.
+    left out because they are of older code of their detector, `replaced` names the detectors whose committed records
+    are left out for others.
     """
 
     checks: Sequence[CheckRecord]
@@ -34,6 +35,7 @@ class Evaluated:
     rules: Mapping[str, Mapping[str, Rule]]
     problems: Sequence[str] = ()
     older: int = 0
+    replaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

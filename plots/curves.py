@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SMALL = 12
+# Line styles of a panel's lines, in turn, and what else is common to those that config.json calls dashed.
+SOLID = ("-", (0, (1, 1.2)), (0, (6, 1.5)))
+DASHED = ("--", (0, (1, 1)), "-.")
+PALE = {"linewidth": 2.2, "alpha": 0.5, "zorder": 4}
+CLEAR = {"linewidth": 1.5, "zorder": 5}
+MARKERS = ("o", "s", "^", "D")
 
 
 def draw_case(
@@ -41,8 +47,9 @@ def draw_case(
 def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
     figure = new_figure(len(case.plot.panels))
     for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
+        looks = _looks(panel)
         for index, line in enumerate(panel.lines):
-            _plot(axes, case, line, variant, runs, SINGLE[index % len(SINGLE)], line.label)
+            _plot(axes, case, line, variant, runs, {"color": SINGLE[index % len(SINGLE)], **looks[index]}, line.label)
         _finish(axes, panel)
     figure.suptitle(f"{case.id}, {variant}{seeds_text(runs)}")
     return figure
@@ -52,11 +59,11 @@ def compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
     """Both variants in the same axes, from finished runs of both; raises MeasureError as `draw_case` does."""
     figure = new_figure(len(case.plot.panels))
     for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
-        for line in panel.lines:
+        for line, look in zip(panel.lines, _looks(panel), strict=True):
             for variant in VARIANTS:
                 runs = [record for record in records if record.variant == variant]
                 label = variant if len(panel.lines) == 1 else f"{variant}, {line.label}"
-                _plot(axes, case, line, variant, runs, COLOURS[variant], label)
+                _plot(axes, case, line, variant, runs, _of_variant(look, variant), label)
         _finish(axes, panel)
     benign = ", benign" if case.benign else ""
     figure.suptitle(f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
@@ -71,18 +78,33 @@ def _axes(figure: "Figure", case: Case) -> "list[Axes]":
 
 
 def _plot(
-    axes: "Axes", case: Case, line: Line, variant: str, runs: Sequence[RunRecord], colour: str, label: str
+    axes: "Axes", case: Case, line: Line, variant: str, runs: Sequence[RunRecord], look: dict[str, Any], label: str
 ) -> None:
     """Draw the mean over the seeds, with their range as a band."""
     x, y = _curves(case, line, variant, runs)
-    marker = "o" if len(x) <= SMALL else None
-    # Dashed lines lie below, wide and pale, so that a line on top of one does not hide it.
-    look: dict[str, Any] = (
-        {"linestyle": "--", "linewidth": 3.0, "alpha": 0.5} if line.dashed else {"linestyle": "-", "zorder": 3}
-    )
-    axes.plot(x, y.mean(axis=0), color=colour, marker=marker, markersize=3.5, label=label, **look)
+    marker = look["marker"] if len(x) <= SMALL else None
+    axes.plot(x, y.mean(axis=0), markersize=3.5, label=label, **{**look, "marker": marker})
     if len(y) > 1:
-        axes.fill_between(x, y.min(axis=0), y.max(axis=0), color=colour, alpha=0.2, linewidth=0)
+        axes.fill_between(x, y.min(axis=0), y.max(axis=0), color=look["color"], alpha=0.2, linewidth=0)
+
+
+def _looks(panel: Panel) -> list[dict[str, Any]]:
+    """The line style and the marker of each line of a panel: no two are the same.
+
+    Dashed lines lie below, wide and pale, so that a line on top of one does not hide it.
+    """
+    looks: list[dict[str, Any]] = []
+    for line in panel.lines:
+        styles, own = (DASHED, PALE) if line.dashed else (SOLID, CLEAR)
+        number = sum(each["linestyle"] in styles for each in looks) % len(styles)
+        looks.append({"linestyle": styles[number], "marker": MARKERS[len(looks) % len(MARKERS)], **own})
+    return looks
+
+
+def _of_variant(look: dict[str, Any], variant: str) -> dict[str, Any]:
+    """The same in the colour of a variant; fixed is wide and lies below, so that both are seen where they meet."""
+    under = {"linewidth": 1.8 * look["linewidth"], "zorder": look["zorder"] - 2} if variant == "fixed" else {}
+    return {**look, "color": COLOURS[variant], **under}
 
 
 def _curves(
@@ -107,4 +129,6 @@ def _finish(axes: "Axes", panel: Panel) -> None:
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     # Above the axes: data may be anywhere in them.
     columns = 2 if len(panel.lines) > 1 else len(axes.lines)
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
+    # Long enough to show how a line is broken.
+    handle = {"handlelength": 2.2} if len(panel.lines) > 1 else {}
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **handle)

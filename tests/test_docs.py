@@ -17,7 +17,7 @@ from evaluation.catalog import controls
 from evaluation.scoring import report
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
-from runner.results.expected import expected_records
+from runner.results.expected import expected_records, seconds
 from trainbugs.cli.main import main, parser
 
 CATALOG = Catalog(ROOT)
@@ -164,6 +164,30 @@ def test_numbers_of_bugs_are_those_of_the_catalogue():
         bug.labels.location for bug in bugs
     )
     assert f"{len(controls.load(ROOT).targets())} controls" in README
+
+
+def test_the_time_for_the_whole_catalogue_is_that_of_the_committed_records():
+    taken = [
+        seconds(bug, case) or 0
+        for bug in map(CATALOG.bug, CATALOG.active())
+        for case in bug.cases.values()
+        if not case.program.data
+    ]
+    (minutes,) = re.findall(r"its committed runs took (\d+) minutes together", text("docs/running.md"))
+    assert int(minutes) == pytest.approx(sum(taken) / 60, rel=0.1)
+
+
+@pytest.mark.parametrize("page", ["docs/versions.md", "docs/carry.md"])
+def test_pages_say_which_bugs_can_be_injected(page):
+    (named,) = re.findall(r"So far only (.*?) has", text(page))
+    assert named == ", ".join(bug.id for bug in CATALOG if bug.fault)
+
+
+@pytest.mark.parametrize(
+    "study", [path for bug in CATALOG for path in bug.directory.glob("studies/*.md")], ids=lambda path: path.stem
+)
+def test_the_page_of_studies_links_to_every_committed_summary(study):
+    assert f"](../{study.relative_to(ROOT).as_posix()})" in text("docs/studies.md")
 
 
 def test_the_run_in_the_readme_is_of_cases_that_exist():

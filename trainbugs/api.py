@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
-    from trainbugs.sources import Source
+    from trainbugs.sources import ScoreSource, Source
 
 __all__ = ["bugs", "load", "outcomes", "plot", "records", "run", "scores"]
 
@@ -59,7 +59,7 @@ def bugs(root: Path | str | None = None) -> "pd.DataFrame":
 
 
 def run(*names: str, root: Path | str | None = None, **options: "Unpack[OptionValues]") -> "list[Outcome]":
-    """Run BUG[/CASE[/VARIANT]] … and judge them: one Outcome (verdict, records, drift) per case.
+    """Run BUG[/CASE[/VARIANT]] …, or all with a `label`, and judge them: one Outcome (verdict, records, drift) a case.
 
     The options are those of `trainbugs run`, by the names of `runner.session.options.Options`: `seeds=[0, 1]`,
     `device="cuda"`, `python="/path/to/python"`. Missing environments are built (gigabytes). Raises TrainbugsError for
@@ -67,12 +67,14 @@ def run(*names: str, root: Path | str | None = None, **options: "Unpack[OptionVa
     """
     from runner.progress.lines import on_stderr
     from runner.session.options import from_values
-    from runner.session.selection import without_gpu_cases
+    from runner.session.selection import to_run
     from runner.session.session import run_targets
 
     catalog, chosen = load(root), from_values(options)
+    if not names and not chosen.label:
+        return []
     progress = on_stderr()
-    targets, notes = without_gpu_cases(catalog.select(names, elsewhere=chosen.elsewhere), names, chosen)
+    targets, notes = to_run(catalog, names, chosen)
     for note in notes:
         progress.note(note)
     return run_targets(catalog, targets, chosen, progress)
@@ -103,26 +105,37 @@ def records(
 
 
 def scores(
-    source: "Source" = "expected",
+    source: "ScoreSource" = "expected",
     *detectors: str,
+    bugs: Iterable[str] | str = (),
+    label: Iterable[str] | str = (),
+    common: bool = False,
     folder: Path | str = "results",
     root: Path | str | None = None,
 ) -> "pd.DataFrame":
     """The scores of detectors, all or those named: one row a detector, kind of references and rule, as in scores.csv.
 
-    `source` is "expected" (the committed records of the catalogue) or "results" (those in `folder`). Raises UsageError
-    for a detector without records there, ResultsError or CatalogError for a file that cannot be read.
+    `source` is "expected" (the committed records of the catalogue), "results" (those in `folder`) or "both": those in
+    `folder`, and the committed ones of detectors that have none there. `bugs` (BUG or BUG/CASE) and `label` choose
+    bugs, as of `trainbugs scores`; controls stay. With `common` only programs count that all the detectors were shown.
+    A file of `folder` that cannot be read is left out, with a warning. Raises UsageError for a detector or a bug
+    without records there, ResultsError or CatalogError for another file that cannot be read.
     """
     from evaluation.scoring import scores as scoring
-    from trainbugs import sources
+    from trainbugs.sources import Part, evaluated
 
-    read = sources.evaluated(load(root).root, detectors, source, Path(folder))
+    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common)
+    read = evaluated(load(root), part)
+    _warn(read.problems)
     return scoring.scores(scoring.outcomes(read.checks, read.rules), read.overheads)
 
 
 def outcomes(
-    source: "Source" = "expected",
+    source: "ScoreSource" = "expected",
     *detectors: str,
+    bugs: Iterable[str] | str = (),
+    label: Iterable[str] | str = (),
+    common: bool = False,
     folder: Path | str = "results",
     root: Path | str | None = None,
 ) -> "pd.DataFrame":
@@ -131,9 +144,11 @@ def outcomes(
     The columns are those of outcomes.csv; parameters and errors are those of `scores`.
     """
     from evaluation.scoring import scores as scoring
-    from trainbugs import sources
+    from trainbugs.sources import Part, evaluated
 
-    read = sources.evaluated(load(root).root, detectors, source, Path(folder))
+    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common)
+    read = evaluated(load(root), part)
+    _warn(read.problems)
     return scoring.outcomes(read.checks, read.rules)
 
 
@@ -156,6 +171,10 @@ def plot(
         raise UsageError(f"{case} has several cases; name one of {', '.join(target.case.id for target in targets)}")
     runs = sources.behind_verdict(targets[0], source, Path(folder))
     return compare(CaseRuns(targets[0].bug, targets[0].case, tuple(runs)))
+
+
+def _tuple(names: Iterable[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _warn(problems: Iterable[str]) -> None:

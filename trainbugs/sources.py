@@ -1,9 +1,11 @@
 """Records by their source: those that are committed with the catalogue, or those of a results folder."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from evaluation.model import CONTROL
 from runner.bugs.catalog import NAME, Catalog
 from runner.bugs.model import Target
 from runner.errors import ResultsError, UsageError
@@ -11,23 +13,26 @@ from runner.files.structs import near
 from runner.results.expected import expected_paths, expected_records
 from runner.results.record import RunRecord, read_record
 from runner.results.store import Store
+from runner.session.selection import labelled
 
 if TYPE_CHECKING:
     from evaluation.store import Evaluated
 
 Source: TypeAlias = Literal["expected", "results"]
+ScoreSource: TypeAlias = Literal["expected", "results", "both"]
 # What was read, and a line for each file that cannot be read.
 Read: TypeAlias = tuple[Iterable[RunRecord], Sequence[str]]
 
 
-def check_source(source: str, folder: Path) -> None:
+def check_source(source: str, folder: Path, known: Sequence[str] = get_args(Source)) -> None:
     """Raise UsageError for a source that does not exist, or a results folder that does not."""
-    if source not in get_args(Source):
+    if source not in known:
+        both = ", or 'both'" if "both" in known else ""
         raise UsageError(
-            f"source is {source!r}, expected 'expected' (the committed records) or 'results' (your own); "
+            f"source is {source!r}, expected 'expected' (the committed records) or 'results' (your own){both}; "
             "names come after it"
         )
-    if source == "results" and not folder.is_dir():
+    if source != "expected" and not folder.is_dir():
         raise UsageError(f"there is no folder {str(folder)!r}; expected a results folder, which trainbugs.run makes")
 
 
@@ -95,22 +100,75 @@ def behind_verdict(target: Target, source: Source, folder: Path) -> list[RunReco
     return records
 
 
-def evaluated(root: Path, detectors: Sequence[str], source: Source, folder: Path) -> "Evaluated":
-    """The records of the named detectors, or of all.
+@dataclass(frozen=True)
+class Part:
+    """Which records of evaluations to read: those of `detectors` (all, where there are none) in a source.
 
-    Raises UsageError for a detector that has none there, ResultsError or CatalogError for a file that cannot be read.
+    Of bugs only those of `bugs` (BUG or BUG/CASE; all, where there are none) that have one of the labels in `label`;
+    with `common`, only of programs that every one of the detectors was shown.
     """
+
+    detectors: Sequence[str]
+    source: ScoreSource
+    folder: Path
+    bugs: Sequence[str] = ()
+    label: Sequence[str] = ()
+    common: bool = False
+
+
+def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
+    """The records of a part of the evaluations.
+
+    Raises UsageError for a detector or a bug that has none there, ResultsError or CatalogError for a file that cannot
+    be read; files of a results folder are in the `problems` instead.
+    """
+    from evaluation.scoring import subsets
+
+    check_source(part.source, part.folder, get_args(ScoreSource))
+    read = _evaluated(catalog, part)
+    _refuse_lacking(catalog, part, read)
+    if part.bugs or part.label:
+        read = subsets.of_bugs(read, _wanted(catalog, part, read))
+    return subsets.common(read) if part.common else read
+
+
+def _evaluated(catalog: Catalog, part: Part) -> "Evaluated":
+    from evaluation.scoring.subsets import beside
     from evaluation.store import Evaluations, ExpectedEvaluations
 
-    check_source(source, folder)
-    own, committed = Evaluations(folder / "detectors"), ExpectedEvaluations(root / "detectors" / "expected")
-    store = committed if source == "expected" else own
-    read = store.read(detectors)
+    own = Evaluations(part.folder / "detectors")
+    committed = ExpectedEvaluations(catalog.root / "detectors" / "expected")
+    if part.source == "expected":
+        return committed.read(part.detectors)
+    read = own.read(part.detectors)
+    return read if part.source == "results" else beside(read, committed.read(part.detectors))
+
+
+def _refuse_lacking(catalog: Catalog, part: Part, read: "Evaluated") -> None:
+    """Raise UsageError for detectors without records, with what may be meant, or where there are no records at all."""
     checked = {record.detector for record in read.checks}
-    lacking = [name for name in detectors if name not in checked]
-    if lacking or not checked:
-        known = sorted({record.detector for record in store.read().checks})
-        text = f"there are no checks of {', '.join(lacking) or 'any detector'} in {store.root}"
-        hint = near(lacking[0], known) if lacking else ""
-        raise UsageError(f"{text}{hint}; there are those of {', '.join(known) or 'none'}; see `trainbugs evaluate`")
-    return read
+    lacking = [name for name in part.detectors if name not in checked]
+    if checked and not lacking:
+        return
+    own, committed = str(part.folder / "detectors"), "the committed records"
+    where = {"expected": committed, "results": own}.get(part.source, f"{own} and {committed}")
+    known = sorted({record.detector for record in _evaluated(catalog, replace(part, detectors=())).checks})
+    names, advice = ", ".join(name + near(name, known) for name in lacking), "`trainbugs evaluate` makes them"
+    if read.problems:
+        advice = read.problems[0]
+    elif part.source == "expected" and _evaluated(catalog, replace(part, detectors=lacking, source="results")).checks:
+        names, advice = ", ".join(lacking), f"add `--from results`: {own} holds some"
+    elif known:
+        advice = f"there are those of {', '.join(known)}"
+    raise UsageError(f"there are no checks of {names or 'any detector'} in {where}; {advice}")
+
+
+def _wanted(catalog: Catalog, part: Part, read: "Evaluated") -> set[str]:
+    """The bugs and cases (BUG, BUG/CASE) that are named or have a label; records may be of bugs no catalogue has."""
+    known = {name for each in read.checks if each.kind != CONTROL for name in (each.bug, f"{each.bug}/{each.case}")}
+    named = part.bugs if not part.label else labelled(catalog, part.bugs or catalog.ids(), part.label)
+    wanted = {name: {name} & known or {target.case.id for target in cases(catalog, [name])} for name in named}
+    lacking = [name for name in part.bugs if name in wanted and not wanted[name] & known]
+    if lacking or not any(ids & known for ids in wanted.values()):
+        raise UsageError(f"there are no checks on {', '.join(lacking) or ' or '.join(part.label)} by these detectors")
+    return {name for ids in wanted.values() for name in ids}

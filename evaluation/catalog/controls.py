@@ -19,6 +19,7 @@ class Control(Struct, frozen=True, forbid_unknown_fields=True):
     title: Text
     accused: Annotated[Text, Meta(description="which naive rule would accuse it")]
     environment: Annotated[Text, Meta(description="another one than that of all")] | None = None
+    look_alike: Annotated[bool, Meta(description="written to look like what a rule of a sanitizer accuses")] = False
 
 
 class Described(Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,11 +47,15 @@ NO_LABELS, NO_SITE = Labels(location="user code", root_cause="", symptom=""), Si
 
 @dataclass(frozen=True)
 class Controls:
-    """The clean programs as cases of a bug whose only variant is `fixed`; `references` name some of them."""
+    """The clean programs as cases of a bug whose only variant is `fixed`; `references` name some of them.
+
+    `look_alikes` are those that were written to look like what a rule of a sanitizer accuses.
+    """
 
     bug: Bug
     references: tuple[str, ...]
     accused: Mapping[str, str]
+    look_alikes: frozenset[str] = frozenset()
 
     def targets(self) -> list[Target]:
         return [Target(self.bug, case, ("fixed",)) for case in self.bug.cases.values()]
@@ -68,7 +73,8 @@ def load(root: Path) -> Controls:
         if not case.program.variants["fixed"].script.is_file():
             raise CatalogError(f"{path}: controls.{name}: there is no {name}.py beside it")
     accused = {name: control.accused for name, control in described.controls.items()}
-    return Controls(_bug(directory, described.environment, cases), described.references, accused)
+    look_alikes = frozenset(name for name, control in described.controls.items() if control.look_alike)
+    return Controls(_bug(directory, described.environment, cases), described.references, accused, look_alikes)
 
 
 def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:

@@ -7,6 +7,7 @@ from msgspec.structs import asdict
 from evaluation.model import Description, Detector
 from runner.bugs.catalog import check, read_json
 from runner.errors import CatalogError, UsageError
+from runner.files.structs import near
 
 
 def names(root: Path) -> list[str]:
@@ -20,8 +21,9 @@ def load(root: Path, name: str) -> Detector:
         return read(root / "detectors" / name)
     if (Path(name) / "detector.json").is_file():
         return read(Path(name))
+    known = names(root)
     raise UsageError(
-        f"there is no detector {name!r}; expected one of {', '.join(names(root)) or '(none)'}, "
+        f"there is no detector {name!r}{near(name, known)}; expected one of {', '.join(known) or '(none)'}, "
         "or a directory that holds detector.json"
     )
 

@@ -20,6 +20,9 @@ is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) o
 # A function in C up to torch 2.4 at least, and in Python from 2.8 at the latest.
 skip_code = getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
 
+# Where torch has both, `get` raises an error outside of a compilation.
+tracing_context = getattr(torch._guards.TracingContext, "try_get", None) or torch._guards.TracingContext.get
+
 LOSSES = (
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "poisson_nll_loss",
     "gaussian_nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "hinge_embedding_loss",
@@ -45,7 +48,7 @@ def skipped(function):
 @skipped
 def is_tracing():
     """Whether Dynamo calls this with tensors that hold no numbers, while it compiles."""
-    return getattr(torch._guards._TLS, "tracing_context", None) is not None
+    return tracing_context() is not None
 
 
 @skipped

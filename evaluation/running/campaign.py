@@ -21,7 +21,7 @@ from runner.execution.resources import Share
 from runner.execution.scheduler import Job
 from runner.sandbox import process
 from runner.sandbox.means import means
-from runner.session.selection import without_gpu_cases
+from runner.session.selection import labelled, without_gpu_cases
 from runner.session.session import Session
 
 # Long enough to be timed, and needs no data. Where it is not among the programs nothing is timed.
@@ -32,8 +32,8 @@ USUAL = "SO-60335387/digits"
 class Campaign:
     """What to evaluate. `bugs` are BUG or BUG/CASE (none: all whose data is there); None for `overhead_on`: no timing.
 
-    `controls`: all of them, those in the `same` environments as the bugs, or none. `references` are the kinds that
-    detectors with reference runs are given.
+    `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none. `references` are the
+    kinds that detectors with reference runs are given.
     """
 
     detectors: Sequence[Detector]
@@ -110,8 +110,9 @@ def run(campaign: Campaign, session: Session) -> Result:
 
 
 def _targets(campaign: Campaign, session: Session) -> list[Target]:
-    """Both variants of the cases that are named, or of all that can run here."""
-    named = session.catalog.select(campaign.bugs or session.catalog.active())
+    """Both variants of the cases that are named, or of all that can run here; with labels, of bugs that have one."""
+    names = labelled(session.catalog, campaign.bugs or session.catalog.active(), session.options.label)
+    named = session.catalog.select(names)
     named, notes = without_gpu_cases(named, campaign.bugs or (), session.options)
     for note in notes:
         session.progress.note(note)
@@ -142,11 +143,15 @@ def _controls(which: str, clean: Controls, bugs: Sequence[Target], session: Sess
         return []
     same = {variant.environment for target in bugs for variant in target.case.program.variants.values()}
     targets = clean.targets()
-    kept = [t for t in targets if which == "all" or t.case.program.variants["fixed"].environment in same]
+    kept = [t for t in targets if t.case.program.variants["fixed"].environment in same]
     left_out = [target.case.name for target in targets if target not in kept]
+    if which == "all":
+        return targets
     if left_out:
         session.progress.line(f"left out, of other environments than the bugs: control {', '.join(left_out)}")
-    return kept
+    if clean.look_alikes:
+        session.progress.line(f"left out, for sanitizers: {len(clean.look_alikes)} controls (--controls all)")
+    return [target for target in kept if target.case.name not in clean.look_alikes]
 
 
 def _plan(evaluation: Evaluation, samples: Sequence[Sample], baselines: Baselines) -> list[Check]:

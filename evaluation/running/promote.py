@@ -10,12 +10,13 @@ from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
 from evaluation.store import ExpectedEvaluations
 from runner.errors import UsageError
+from runner.session.options import Options
 
 
-def refuse_part(campaign: Campaign, seeds: tuple[int, ...] | None) -> None:
+def refuse_part(campaign: Campaign, options: Options) -> None:
     """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs."""
     whole = not campaign.bugs and campaign.controls == "all" and set(campaign.references) >= set(REFERENCES) - {"none"}
-    if not whole or seeds is not None or campaign.overhead_on is None:
+    if not whole or options.label or options.seeds is not None or campaign.overhead_on is None:
         raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")
 
 

@@ -1,5 +1,6 @@
-"""Whether committed records are of the present files: by their keys, without running anything."""
+"""Whether committed records are of the present files, and as they were made: by their keys and digests."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.bugs.model import Bug, Case
@@ -7,7 +8,7 @@ from runner.environments import spec
 from runner.environments.spec import Environment
 from runner.errors import CatalogError, UsageError
 from runner.execution.run import read_scripts, run_key
-from runner.results.record import RunRecord
+from runner.results.record import RunRecord, run_name
 
 
 def is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) -> bool:
@@ -18,6 +19,17 @@ def is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) 
     key = run_key(case, record.variant, scripts, record.seed, record.device, runtime, record.data)
     now = (described.name, described.lock_hash) if described else (place, record.lock)
     return (key, record.environment, record.lock) == (record.key, *now)
+
+
+def check_digests(folder: str, records: Iterable[RunRecord], again: str) -> Iterator[str]:
+    """Committed records have digests; without one an edit of the numbers is not seen.
+
+    `folder` is where they are, `again` what makes them anew.
+    """
+    lacking = [f"{run_name(record)}.json" for record in records if record.metrics and record.metrics_digest is None]
+    if lacking:
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        yield f"{folder}/{lacking[0]}{more}: no metrics_digest, an edit would not be seen; {again} makes one"
 
 
 def environment_at(root: Path, place: str) -> Environment | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from runner.authoring.current import is_current
+from runner.authoring.current import check_digests, is_current
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import UPSTREAM, Bug, Case
 from runner.environments import spec
@@ -37,7 +37,7 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
 
 
 def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
-    again = f"`trainbugs run {Catalog(root).named(bug)}/{case.name}/{UPSTREAM} --force --update-expected` makes them"
+    again = f"`trainbugs run {Catalog(root).named(bug)}/{case.name}/{UPSTREAM} --force --update-expected`"
     folder = f"expected/{case.name}/{UPSTREAM}"
     device = CUDA if "gpu" in case.program.tools else CPU
     try:
@@ -48,14 +48,15 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
     if device == CUDA and not records:
         return  # seen on no device yet
     if {record.seed for record in records if record.ok} != set(case.program.seeds):
-        yield f"{folder} has runs of {len(records)} of {len(case.program.seeds)} seeds; {again}"
+        yield f"{folder} has runs of {len(records)} of {len(case.program.seeds)} seeds; {again} makes them"
         return
     place = None if device == CUDA else case.program.variants[UPSTREAM].place
     stale = [
         run_name(record) for record in records if not is_current(bug, case, record, place or record.environment, root)
     ]
     if stale:
-        yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} anew"
+        yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} makes them anew"
+    yield from check_digests(folder, records, again)
     yield from _check_behaviour(case, [*records, *pair])
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runner.authoring.current import is_current
+from runner.authoring.current import check_digests, is_current
 from runner.authoring.judgement import check_lines, check_verdicts
 from runner.authoring.labels import check_labels, check_provenance
 from runner.authoring.scripts import check_scripts, check_text
@@ -89,7 +89,10 @@ def _check_readme(bug: Bug) -> Iterator[str]:
     for case in _by_scripts(bug):
         diff = _bare(real_diff(case))
         if diff and diff not in blocks:
-            yield f"README.md lacks the real difference of case {case.name} in a ```diff block; it is:\n{diff}"
+            yield (
+                f"README.md lacks the real difference of case {case.name}, the whole unified diff and nothing else in "
+                f"a ```diff block; it is:\n{diff}"
+            )
         if not diff and len({case.program.variants[name].environment for name in VARIANTS}) == 1:
             yield f"case {case.name}: the variants have the same script in the same environment"
 
@@ -114,18 +117,32 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
             yield str(error)
             continue
         yield from _check_numbers(case, records)
+        yield from check_digests(f"expected/{case.name}", records, again)
         if not records and "gpu" in case.program.tools:
             continue  # it has been seen on no device yet, as `info` says
         finished = {(record.variant, record.seed) for record in records if record.ok}
         required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
-        if finished != required:
+        if not required <= finished:
             have = f"{len(finished & required)} of {len(required)} runs"
             yield f"expected/{case.name} has {have}; {again} makes them"
             continue
+        yield from _check_surplus(case, records, again)
         yield from _check_current(bug, case, records, root, again)
         yield from check_verdicts(case, records)
         yield from check_lines(case, records)
         yield from check_trigger(case, records)
+
+
+def _check_surplus(case: Case, records: Iterable[RunRecord], again: str) -> Iterator[str]:
+    """No expected record is of a seed that the case does not have."""
+    seeds = case.program.seeds
+    surplus = [f"{run_name(record)}.json" for record in records if record.seed not in seeds]
+    if surplus:
+        verb = "is of no seed" if len(surplus) == 1 else "are of no seeds"
+        yield (
+            f"expected/{case.name}: {', '.join(surplus)} {verb} of the case, which has "
+            f"{', '.join(map(str, seeds))}; {again} removes what is too much"
+        )
 
 
 def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
@@ -157,11 +174,12 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
     except ResultsError as error:
         yield str(error)
         return
+    again = f"`trainbugs versions {Catalog(root).named(bug)} --force --update-expected`"
+    yield from check_digests("expected/versions", records, again)
     for record in records:
         case = bug.cases.get(record.case)
         if case is None or not is_current(bug, case, record, record.environment, root):
             name = f"expected/versions/{record.environment}/{record.case}"
-            again = f"`trainbugs versions {Catalog(root).named(bug)} --force --update-expected`"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
             return
     states: dict[str, set[str]] = {}

@@ -85,6 +85,8 @@ class Catalog:
             return load_bug(self.root / "bugs" / name)
         if name and _holds_config(Path(name)):
             return load_bug(Path(name))
+        if name.startswith((".", "/", "~")):
+            raise UsageError(f"{name}: no such folder, or none with a config.json; expected a bug directory")
         raise UsageError(f"there is no bug {name!r}{near(name, self.ids())}; `trainbugs list` shows all")
 
     def outside(self, bug: Bug) -> Path | None:
@@ -146,7 +148,7 @@ class Catalog:
                 return load_bug(directory), list(parts[len(parts) - depth :])
         if Path(name).is_dir():
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
-        return self.bug(first), rest
+        return self.bug(name if name.startswith((".", "/", "~")) else first), rest
 
 
 def with_upstream(target: Target) -> Target:

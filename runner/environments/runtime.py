@@ -106,6 +106,8 @@ class Runtimes:
         requested = self.device
         if requested == "cpu" or (requested == "auto" and not interpreter.devices):
             return "cpu", None, None
+        if interpreter.torch is None:
+            raise UsageError(f"device {requested}: {where} has no torch; try --device cpu, or another --python")
         index = int(requested.partition(":")[2] or 0)
         if index >= len(interpreter.devices):
             raise UsageError(

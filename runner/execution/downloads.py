@@ -3,10 +3,11 @@
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from runner.environments.spec import cache_root
-from runner.execution.run import Run
+from runner.execution.run import Run, where_data_lies
 
 # What a script finds in TRAINBUGS_CACHE.
 DATA = "data"
@@ -17,10 +18,32 @@ def cache_for(run: Run, directory: Path) -> Path:
 
     Else a folder of its own, into which it downloads.
     """
-    names = run.case.program.data
-    if run.data is not None or all((cache_root() / DATA / name).is_file() for name in names):
-        return cache_root()
-    return directory / "downloads"
+    return directory / "downloads" if downloads(run) else cache_root()
+
+
+def downloads(run: Run) -> bool:
+    """Whether the run has to download its data: no folder was named, and the cache lacks some of it."""
+    return run.data is None and not _all_in(cache_root() / DATA, run)
+
+
+def advice(runs: Iterable[Run]) -> str | None:
+    """A line about the data that these runs download; None where none does."""
+    cases = {run.case.id: run.case for run in runs if downloads(run)}
+    if not cases:
+        return None
+    *_, last = cases.values()
+    return f"{', '.join(cases)}: the data is downloaded; without a network name {where_data_lies(last)}"
+
+
+def failed(run: Run, directory: Path) -> str:
+    """What to do where a run in `directory` has not got its data, to be put before its error; empty where it has."""
+    if not downloads(run) or _all_in(directory / "downloads" / DATA, run):
+        return ""
+    return f"its data was not downloaded: name {where_data_lies(run.case)}; "
+
+
+def _all_in(folder: Path, run: Run) -> bool:
+    return all((folder / name).is_file() for name in run.case.program.data)
 
 
 def keep(run: Run, directory: Path) -> str | None:

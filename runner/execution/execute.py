@@ -47,6 +47,8 @@ def execute(run: Run, store: Store, on_wait: OnWait) -> RunRecord:
             status, reason = _judge(run, finished, reason, streams.stderr)
             if status == "ok":
                 status, reason = _held_against_the_case(run, directory, metrics)
+            elif status == "crashed":
+                reason = f"{downloads.failed(run, directory)}{reason}"
         except ProcessError as error:
             finished, metrics = NOTHING, ()
             status, reason = "environment broken", _repair(run, str(error))

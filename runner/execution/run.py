@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runner.bugs.model import FAULT, PROBE, Bug, Case, Scalar, Variant
 from runner.environments.runtime import Runtime
-from runner.errors import CatalogError
+from runner.errors import CatalogError, UsageError
 from runner.execution.estimate import Estimate
 from runner.execution.resources import Need
 from runner.files import untrusted
@@ -80,11 +80,17 @@ def effective_parameters(case: Case, seed: int, device: str) -> dict[str, Scalar
 
 
 def data_digest(case: Case, folder: Path | None) -> str | None:
-    """A hash of the case's data files in `folder`; `cache` without a folder; None where the case needs no data."""
+    """A hash of the case's data files in `folder`; `cache` without a folder; None where the case needs no data.
+
+    Raises UsageError where `folder` lacks one of them.
+    """
     if not case.program.data:
         return None
     if folder is None:
         return "cache"
+    lacking = [name for name in case.program.data if not (folder / name).exists()]
+    if lacking:
+        raise UsageError(f"{case.id} needs data: name {where_data_lies(case)}; {folder / lacking[0]} is not there")
     digest = hashlib.sha256()
     for name in case.program.data:
         digest.update(name.encode())
@@ -92,6 +98,14 @@ def data_digest(case: Case, folder: Path | None) -> str | None:
             with (folder / name).open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
+
+
+def where_data_lies(case: Case) -> str:
+    """The option that names the data files of a case, and which files these are, by folder."""
+    folders: dict[str, list[str]] = {}
+    for path in map(Path, case.program.data):
+        folders.setdefault(str(Path("DIR") / path.parent), []).append(path.name)
+    return "--data DIR, where " + ", and ".join(f"{folder} holds {', '.join(own)}" for folder, own in folders.items())
 
 
 @dataclass(frozen=True)

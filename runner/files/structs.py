@@ -51,7 +51,7 @@ def near(name: str, names: Iterable[str]) -> str:
     import difflib
 
     lower = {candidate.lower(): candidate for candidate in names}
-    close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.4)]
+    close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 

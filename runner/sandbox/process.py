@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +23,8 @@ from runner.sandbox.streams import end_of
 POLL_S = 0.02
 GRACE_S = 7.0  # a little more than supervisor.py may take to end a program
 MAX_SAID_BYTES = 1_000_000
+# How an exception is called that says that another program has failed.
+OF_ANOTHER = "subprocess.CalledProcessError: "
 # Signals by which a user, a batch system or another program speaks to one that trains.
 FORWARDED = frozenset(
     {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
@@ -147,16 +150,24 @@ def error_in(stderr: BinaryIO) -> str:
 def error_line(text: str) -> str:
     """The error message in a program's standard error: the exception of its last traceback, else its last line.
 
-    Some exceptions add advice below their message, or begin with a line that only announces the next one. What would
-    move the cursor of a terminal is shown escaped.
+    Some exceptions add advice below their message, or begin with a line that only announces the next one. That a
+    program which it started has failed is told by that program's own traceback, which comes before. What would move the
+    cursor of a terminal is shown escaped.
     """
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last):")]
-    rest = lines[starts[-1] + 1 :] if starts else []
-    message = [line.strip() for line in rest if line.strip() and not line.startswith(" ")]
+    messages = [_message(lines[start + 1 : end]) for start, end in pairwise([*starts, len(lines)])]
+    while len(messages) > 1 and messages[-1].startswith(OF_ANOTHER):
+        messages.pop()
+    return printable((messages[-1] if messages else "") or last_line(text))
+
+
+def _message(lines: Sequence[str]) -> str:
+    """The exception of one traceback; empty where it has none."""
+    message = [line.strip() for line in lines if line.strip() and not line.startswith(" ")]
     if not message:
-        return printable(last_line(text))
-    return printable(f"{message[0]} {message[1]}" if message[0].endswith(":") and message[1:] else message[0])
+        return ""
+    return f"{message[0]} {message[1]}" if message[0].endswith(":") and message[1:] else message[0]
 
 
 def last_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Options of a session: how runs are executed. The command line and the Python interface take them from here."""
+"""Options of a session: which bugs are run, and how. The command line and the Python interface take them from here."""
 
 import math
 import os
@@ -29,11 +29,14 @@ def option(flag: str, text: str, default: Any = None, metavar: str | None = None
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to run; None means: as the bug's config.json says. The texts below are those of `trainbugs run --help`.
+    """What to run, and how; None means: as the bug's config.json says. The texts are those of `trainbugs run --help`.
 
     `timeout_s` is in seconds, `max_memory_gb` in 10^9 bytes. Without `keep`, what a build downloads is not kept.
     """
 
+    label: tuple[str, ...] = option(
+        "--label", "bugs of this location, or with this in root cause or symptom; repeat it to add others", (), "LABEL"
+    )
     seeds: tuple[int, ...] | None = option("--seeds", "comma-separated, e.g. 0,1,2; default: those of the bug")
     device: str = option("--device", "auto, cpu, cuda or cuda:N; default: auto", "auto")
     python: Path | None = option("--python", "an interpreter of your own, not the pinned one", metavar="PATH")
@@ -88,6 +91,8 @@ class Options:
                 yield f"{name} is {value}, expected a number of at least 1"
         if len(set(self.gpus)) < len(self.gpus) or min(self.gpus, default=0) < 0:
             yield f"gpus are {self.gpus}, expected different numbers >= 0; see --runs-per-gpu"
+        if self.per_gpu > 1 and not self.gpus:
+            yield f"--runs-per-gpu is {self.per_gpu} and no GPUs are named; name them by --gpus, or see -j"
         if self.gpus and self.device not in ("auto", "cuda"):
             yield f"device is {self.device!r} and gpus are named; leave one of them out"
         refused = None if self.network else _network_can_be_cut()
@@ -104,6 +109,7 @@ class Options:
 class OptionValues(TypedDict, total=False):
     """The options as keyword arguments of the Python interface, which takes any path and any sequence."""
 
+    label: Iterable[str] | str
     seeds: Iterable[int] | None
     device: str
     python: Path | str | None
@@ -136,7 +142,9 @@ def from_values(values: Mapping[str, Any]) -> Options:
     for name in ("python", "data", "results"):
         if converted.get(name) is not None:
             converted[name] = Path(converted[name])
-    for name in ("seeds", "gpus"):
+    if isinstance(converted.get("label"), str):
+        converted["label"] = (converted["label"],)
+    for name in ("label", "seeds", "gpus"):
         if converted.get(name) is not None:
             converted[name] = tuple(converted[name])
     return Options(**converted)

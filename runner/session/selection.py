@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from runner.bugs.model import Bug, Case, Target
+from runner.bugs.catalog import Catalog
+from runner.bugs.model import FAULT, Bug, Case, Target
 from runner.bugs.taxonomy import LISTS
 from runner.errors import UsageError
 from runner.files.structs import near
@@ -22,11 +23,12 @@ LOCATIONS = LISTS["location"]
 class Filter:
     """Conditions on cases; there are none by default.
 
-    `label` is a location, or words of the root cause or the symptom; `needs` is one of `Program.needs`, or `none`;
-    `max_seconds` is the longest time that all runs of the case may have taken when its expected records were made.
+    `label` are locations, or words of the root cause or the symptom; one of them has to fit. `needs` is one of
+    `Program.needs`, or `none`. `max_seconds` is the longest time that all runs of the case may have taken when its
+    expected records were made.
     """
 
-    label: str | None = None
+    label: Sequence[str] = ()
     needs: str | None = None
     max_seconds: float | None = None
 
@@ -40,31 +42,21 @@ class Filter:
         fitting = [
             structs.replace(bug, cases={name: case for name, case in bug.cases.items() if self._fits(bug, case)})
             for bug in bugs
-            if self._has_label(bug)
+            if has_label(bug, self.label)
         ]
         return [bug for bug in fitting if bug.cases]
 
     def lack(self, bugs: Sequence[Bug]) -> str:
         """A line for where none of the bugs fits: the conditions, and what is near a word that none of them has."""
         needs = {need for bug in bugs for case in bug.cases.values() for need in case.program.needs} | {"none"}
-        words = {word for bug in bugs for text in _texts(bug) for word in text.lower().split()}
-        conditions = []
-        if self.label is not None:
-            known = self.label in LOCATIONS or any(map(self._has_label, bugs))
-            hint = "" if known else near(self.label, {*LOCATIONS, *words})
-            conditions.append(f"--label {self.label!r}{hint}")
+        conditions = [f"--label {' or '.join(repr(label) + _near_label(label, bugs) for label in self.label)}"]
+        conditions = conditions if self.label else []
         if self.needs is not None:
             hint = "" if self.needs in needs else f" (expected one of {', '.join(sorted(needs))})"
             conditions.append(f"--needs {self.needs!r}{hint}")
         if self.max_seconds is not None:
             conditions.append(f"--max-seconds {self.max_seconds:g}")
         return f"no case fits {' and '.join(conditions)}; `trainbugs list` shows all"
-
-    def _has_label(self, bug: Bug) -> bool:
-        if self.label is None or self.label == bug.labels.location:
-            return True
-        words = "\n".join(_texts(bug)).lower()
-        return self.label not in LOCATIONS and self.label.lower() in words
 
     def _fits(self, bug: Bug, case: Case) -> bool:
         if self.needs not in (None, *case.program.needs, *(() if case.program.needs else ("none",))):
@@ -75,18 +67,62 @@ class Filter:
         return taken is not None and taken <= self.max_seconds
 
 
+def has_label(bug: Bug, labels: Sequence[str]) -> bool:
+    """Whether one of the labels is the bug's location, or in its root cause or symptom; without labels any bug fits."""
+    words = "\n".join(_texts(bug)).lower()
+    return not labels or any(
+        label == bug.labels.location or (label not in LOCATIONS and label.lower() in words) for label in labels
+    )
+
+
+def labelled(catalog: Catalog, names: Iterable[str], labels: Sequence[str]) -> list[str]:
+    """Those of the names (BUG, BUG/CASE …) whose bug has one of the labels; raises UsageError for one that none has."""
+    if not labels:
+        return list(names)
+    bugs = {name: catalog.select([name])[0].bug for name in names}
+    for label in labels:
+        if not any(has_label(bug, [label]) for bug in bugs.values()):
+            raise UsageError(Filter((label,)).lack(list(bugs.values())))
+    return [name for name, bug in bugs.items() if has_label(bug, labels)]
+
+
+def to_run(catalog: Catalog, names: Sequence[str], options: "Options") -> tuple[list[Target], list[str]]:
+    """The targets that are named, or all that can run here, and a note for each that is left out.
+
+    Raises UsageError where nothing is left.
+    """
+    chosen, notes = labelled(catalog, names or catalog.active(), options.label), []
+    if not names and options.inject:
+        unable = [name for name in chosen if catalog.bug(name).fault is None]
+        chosen = [name for name in chosen if name not in unable]
+        notes = [f"{', '.join(unable)}: left out, no {FAULT} puts the fault back"] if unable else []
+    targets = catalog.select(chosen, elsewhere=options.elsewhere)
+    notes += [
+        f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to run it"
+        for target in catalog.select(chosen)
+        if target not in targets
+    ]
+    targets, of_gpu = without_gpu_cases(targets, names, options)
+    notes += of_gpu
+    if not targets:
+        raise UsageError(f"nothing is left to run: {'; '.join(notes)}")
+    lacking = [target for target in targets if not names and target.case.program.data and options.data is None]
+    notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
+    return [target for target in targets if target not in lacking], notes
+
+
 def without_gpu_cases(
     targets: Sequence[Target], names: Iterable[str], options: "Options"
 ) -> tuple[list[Target], list[str]]:
     """The targets that `options` let run, and a note for each that needs a GPU where there is none.
 
-    A case that one of `names` (BUG, BUG/CASE, a path) names itself stays: the user knows better.
+    A case that one of `names` (BUG, BUG/CASE, a path) names itself stays, and is refused when its runs are planned.
     """
     if _may_have_gpu(options):
         return list(targets), []
     named = {part for name in names for part in name.split("/")[1:]}
     out = [target for target in targets if "gpu" in target.case.program.tools and target.case.name not in named]
-    notes = [f"{target.case.id}: left out, it needs a GPU; name it to run it all the same" for target in out]
+    notes = [f"{target.case.id}: left out, it needs a GPU" for target in out]
     return [target for target in targets if target not in out], notes
 
 
@@ -97,6 +133,13 @@ def _may_have_gpu(options: "Options") -> bool:
 
     # Of the machines of a cluster nothing is known here.
     return options.executor != "local" or bool(options.gpus) or machine_has_accelerator()
+
+
+def _near_label(label: str, bugs: Iterable[Bug]) -> str:
+    if label in LOCATIONS or any(has_label(bug, [label]) for bug in bugs):
+        return ""
+    words = {word for bug in bugs for text in _texts(bug) for word in text.lower().split() if len(word) > 3}
+    return near(label, {*LOCATIONS, *words})
 
 
 def _texts(bug: Bug) -> tuple[str, str]:

@@ -1,14 +1,15 @@
 """The session: plans the runs of targets, has them executed, and judges their records."""
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING
 
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import FAULT, Target, Variant
+from runner.bugs.model import FAULT, Case, Target, Variant
 from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes
 from runner.errors import ResultsError, UsageError
+from runner.execution import downloads
 from runner.execution.estimate import Estimate, estimates
 from runner.execution.local import LocalPool
 from runner.execution.queue import Done, LocalQueue, RunQueue
@@ -100,6 +101,9 @@ class Session:
             self.progress.line(
                 "not isolated: no Landlock and no user namespaces here, programs may write wherever you may"
             )
+        advice = downloads.advice(runs) if self.options.executor == "local" else None
+        if advice:
+            self.progress.note(advice)
         return self.queue.do(runs)
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
@@ -119,6 +123,8 @@ class Session:
         }
         digest, known = data_digest(case, self.data), estimates(target.bug, case)
         runtimes = {name: self.runtime_of(case.program.variants[name]) for name in target.variants}
+        if "gpu" in case.program.tools:
+            _require_gpu(case, runtimes.values())
         return [
             Run(
                 case=case,
@@ -184,6 +190,15 @@ def record_targets(
     with connected(options) as cluster:
         records = Session(catalog, options, progress, cluster).records(targets)
     return [(target, [record for record in records if _id(record) == target.case.id]) for target in targets]
+
+
+def _require_gpu(case: Case, runtimes: Iterable[Runtime]) -> None:
+    """Raise UsageError where one of the runtimes is on a CPU."""
+    for runtime in runtimes:
+        if not runtime.broken and runtime.device == "cpu":
+            where = runtime.python_path if runtime.built is None else runtime.environment
+            sees = f"torch {runtime.torch} of {where} sees none" if runtime.torch else f"{where} has no torch"
+            raise UsageError(f"{case.id} needs a GPU; {sees}; see --device and --python")
 
 
 def _id(record: RunRecord) -> str:

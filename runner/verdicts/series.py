@@ -25,9 +25,10 @@ def values(series: Series, variant: str, records: Mapping[str, Sequence[Record]]
     if len(own) != len(other) and len(other) == 1 and (series.other.where is not None or series.other.reduce):
         other *= len(own)
     if len(own) != len(other):
-        sides = "`where` and that of `over`" if series.over else "`where` and `minus_where`"
+        key = "over" if series.over else "minus"
+        sides = "`where` and `minus_where`" if series.minus_where is not None else f"`where` and that of `{key}`"
         raise MeasureError(
-            f"metric {series.metric!r}: {counted(len(own), 'value')} {'over' if series.over else 'minus'} "
+            f"metric {series.metric!r}: {counted(len(own), 'value')} {key} "
             f"{counted(len(other), 'value')}: if config.json means other records, let {sides} pick as many, or one"
         )
     return [(ratio if series.over else difference)(a, b) for a, b in zip(own, other, strict=True)]

@@ -179,7 +179,8 @@ def check(expectation: Expectation, seed: int, records: Mapping[str, Sequence[Re
         holds = _holds(observed, expectation)
     except (MeasureError, KeyError) as error:
         return Check(expectation, seed, None, _undecided(error))
-    return Check(expectation, seed, holds, f"{expectation.reduce} {_text(observed)}, expected {_wanted(expectation)}")
+    said = f"{expectation.reduce} {_text(observed)}, expected {_wanted(expectation)}"
+    return Check(expectation, seed, holds, said + _lengths(observed, expectation))
 
 
 def check_across(expectation: Expectation, by_seed: Mapping[int, Mapping[str, Sequence[Record]]]) -> Check:
@@ -221,6 +222,14 @@ def _wanted(expectation: Expectation) -> str:
     return f"{value} ± " + (
         f"{expectation.tolerance:.4g} of it" if expectation.relative else f"{expectation.tolerance:g}"
     )
+
+
+def _lengths(observed: Value | Sequence[Value], expectation: Expectation) -> str:
+    """How many values there are and how many are expected, where these are not as many."""
+    if not (isinstance(observed, list) and isinstance(expectation.value, tuple)):
+        return ""
+    many, wanted = len(observed), len(expectation.value)
+    return "" if many == wanted else f": {counted(many, 'value')}, and `value` lists {wanted}"
 
 
 def _holds(observed: Value | Sequence[Value], expectation: Expectation) -> bool:

@@ -60,6 +60,26 @@ def test_compare_lays_both_over_each_other(toy):
     assert "(seed 0)" in figure.get_suptitle()
 
 
+def test_no_two_lines_of_a_panel_look_the_same():
+    panels = [
+        panel
+        for bug in Catalog(ROOT)
+        for case in bug.cases.values()
+        if not case.plot.heatmap
+        for panel in case.plot.panels
+    ]
+    assert max(len(panel.lines) for panel in panels) >= 3
+    for panel in panels:
+        looks = curves._looks(panel)
+        assert len({str(look["linestyle"]) for look in looks}) == len(panel.lines), panel
+        assert len({look["marker"] for look in looks}) == len(panel.lines), panel
+
+
+def test_fixed_is_wide_and_lies_below(toy):
+    buggy, fixed = curves.compare(toy.bug.cases["only"], toy.run(seeds=(0,)).records).axes[0].lines
+    assert fixed.get_linewidth() > buggy.get_linewidth() and fixed.get_zorder() < buggy.get_zorder()
+
+
 def test_what_cannot_be_drawn_is_said_and_stops_nothing(toy, tmp_path):
     of_any_length(toy)
     toy.write(

@@ -23,6 +23,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.model import UPSTREAM
 from runner.environments import builder, check, spec
 from runner.environments.runtime import Runtimes
+from runner.errors import UsageError
 from runner.progress.lines import on_stderr
 from runner.results.expected import version_records
 from runner.session.explain import explain
@@ -234,10 +235,9 @@ def test_60335387_digits_reproduces_and_repeats_exactly(tmp_path):
     assert [r.metrics for r in again.records] == [r.metrics for r in first.records]
 
 
-def test_mnist_that_is_not_there_is_invalid_and_says_where_to_put_it(tmp_path):
-    outcome = run(tmp_path, "SO-60335387/lr1e-4", seeds=(0,), data=tmp_path)[0]
-    assert outcome.verdict.outcome == "INVALID"
-    assert f"Its four idx files belong into {tmp_path}/MNIST/raw" in outcome.verdict.reason
+def test_mnist_that_is_not_there_is_said_before_any_run(tmp_path):
+    with pytest.raises(UsageError, match=r"--data DIR, where DIR/MNIST/raw holds train-images-idx3-ubyte, "):
+        run(tmp_path, "SO-60335387/lr1e-4", seeds=(0,), data=tmp_path)
 
 
 def test_scripts_run_by_hand(tmp_path):

@@ -1,10 +1,13 @@
 """The page about the Python interface: its blocks run, and give the outputs that it shows."""
 
+import re
 import sys
+from dataclasses import fields
 
 from support.pages import BLOCK, PAGE, blocks, filled, run
 
 import trainbugs
+from runner.session.options import Options
 from trainbugs import api
 
 TEXT = PAGE.read_text()
@@ -33,6 +36,14 @@ def test_every_block_is_run_and_every_function_shown():
     assert len(list(BLOCK.finditer(TEXT))) == TEXT.count("```python") >= 10
     assert TEXT.count("```text") == sum(block["output"] is not None for block in BLOCK.finditer(TEXT))
     assert [name for name in api.__all__ if f"`{name}(" not in TEXT] == []
+
+
+def test_options_with_other_names_than_on_the_command_line_are_listed():
+    listed = re.findall(r"^\| `(\w+)=\S+` \| (?:`(--\S+)(?: \S+)?`|none)", TEXT, re.M)
+    named = {field.name: field.metadata.get("flag", "") for field in fields(Options)}
+    other = {name: flag for name, flag in named.items() if flag != f"--{name.replace('_', '-')}"}
+    assert dict(listed) == other and len(other) > 4
+    assert [name for name in named if f"`{name}" not in TEXT] == []
 
 
 def test_an_output_that_is_not_what_came_out_is_replaced():

@@ -4,6 +4,8 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from msgspec import structs
+
 from runner.bugs.catalog import installed_root
 from runner.bugs.model import Bug
 from runner.bugs.statistics import count
@@ -13,7 +15,7 @@ from trainbugs import api
 from trainbugs.cli.documents import of_bug, of_numbers, print_json, print_rows
 from trainbugs.cli.terminal import show_table, show_text
 from trainbugs.cli.text import details, listing, markdown, statistics
-from trainbugs.cli.types import Commands, add, add_json
+from trainbugs.cli.types import Commands, add, add_json, add_options, options
 
 
 def add_commands(to: Commands) -> None:
@@ -32,7 +34,7 @@ def _add_reading(to: Commands) -> None:
     ]
     parser = add(to, "list", list_command, "show the bugs and their cases", examples)
     parser.add_argument("bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all")
-    parser.add_argument("--label", metavar="TEXT", help="of this location, or with this in root cause or symptom")
+    add_options(parser, "label")
     parser.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
     parser.add_argument("--max-seconds", type=float, metavar="S", help="all runs of the case took no longer, together")
     form = parser.add_mutually_exclusive_group()
@@ -41,9 +43,9 @@ def _add_reading(to: Commands) -> None:
     parser.add_argument("--stats", action="store_true", help="numbers of bugs by cause, effect, stage and realism")
     parser.add_argument("--out", type=Path, metavar="FILE", help="with --stats: draw them, to a .png, .pdf or .svg")
 
-    examples = ["info SO-60335387", "info SO-60335387 --json"]
+    examples = ["info SO-60335387", "info SO-60335387/digits", "info SO-60335387 --json"]
     parser = add(to, "info", info_command, "show what is known of a bug", examples)
-    parser.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
+    parser.add_argument("bug", metavar="BUG[/CASE]", help="ID of a bug, or a bug directory; with CASE that case only")
     add_json(parser)
 
 
@@ -78,7 +80,7 @@ def list_command(arguments: Namespace) -> int:
             bugs.append(catalog.bug(name))
         except CatalogError as error:
             broken.append(str(error))
-    chosen = Filter(arguments.label, arguments.needs, arguments.max_seconds)
+    chosen = Filter(options(arguments).label, arguments.needs, arguments.max_seconds)
     every, bugs = bugs, chosen.of(bugs)
     if chosen != Filter() and not bugs:
         raise UsageError("; ".join([chosen.lack(every), *broken]))
@@ -121,8 +123,9 @@ def _show_stats(bugs: list[Bug], as_json: bool, out: Path | None) -> None:
 
 
 def info_command(arguments: Namespace) -> int:
-    """Print all that is known about one bug."""
-    bug = api.load().bug(arguments.bug)
+    """Print all that is known about one bug, and about its cases or the one that is named."""
+    targets = api.load().select([arguments.bug])
+    bug = structs.replace(targets[0].bug, cases={target.case.name: target.case for target in targets})
     if arguments.json:
         print_json(of_bug(bug))
     else:

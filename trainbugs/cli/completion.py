@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from runner.bugs.catalog import NAME, Catalog
-from runner.errors import CatalogError, TrainbugsError
+from runner.errors import CatalogError, TrainbugsError, UsageError
 from trainbugs import api
 from trainbugs.cli.types import Commands, add
 from trainbugs.cli.watch import SANITIZER, SCRIPT
@@ -30,7 +30,10 @@ def add_commands(to: Commands) -> None:
 
 def completion_command(arguments: Namespace) -> int:
     """Print the script for a shell."""
-    import shtab
+    try:
+        import shtab
+    except ModuleNotFoundError as error:
+        raise UsageError("completion needs shtab, which is not installed; `pip install shtab`") from error
 
     from trainbugs.cli.main import parser
 

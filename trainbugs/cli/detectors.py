@@ -40,7 +40,7 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
     parser.add_argument(
         "--controls", choices=("all", "same", "none"), default="all",
-        help="clean programs: all, those in the same environments as the bugs, or none; default: all",
+        help="clean programs: all, the basic ones in the environments of the bugs, or none; default: all",
     )  # fmt: skip
     parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
@@ -61,21 +61,31 @@ def _add_evaluate(to: Commands) -> None:
         "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
     )
     seeds = "comma-separated; default: the first one of each case"
-    add_options(parser, "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
+    add_options(parser, "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
     _add_out(parser)
     add_quiet(parser)
 
 
 def _add_scores(to: Commands) -> None:
-    examples = ["scores", "scores --from results --format pdf"]
+    examples = [
+        "scores",
+        "scores --from results --format pdf",
+        "scores my-detector api-sequence --from both --common",
+    ]
     parser = add(to, "scores", scores_command, "score detectors from their records", examples)
     parser.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
     parser.add_argument(
-        "--from", dest="source", choices=("expected", "results"), default="expected", help="whose records"
+        "--from",
+        dest="source",
+        choices=("expected", "results", "both"),
+        default="expected",
+        help="whose records: the committed ones, yours, or both: yours, and the committed ones of other detectors",
     )
+    parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="only these, and all controls")
+    parser.add_argument("--common", action="store_true", help="only programs that all of the detectors were shown")
     parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="of figures; default: png")
-    add_options(parser, "results")
+    add_options(parser, "label", "results")
     _add_out(parser)
 
 
@@ -115,14 +125,14 @@ def evaluate_command(arguments: Namespace) -> int:
     expected = catalog.root / "detectors" / "expected"
     if arguments.update_expected:
         refuse_installed("--update-expected", [expected])
-        refuse_part(plan, how.seeds)
+        refuse_part(plan, how)
     session = Session(catalog, how, on_stderr(arguments.quiet))
     result = campaign.run(plan, session)
     if not result.checks:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
     _show(Evaluated(result.checks, result.overheads, rules), arguments, arguments.out)
-    print(f"records: {session.store.root / 'detectors'}", file=beside(arguments))
+    print(f"records: {session.store.root.resolve() / 'detectors'}", file=beside(arguments))
     if arguments.update_expected:
         _show(promote_checks(plan, result, expected).read(), arguments, expected, second=True)
     for subject in result.broken:
@@ -149,22 +159,19 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
 
 
 def scores_command(arguments: Namespace) -> int:
-    """Score detectors from committed records, or from those in a results folder; status 2 where some cannot be read."""
-    from evaluation.store import Evaluations, ExpectedEvaluations
+    """Score detectors from their records; status 2 where some cannot be read."""
+    from trainbugs.sources import Part, evaluated
 
-    if arguments.source == "expected":
-        folder = api.load().root / "detectors" / "expected"
-        evaluated = ExpectedEvaluations(folder).read(arguments.detectors)
-    else:
-        folder = options(arguments).results / "detectors"
-        evaluated = Evaluations(folder).read(arguments.detectors)
-    arguments.status = 2 if evaluated.problems else 0
-    print(unreadable(evaluated.problems), end="", file=sys.stderr)
-    if evaluated.older:
-        print(f"{evaluated.older} records of older code of a detector are left out", file=sys.stderr)
-    if not evaluated.checks:
-        raise UsageError(f"{folder} holds no checks of {', '.join(arguments.detectors) or 'detectors'}; see evaluate")
-    _show(evaluated, arguments, arguments.out, arguments.format)
+    how = options(arguments)
+    part = Part(arguments.detectors, arguments.source, how.results, arguments.bugs, how.label, arguments.common)
+    read = evaluated(api.load(), part)
+    arguments.status = 2 if read.problems else 0
+    print(unreadable(read.problems), end="", file=sys.stderr)
+    if read.older:
+        print(f"{read.older} records of older code of a detector are left out", file=sys.stderr)
+    if read.replaced:
+        print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
+    _show(read, arguments, arguments.out, arguments.format)
     return int(arguments.status)
 
 
@@ -183,5 +190,4 @@ def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "
         print()
     elif not second:
         print_json(of_scores(scored))
-    for path in paths:
-        print(path, file=beside(arguments))
+    print(f"written to {out}: {', '.join(path.name for path in paths)}", file=beside(arguments))

@@ -66,7 +66,7 @@ def of_expected(bugs: "Sequence[Bug]") -> "list[CaseRuns]":
 
 
 def draw(runs: "Sequence[CaseRuns]", out: Path | None, kind: str, to: TextIO | None = None) -> None:
-    """Draw figures and print their names, on standard output by default.
+    """Draw figures and print where they are, on standard output by default.
 
     One that cannot be drawn is reported, but is no error: the records exist.
     """
@@ -75,8 +75,12 @@ def draw(runs: "Sequence[CaseRuns]", out: Path | None, kind: str, to: TextIO | N
     drawn = figures.draw(runs, out, kind)
     for problem in drawn.problems:
         print(f"trainbugs: {problem}", file=sys.stderr)
+    by_folder: dict[Path, list[Path]] = {}
     for path in drawn.paths:
-        print(f"figure: {path}", file=to)
+        by_folder.setdefault(path.parent, []).append(path)
+    for folder, paths in by_folder.items():
+        text = f"figures: {len(paths)} files in {folder}" if len(paths) > 1 else f"figure: {paths[0]}"
+        print(text, file=to)
 
 
 def _of_verdicts(bugs: "Sequence[Bug]", store: "Store") -> "tuple[list[CaseRuns], list[str]]":

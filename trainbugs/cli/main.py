@@ -136,9 +136,12 @@ def _about_file(error: OSError) -> str:
 def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
-        for name, value in vars(parser(*words[:1]).parse_args(words)).items():
-            setattr(arguments, name, value)
+        typed, unknown = parser(*words[:1]).parse_known_args(words)
     except SystemExit as done:  # --help, --version
         arguments.status = 0 if done.code is None else int(done.code)
         return int(arguments.status)
+    if unknown:  # `parse_args` would point at the help of all commands
+        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}; `{typed.prog} --help` shows examples")
+    for name, value in vars(typed).items():
+        setattr(arguments, name, value)
     return int(arguments.call(arguments))

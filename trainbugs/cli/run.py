@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.bugs.model import FAULT
 from runner.errors import ResultsError, UsageError
 from trainbugs import api
 from trainbugs.cli.documents import beside, of_outcome, of_record, print_json
@@ -28,11 +27,12 @@ EXAMPLES = [
     "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
     "run PyTorch-115607 --inject --environment torch-2.13.0",
     "run --all -j 2",
+    "run --label compiler",
     "run my/own/bug --record-only            # needs no expectations",
 ]
 OPTIONS = (
-    "seeds", "device", "python", "environment", "data", "timeout_s", "network", "max_memory_gb", "force", "repeat",
-    "jobs", "gpus", "per_gpu", "executor", "inject", "results",
+    "label", "seeds", "device", "python", "environment", "data", "timeout_s", "network", "max_memory_gb", "force",
+    "repeat", "jobs", "gpus", "per_gpu", "executor", "inject", "results",
 )  # fmt: skip
 
 
@@ -42,7 +42,9 @@ def add_commands(to: Commands) -> None:
     parser.set_defaults(status=2)
     parser.add_argument("targets", nargs="*", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
     parser.add_argument(
-        "--all", action="store_true", help="run the whole catalogue, less what is retired or lacks data"
+        "--all",
+        action="store_true",
+        help="run the whole catalogue, or all with a --label, less what is retired or lacks data",
     )
     add_options(parser, *OPTIONS)
     parser.add_argument(
@@ -86,7 +88,7 @@ def run_command(arguments: Namespace) -> int:
     outcomes = run_targets(catalog, targets, how, progress)
     arguments.status = exit_status(outcomes)
     _show(outcomes, how, arguments.json)
-    print(f"\nrecords, logs and verdicts: {how.results.absolute()}", file=to)
+    print(f"\nrecords, logs and verdicts: {how.results.resolve()}", file=to)
     if arguments.update_expected:
         print(f"expected records: {len(promote_runs(outcomes))} written", file=to)
         draw(of_expected(list({target.bug.id: target.bug for target in targets}.values())), None, "png", to)
@@ -101,11 +103,11 @@ def _record(done: "Sequence[tuple[Target, Sequence[RunRecord]]]", arguments: Nam
     records = [record for _, of_target in done for record in of_target]
     arguments.status = 0 if all(record.ok for record in records) else 2
     if arguments.json:
-        store = Store(how.results.absolute())
+        store = Store(how.results.resolve())
         print_json([of_record(record, store) for record in records])
     else:
         show_table(record_rows(records))
-    print(f"\nrecords and logs: {how.results.absolute()}", file=beside(arguments))
+    print(f"\nrecords and logs: {how.results.resolve()}", file=beside(arguments))
     _draw(done, arguments)
     return int(arguments.status)
 
@@ -127,7 +129,7 @@ def _show(outcomes: "Sequence[Outcome]", how: "Options", as_json: bool) -> None:
     from trainbugs.cli.text import verdict_rows
 
     if as_json:
-        store = Store(how.results.absolute())
+        store = Store(how.results.resolve())
         print_json([of_outcome(outcome, store) for outcome in outcomes])
     else:
         show_verdicts(verdict_rows(outcomes), column=1)
@@ -135,31 +137,12 @@ def _show(outcomes: "Sequence[Outcome]", how: "Options", as_json: bool) -> None:
 
 def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple[list[Target], list[str]]":
     """The targets to run, and a note for each one that is left out."""
-    from runner.session.selection import without_gpu_cases
+    from runner.bugs.catalog import with_upstream
+    from runner.session.selection import to_run
 
-    if arguments.all == bool(arguments.targets):
-        raise UsageError("name the bugs to run, or all of them by --all; `trainbugs list` shows them")
-    names, notes = arguments.targets or catalog.active(), []
-    if arguments.all and how.inject:
-        unable = [name for name in names if catalog.bug(name).fault is None]
-        names = [name for name in names if name not in unable]
-        notes = [f"{', '.join(unable)}: left out, no {FAULT} puts the fault back"] if unable else []
-    targets = catalog.select(names, elsewhere=how.elsewhere)
-    notes += [
-        f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to run it"
-        for target in catalog.select(names)
-        if target not in targets
-    ]
-    targets, of_gpu = without_gpu_cases(targets, arguments.targets, how)
-    notes += of_gpu
+    if (arguments.all and arguments.targets) or not (arguments.all or arguments.targets or how.label):
+        raise UsageError("name the bugs to run, or all of them by --all, or --label; `trainbugs list` shows them")
     if arguments.upstream and how.elsewhere:
         raise UsageError("--upstream names a release itself: leave it out, or --environment and --inject")
-    if not targets:
-        raise UsageError(f"nothing is left to run: {'; '.join(notes)}")
-    if arguments.upstream:
-        from runner.bugs.catalog import with_upstream
-
-        targets = [with_upstream(target) for target in targets]
-    lacking = [target for target in targets if arguments.all and target.case.program.data and how.data is None]
-    notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
-    return [target for target in targets if target not in lacking], notes
+    targets, notes = to_run(catalog, arguments.targets, how)
+    return [with_upstream(target) for target in targets] if arguments.upstream else targets, notes

@@ -12,8 +12,10 @@ from runner.progress.lines import terminal_width
 
 Rows = Sequence[Sequence[str]]
 
-# The end of a cell that is cut, and the column that stands for those for which there is no room.
+# The end of a cell that is cut, and the column that stands for those for which there is no room; its heading says how
+# many these are.
 MARK = "…"
+LEFT_OUT = re.compile(rf"{MARK} \+(\d+)$")
 GAP = 2
 # A column that is cut to less than this says too little; columns are left out instead, the last one first.
 LEAST = 24
@@ -31,6 +33,8 @@ COLOURS = {
 GOOD = ("REPRODUCED", "affected", "not affected")
 # One or two words before the text of a line, with spaces behind them.
 LABEL = re.compile(r"[a-z]+( [a-z]+)? {2,}")
+# In a sentence.
+COMMAND = re.compile(r"`trainbugs [^`]*`")
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Terminal:
 
 def show_table(rows: Rows) -> None:
     """Print a table; the first row is the heading."""
-    print("\n".join(table(rows, Terminal.of(sys.stdout).width)))
+    print("\n".join(_with_foot(table(rows, Terminal.of(sys.stdout).width))))
 
 
 def show_noted(rows: Rows, texts: Sequence[str], stream: TextIO) -> None:
@@ -69,7 +73,7 @@ def show_verdicts(rows: Rows, column: int) -> None:
     """
     terminal = Terminal.of(sys.stdout)
     lines = table(rows, terminal.width, column if terminal.colours else None)
-    print("\n".join(lines))
+    print("\n".join(_with_foot(lines)))
     bad = [(row, line) for row, line in zip(rows[1:], lines[1:], strict=True) if _word(row[column]) not in GOOD]
     reasons = [f"{' '.join(row[:column])}: {row[-1]}" for row, line in bad if row[-1] not in line]
     for text in ["", *reasons] if reasons else []:
@@ -88,8 +92,8 @@ def table(rows: Rows, width: int | None = None, coloured: int | None = None) -> 
     """Rows as lines with aligned columns, of at most `width` characters; the first row is the heading.
 
     The first column holds the names that one types again and stays whole if possible. The others are cut to one width
-    that is as large as possible. Where that is less than LEAST, the last ones are left out. The words in the column
-    `coloured` get their colours.
+    that is as large as possible, between words. Where that is less than LEAST, the last ones are left out. The words in
+    the column `coloured` get their colours.
     """
     columns: list[Sequence[str]] = list(zip(*rows, strict=True))
     widths, shown = [max(map(len, column)) for column in columns], rows
@@ -108,28 +112,49 @@ def table(rows: Rows, width: int | None = None, coloured: int | None = None) -> 
 def _fitted(
     columns: Sequence[Sequence[str]], widths: Sequence[int], width: int
 ) -> tuple[list[Sequence[str]], list[int]]:
-    """The columns as they are shown, and their widths; MARK stands for those that are left out."""
+    """The columns as they are shown, and their widths; one more stands for those that are left out."""
     fitting = _fitting(widths, width)
     cut: list[Sequence[str]] = [_cut(column, most) for column, most in zip(columns, fitting, strict=False)]
     if len(cut) == len(columns):
         return cut, fitting
-    return [*cut, [MARK] * len(columns[0])], [*fitting, len(MARK)]
+    heading = _heading(len(columns) - len(cut))
+    return [*cut, [heading, *[MARK] * (len(columns[0]) - 1)]], [*fitting, len(heading)]
 
 
 def _fitting(widths: Sequence[int], width: int) -> list[int]:
     """The widths of the columns that fit, from the first one on."""
     for count in range(len(widths), 1, -1):
         others = widths[1:count]
-        mark = GAP + len(MARK) if count < len(widths) else 0
+        mark = GAP + len(_heading(len(widths) - count)) if count < len(widths) else 0
         room = width - widths[0] - GAP * len(others) - mark
         fitting = [most for most in range(LEAST, width) if sum(min(most, each) for each in others) <= room]
         if fitting:
             return [widths[0], *(min(fitting[-1], each) for each in others)]
-    return [max(1, min(widths[0], width - GAP - len(MARK)))]
+    return [max(1, min(widths[0], width - GAP - len(_heading(len(widths) - 1))))]
+
+
+def _heading(missing: int) -> str:
+    return f"{MARK} +{missing}"
+
+
+def _with_foot(lines: Sequence[str]) -> list[str]:
+    """The lines of a table, and one that says what to do where columns are left out."""
+    left_out = LEFT_OUT.search(lines[0])
+    if left_out is None:
+        return list(lines)
+    said = "1 column does" if left_out[1] == "1" else f"{left_out[1]} columns do"
+    return [*lines, f"{said} not fit: pipe into cat, or --json"]
 
 
 def _cut(column: Sequence[str], most: int) -> list[str]:
-    return [cell if len(cell) <= most else cell[: most - len(MARK)] + MARK for cell in column]
+    return [cell if len(cell) <= most else _shortened(cell, most) for cell in column]
+
+
+def _shortened(cell: str, most: int) -> str:
+    """The first words of a cell, or of a long word its first letters."""
+    kept = cell[: most - len(MARK)]
+    words = cell[: most - len(MARK) + 1].rpartition(" ")[0]
+    return (words if len(words) > most // 2 else kept).rstrip() + MARK
 
 
 def _word(cell: str) -> str:
@@ -147,5 +172,7 @@ def _in_colour(line: str, start: int, word: str) -> str:
 def _wrapped(line: str, hanging: int, width: int | None) -> str:
     if width is None or len(line) <= width:
         return line
-    # A path that is broken could not be copied.
-    return textwrap.fill(line, width, subsequent_indent=" " * hanging, break_long_words=False, break_on_hyphens=False)
+    # A path or a command that is broken could not be copied.
+    whole = re.sub(COMMAND, lambda match: match[0].replace(" ", "\0"), line)
+    lines = textwrap.fill(whole, width, subsequent_indent=" " * hanging, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\0", " ")

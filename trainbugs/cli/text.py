@@ -27,7 +27,9 @@ def listing(bugs: Sequence[Bug]) -> list[list[str]]:
     rows = [["CASE", "SECONDS", "TITLE", "LOCATION", "ENVIRONMENT", "NEEDS"]]
     for bug in bugs:
         for case in bug.cases.values():
-            needs, title = ", ".join(case.program.needs) or "-", ("(retired) " if bug.retired else "") + case.title
+            needs = ", ".join(case.program.needs) or "-"
+            title = case.title[:1].upper() + case.title[1:]
+            title = f"(retired) {title}" if bug.retired else title
             rows.append([case.id, _seconds(bug, case), title, bug.labels.location, bug.environment, needs])
     return rows
 

@@ -42,7 +42,7 @@ def add(to: Commands, name: str, call: Call, text: str, examples: Sequence[str])
         epilog="examples:\n" + "\n".join(f"  trainbugs {example}" for example in examples),
         formatter_class=Formatter,
     )
-    parser.set_defaults(call=call)
+    parser.set_defaults(call=call, prog=parser.prog)
     return parser
 
 
@@ -73,7 +73,10 @@ def options(arguments: argparse.Namespace) -> Options:
 
 
 def _typed(arguments: argparse.Namespace, field: "Field[Any]") -> list[Any]:
-    return [getattr(arguments, field.name)] if hasattr(arguments, field.name) else []
+    if not hasattr(arguments, field.name):
+        return []
+    value = getattr(arguments, field.name)
+    return [tuple(value) if isinstance(value, list) else value]
 
 
 def _add_option(parser: Parser, field: "Field[Any]", text: str) -> None:
@@ -82,6 +85,8 @@ def _add_option(parser: Parser, field: "Field[Any]", text: str) -> None:
     value: dict[str, Any] = {"type": PARSERS.get(field.name, PARSERS.get(kind)), "metavar": field.metadata["metavar"]}
     if kind is bool:
         value = {"action": "store_false" if field.default else "store_true"}
+    if kind == tuple[str, ...]:
+        value["action"] = "append"
     # An option that is not typed is left out of the namespace, so that the default is that of `Options`.
     parser.add_argument(*flags, dest=field.name, help=text, default=argparse.SUPPRESS, **value)
 
@@ -130,4 +135,5 @@ PARSERS: dict[Any, Callable[[str], Any]] = {
     str: str,
     Path: Path,
     tuple[int, ...]: numbers,
+    tuple[str, ...]: str,
 }

@@ -1,5 +1,7 @@
 """What every invariant is made of."""
 
+import torch
+
 
 class Invariant:
     """One statement about all correct programs; its methods are moments of the kit's launcher.
@@ -34,3 +36,12 @@ def named(program, parameter):
             if each is parameter:
                 return name
     return None
+
+
+def total(tensor):
+    """A number that changes when the tensor does, by whatever means (its version does not, by `.data`)."""
+    if tensor.is_meta or tensor.layout != torch.strided:
+        return None
+    with torch.no_grad():
+        values = tensor.detach()
+        return (torch.view_as_real(values) if values.is_complex() else values).double().sum().item()

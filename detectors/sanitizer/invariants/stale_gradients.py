@@ -8,7 +8,7 @@ from invariants.base import Invariant, named, parameters
 
 
 class StaleGradients(Invariant):
-    """Between two steps of an optimizer, each gradient that the next backward pass adds to was cleared.
+    """Between two steps of an optimizer, each gradient that a backward pass adds to was cleared before the next step.
 
     Why: a step uses a gradient up. What is still there is added to the next one, so that the update is by the sum of
     all gradients so far, which no published method wants: momentum has a decay, accumulation comes before the step.
@@ -23,35 +23,50 @@ class StaleGradients(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.left = weakref.WeakKeyDictionary()
+        self.left, self.added = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+
+    def before_step(self, optimizer):
+        """Sums that are cleared before the step do no harm, as those of a discriminator in the generator's turn."""
+        added, where = self.added.pop(optimizer, ((), None))
+        added = [one() for one, sample in added if _is_left(one(), sample)]
+        if added and self.program.steps(optimizer):
+            self._say(optimizer, added, where)
 
     def after_step(self, optimizer):
-        self.left[optimizer] = [
-            (weakref.ref(each), _sample(each.grad))
-            for each in parameters(optimizer)
-            if each.grad is not None and not each.grad.is_sparse
-        ]
+        self.left[optimizer] = _samples(parameters(optimizer))
 
     def before_backward(self, tensors):
         for optimizer, left in list(self.left.items()):
             self.left[optimizer] = [(one, sample) for one, sample in left if _is_left(one(), sample)]
+        for optimizer, (added, where) in list(self.added.items()):
+            self.added[optimizer] = [(one, sample) for one, sample in added if _is_left(one(), sample)], where
 
     def after_backward(self, tensors):
+        for optimizer, (added, where) in list(self.added.items()):
+            self.added[optimizer] = _samples(one() for one, _ in added), where
         for optimizer, left in list(self.left.items()):
-            added = [one() for one, sample in left if one() is not None and not _is_left(one(), sample)]
-            if added and self.program.steps(optimizer):
-                self._say(optimizer, added)
+            added = _samples(one() for one, sample in left if not _is_left(one(), sample))
             if added:
+                self.added[optimizer] = added, self.program.here()
                 del self.left[optimizer]
 
-    def _say(self, optimizer, added):
+    def _say(self, optimizer, added, where):
         self.report(
             f"a backward pass adds to the gradients of the step before in {len(added)} of "
             f"{len(parameters(optimizer))} parameters: they were not cleared",
             api="torch.optim.Optimizer.zero_grad",
             parameter=named(self.program, added[0]),
             iteration=self.program.iteration_of(optimizer),
+            where=where,
         )
+
+
+def _samples(of):
+    return [
+        (weakref.ref(each), _sample(each.grad))
+        for each in of
+        if each is not None and each.grad is not None and not each.grad.is_sparse
+    ]
 
 
 def _sample(gradient):

@@ -54,7 +54,7 @@ def test_a_directory_anywhere_is_a_detector(tmp_path):
         ),
         ({"alarm_rules": {}}, "alarm_rules: is {}, expected `object` of length >= 1"),
         ({"timeout_s": 0}, "timeout_s: is 0, expected `float` > 0"),
-        ({"surprise": 1}, r"there is no key 'surprise' \(did you mean source\?\)"),
+        ({"sauce": 1}, r"there is no key 'sauce' \(did you mean source\?\)"),
         ({"title": None}, "the key 'title' is missing"),
     ],
 )
@@ -203,3 +203,8 @@ def test_malformed_controls_are_refused(tmp_path, change, words):
 
 def test_a_catalogue_without_controls_has_none(tmp_path):
     assert controls.load(tmp_path).targets() == []
+
+
+def test_unknown_name_gets_the_one_that_may_be_meant():
+    with pytest.raises(UsageError, match=r"no detector 'api-sequenc' \(did you mean api-sequence\?\); expected one of"):
+        detectors.load(ROOT, "api-sequenc")

@@ -250,3 +250,9 @@ def test_a_program_without_an_optimizer_is_unsupported(python, tmp_path):
     subprocess.run([python, KIT / "monitor_adapter.py", *argv], cwd=tmp_path, check=True)
     answer = json.loads((tmp_path / "answer.json").read_text())
     assert answer == {"status": "unsupported", "reason": "no optimizer was seen: nothing is said of a training"}
+
+
+@pytest.mark.real
+def test_the_hooks_do_without_what_later_releases_have_taken_from_the_core_of_dynamo(torch_python):
+    program = "import torch._dynamo; del torch._C._dynamo.eval_frame.skip_code; import launcher_hooks"
+    subprocess.run([torch_python, "-c", program], cwd=KIT, check=True)

@@ -447,7 +447,8 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     status, out, err = cli("evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q")
     scored = json.loads(out, parse_constant=pytest.fail)
     assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
-    assert err.splitlines()[0].startswith("scores/") and err.splitlines()[-1].startswith("records: ")
+    files = "scores.json, scores.csv, outcomes.csv, matrix.png"
+    assert err.splitlines()[0] == f"written to scores: {files}" and err.splitlines()[-1].startswith("records: ")
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
     spoilt = Path("results/detectors/always/none/Toy-1/only/fixed-0.json")
     text = spoilt.read_text()
@@ -473,12 +474,15 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     [
         (["evaluate"], "--detector"),
         (["evaluate", "--detector", "nothing"], "there is no detector 'nothing'"),
+        (["evaluate", "--detector", "alway"], "there is no detector 'alway'; expected one of (none)"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-2"], "there is no bug 'Toy-2'"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-1/only/buggy"], "scored on both variants"),
         (["evaluate", "--detector", "always", "--repeats", "0"], "expected a number of at least 1"),
         (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
         (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
-        (["scores"], "holds no checks"),
+        (["scores"], "no checks of any detector"),
+        (["evaluate", "--detector", "always", "--label", "compiler"], "no case fits --label 'compiler'"),
+        (["evaluate", "--detector", "always", "--label", "user code", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--controls", "none", "--update-expected"], "for whole evaluations"),
         (["evaluate", "--detector", "always", "--seeds", "0", "--update-expected"], "for whole evaluations"),

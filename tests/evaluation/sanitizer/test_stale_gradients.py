@@ -33,6 +33,8 @@ RIGHT = {
     "momentum in the gradient": train("[p.grad.mul_(0.5) for p in model.parameters() if p.grad is not None]"),
     "accumulation": train("if iteration % 2 == 0: optimizer.zero_grad()", "if iteration % 2: optimizer.step()"),
     "two steps by the same gradients": train("optimizer.zero_grad()", "optimizer.step(); optimizer.step()"),
+    "another's turn": train("optimizer.zero_grad()", "optimizer.step(); F.cross_entropy(model(points), "
+                            "1 - labels).backward()"),
     "closure": train("optimizer.zero_grad()", """
     def closure():
         optimizer.zero_grad()

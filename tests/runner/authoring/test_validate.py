@@ -117,7 +117,10 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
         (lambda t: (t.directory / "README.md").unlink(), "there is no README.md"),
         (lambda t: edit(t.directory / "README.md", "https://example.org/toy", "x"), "does not link to the source"),
         (lambda t: edit(t.directory / "README.md", "## Impact", ""), "no section '## Impact'"),
-        (lambda t: edit(t.directory / "README.md", "+    record", "+    the_record"), "lacks the real difference"),
+        (
+            lambda t: edit(t.directory / "README.md", "+    record", "+    the_record"),
+            ", the whole unified diff and nothing",
+        ),
         (lambda t: edit(t.directory / "fixed.py", "2 * epoch", "3 * epoch"), "lacks the real difference"),
         (lambda t: shutil.copy(t.directory / "buggy.py", t.directory / "fixed.py"), "same script in the same env"),
         (lambda t: t.configure(volatile=["accuracy"]), "judges accuracy, which is volatile"),
@@ -218,6 +221,15 @@ def test_all_problems_are_listed_at_once(whole):
 def test_expected_records_of_another_seed_are_no_substitute(whole):
     whole.configure(seeds=[0, 5])
     assert "has 2 of 4 runs" in problems(whole.directory, whole.root)[0]
+
+
+def test_expected_records_that_are_too_many_are_named(whole):
+    whole.configure(seeds=[0])
+    (problem,) = problems(whole.directory, whole.root)
+    assert problem == (
+        "expected/only: buggy-seed1.json, fixed-seed1.json are of no seeds of the case, which has 0; "
+        "`trainbugs run Toy-1 --force --update-expected` removes what is too much"
+    )
 
 
 def test_a_directory_outside_the_catalogue(whole, tmp_path):

@@ -1,6 +1,7 @@
 """config.json becomes frozen objects, or one line that names the file, the key, the value and what was expected."""
 
 import json
+import re
 import shlex
 import shutil
 
@@ -251,3 +252,10 @@ def test_a_malformed_bug_does_not_block_another(toy):
     (other / "config.json").write_text("{")
     assert toy.catalog.ids() == ("Broken-1", "Toy-1")
     assert toy.catalog.bug("Toy-1").title == "A toy"
+
+
+@pytest.mark.parametrize("name", ["./nowhere", "../nowhere", "/no/where", "./no/where"])
+def test_a_path_that_leads_nowhere_is_no_name_of_a_bug(toy, name):
+    for find in (toy.catalog.bug, lambda name: toy.catalog.select([name])):
+        with pytest.raises(UsageError, match=f"^{re.escape(name)}: no such folder"):
+            find(name)

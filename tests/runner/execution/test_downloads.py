@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from support.toy import SCRIPT, toy_config
+from support.toy import OWN_PYTHON, SCRIPT, toy_config
 
 NAME, TEXT = "SET/raw/train", "images"
 SHA256 = hashlib.sha256(TEXT.encode()).hexdigest()
@@ -70,3 +70,34 @@ def test_without_a_hash_every_run_downloads(toy, cache):
 def test_what_is_no_file_of_the_run_is_not_kept(toy, cache, what):
     downloading(toy, DOWNLOAD.replace(f"path.write_text({TEXT!r})", what))
     assert run(toy).ok and not cache.exists()
+
+
+def test_a_folder_without_the_data_is_refused_before_any_run(toy, cli, tmp_path):
+    downloading(toy)
+    status, out, err = cli("run", "Toy-1", *OWN_PYTHON, "--data", tmp_path)
+    assert (status, out) == (2, "") and not list(toy.results.rglob("*.json"))
+    assert err == (
+        "trainbugs: Toy-1/only needs data: name --data DIR, where DIR/SET/raw holds train; "
+        f"{tmp_path}/SET/raw/train is not there\n"
+    )
+
+
+def test_it_is_said_once_and_first_that_data_is_downloaded(toy, cli):
+    downloading(toy)
+    said = "Toy-1/only: the data is downloaded; without a network name --data DIR, where DIR/SET/raw holds train\n"
+    err = cli("run", "Toy-1/only/buggy", *OWN_PYTHON)[2]
+    assert err.count("--data DIR") == 1 and said in err
+    assert err.index("--data DIR") < err.index("Toy-1/only/buggy seed")
+    assert "--data" not in cli("run", "Toy-1/only/buggy", *OWN_PYTHON, "--force")[2], "it is in the cache"
+
+
+def test_a_run_that_could_not_download_says_what_to_name(toy):
+    downloading(toy, "raise OSError('no network')\n")
+    reason = run(toy).reason
+    assert reason.startswith("its data was not downloaded: name --data DIR, where DIR/SET/raw holds train; exit status")
+    assert reason.endswith("OSError: no network")
+
+
+def test_one_that_failed_otherwise_says_nothing_of_it(toy):
+    downloading(toy, DOWNLOAD + "raise ValueError('why')\n")
+    assert run(toy).reason == "exit status 1: ValueError: why"

@@ -90,12 +90,26 @@ def test_an_edited_record_is_named_wherever_it_is_read(cli, toy, tmp_path):
         assert status == 2 and "its metrics are not those of the run" in err
 
 
-def test_expected_records_from_before_the_digest_are_as_good(toy, toy_environment):
+def test_expected_records_from_before_the_digest_still_serve(toy, toy_environment):
     promote_runs([as_pinned(toy.run())])
     for path in (toy.directory / "expected").rglob("*-seed*.json"):
         assert json.loads(path.read_text())["metrics_digest"]
         drop_digest(path)
-    assert problems(toy.directory, toy.root) == [] and toy.run(force=True).drift == 0
+    assert toy.run(force=True).drift == 0
+
+
+@pytest.mark.parametrize("folder", ["only", "versions/toy/only"])
+def test_validate_names_expected_records_without_a_digest(toy, toy_environment, folder):
+    promote_runs([as_pinned(toy.run())])
+    made = toy.directory / "expected" / folder
+    if not made.exists():
+        shutil.copytree(toy.directory / "expected" / "only", made)
+    for path in sorted(made.glob("*-seed*.json"))[:2]:
+        drop_digest(path)
+    (problem,) = problems(toy.directory, toy.root)
+    verb = "versions" if "versions" in folder else "run"
+    assert problem.startswith(f"expected/{folder.partition('/')[0]}/buggy-seed0.json and 1 more: no metrics_digest")
+    assert f"`trainbugs {verb} Toy-1 --force --update-expected` makes one" in problem
 
 
 def test_an_edited_expected_record_is_no_record(toy, toy_environment):

@@ -372,5 +372,8 @@ def test_figures_of_the_other_cases_are_drawn(cli, toy, text):
     else:
         verdict.write_text(text)
     status, out, err = cli("figures", "--from", "results", "--format", "svg")
-    assert status == 2 and "figure: figures/Toy-1/compare_other.svg" in out and "compare_only" not in out
+    assert status == 2 and "figures: 3 files in figures/Toy-1\n" in out
+    assert {path.name for path in Path("figures/Toy-1").iterdir()} == {
+        f"{kind}_other.svg" for kind in ("origin", "fix", "compare")
+    }
     assert len(err.splitlines()) == 1 and "results/Toy-1/only/" in err and "not a " in err

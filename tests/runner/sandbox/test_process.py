@@ -131,6 +131,14 @@ def test_the_error_of_a_program_is_the_exception_of_its_last_traceback():
     assert error_line("Traceback (most recent call last):\n  File x\n") == "File x"
 
 
+def test_the_error_of_a_program_that_was_started_is_told_by_its_own_traceback():
+    own = "Traceback (most recent call last):\n  File x\nValueError: no\n"
+    starter = "Traceback (most recent call last):\n  File y\nsubprocess.CalledProcessError: Command '…' returned 1.\n"
+    assert error_line(f"{own}{starter}") == error_line(f"{own}{starter}{starter}") == "ValueError: no"
+    assert error_line(f"{starter}{own}") == "ValueError: no"
+    assert error_line(f"killed\n{starter}").startswith("subprocess.CalledProcessError: ")
+
+
 TRACE = """Traceback (most recent call last):
   File x
     z

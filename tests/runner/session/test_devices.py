@@ -1,5 +1,8 @@
 """Expected records by kind of device. No GPU is needed: the records are those of a CPU that say `cuda`."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from support.copies import replace
 from support.records import as_pinned
@@ -88,7 +91,7 @@ def test_a_case_that_needs_a_gpu_is_left_out_where_there_is_none(beside, monkeyp
     monkeypatch.setattr("runner.environments.interpreter.machine_has_accelerator", lambda: False)
     kept, notes = without_gpu_cases(beside.catalog.select(names), names, Options(**options))
     assert [target.case.name for target in kept] == left
-    assert notes == (["Toy-1/graphs: left out, it needs a GPU; name it to run it all the same"] * (len(left) == 1))
+    assert notes == (["Toy-1/graphs: left out, it needs a GPU"] * (len(left) == 1))
 
 
 def test_it_runs_by_its_bug_where_there_is_one(beside, monkeypatch):
@@ -99,7 +102,13 @@ def test_it_runs_by_its_bug_where_there_is_one(beside, monkeypatch):
 def test_the_commands_leave_it_out_and_say_so(beside, cli):
     status, out, err = cli("run", "Toy-1", "--device", "cpu", *OWN_PYTHON)
     assert status == 0 and "Toy-1/only" in out and "Toy-1/graphs" not in out and "it needs a GPU" in err
-    assert "Toy-1/graphs" in cli("run", "Toy-1/graphs", "--device", "cpu", *OWN_PYTHON)[1]
+
+
+def test_one_that_is_named_is_refused_before_any_run(beside, cli):
+    status, out, err = cli("run", "Toy-1/only", "Toy-1/graphs", "--device", "cpu", *OWN_PYTHON)
+    assert (status, out) == (2, "") and not list(beside.results.rglob("*.json"))
+    own = Path(sys.executable).absolute()
+    assert err == f"trainbugs: Toy-1/graphs needs a GPU; {own} has no torch; see --device and --python\n"
 
 
 def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(beside):
@@ -107,7 +116,10 @@ def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(beside):
         return [line for line in problems(beside.directory, beside.root) if "graphs" in line]
 
     assert said() == []
+    with_gpu = (beside.directory / "config.json").read_text()
+    beside.write("config.json", with_gpu.replace('["gpu"]', "[]"))
     outcome = on_gpu(beside.run("Toy-1/graphs"), pinned=True)
+    beside.write("config.json", with_gpu)
     case = beside.bug.cases["graphs"]
     for record in outcome.records:
         place = (record.environment, record.lock, "True", record.python, record.torch)

@@ -15,6 +15,7 @@ from trainbugs.cli.types import options
 
 # A value that is not the default, as typed and as meant.
 TYPED: dict[str, tuple[list[str], Any]] = {
+    "label": (["--label", "compiler", "--label", "user code"], ("compiler", "user code")),
     "seeds": (["--seeds", "3,4"], (3, 4)),
     "device": (["--device", "cpu"], "cpu"),
     "python": (["--python", "/a/python"], Path("/a/python")),
@@ -27,7 +28,7 @@ TYPED: dict[str, tuple[list[str], Any]] = {
     "repeat": (["--repeat", "5"], 5),
     "jobs": (["-j", "3"], 3),
     "gpus": (["--gpus", "0,2"], (0, 2)),
-    "per_gpu": (["--runs-per-gpu", "2"], 2),
+    "per_gpu": (["--gpus", "0", "--runs-per-gpu", "2"], 2),
     "executor": (["--executor", "slurm"], "slurm"),
     "inject": (["--inject"], True),
     "results": (["--results", "there"], Path("there")),
@@ -44,7 +45,7 @@ def test_what_is_typed_is_what_the_python_interface_takes(name, monkeypatch):
     words, value = TYPED[name]
     typed = options(parser().parse_args(["run", "Toy-1", *words]))
     assert getattr(typed, name) == value != getattr(Options(), name)
-    assert from_values({name: value}) == typed
+    assert from_values({"gpus": typed.gpus, name: value}) == typed
 
 
 def test_every_option_is_offered_everywhere():
@@ -54,12 +55,15 @@ def test_every_option_is_offered_everywhere():
     for field in fields(Options):
         kinds = {field.type, *get_args(field.type)}
         loose = {hints[field.name], *get_args(hints[field.name])}
-        assert kinds & loose or field.name in ("seeds", "gpus"), f"{field.name} is of another type in OptionValues"
+        assert kinds & loose or field.name in ("label", "seeds", "gpus"), (
+            f"{field.name} is of another type in OptionValues"
+        )
 
 
 def test_texts_and_lists_are_taken_too(tmp_path):
-    made = from_values({"python": "/a/python", "seeds": [1], "data": str(tmp_path), "results": "there"})
-    assert made == Options(python=Path("/a/python"), seeds=(1,), data=tmp_path, results=Path("there"))
+    made = from_values({"label": "a", "python": "/a/python", "seeds": [1], "data": str(tmp_path), "results": "there"})
+    paths = {"python": Path("/a/python"), "data": tmp_path, "results": Path("there")}
+    assert made == Options(label=("a",), seeds=(1,), **paths)
 
 
 def test_an_option_that_there_is_not(toy):

@@ -2,17 +2,20 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 from support.copies import replace
 from support.toy import OWN_PYTHON, PYTHON, toy_config
 
+import trainbugs
 from runner.environments import spec
 from runner.errors import UsageError
 from runner.results.expected import seconds
 from runner.session.promote import promote_runs
 from runner.session.selection import Filter
 
+LACKING = "no case fits --label 'compiler'; `trainbugs list` shows all"
 LOW = "low values, and not by the compiler"
 
 
@@ -41,12 +44,13 @@ def names(filtered):
     "options, wanted",
     [
         ({}, ["plain", "compiled", "pair", "images"]),
-        ({"label": "compiler"}, ["compiled"]),
-        ({"label": "user code"}, ["plain", "images"]),
-        ({"label": "hardware"}, []),
-        ({"label": "Low Values"}, ["plain", "compiled", "pair", "images"]),
-        ({"label": "a factor", "needs": "data"}, ["images"]),
-        ({"label": "high"}, []),
+        ({"label": ("compiler",)}, ["compiled"]),
+        ({"label": ("user code",)}, ["plain", "images"]),
+        ({"label": ("hardware",)}, []),
+        ({"label": ("Low Values",)}, ["plain", "compiled", "pair", "images"]),
+        ({"label": ("a factor",), "needs": "data"}, ["images"]),
+        ({"label": ("high",)}, []),
+        ({"label": ("high", "compiler", "framework")}, ["compiled", "pair"]),
         ({"needs": "c++"}, ["compiled"]),
         ({"needs": "2-processes"}, ["pair"]),
         ({"needs": "gpu"}, []),
@@ -122,10 +126,37 @@ def test_all_runs_everything_but_what_is_retired_or_lacks_data(cli, toy, tmp_pat
     status, out, err = cli("run", "--all", *OWN_PYTHON)
     assert status == 0 and [line.split()[0] for line in out.splitlines()[1:2]] == ["Toy-1/only"]
     assert "Old-1" not in out + err and "Data-1/only: left out, it needs --data" in err and "Data-1" not in out
+    (tmp_path / "MNIST" / "raw").mkdir(parents=True)
     assert "Data-1/only" in cli("run", "--all", *OWN_PYTHON, "--data", str(tmp_path))[1]
     assert "Old-1/only  REPRODUCED" in cli("run", "Old-1", *OWN_PYTHON)[1]
     assert "(retired) " in cli("list")[1] and "retired      2026-11-21: not stable" in cli("info", "Old-1")[1]
     assert toy.catalog.active() == ("Data-1", "Toy-1")
+
+
+def test_label_alone_runs_all_that_have_it(cli, toy):
+    for name, location in (("Old-1", "compiler"), ("Toy-2", "compiler"), ("Toy-3", "framework")):
+        shutil.copytree(toy.directory, toy.root / "bugs" / name)
+        config = toy_config(id=name)
+        config["labels"]["location"] = location
+        if name == "Old-1":
+            config["status"] = {"state": "retired", "since": "2026-11-21", "reason": "not stable"}
+        (toy.root / "bugs" / name / "config.json").write_text(json.dumps(config))
+
+    def ran(*arguments):
+        status, out, err = cli("run", *arguments, *OWN_PYTHON)
+        return (status, err) if status else [line.split()[0] for line in out.splitlines()[1:] if "REPRODUCED" in line]
+
+    assert ran("--label", "compiler") == ["Toy-2/only"]
+    assert ran("--all", "--label", "compiler", "--label", "framework") == ["Toy-2/only", "Toy-3/only"]
+    assert ran("Toy-1/only", "Toy-3/only", "Old-1", "--label", "compiler") == ["Old-1/only"]
+    assert ran("Toy-1", "--label", "compiler") == (2, f"trainbugs: {LACKING}\n")
+    assert ran("--label", "user code", "--label", "compilr")[1].startswith("trainbugs: no case fits --label 'compilr'")
+    options = {"root": toy.root, "python": sys.executable, "results": toy.results}
+    assert [outcome.target.case.id for outcome in trainbugs.run(label="framework", **options)] == ["Toy-3/only"]
+    assert [outcome.target.case.id for outcome in trainbugs.run("Toy-2", label=["compiler"], **options)] == [
+        "Toy-2/only"
+    ]
+    assert trainbugs.run(root=toy.root) == []
 
 
 def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_environment, tmp_path):
@@ -182,6 +213,7 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
         (["list", "--label", "["], "no case fits --label '['; `trainbugs list` shows all"),
         (["list", "--label", "compilr", "--json"], "no case fits --label 'compilr' (did you mean compiler"),
         (["list", "--label", "facter"], "no case fits --label 'facter' (did you mean factor"),
+        (["list", "--label", "foo"], "no case fits --label 'foo'; `"),
         (["list", "--needs", "bogus"], "no case fits --needs 'bogus' (expected one of none);"),
         (
             ["list", "--needs", "gpu", "--max-seconds", "3", "--markdown"],

@@ -121,6 +121,8 @@ def test_equal_numbers_are_one_value_whatever_their_type():
     "keys, words",
     [
         ({"minus": "fixed", "value": 0}, "3 values minus 2 values: if config.json means other records, let `where`"),
+        ({"minus": {"where": {"word": "a"}}, "value": 0}, "2 values: .* `where` and that of `minus` pick as many"),
+        ({"minus_where": {"word": "a"}, "value": 0}, "2 values: .* `where` and `minus_where` pick as many"),
         ({"over": "fixed", "value": 0}, "3 values over 2 values: .* `where` and that of `over` pick as many"),
         ({"metric": "v", "over": {"variant": "fixed", "metric": "w", "where": {"step": 2}}, "value": 0},
          "8.0 cannot be divided by 0.0"),
@@ -138,6 +140,13 @@ def test_equal_numbers_are_one_value_whatever_their_type():
 def test_what_cannot_be_decided_says_why(keys, words):
     found = judged(**keys)
     assert found.holds is None and re.search(words, found.explanation), found.explanation
+
+
+def test_lists_of_another_length_are_said_to_be():
+    short = judged(value=[8.0, 16.0])
+    assert short.holds is False and short.explanation.endswith("expected == [8, 16]: 3 values, and `value` lists 2")
+    assert judged(op="!=", value=[8.0]).explanation.endswith(": 3 values, and `value` lists 1")
+    assert judged(value=[8.0, 16.0, 24.0]).explanation == "all [8, 16, 24], expected == [8, 16, 24]"
 
 
 def test_a_metric_of_some_records_asks_for_where():

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 from support.paths import ROOT
@@ -45,7 +46,7 @@ def complete(cli, toy, toy_environment, tmp_path):
         (["run", "--quie"], ["--quiet"]),
         (["run", "To"], ["Toy-1", "Toy-1/only", "Toys"]),
         (["run", "--seeds", "0", "Toy-1", "Toy-1/"], ["Toy-1/only"]),
-        (["info", "Toy-"], ["Toy-1"]),
+        (["info", "Toy-"], ["Toy-1", "Toy-1/only"]),
         (["results", "--results", "To"], ["Toys"]),
         (["results", "--csv", "Toy"], ["Toys", "Toy.csv"]),
         (["validate", "Toys/"], ["Toys/inner"]),
@@ -86,3 +87,12 @@ def test_names_of_folders_are_no_commands(cli, toy, tmp_path):
 def test_what_is_typed_is_not_restricted(cli):
     cli("completion", "bash")
     assert parser().parse_args(["run", "not/among/them"]).targets == ["not/among/them"]
+
+
+def test_without_shtab_there_is_one_line(cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert cli("completion", "bash") == (
+        2,
+        "",
+        "trainbugs: completion needs shtab, which is not installed; `pip install shtab`\n",
+    )

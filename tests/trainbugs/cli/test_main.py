@@ -32,6 +32,24 @@ def test_list_and_info(cli):
     assert status == 0 and "expected of buggy: buggy stays low" in out and "buggy.py:9, print" in out
 
 
+def test_titles_in_the_list_begin_with_a_capital(cli, toy):
+    cases = toy_config()["cases"]
+    cases["only"]["title"] = "two Heads, one of them late"
+    toy.configure(cases=cases)
+    assert "Two Heads, one of them late" in cli("list")[1]
+
+
+def test_info_of_one_case(cli, toy):
+    cases = toy_config()["cases"]
+    toy.configure(cases=cases | {"other": cases["only"] | {"title": "The other case"}})
+    both, one = cli("info", "Toy-1")[1], cli("info", "Toy-1/other")[1]
+    assert "Toy-1/only: " in both and "Toy-1/other: The other case" in both
+    assert one.startswith("Toy-1: ") and "Toy-1/only" not in one and "Toy-1/other: The other case" in one
+    shown = json.loads(cli("info", "Toy-1/other", "--json")[1])
+    assert [case["id"] for case in shown["cases"]] == ["Toy-1/other"]
+    assert cli("info", "Toy-1/otter")[0] == 2
+
+
 def test_info_says_what_the_scripts_are_derived_from(cli, toy):
     out = cli("info", "Toy-1")[1]
     assert "classes      cause: wrong logic, effect: poor model, stage: data\n" in out
@@ -160,7 +178,9 @@ def test_run_and_its_exit_statuses(cli, toy, tmp_path):
     assert out.splitlines()[1].split()[:3] == ["Toy-1/only", "REPRODUCED", "4"]
     assert f"records, logs and verdicts: {tmp_path / 'results'}" in out
     assert "[4/4] Toy-1/only/fixed seed 1: ok" in err
-    assert "[4/4] Toy-1/only/fixed seed 1: done before" in cli("run", "Toy-1", *OWN_PYTHON)[2]
+    again = cli("run", "Toy-1", *OWN_PYTHON, "--results", "results/../results")
+    assert "[4/4] Toy-1/only/fixed seed 1: done before" in again[2]
+    assert f"records, logs and verdicts: {tmp_path / 'results'}\n" in again[1]
     toy.write("buggy.py", (toy.directory / "fixed.py").read_text())
     status, out, _ = cli("run", "Toy-1", *OWN_PYTHON)
     assert status == 1 and "NOT REPRODUCED" in out
@@ -215,7 +235,8 @@ def test_figures_results_and_expected(cli, toy):
     assert cli("run", "Toy-1", "--figures", *OWN_PYTHON)[0] == 0
     assert Path("figures/Toy-1/compare_only.png").exists() and Path("figures/summary.png").exists()
     status, out, _ = cli("figures", "Toy-1", "--from", "results", "--format", "svg", "--out", "f")
-    assert status == 0 and "figure: f/Toy-1/fix_only.svg" in out
+    assert status == 0 and out == "figures: 3 files in f/Toy-1\nfigure: f/summary.svg\n"
+    assert {path.name for path in Path("f/Toy-1").iterdir()} >= {"fix_only.svg", "origin_only.svg", "compare_only.svg"}
     assert len(cli("results")[1].splitlines()) == 5
     assert len(cli("results", "--csv", "-")[1].splitlines()) == 13
     status, _, err = cli("run", "Toy-1", "--update-expected", *OWN_PYTHON)
@@ -227,7 +248,7 @@ def test_run_in_a_pinned_environment_and_update_expected(cli, toy, toy_environme
     assert status == 0 and "environment toy: built in" in err
     assert "expected records: 4 written" in out and (toy.bug.expected / "compare_only.png").exists()
     assert cli("validate")[:2] == (0, "Toy-1: well formed\n")
-    assert "figure: figures/Toy-1/origin_only.png" in cli("figures")[1]
+    assert "figures: 3 files in figures/Toy-1\n" in cli("figures")[1]
     (toy.directory / "README.md").unlink()
     status, out, _ = cli("validate", "Toy-1")
     assert status == 1 and out == "Toy-1: 1 problem\n  there is no README.md\n"
@@ -265,6 +286,10 @@ def test_checkout(cli, toy_environment):
         (["run", "Toy-1", "--seeds", "0,x"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--seeds", "1,1"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--device", "x"], "'x': expected auto, cpu, cuda or cuda:N; `trainbugs run --help` shows"),
+        (["evaluate", "--detector", "x", "--executor", "slurm"], "--executor slurm; `trainbugs evaluate --help` shows"),
+        (["env", "list", "--bogus"], "--bogus; `trainbugs env --help` shows"),
+        (["run", "Toy-1", "--runs-per-gpu", "2"], "--runs-per-gpu is 2 and no GPUs are named"),
+        (["info", "nope"], "there is no bug 'nope'; `trainbugs list` shows all"),
         (["run", "Toy-1", "--timeout", "0"], "expected a number above 0"),
         (["run", "Toy-1", "--data", "/no/such/folder"], "no such folder; expected one that holds"),
         (["run", "Toy-1", "--python", "/no/python"], "/no/python: not a usable Python: /no/python: cannot be started"),
@@ -272,7 +297,7 @@ def test_checkout(cli, toy_environment):
         (["run", "Toy-1", "--environment", "x", *OWN_PYTHON], "exclude each other"),
         (["env", "remove", "toy", "--torch-backend", "cpu"], "no environment 'toy'"),
         (["run", "Toy-1"], "no environment 'toy'; expected one of (none)"),
-        (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "sees 0 such devices"),
+        (["run", "Toy-1", "--device", "cuda", *OWN_PYTHON], "has no torch; try --device cpu"),
         (["figures", "--format", "gif"], "invalid choice: 'gif'"),
         (["figures", "Nothing"], "no bug 'Nothing'"),
         (["results", "Toy-1"], "no records of Toy-1 in results"),

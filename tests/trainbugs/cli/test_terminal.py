@@ -6,11 +6,14 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.paths import ROOT
 from support.terminal import COLOUR, on_terminal
 from support.toy import OWN_PYTHON, SCRIPT
 
+from runner.bugs.catalog import Catalog
 from runner.progress.lines import terminal_width
-from trainbugs.cli.terminal import COLOURS, LEAST, MARK, Terminal, show_verdicts, table
+from trainbugs.cli.terminal import COLOURS, LEAST, MARK, Terminal, show_table, show_text, show_verdicts, table
+from trainbugs.cli.text import listing
 
 ROWS = [
     ["CASE", "VERDICT", "RUNS", "WHY"],
@@ -46,29 +49,29 @@ def test_columns_are_cut_to_the_largest_common_width():
     assert table(ROWS, 80) == [
         "CASE        VERDICT                RUNS  WHY",
         "Toy-1/only  REPRODUCED (injected)  4     4 checks hold",
-        "Toy-2/only  NOT REPRODUCED         12    seed 0: it stays low: last 27, expecte…",
+        "Toy-2/only  NOT REPRODUCED         12    seed 0: it stays low: last 27,…",
         "Toy-3/only  INVALID                1     late",
     ]
 
 
 def test_columns_without_room_are_left_out_the_last_one_first():
     assert table(ROWS, 60) == [
-        "CASE        VERDICT                RUNS  …",
+        "CASE        VERDICT                RUNS  … +1",
         "Toy-1/only  REPRODUCED (injected)  4     …",
         "Toy-2/only  NOT REPRODUCED         12    …",
         "Toy-3/only  INVALID                1     …",
     ]
     assert table(ROWS, 20)[1] == "Toy-1/only  …"
-    assert table(ROWS, 10)[1] == "Toy-1/…  …"
+    assert table(ROWS, 10)[1] == "Toy…  …"
 
 
 @settings(derandomize=True, database=None, deadline=None)
-@given(rows=st.lists(cells, min_size=1, max_size=5), width=st.integers(4, 150))
+@given(rows=st.lists(cells, min_size=1, max_size=5), width=st.integers(7, 150))
 def test_no_line_is_too_long_and_the_first_column_stays_whole(rows, width):
     lines = table(rows, width)
     assert all(len(line) <= width for line in lines)
     first = max(len(row[0]) for row in rows)
-    if width >= first + 3:
+    if width >= first + 6:
         assert all(line.startswith(row[0]) for line, row in zip(lines, rows, strict=True))
     if lines != table(rows):
         assert any(MARK in line for line in lines)
@@ -96,6 +99,30 @@ def test_each_verdict_has_its_colour():
     assert set(COLOURS) >= {"affected", "not affected"}
 
 
+@pytest.mark.parametrize("width, foot", [(80, None), (60, "1 column does not fit"), (20, "3 columns do not fit")])
+def test_it_is_said_how_many_columns_do_not_fit(screen, monkeypatch, width, foot):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("sys.stdout", screen)
+    show_table(ROWS)
+    lines = screen.getvalue().splitlines()
+    assert lines[len(ROWS) :] == ([f"{foot}: pipe into cat, or --json"] if foot else [])
+
+
+def test_the_list_keeps_its_titles_on_a_narrow_terminal(screen, monkeypatch):
+    monkeypatch.setattr("sys.stdout", screen)
+    table_of_bugs = listing(list(Catalog(ROOT)))
+    show_table(table_of_bugs)
+    heading, *rows, foot = screen.getvalue().splitlines()
+    assert " TITLE " in heading and heading.endswith(f"{MARK} +3") and foot.startswith("3 columns do not fit")
+    start = heading.index("TITLE")
+    titles = [row[start:].removesuffix(MARK).rstrip() for row in rows]
+    whole = [row[2] for row in table_of_bugs[1:]]
+    pairs = [(title, shown.removesuffix(MARK)) for title, shown in zip(whole, titles, strict=True)]
+    assert all(title.startswith(shown) for title, shown in pairs)
+    # Only a word that is longer than half of the column is cut.
+    assert sum(not f"{title} ".startswith(f"{shown} ") for title, shown in pairs) <= 1
+
+
 def test_a_reason_that_is_cut_is_shown_below(screen, monkeypatch):
     monkeypatch.setattr("sys.stdout", screen)
     show_verdicts(ROWS, 1)
@@ -105,6 +132,13 @@ def test_a_reason_that_is_cut_is_shown_below(screen, monkeypatch):
         "Toy-2/only: seed 0: it stays low: last 27, expected <= 5, and so on and so forth",
     ]
     assert "\x1b[33mNOT REPRODUCED\x1b[0m" in lines[2]
+
+
+def test_commands_stay_on_one_line(screen, monkeypatch):
+    monkeypatch.setattr("sys.stdout", screen)
+    command = "`trainbugs run PyTorch-115607 --force --update-expected`"
+    show_text(f"Toy-1: 1 problem\n  expected/only has 0 of 6 runs; a long text that is here: {command} makes them")
+    assert screen.getvalue().splitlines()[2:] == [f"    {command} makes them"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +166,8 @@ def test_run_on_a_terminal(toy):
     lines = COLOUR.sub("", said).splitlines()
     assert max(len(line) for line in lines[:-1]) <= 60  # the last one holds a path, which may not be broken
     assert lines[1].startswith("Toy-1/only  NOT REPRODUCED  2") and lines[1].endswith(MARK)
-    assert lines[3] == "Toy-1/only: seed 0: buggy stays low: last 27, expected <= 5"
+    assert lines[2] == "1 column does not fit: pipe into cat, or --json"
+    assert lines[4] == "Toy-1/only: seed 0: buggy stays low: last 27, expected <= 5"
     assert "\x1b" not in on_terminal(*arguments, NO_COLOR="1")[1]
 
 

@@ -1,0 +1,94 @@
+"""A loss compares each prediction with its own target."""
+
+import torch
+
+from invariants.base import Invariant
+
+LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+# What losses do with each difference, and with all of them; what features and kernels are made by is not here.
+OF_LOSSES = (
+    "Mean", "Sum", "Pow", "Abs", "Mul", "Div", "Neg", "Sqrt", "Add", "LinalgVectorNorm", "Norm", "View", "Clamp",
+    "SmoothL1Loss", "HuberLoss", "MseLoss", "ToCopy",
+)  # fmt: skip
+# Makes (n, 1) of (n,) on purpose.
+PURPOSES = ("Unsqueeze", "View", "ReshapeAlias", "Index", "UnsafeView", "Expand")
+MARK, NODES = "outer difference of the sanitizer", 64
+
+
+class OuterDifference(Invariant):
+    """No loss is made of the differences of shapes (n, 1) and (n,): broadcast, they are n times n.
+
+    Why: each prediction is then compared with all targets, and the best one is their mean.
+
+    Only where one side is computed with gradients and the other without, and where all differences go into the loss
+    by nothing but powers, absolute values, sums and means. Excepted: both or neither with gradients, as in pairwise
+    distances; n of 1; what has got its second dimension by `unsqueeze`, `view` or an index; differences that go on to
+    an exponential function or a layer, as those of features and of as many centres as samples do.
+
+    Cost: a comparison of shapes for each difference, and where they are suspicious a walk over at most 64 nodes.
+    """
+
+    NAME = "outer-difference"
+
+    def __init__(self, program, report):
+        super().__init__(program, report)
+        self.marked = False
+
+    def after_difference(self, left, right, result):
+        if is_outer(left, right) and result.grad_fn is not None:
+            # Lives as long as the node does, which is not kept alive.
+            result.grad_fn.metadata[MARK] = self.program.here(), len(result)
+            self.marked = True
+
+    def before_backward(self, tensors):
+        if not self.marked:
+            return
+        self.marked = False
+        for loss in [tensors] if isinstance(tensors, torch.Tensor) else tensors:
+            for where, size in marks(loss.grad_fn):
+                self._say(size, "torch.Tensor.sub", where)
+
+    def after_loss(self, name, arguments, output):
+        if name not in LOSSES or arguments.get("reduction") == "none" or not output.requires_grad:
+            return
+        left, right = arguments["input"], arguments["target"]
+        if is_outer(left, right):
+            self._say(len(left), f"torch.nn.functional.{name}", None)
+
+    def _say(self, size, api, where):
+        self.report(
+            f"a loss is made of the differences of shapes ({size}, 1) and ({size},): each prediction is compared with "
+            f"all {size} targets",
+            api=api,
+            where=where,
+        )
+
+
+def is_outer(left, right):
+    if left.dim() + right.dim() != 3 or left.dim() == 0 or right.dim() == 0:
+        return False
+    column, row = (left, right) if left.dim() == 2 else (right, left)
+    if tuple(column.shape) != (len(row), 1) or len(row) < 2 or left.requires_grad == right.requires_grad:
+        return False
+    computed = left if left.requires_grad else right
+    return computed.grad_fn is not None and not is_unsqueezed(column)
+
+
+def is_unsqueezed(column):
+    """Whether the second dimension was added on purpose, just before."""
+    kind = column.grad_fn.name().partition("Backward")[0] if column.grad_fn is not None else ""
+    return kind in PURPOSES or (column._base is not None and column._base.dim() == 1)
+
+
+def marks(node):
+    """The marks of the differences of which a loss is made."""
+    following, found = [node], []
+    for node in following:
+        if node is None or len(following) > NODES:
+            continue
+        kind = node.name().partition("Backward")[0]
+        if kind in ("Sub", "Rsub") and MARK in node.metadata:
+            found.append(node.metadata[MARK])
+        elif kind in OF_LOSSES:
+            following += [each for each, _ in node.next_functions]
+    return found

@@ -1,0 +1,64 @@
+"""Of `clip`: what it accuses, at which line, and what it does not."""
+
+import pytest
+from support import toys
+
+TRAIN = """
+body, head, other = nn.Linear(2, 8), nn.Linear(8, 2), nn.Linear(8, 2)
+{freeze}
+parameters = {parameters}
+optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+list(parameters)
+points, labels = torch.randn(64, 2), torch.randint(2, (64,))
+for iteration in range(1, 5):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(head(torch.tanh(body(points))), labels)
+    loss.backward()
+    {clip}
+    optimizer.step()
+"""
+
+
+def train(clip, parameters="list(head.parameters())", freeze=""):
+    return TRAIN.format(clip=clip, parameters=parameters, freeze=freeze)
+
+
+NORM = "nn.utils.clip_grad_norm_(parameters, 1.0)"
+# The iteration, and the program.
+WRONG = {
+    "a generator that is used up": (1, train(NORM, "head.parameters()")),
+    "nothing passes": (1, train("nn.utils.clip_grad_norm_([p for p in parameters if p.grad is None], 1.0)")),
+    "another model's": (1, train(NORM, "list(other.parameters())")),
+    "later": (3, train(f"iteration < 3 or {NORM}", "head.parameters()")),
+}
+RIGHT = {
+    "all": train(NORM, "[*body.parameters(), *head.parameters()]"),
+    "some": train(NORM),
+    "one tensor": train(NORM, "head.weight"),
+    "one of two": train(f"{NORM}; nn.utils.clip_grad_norm_(body.parameters(), 1.0)", "head.parameters()"),
+    "one of two, the other way round": train(f"nn.utils.clip_grad_norm_(body.parameters(), 1.0); {NORM}",
+                                             "head.parameters()"),
+    "frozen": train(NORM, freeze="head.requires_grad_(False)"),
+    "frozen and in no optimizer": train(NORM, "list(other.parameters())", "other.requires_grad_(False)"),
+    "not used now": train("head.zero_grad(); " + NORM),
+    "no gradients": train("if iteration == 2: optimizer.zero_grad(); nn.utils.clip_grad_norm_([], 1.0)"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    wrong = {name: program for name, (_, program) in WRONG.items()}
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), wrong | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused_in_the_iteration_in_which_it_acts(said, name):
+    assert said[name].errors == {"clip": WRONG[name][0]}
+    assert said[name].alarms[0]["line"] == 17
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

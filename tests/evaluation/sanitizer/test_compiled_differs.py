@@ -1,0 +1,107 @@
+"""Of `compiled-differs`: what it accuses, in which iteration, and what it does not."""
+
+import pytest
+from support import toys
+
+PROGRAM = """
+from torch._dynamo import register_backend
+
+@register_backend
+def wrong(graph, inputs):
+    return lambda *given: [each * 1.01 if each.is_floating_point() else each for each in graph(*given)]
+
+@register_backend
+def late(graph, inputs):
+    return lambda *given: graph(*given) if iteration < 3 else wrong(graph, inputs)(*given)
+
+@register_backend
+def rounds(graph, inputs):
+    return lambda *given: [each * (1 + 1e-6) for each in graph(*given)]
+
+model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout({drop}), nn.Linear(8, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+other = torch.optim.SGD(model.parameters(), lr=0.01)
+points, labels = torch.randn(64, 4), torch.randint(2, (64,))
+table, rows, seen = torch.ones(8, 2), torch.tensor([1, 1, 2]), []
+
+def scale(table, rows, factor=0.5):
+    table[rows] *= factor
+
+def squares(x):
+    return (x * x).sum(1)
+
+def of_model(x):
+    return model(x)
+
+def of_optimizer(x):
+    F.cross_entropy(model(x), labels).backward()
+    other.step()
+    return x
+
+def counted(x):
+    seen.append(1)
+    return x + len(seen)
+
+def random(x):
+    return x + torch.rand_like(x)
+
+def odd(x, y=None, *, more=()):
+    return None if x is None else x[:0], y
+
+{compiled}
+for iteration in range(6):
+    optimizer.zero_grad()
+    {use}
+    F.cross_entropy(model(points), labels).backward()
+    optimizer.step()
+"""
+
+
+def program(compiled, use, drop="0.0"):
+    return PROGRAM.format(compiled=compiled, use=use, drop=drop)
+
+
+def function(name, backend="wrong", use="compiled(points)", **more):
+    return program(f"compiled = torch.compile({name}, backend='{backend}')", use, **more)
+
+
+WRONG = {
+    "outputs": function("squares"),
+    "later": function("squares", "late"),
+    "module": program("model = torch.compile(model, backend='wrong')", "pass"),
+    "arguments": program(
+        "def wrong_scale(table, rows):\n    table[rows] *= 0.5 if not torch._dynamo.is_compiling() else 0.4\n"
+        "compiled = torch.compile(wrong_scale, backend='eager')", "compiled(table, rows)"),
+    "uses a module": function("of_model", use="with torch.no_grad(): compiled(points)"),
+}  # fmt: skip
+RIGHT = {
+    "outputs": function("squares", "eager"),
+    "module": program("model = torch.compile(model, backend='eager')", "pass"),
+    "dropout": program("model = torch.compile(model, backend='eager')", "pass", "0.5"),
+    "arguments": function("scale", "eager", "compiled(table, rows)"),
+    "uses a module": function("of_model", "eager"),
+    "uses an optimizer": function("of_optimizer", "eager", "compiled(points); optimizer.zero_grad()"),
+    "not repeatable": function("counted", "eager", "compiled(points)"),
+    "random numbers": function("random", "eager"),
+    "rounding": function("squares", "rounds"),
+    "shared memory": function("scale", "eager", "compiled(table, rows); compiled(table.view(-1), rows)"),
+    "odd arguments": function("odd", "eager", "compiled(None); compiled(points, y='text', more=(None,))"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    programs = {f"wrong {name}": text for name, text in WRONG.items()} | RIGHT
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), programs)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused_in_the_iteration_in_which_it_acts(said, name):
+    assert said[f"wrong {name}"].errors == {"compiled-differs": 4 if name == "later" else 1}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

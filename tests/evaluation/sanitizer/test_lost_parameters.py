@@ -1,0 +1,75 @@
+"""Of `lost-parameters`: what it accuses, in which iteration, and what it does not."""
+
+import pytest
+from support import toys
+
+TRAIN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(2, 8), nn.Linear(8, 2)
+    def forward(self, x):
+        return self.head(torch.tanh(self.body(x)))
+model = Net()
+{before}
+optimizer = torch.optim.SGD({parameters}, lr=0.1)
+{after}
+points, labels = torch.randn(64, 2), torch.randint(2, (64,))
+for iteration in range(1, 9):
+    model.zero_grad()
+    loss = F.cross_entropy(model(points), labels)
+    loss.backward()
+    {step}
+"""
+
+
+def train(after="", parameters="model.parameters()", step="optimizer.step()", before=""):
+    return TRAIN.format(after=after, parameters=parameters, step=step, before=before)
+
+
+HEAD = "model.head = nn.Linear(8, 2)"
+NORM = "nn.utils.weight_norm(model.body)"
+WRONG = {
+    "a new head": (3, train(HEAD)),
+    "reparametrized": (3, train(NORM)),
+    "later": (5, train(step="optimizer.step(); iteration != 2 or setattr(model, 'head', nn.Linear(8, 2))")),
+    "in a second model": (3, train(HEAD, before="other = Net()")),
+}
+RIGHT = {
+    "plain": train(),
+    "a new head, and a group for it": train(
+        f"{HEAD}; optimizer.add_param_group({{'params': model.head.parameters()}})"
+    ),
+    "a new head, and an optimizer for it": train(f"{HEAD}; other = torch.optim.SGD(model.head.parameters(), lr=0.1)"),
+    "frozen": train(f"{HEAD}; model.head.requires_grad_(False)"),
+    "trained by hand": train(HEAD, step="optimizer.step(); [p.data.sub_(p.grad) for p in model.head.parameters()]"),
+    "before the optimizer": train(before=HEAD),
+    "not used": train("model.more = nn.Linear(2, 2)"),
+    "looked at twice": train(HEAD, step="iteration != 2 or model.head.requires_grad_(False); optimizer.step()"),
+    "registered again": train("model.again = nn.Sequential(model.head)"),
+}
+THERE_BEFORE = train(parameters="model.body.parameters()")
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    wrong = {name: program for name, (_, program) in WRONG.items()}
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), wrong | RIGHT | {"there before": THERE_BEFORE})
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused_in_the_iteration_in_which_it_acts(said, name):
+    assert said[name].errors == {"lost-parameters": WRONG[name][0]}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}
+
+
+@pytest.mark.real
+def test_wasted_work_is_advice(said):
+    assert said["there before"].errors == {}
+    assert said["there before"].advice == ("lost-parameters",)

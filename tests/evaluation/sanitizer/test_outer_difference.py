@@ -1,0 +1,70 @@
+"""Of `outer-difference`: what it accuses, in which iteration, and what it does not."""
+
+import pytest
+from support import toys
+
+PROGRAM = """
+model, more = nn.Linear(4, 1), nn.Linear(16, 1)
+optimizer = torch.optim.Adam([*model.parameters(), *more.parameters()], lr=0.01)
+points, targets = torch.randn(16, 4), torch.randn(16)
+column = torch.randn(16, 1)
+for iteration in range(4):
+    optimizer.zero_grad()
+    out = model(points)
+    {loss}
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def program(loss):
+    return PROGRAM.format(loss=loss)
+
+
+BY_HAND = {
+    "squares": program("loss = (out - targets).square().mean()"),
+    "turned round": program("loss = (targets - out).pow(2).mean()"),
+    "absolute": program("loss = torch.sub(out, targets).abs().sum() / 16"),
+    "by itself": program("d = out - targets; loss = (d * d).mean().sqrt()"),
+    "with more": program("loss = ((out - targets) ** 2).mean() + 0.1 * model.weight.abs().sum()"),
+    "squeezed prediction": program("loss = (out.squeeze(1) - column).square().mean()"),
+}
+BY_FUNCTION = {
+    "mse_loss": program("loss = F.mse_loss(out, targets)"),
+    "l1_loss": program("loss = F.l1_loss(out.squeeze(), column)"),
+    "huber_loss": program("loss = F.huber_loss(out, targets)"),
+}
+RIGHT = {
+    "plain": program("loss = (out.squeeze(1) - targets).square().mean()"),
+    "columns": program("loss = (out - column).square().mean()"),
+    "one sample": program("loss = (out[:1] - targets[:1]).square().mean()"),
+    "unsqueezed": program("loss = (out.squeeze(1)[:, None] - targets).abs().mean()"),
+    "unsqueezed target": program("loss = (out.squeeze(1) - targets.unsqueeze(1)).abs().mean()"),
+    "rows and columns": program("loss = (out - targets[None]).square().mean()"),
+    "pairs": program("loss = -(out - out.detach().squeeze(1)).sigmoid().log().mean()"),
+    "pairs with gradients": program("loss = (out - out.squeeze(1)).square().mean()"),
+    "as many centres": program("loss = more((-(out - targets) ** 2).exp()).square().mean()"),
+    "features": program("loss = more((out - targets) ** 2).square().mean()"),
+    "each by itself": program("loss = F.mse_loss(out, column, reduction='none').mean()"),
+    "function": program("loss = F.mse_loss(out, column)"),
+    "only printed": program("(out - targets).square().mean(); loss = F.mse_loss(out, column)"),
+    "numbers and empty ones": program("(1 - out[:0]) - targets[:0]; loss = (out - column).mean() - torch.tensor(1.0)"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), BY_HAND | BY_FUNCTION | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", BY_HAND | BY_FUNCTION)
+def test_accused_in_the_iteration_in_which_it_acts(said, name):
+    assert said[name].errors == {"outer-difference": 1}
+    assert said[name].alarms[0]["api"] == (f"torch.nn.functional.{name}" if name in BY_FUNCTION else "torch.Tensor.sub")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,96 @@
+"""Of `same-batches`: what it accuses, in which iteration, and what it does not."""
+
+import pytest
+from support import toys
+
+PROGRAM = """
+import numpy as np
+from torch.utils.data import DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset, get_worker_info
+from torch.utils.data.distributed import DistributedSampler
+
+class Noise(Dataset):
+    def __init__(self):
+        self.generator = np.random.default_rng(0)
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return torch.from_numpy(self.generator.standard_normal(4)).float(), index % 2
+
+class Stream(IterableDataset):
+    def __init__(self, shards):
+        self.shards = shards
+
+    def __iter__(self):
+        worker = get_worker_info()
+        first, every = (worker.id, 2) if self.shards else (0, 1)
+        return iter([(points[i], labels[i]) for i in range(first, 64, every)])
+
+def seed(worker):
+    get_worker_info().dataset.generator = np.random.default_rng(worker)
+
+points, labels = torch.randn(64, 4), torch.randint(2, (64,))
+whole = TensorDataset(points, labels)
+zeros = TensorDataset(torch.zeros(64, 4), labels)
+model = nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+loader = {loader}
+for epoch in range(3):
+    {begin}
+    for inputs, targets in loader:
+        optimizer.zero_grad()
+        F.cross_entropy(model(inputs), targets).backward()
+        optimizer.step()
+"""
+SAMPLER = "DataLoader(whole, 8, sampler=DistributedSampler(whole, num_replicas=2, rank=0))"
+
+
+def program(loader, begin="pass"):
+    return PROGRAM.format(loader=loader, begin=begin)
+
+
+WORKERS = {
+    "copied generator": program("DataLoader(Noise(), 8, num_workers=2)"),
+    "whole stream": program("DataLoader(Stream(False), 8, num_workers=2)"),
+}
+ORDERS = {
+    "epoch not set": program(SAMPLER),
+    "seeded again": program("DataLoader(whole, 8, shuffle=True)", "torch.manual_seed(1)"),
+}
+RIGHT = {
+    "plain": program("DataLoader(whole, 8, shuffle=True, num_workers=2)"),
+    "one process": program("DataLoader(Noise(), 8)"),
+    "one worker": program("DataLoader(Noise(), 8, num_workers=1)"),
+    "own generators": program("DataLoader(Noise(), 8, num_workers=2, worker_init_fn=seed)"),
+    "shards": program("DataLoader(Stream(True), 8, num_workers=2)"),
+    "all samples the same": program("DataLoader(zeros, 8, num_workers=2)"),
+    "epoch set": program(SAMPLER, "loader.sampler.set_epoch(epoch)"),
+    "in order": program("DataLoader(whole, 8)"),
+    "with replacement": program("DataLoader(whole, 1, sampler=RandomSampler(whole, True), num_workers=2)"),
+    "another model from the same seed": program(
+        "DataLoader(whole, 8, shuffle=True)",
+        "torch.manual_seed(1); model = nn.Linear(4, 2); optimizer = torch.optim.Adam(model.parameters())"),
+    "begun anew": program("DataLoader(whole, 8, shuffle=True)",
+                          "torch.manual_seed(1); model.load_state_dict(nn.Linear(4, 2).state_dict())"),
+    "a look at one batch": program(SAMPLER, "loader.sampler.set_epoch(epoch); next(iter(loader))"),
+    "one batch": program("DataLoader(whole, 64, shuffle=True)", "torch.manual_seed(1)"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WORKERS | ORDERS | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WORKERS | ORDERS)
+def test_accused_in_the_iteration_in_which_it_acts(said, name):
+    second_epoch = {"epoch not set": 5, "seeded again": 9}
+    assert said[name].errors == {"same-batches": second_epoch.get(name, 2)}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

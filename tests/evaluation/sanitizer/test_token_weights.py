@@ -1,0 +1,58 @@
+"""Of `token-weights`: what it advises of, and what it does not."""
+
+import pytest
+from support import toys
+
+TRAIN = """
+model = nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+points, labels = torch.randn(40, 4), torch.randint(4, (40,))
+sizes = {sizes}
+for iteration in range(1, 6):
+    optimizer.zero_grad()
+    for number, size in enumerate(sizes):
+        targets = labels.clone()
+        targets[size:] = -100
+        {loss}
+        loss.backward()
+        {every}
+    optimizer.step()
+"""
+
+
+def train(loss="loss = F.cross_entropy(model(points), targets)", sizes="(10, 30, 20)", every="pass"):
+    return TRAIN.format(loss=loss, sizes=sizes, every=every)
+
+
+ODD = {
+    "means": train(),
+    "means of a module": train("loss = nn.CrossEntropyLoss()(model(points), targets) / 3"),
+}
+RIGHT = {
+    "weighted passes": train("loss = F.cross_entropy(model(points), targets) * size / sum(sizes)"),
+    "sums": train("loss = F.cross_entropy(model(points), targets, reduction='sum') / sum(sizes)"),
+    "equal": train(sizes="(10, 10, 10)"),
+    "a smaller last one": train(sizes="(30, 30, 30, 7)"),
+    "one pass a step": train(every="optimizer.step(); optimizer.zero_grad()"),
+    "two losses": train("loss = F.cross_entropy(model(points), targets) + F.cross_entropy(model(points), labels)"),
+    "two passes": train(sizes="(30, 7)"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), ODD | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ODD)
+def test_advised(said, name):
+    assert said[name].errors == {}
+    assert said[name].advice == ("token-weights",)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_advised(said, name):
+    assert said[name].errors == {}
+    assert said[name].advice == ()

@@ -1,0 +1,69 @@
+"""Of `unregistered-module`: what it accuses, in which iteration, and what it does not."""
+
+import pytest
+from support import toys
+
+TRAIN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = {hidden}
+        self.head = nn.Linear(2, 2)
+    def forward(self, x):
+        for layer in self.hidden:
+            x = torch.tanh(layer(x))
+        return self.head(x)
+model = Net()
+{before}
+optimizer = torch.optim.SGD({parameters}, lr=0.1)
+points, labels = torch.randn(64, 2), torch.randint(2, (64,))
+for iteration in range(1, 9):
+    optimizer.zero_grad()
+    {forward}
+    loss.backward()
+    {step}
+"""
+FORWARD = "loss = F.cross_entropy(model(points), labels)"
+
+
+def train(hidden="[nn.Linear(2, 2)]", before="", parameters="model.parameters()", forward=FORWARD,
+          step="optimizer.step()"):  # fmt: skip
+    return TRAIN.format(hidden=hidden, before=before, parameters=parameters, forward=forward, step=step)
+
+
+WRONG = {
+    "in a list": (3, train()),
+    "in a list of blocks": (3, train("[nn.Sequential(nn.Linear(2, 2), nn.Tanh())]")),
+    "one of two": (3, train("(nn.Linear(2, 2), nn.Linear(2, 2))", parameters="[*model.parameters(), "
+                            "*model.hidden[0].parameters()]")),
+}  # fmt: skip
+RIGHT = {
+    "registered": train("nn.ModuleList([nn.Linear(2, 2)])"),
+    "of the optimizer": train(parameters="[*model.parameters(), *model.hidden[0].parameters()]"),
+    "of another optimizer": train(before="other = torch.optim.SGD(model.hidden[0].parameters(), lr=0.1)"),
+    "frozen": train(before="model.hidden[0].requires_grad_(False)"),
+    "loaded": train(before="model.hidden[0].load_state_dict(nn.Linear(2, 2).state_dict())"),
+    "in evaluation mode": train(before="model.hidden[0].eval()"),
+    "without gradients": train(forward="\n    ".join(["with torch.no_grad(): model(points)", "x = model.head(points)",
+                                                      "loss = F.cross_entropy(x, labels)"])),
+    "trained by hand": train(step="optimizer.step(); [p.data.sub_(p.grad) for p in model.hidden[0].parameters()]"),
+    "without parameters": train("[nn.Tanh()]"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    wrong = {name: program for name, (_, program) in WRONG.items()}
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), wrong | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused_in_the_iteration_in_which_it_acts(said, name):
+    assert said[name].errors == {"unregistered-module": WRONG[name][0]}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,57 @@
+"""Parts of records of evaluations, and their scores."""
+
+from msgspec.structs import replace
+from support.checks import HIT, overhead, record
+
+from evaluation.model import Rule
+from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.subsets import beside, common, of_bugs
+from evaluation.store import Evaluated
+
+ANY, STRICT = {"default": Rule()}, {"default": Rule("error")}
+
+
+def evaluated(*checks, rules=None, overheads=()):
+    return Evaluated(checks, overheads, rules or {each.detector: ANY for each in checks})
+
+
+def pair(detector="d", bug="B", case="one", alarms=(HIT,)):
+    both = (record(case=case, alarms=alarms), record("fixed", case))
+    return [replace(each, detector=detector, bug=bug) for each in both]
+
+
+def programs(read):
+    return [(each.detector, each.kind, f"{each.bug}/{each.case}") for each in read.checks]
+
+
+def test_scores_of_some_bugs_have_all_columns():
+    control, failed = record("control", "gan", [HIT]), record("fixed", "two", [HIT], detector="d", bug="C")
+    read = evaluated(*pair(), *pair(bug="C", case="two")[:1], failed, *pair(bug="C", alarms=()), control)
+    row = scores(outcomes(of_bugs(read, {"C"}).checks, read.rules)).iloc[0]
+    assert (row.detected, row.detected_n, row.paired, row.false_fixed, row.false_fixed_n) == (1, 2, 0, 1, 2)
+    assert (row.false_controls, row.false_controls_n) == (1, 1) and round(row.detected_high, 3) == 0.905
+    assert [name for _, _, name in programs(of_bugs(read, {"C/one", "D"}))] == ["C/one", "C/one", "control/gan"]
+
+
+def test_own_records_win_for_the_detectors_that_have_some():
+    timed = overhead((1.0,), (2.0,))
+    own = evaluated(*pair("mine"), *pair("old", alarms=()), rules={"mine": ANY, "old": STRICT})
+    committed = evaluated(
+        *pair("old"), *pair("old", case="two"), *pair("other"),
+        overheads=[replace(timed, detector=name) for name in ("old", "other")],
+    )  # fmt: skip
+    both = beside(own, committed)
+    wanted = [(name, kind, "B/one") for name in ("mine", "old", "other") for kind in ("buggy", "fixed")]
+    assert programs(both) == wanted and both.replaced == ("old",)
+    assert both.rules == {"mine": ANY, "old": STRICT, "other": ANY}
+    assert [each.detector for each in both.overheads] == ["other"]
+    assert beside(own, evaluated(*pair("other"))).replaced == ()
+
+
+def test_common_programs_are_those_that_all_were_shown():
+    learns = [replace(each, references=how) for how in ("same", "cross") for each in pair("learns")]
+    read = evaluated(*pair("a"), *pair("a", case="two"), record("control", "gan", detector="a"), *learns)
+    kept = [(name, kind, "B/one") for name in ("a", "learns", "learns") for kind in ("buggy", "fixed")]
+    assert programs(common(read)) == kept
+    lacking = evaluated(*read.checks[:-1])
+    assert [kind for _, kind, _ in programs(common(lacking))] == ["buggy"] * 3

@@ -1,0 +1,119 @@
+"""The subcommand scores: of some bugs, of one's own records beside the committed ones, of detectors without records."""
+
+import json
+
+import pandas as pd
+import pytest
+from msgspec.structs import replace
+from support.checks import HIT, record
+from support.detectors import write_detector
+from support.paths import ROOT
+
+import trainbugs
+from evaluation.catalog.detectors import read
+from evaluation.store import Evaluations
+from runner.errors import UsageError
+from trainbugs.cli.main import main
+
+CASES = ("PyTorch-115607/simple", "PyTorch-116494/none", "SO-60335387/digits")
+
+
+@pytest.fixture
+def scored(tmp_path, monkeypatch, capsys):
+    """Call `scores` where a results folder has records of the detector `mine`, which finds the last one of CASES."""
+    monkeypatch.chdir(tmp_path)
+    store = Evaluations(tmp_path / "results" / "detectors")
+    store.save_detector(read(write_detector(tmp_path / "mine", "")))
+    save(store, "mine", CASES)
+
+    def call(*arguments):
+        status = main(["scores", *arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def save(store, detector, cases):
+    for bug, case in (name.split("/") for name in cases):
+        for kind, alarms in (("buggy", [HIT] if bug.startswith("SO") else []), ("fixed", [])):
+            store.save(replace(record(kind, case, alarms), detector=detector, bug=bug))
+
+
+def numbers(out):
+    return {row["detector"]: (row["detected"], row["detected_n"], row["paired"]) for row in json.loads(out)}
+
+
+def rows(table):
+    return json.loads(table.to_json(orient="records"))
+
+
+def test_scores_of_a_location_are_those_of_its_bugs():
+    bugs, every = trainbugs.bugs().set_index(["bug", "case"]), trainbugs.outcomes("expected", "pyod")
+    of = every.join(bugs.location, on=["bug", "case"])
+    compiler = of[(of.location == "compiler") & (of.references == "same") & (of.rule == "iforest")]
+    buggy, fixed = (compiler[compiler.kind == kind] for kind in ("buggy", "fixed"))
+    scored = rows(trainbugs.scores("expected", "pyod", label="compiler"))
+    row = next(row for row in scored if (row["references"], row["rule"]) == ("same", "iforest"))
+    assert (row["detected"], row["detected_n"]) == (buggy.alarmed.sum(), len(buggy)) and 0 < row["detected"] < len(
+        buggy
+    )
+    assert (row["false_fixed"], row["false_fixed_n"]) == (fixed.alarmed.sum(), (fixed.status == "ok").sum())
+    assert row["false_controls_n"] == 19 and row["detected_low"] < row["detected_rate"] < row["detected_high"]
+    both = trainbugs.outcomes("expected", "pyod", label=["compiler", "library"], bugs=["PyTorch-115607", "Bolts-654"])
+    assert set(both.bug[both.kind == "buggy"]) == {"PyTorch-115607", "Bolts-654"}
+
+
+def test_own_records_beside_the_committed_ones(scored, tmp_path):
+    status, out, err = scored("mine", "optimizer-progress", "--from", "both", "--json")
+    assert status == 0 and numbers(out) == {"mine": (1, 3, 1), "optimizer-progress": (4, 34, 4)}
+    assert "left out" not in err
+    common = ("mine", "optimizer-progress", "--from", "both", "--common", "--json")
+    assert numbers(scored(*common)[1]) == {"mine": (1, 3, 1), "optimizer-progress": (2, 3, 2)}
+    assert numbers(scored(*common, "--label", "compiler")[1]) == {"mine": (0, 2, 0), "optimizer-progress": (2, 2, 2)}
+    assert numbers(scored(*common, "--bugs", *CASES[1:])[1]) == {"mine": (1, 2, 1), "optimizer-progress": (1, 2, 1)}
+    frame = trainbugs.scores("both", "mine", "optimizer-progress", bugs=CASES[1:], common=True)
+    assert frame.detected_n.tolist() == [2, 2] and pd.read_csv("scores/scores.csv").detected_n.tolist() == [2, 2]
+    store = Evaluations(tmp_path / "results" / "detectors")
+    store.save_detector(read(ROOT / "detectors" / "optimizer-progress"))
+    save(store, "optimizer-progress", CASES[:1])
+    status, out, err = scored("optimizer-progress", "--from", "both", "--json")
+    assert numbers(out) == {"optimizer-progress": (0, 1, 0)}
+    assert err.startswith("of optimizer-progress the committed records are left out for those of yours\n")
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["mine", "pyod", "--from", "results"], "no checks of pyod in results/detectors; there are those of mine"),
+        (["mine"], "no checks of mine in the committed records; add `--from results`: results/detectors holds some"),
+        (["mien", "--from", "results"], "no checks of mien (did you mean mine?) in results/detectors; there are those"),
+        (["api-sequenc"], "no checks of api-sequenc (did you mean api-sequence"),
+        (
+            ["pyodd", "--from", "both"],
+            "in results/detectors and the committed records; there are those of anomaly-mode",
+        ),
+        (["--bugs", "SO-60335387/lr1e-4"], "there are no checks on SO-60335387/lr1e-4 by these detectors"),
+        (["--bugs", "SO-6033538"], "there is no bug 'SO-6033538' (did you mean SO-60335387"),
+        (["--label", "compilr"], "no case fits --label 'compilr' (did you mean compiler"),
+        (["mine", "--from", "results", "--label", "library"], "no checks on library by these detectors"),
+        (["--from", "both", "--results", "none"], "there is no folder 'none'"),
+    ],
+)
+def test_what_has_no_records_is_named(scored, arguments, words):
+    status, out, err = scored(*arguments)
+    assert (status, out) == (2, "") and words in err and len(err.splitlines()) == 1
+
+
+def test_results_without_detectors(scored, tmp_path):
+    (tmp_path / "empty").mkdir()
+    line = "there are no checks of any detector in empty/detectors; `trainbugs evaluate` makes them"
+    assert scored("--from", "results", "--results", "empty")[2] == f"trainbugs: {line}\n"
+    spoilt = tmp_path / "results" / "detectors" / "mine" / "none" / "SO-60335387" / "digits" / "buggy-0.json"
+    spoilt.write_text("{")
+    status, out, err = scored("mine", "pyod", "--from", "results")
+    assert (status, out) == (2, "") and "no checks of pyod in results/detectors; " in err and str(spoilt.name) in err
+    with pytest.warns(UserWarning, match="buggy-0.json: not a record"):
+        assert trainbugs.scores("results").detected.tolist() == [0]
+    with pytest.raises(UsageError, match="source is 'all', expected .* or 'both'"):
+        trainbugs.scores("all")  # type: ignore[arg-type]
