@@ -1,15 +1,15 @@
 """A sanitizer of trainings: watches invariants that hold in any correct program, and knows of no particular one.
 
-Each is a file of `invariants`. An alarm of severity `error` is about what cannot be meant; `info` is advice. The
-variable TRAINBUGS_SANITIZER may hold settings: {"ignore": ["name", ...], "light": true}; `light` leaves out what costs
-more than a few comparisons a step.
+Each is a file of `sanitizer_invariants`. An alarm of severity `error` is about what cannot be meant; `info` is advice.
+The variable TRAINBUGS_SANITIZER may hold settings: {"ignore": ["name", ...], "light": true}; `light` leaves out what
+costs more than a few comparisons a step.
 """
 
 import json
 import os
 import traceback
 
-from invariants import ALL
+from sanitizer_invariants import ALL
 
 SETTINGS = json.loads(os.environ.get("TRAINBUGS_SANITIZER", "{}"))
 

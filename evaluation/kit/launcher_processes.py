@@ -41,6 +41,8 @@ def begin_new(script, out, monitor, path):
 
     sys.path += [each for each in path if each not in sys.path]
     session = launcher.watch(Recorder(script, out, monitor))
+    # The program may have a module of that name.
+    del sys.modules["launcher"]
     multiprocessing.util.register_after_fork(session, _begin)
     _begin(session)
 

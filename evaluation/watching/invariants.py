@@ -23,11 +23,12 @@ class Invariant:
 
 @cache
 def read(sanitizer: Path) -> tuple[Invariant, ...]:
-    """The invariants of the folder `invariants`, in their order; raises CatalogError where they are not found."""
+    """The invariants of a sanitizer's folder, in their order; raises CatalogError where they are not found."""
+    folder = sanitizer / "sanitizer_invariants"
     classes: dict[str, ast.ClassDef] = {}
-    for path in sorted((sanitizer / "invariants").glob("*.py")):
+    for path in sorted(folder.glob("*.py")):
         classes |= {node.name: node for node in _parsed(path).body if isinstance(node, ast.ClassDef)}
-    return tuple(_described(name, classes, sanitizer) for name in _registered(sanitizer / "invariants" / "__init__.py"))
+    return tuple(_described(name, classes, sanitizer) for name in _registered(folder / "__init__.py"))
 
 
 def _parsed(path: Path) -> ast.Module:

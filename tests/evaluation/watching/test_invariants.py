@@ -12,7 +12,7 @@ from runner.errors import CatalogError
 SANITIZER = ROOT / "detectors" / "sanitizer"
 BASE = 'class Invariant:\n    NAME, SEVERITY, LIGHT = "", "error", True\n'
 TWO = '''
-from invariants.base import Invariant
+from sanitizer_invariants.base import Invariant
 
 
 class First(Invariant):
@@ -35,13 +35,13 @@ class Second(First):
 class Helper(Invariant):
     NAME = "helper"
 '''
-ALL = "from invariants.two import First, Second\n\nALL = (Second, First)\n"
+ALL = "from sanitizer_invariants.two import First, Second\n\nALL = (Second, First)\n"
 
 
 def write(folder, **files):
-    (folder / "invariants").mkdir()
+    (folder / "sanitizer_invariants").mkdir()
     for name, text in files.items():
-        (folder / "invariants" / f"{name}.py").write_text(text)
+        (folder / "sanitizer_invariants" / f"{name}.py").write_text(text)
     return folder
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from invariants.base import Invariant
+from sanitizer_invariants.base import Invariant
 
 LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 # What losses do with each difference, and with all of them; what features and kernels are made by is not here.

@@ -2,7 +2,7 @@
 
 import weakref
 
-from invariants.base import Invariant, named, parameters
+from sanitizer_invariants.base import Invariant, named, parameters
 
 STEPS = 20
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from invariants.base import Invariant
+from sanitizer_invariants.base import Invariant
 
 # What changes the shape of a tensor, its order or its type, and no number.
 SHAPES = (

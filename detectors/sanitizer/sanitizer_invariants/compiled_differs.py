@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch._dynamo.eval_frame import OptimizedModule
 
-from invariants import twins
-from invariants.base import Invariant, sampled
+from sanitizer_invariants import twins
+from sanitizer_invariants.base import Invariant, sampled
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type, torch.dtype, torch.device)
 CALLED = (types.ModuleType, types.BuiltinFunctionType)

@@ -2,7 +2,7 @@
 
 import weakref
 
-from invariants.base import Invariant, named, parameters, total
+from sanitizer_invariants.base import Invariant, named, parameters, total
 
 STEPS = 3
 

@@ -4,7 +4,7 @@ import weakref
 
 import torch
 
-from invariants.base import Invariant, parameters
+from sanitizer_invariants.base import Invariant, parameters
 
 WORTH = 100
 

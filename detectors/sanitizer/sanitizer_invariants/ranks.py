@@ -5,8 +5,8 @@ import weakref
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from invariants import twins
-from invariants.base import Invariant, parameters, sampled
+from sanitizer_invariants import twins
+from sanitizer_invariants.base import Invariant, parameters, sampled
 
 WRAPPER = "torch.nn.parallel.DistributedDataParallel"
 INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

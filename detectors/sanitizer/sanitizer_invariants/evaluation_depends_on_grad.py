@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from torch.nn.modules.module import register_module_forward_hook
 
-from invariants import twins
-from invariants.base import Invariant, sampled
+from sanitizer_invariants import twins
+from sanitizer_invariants.base import Invariant, sampled
 
 TORCH = str(Path(torch.__file__).parent)
 # Half of the digits of a double: kernels that sum up in different orders agree in more of them by far.

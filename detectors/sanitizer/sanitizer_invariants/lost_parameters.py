@@ -4,8 +4,8 @@ import weakref
 
 import torch
 
-from invariants.base import Invariant, parameters
-from invariants.waiting import STEPS, Waiting, is_looked_at
+from sanitizer_invariants.base import Invariant, parameters
+from sanitizer_invariants.waiting import STEPS, Waiting, is_looked_at
 
 
 class LostParameters(Invariant):

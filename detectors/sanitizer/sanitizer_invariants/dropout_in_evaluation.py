@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch.overrides import TorchFunctionMode
 
-from invariants import twins
-from invariants.base import Invariant, sampled
+from sanitizer_invariants import twins
+from sanitizer_invariants.base import Invariant, sampled
 
 DROPOUTS = {
     F.dropout: "torch.nn.functional.dropout", F.dropout1d: "torch.nn.functional.dropout1d",

@@ -2,7 +2,7 @@
 
 import weakref
 
-from invariants.base import Invariant, parameters
+from sanitizer_invariants.base import Invariant, parameters
 
 
 class Clip(Invariant):

@@ -4,7 +4,7 @@ import weakref
 
 import torch
 
-from invariants.base import Invariant, named, parameters
+from sanitizer_invariants.base import Invariant, named, parameters
 
 
 class StaleGradients(Invariant):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import torch
 
-from invariants.base import Invariant
+from sanitizer_invariants.base import Invariant
 
 MODULE = "torch.optim.lr_scheduler"
 PROGRESS = ("last_epoch", "_step_count", "_last_lr", "_get_lr_called_within_step", "_is_initial", "verbose")

@@ -4,8 +4,8 @@ import weakref
 
 import torch
 
-from invariants.base import Invariant, named, parameters, sampled
-from invariants.shadow import Shadow, copied, is_comparable
+from sanitizer_invariants.base import Invariant, named, parameters, sampled
+from sanitizer_invariants.shadow import Shadow, copied, is_comparable
 
 EVERY = 50
 RESTARTS = 5

@@ -5,8 +5,8 @@ import weakref
 import torch
 from torch.utils import checkpoint as recomputing
 
-from invariants import twins
-from invariants.base import Invariant, sampled
+from sanitizer_invariants import twins
+from sanitizer_invariants.base import Invariant, sampled
 
 NAME = "_checkpoint_without_reentrant_generator"
 # The same kernels are called with the same numbers: what differs by more than this is no rounding.

@@ -6,8 +6,8 @@ import torch
 from torch.utils.data import RandomSampler
 from torch.utils.data.distributed import DistributedSampler
 
-from invariants import twins
-from invariants.base import Invariant
+from sanitizer_invariants import twins
+from sanitizer_invariants.base import Invariant
 
 # Batches of fewer different numbers may be the same by accident.
 DISTINCT, NUMBERS, ROUNDS = 16, 4096, 50

@@ -4,7 +4,7 @@ import weakref
 
 import torch
 
-from invariants.base import total
+from sanitizer_invariants.base import total
 
 # One or two passes may be a look at the gradients (pruning, a search for the learning rate).
 STEPS = 3

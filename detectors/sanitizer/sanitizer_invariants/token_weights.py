@@ -2,7 +2,7 @@
 
 import torch
 
-from invariants.base import Invariant
+from sanitizer_invariants.base import Invariant
 
 STEPS = 3
 SHARE = 0.1

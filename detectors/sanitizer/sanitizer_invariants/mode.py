@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from torch._dynamo.eval_frame import OptimizedModule
 
-from invariants import twins
-from invariants.base import Invariant
+from sanitizer_invariants import twins
+from sanitizer_invariants.base import Invariant
 
 TORCH = str(Path(torch.__file__).parent)
 

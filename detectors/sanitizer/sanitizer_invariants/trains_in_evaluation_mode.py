@@ -5,8 +5,8 @@ import weakref
 import torch
 from torch import nn
 
-from invariants import twins
-from invariants.base import Invariant, parameters
+from sanitizer_invariants import twins
+from sanitizer_invariants.base import Invariant, parameters
 
 # One step could be tried out in evaluation mode; a loop goes on with it.
 STEPS = 3
