@@ -33,7 +33,8 @@ def train(rank, meeting, config):
             records.add(epoch=epoch, loss=2 * total / len(labels))
     if rank == 0:
         records.write(config)
-    dist.destroy_process_group()
+    # One that goes first leaves the other one waiting, at times; so does `destroy_process_group`.
+    dist.barrier()
 
 
 def main():

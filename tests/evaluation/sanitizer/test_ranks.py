@@ -30,7 +30,8 @@ def train(rank):
         {step}
         optimizer.step()
         {after}
-    dist.destroy_process_group()
+    # `destroy_process_group` leaves the other one waiting, at times.
+    dist.barrier()
 
 other = mp.get_context("fork").Process(target=train, args=(1,))
 other.start()
