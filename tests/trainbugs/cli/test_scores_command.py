@@ -10,6 +10,7 @@ from support.detectors import write_detector
 from support.paths import ROOT
 
 import trainbugs
+from evaluation.catalog import detectors
 from evaluation.catalog.detectors import read
 from evaluation.store import Evaluations
 from runner.errors import UsageError
@@ -98,9 +99,19 @@ def test_own_records_beside_the_committed_ones(scored, tmp_path):
         (["--label", "compilr"], "no case fits --label 'compilr' (did you mean compiler"),
         (["mine", "--from", "results", "--label", "library"], "no checks on library by these detectors"),
         (["--from", "both", "--results", "none"], "there is no folder 'none'"),
+        (["--from", "results", "--results", "none"], "`trainbugs evaluate` make, and trainbugs.run in Python"),
+        (["new"], "new has no committed records yet; `trainbugs evaluate --detector new` makes some of your own"),
+        (["new", "pyod"], "trainbugs: new has no committed records yet; "),
+        (
+            ["new", "mine", "--from", "both"],
+            "new has no committed records yet, and there are none in results/detectors",
+        ),
+        (["new", "--from", "results"], "no checks of new in results/detectors; there are those of mine"),
     ],
 )
-def test_what_has_no_records_is_named(scored, arguments, words):
+def test_what_has_no_records_is_named(scored, monkeypatch, arguments, words):
+    shipped = detectors.names(ROOT)
+    monkeypatch.setattr(detectors, "names", lambda root: [*shipped, "new"])
     status, out, err = scored(*arguments)
     assert (status, out) == (2, "") and words in err and len(err.splitlines()) == 1
 
