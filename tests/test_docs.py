@@ -13,7 +13,7 @@ import pytest
 from support.paths import ROOT
 
 import trainbugs
-from evaluation.catalog import controls
+from evaluation.catalog import controls, detectors
 from evaluation.scoring import report
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
@@ -205,12 +205,19 @@ def test_scores_in_the_readme_are_the_committed_ones():
     lines = [re.split(r" {2,}", line) for line in shown.groups()]
     assert lines[0] == heading and lines[1] in scored
     start = next(index for index, row in enumerate(rows("README.md")) if row[0] == "detector")
-    names, _, *detectors = rows("README.md")[start:]
+    names, _, *shown_rows = rows("README.md")[start:]
     of = {row[0].replace(";", ","): row for row in scored}
-    for row in detectors:
+    for row in shown_rows:
         label = re.sub(r" \(negative control\)|; nine cases only", "", row[0])
         assert row[1:] == [of[label][heading.index(name)] for name in names[1:]], label
-    assert len(detectors) == len(set(table.detector))
+    assert len(shown_rows) == len(set(table.detector))
+
+
+def test_the_readme_says_whose_records_are_committed():
+    lacking = set(detectors.names(ROOT)) - {path.stem for path in ROOT.glob("detectors/expected/*.jsonl")}
+    whose = r"The records of all (?:detectors|but the (\S+), which is being developed,) are committed"
+    said = re.search(whose, " ".join(README.split()))
+    assert said and {said[1]} - {None} == lacking
 
 
 def test_cases_that_no_detector_finds_are_as_many_as_pages_say():

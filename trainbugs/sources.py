@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, get_args
 
 from evaluation.model import CONTROL
 from runner.bugs.catalog import NAME, Catalog
@@ -33,7 +33,10 @@ def check_source(source: str, folder: Path, known: Sequence[str] = get_args(Sour
             "names come after it"
         )
     if source != "expected" and not folder.is_dir():
-        raise UsageError(f"there is no folder {str(folder)!r}; expected a results folder, which trainbugs.run makes")
+        raise UsageError(
+            f"there is no folder {str(folder)!r}; expected a results folder, which `trainbugs run` and `trainbugs "
+            "evaluate` make, and trainbugs.run in Python"
+        )
 
 
 def cases(catalog: Catalog, names: Iterable[str]) -> list[Target]:
@@ -146,6 +149,8 @@ def _evaluated(catalog: Catalog, part: Part) -> "Evaluated":
 
 def _refuse_lacking(catalog: Catalog, part: Part, read: "Evaluated") -> None:
     """Raise UsageError for detectors without records, with what may be meant, or where there are no records at all."""
+    from evaluation.catalog import detectors
+
     checked = {record.detector for record in read.checks}
     lacking = [name for name in part.detectors if name not in checked]
     if checked and not lacking:
@@ -158,9 +163,20 @@ def _refuse_lacking(catalog: Catalog, part: Part, read: "Evaluated") -> None:
         advice = read.problems[0]
     elif part.source == "expected" and _evaluated(catalog, replace(part, detectors=lacking, source="results")).checks:
         names, advice = ", ".join(lacking), f"add `--from results`: {own} holds some"
+    elif lacking and part.source != "results" and set(lacking) <= set(detectors.names(catalog.root)):
+        _refuse_unrecorded(lacking, own if part.source == "both" else None)
     elif known:
         advice = f"there are those of {', '.join(known)}"
     raise UsageError(f"there are no checks of {names or 'any detector'} in {where}; {advice}")
+
+
+def _refuse_unrecorded(detectors: Sequence[str], own: str | None) -> NoReturn:
+    """Raise UsageError for detectors of the catalogue that nobody has evaluated so far, in `own` neither."""
+    verb, nor = "has" if len(detectors) == 1 else "have", f", and there are none in {own}" if own else ""
+    raise UsageError(
+        f"{', '.join(detectors)} {verb} no committed records yet{nor}; "
+        f"`trainbugs evaluate --detector {' '.join(detectors)}` makes some of your own"
+    )
 
 
 def _wanted(catalog: Catalog, part: Part, read: "Evaluated") -> set[str]:

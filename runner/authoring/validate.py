@@ -10,6 +10,7 @@ from runner.authoring.judgement import check_lines, check_verdicts
 from runner.authoring.labels import check_labels, check_provenance
 from runner.authoring.scripts import check_scripts, check_text
 from runner.authoring.studies import check_studies
+from runner.authoring.surplus import check_surplus
 from runner.authoring.truth import check_site, check_trigger
 from runner.authoring.upstream import check_upstream
 from runner.bugs.catalog import Catalog, load_bug
@@ -41,9 +42,8 @@ def problems(directory: Path, root: Path) -> list[str]:
         return unreadable
     checks = (_check_name, _check_todo, _check_files, check_scripts, _check_readme, _check_cases)
     wrong = [problem for check in (*checks, check_labels, check_provenance) for problem in check(bug)]
-    wrong += [*check_site(bug, root), *_check_environments(bug, root)]
-    wrong += [*_check_expected(bug, root), *check_upstream(bug, root), *_check_map(bug, root)]
-    wrong += check_studies(bug, root)
+    wrong += [*check_site(bug, root), *_check_environments(bug, root), *_check_expected(bug, root)]
+    wrong += [*check_surplus(bug, root), *check_upstream(bug, root), *_check_map(bug, root), *check_studies(bug, root)]
     return [untrusted.printable_lines(problem) for problem in wrong]
 
 
@@ -126,23 +126,10 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
             have = f"{len(finished & required)} of {len(required)} runs"
             yield f"expected/{case.name} has {have}; {again} makes them"
             continue
-        yield from _check_surplus(case, records, again)
         yield from _check_current(bug, case, records, root, again)
         yield from check_verdicts(case, records)
         yield from check_lines(case, records)
         yield from check_trigger(case, records)
-
-
-def _check_surplus(case: Case, records: Iterable[RunRecord], again: str) -> Iterator[str]:
-    """No expected record is of a seed that the case does not have."""
-    seeds = case.program.seeds
-    surplus = [f"{run_name(record)}.json" for record in records if record.seed not in seeds]
-    if surplus:
-        verb = "is of no seed" if len(surplus) == 1 else "are of no seeds"
-        yield (
-            f"expected/{case.name}: {', '.join(surplus)} {verb} of the case, which has "
-            f"{', '.join(map(str, seeds))}; {again} removes what is too much"
-        )
 
 
 def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:

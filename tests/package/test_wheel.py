@@ -185,7 +185,12 @@ def test_slim_copy_runs_bugs_and_says_what_the_rest_needs(slim, toy):
     assert "Toy-1/only  REPRODUCED" in table
     assert "SO-60335387" in slim.call("list") and "Toy-1/only/buggy" in slim.call("results")
     assert slim.call("results", "--csv", "-").startswith("schema,key,")
-    for command in (("scores",), ("figures", "SO-60335387"), ("run", toy.directory, "--figures")):
+    for command in (
+        ("scores",),
+        ("figures", "SO-60335387"),
+        ("run", toy.directory, "--figures"),
+        ("evaluate", "--detector", "api-sequence", "--bugs", toy.directory, "--python", sys.executable),
+    ):
         assert "is not installed; `pip install uv pandas matplotlib numpy` is enough" in slim.call(*command, status=2)
     assert "uv, which builds it, is not installed" in slim.call("env", "build", "torch-2.2.2", status=2)
 

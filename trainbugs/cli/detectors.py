@@ -113,9 +113,13 @@ def detectors_command(arguments: Namespace) -> int:
 
 def evaluate_command(arguments: Namespace) -> int:
     """Evaluate detectors; status 1 where a check of a detector failed, 2 where a program does not run without one."""
+    # Fails before any detector is asked where pandas or matplotlib is not installed.
+    import pandas as pandas
+
     from evaluation.running import campaign
     from evaluation.running.promote import promote_checks, refuse_part
     from evaluation.store import Evaluated
+    from plots.detectors import draw as draw
     from runner.progress.lines import on_stderr
     from runner.session.promote import refuse_installed
     from runner.session.session import Session

@@ -500,6 +500,16 @@ def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_pat
     assert status == 2 and words in err.splitlines()[-1] and ("DETECTOR" in out) == ("committed" in words)
 
 
+@pytest.mark.parametrize("name", ["pandas", "matplotlib"])
+def test_what_scores_need_is_asked_for_before_any_check(cli, make, monkeypatch, tmp_path, name):
+    for module in [each for each in sys.modules if each.startswith("plots.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)
+    status, out, err = cli("evaluate", "--detector", make("always"), "--python", sys.executable)
+    line = f"trainbugs: {name} is not installed; `pip install uv pandas matplotlib numpy` is enough\n"
+    assert (status, out, err) == (2, "", line) and not list(tmp_path.rglob("results"))
+
+
 def without_times(records):
     return [replace(record, seconds=None, started="") for record in records]
 

@@ -232,6 +232,52 @@ def test_expected_records_that_are_too_many_are_named(whole):
     )
 
 
+def test_a_copy_of_a_record_under_another_seed_is_named(whole):
+    folder = whole.directory / "expected" / "only"
+    shutil.copy(folder / "fixed-seed0.json", folder / "fixed-seed9.json")
+    (problem,) = problems(whole.directory, whole.root)
+    assert problem.startswith("expected/only: fixed-seed9.json is of no seed of the case, which has 0, 1; ")
+
+
+SURPLUS = (
+    "loose.json", "nocase/buggy-seed0.json", "only/cuda/fixed-seed9.json", "only/extra.json", "only/upstream/x.json",
+    "compare_nocase.png", "versions/toy/nocase/buggy-seed0.json", "versions/toy/only/fixed-seed0.json",
+    "versions/none/only/buggy-seed0.json",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SURPLUS)
+def test_what_does_not_belong_among_the_expected_files_is_named(whole, name):
+    path = whole.directory / "expected" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(whole.directory / "expected" / "only" / "fixed-seed0.json", path)
+    shown = next(line for line in problems(whole.directory, whole.root) if line.startswith("expected: "))
+    named = shown.removeprefix("expected: ").removesuffix(
+        " is no record or picture of this bug; remove what is too much"
+    )
+    assert named == name or (named.endswith("/") and name.startswith(named) and not name.startswith("only/cuda"))
+
+
+def test_surplus_folders_and_files_are_named_at_once(whole):
+    expected = whole.directory / "expected"
+    (expected / "nocase").mkdir()
+    (expected / "only" / "extra.json").touch()
+    assert problems(whole.directory, whole.root) == [
+        "expected: nocase/, only/extra.json are no records or pictures of this bug; remove what is too much"
+    ]
+
+
+def test_pictures_belong_among_the_expected_files(whole):
+    (whole.directory / "README.md").write_text(
+        (whole.directory / "README.md").read_text() + "\n![one](expected/origin_only.png)\n"
+    )
+    for name in ("compare_only", "versions", "origin_only", "fix_only"):
+        (whole.directory / "expected" / f"{name}.png").touch()
+    assert problems(whole.directory, whole.root) == [
+        "expected: fix_only.png is no record or picture of this bug; remove what is too much"
+    ]
+
+
 def test_a_directory_outside_the_catalogue(whole, tmp_path):
     elsewhere = tmp_path / "my-own" / "Toy-1"
     shutil.copytree(whole.directory, elsewhere)

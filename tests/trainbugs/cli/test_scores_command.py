@@ -10,8 +10,9 @@ from support.detectors import write_detector
 from support.paths import ROOT
 
 import trainbugs
+from evaluation.catalog import detectors
 from evaluation.catalog.detectors import read
-from evaluation.store import Evaluations
+from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.errors import UsageError
 from trainbugs.cli.main import main
 
@@ -82,6 +83,31 @@ def test_own_records_beside_the_committed_ones(scored, tmp_path):
     assert err.startswith("of optimizer-progress the committed records are left out for those of yours\n")
 
 
+def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored, tmp_path):
+    """With what the first example of the page leaves in the results folder, and without it."""
+    committed = ExpectedEvaluations(ROOT / "detectors" / "expected").read(["optimizer-progress"]).checks
+    environment = next(each.environment for each in committed if each.bug == "SO-60335387")
+    store = Evaluations(tmp_path / "results" / "detectors")
+    store.save_detector(read(write_detector(tmp_path / "my-detector", "")))
+    for each in committed:
+        if each.bug in ("PyTorch-107076", "PyTorch-115607"):
+            store.save(replace(each, detector="my-detector"))
+    command = ("my-detector", "api-sequence", "optimizer-progress", "--from", "both", "--label", "compiler", "--common")
+
+    def on_controls():
+        return [
+            f"{row['false_controls']}/{row['false_controls_n']}" for row in json.loads(scored(*command, "--json")[1])
+        ]
+
+    assert on_controls() == ["0/0"] * 3
+    accused, *others = [each for each in committed if each.kind == "control" and each.environment == environment]
+    for each in (replace(accused, alarms=(HIT,)), *others):
+        store.save(replace(each, detector="my-detector"))
+    own, *rest = sorted(on_controls(), reverse=True)
+    said = f"its {own.removeprefix('1/')} controls: {own} of my-detector, {rest[0]} of the other two"
+    assert rest[0] == rest[1] and said in " ".join((ROOT / "docs" / "detectors.md").read_text().split())
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [
@@ -98,9 +124,19 @@ def test_own_records_beside_the_committed_ones(scored, tmp_path):
         (["--label", "compilr"], "no case fits --label 'compilr' (did you mean compiler"),
         (["mine", "--from", "results", "--label", "library"], "no checks on library by these detectors"),
         (["--from", "both", "--results", "none"], "there is no folder 'none'"),
+        (["--from", "results", "--results", "none"], "`trainbugs evaluate` make, and trainbugs.run in Python"),
+        (["new"], "new has no committed records yet; `trainbugs evaluate --detector new` makes some of your own"),
+        (["new", "pyod"], "trainbugs: new has no committed records yet; "),
+        (
+            ["new", "mine", "--from", "both"],
+            "new has no committed records yet, and there are none in results/detectors",
+        ),
+        (["new", "--from", "results"], "no checks of new in results/detectors; there are those of mine"),
     ],
 )
-def test_what_has_no_records_is_named(scored, arguments, words):
+def test_what_has_no_records_is_named(scored, monkeypatch, arguments, words):
+    shipped = detectors.names(ROOT)
+    monkeypatch.setattr(detectors, "names", lambda root: [*shipped, "new"])
     status, out, err = scored(*arguments)
     assert (status, out) == (2, "") and words in err and len(err.splitlines()) == 1
 

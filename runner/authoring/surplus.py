@@ -1,0 +1,73 @@
+"""Checks for surplus files: all of a bug's `expected/` is what the runner makes of the bug as it is."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import product
+from pathlib import Path
+
+from runner.bugs.catalog import Catalog
+from runner.bugs.model import UPSTREAM, VARIANTS, Bug, Case
+from runner.environments import spec
+from runner.results.expected import CUDA, VERSIONS
+
+PICTURE = re.compile(r"expected/([^\s()/]+\.png)")
+RUN = re.compile(rf"(?:{'|'.join(VARIANTS)})-seed\d+\.json")
+
+
+def check_surplus(bug: Bug, root: Path) -> Iterator[str]:
+    """No file is of a seed that its case does not have, and none is anything else that does not belong there."""
+    surplus = list(_surplus(bug.expected, _belonging(bug, root)))
+    cases = {bug.expected / case: case for case in bug.cases}
+    of_seeds = [path for path in surplus if path.parent in cases and RUN.fullmatch(path.name) and path.is_file()]
+    for folder, name in cases.items():
+        found = [path.name for path in of_seeds if path.parent == folder]
+        if found:
+            yield _of_no_seed(bug.cases[name], found, Catalog(root).named(bug))
+    others = [path for path in surplus if path not in of_seeds]
+    if others:
+        shown = ", ".join(f"{path.relative_to(bug.expected)}{'/' if path.is_dir() else ''}" for path in others)
+        verb = "is no record or picture" if len(others) == 1 else "are no records or pictures"
+        yield f"expected: {shown} {verb} of this bug; remove what is too much"
+
+
+def _of_no_seed(case: Case, names: list[str], bug: str) -> str:
+    verb = "is of no seed" if len(names) == 1 else "are of no seeds"
+    return (
+        f"expected/{case.name}: {', '.join(names)} {verb} of the case, which has "
+        f"{', '.join(map(str, case.program.seeds))}; `trainbugs run {bug} --force --update-expected` removes what is "
+        "too much"
+    )
+
+
+def _surplus(folder: Path, belonging: set[Path]) -> Iterator[Path]:
+    """What lies below the folder and does not belong there; of a folder that holds nothing else, the folder."""
+    above = {parent for path in belonging for parent in path.parents}
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path in above and path.is_dir():
+            yield from _surplus(path, belonging)
+        elif path not in belonging:
+            yield path
+
+
+def _belonging(bug: Bug, root: Path) -> set[Path]:
+    """The paths that the files in `expected/` may have."""
+    names = {name for case in bug.cases.values() for name in _of_case(case)}
+    places = {variant.environment for case in bug.cases.values() for variant in case.program.variants.values()}
+    for environment, case in product({*spec.names(root), *places}, bug.cases.values()):
+        names |= {f"{VERSIONS}/{environment}/{case.name}/{name}" for name in _runs(case, ("buggy",))}
+    readme = bug.directory / "README.md"
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    return {bug.expected / name for name in (*names, f"{VERSIONS}.png", *PICTURE.findall(text))}
+
+
+def _of_case(case: Case) -> Iterator[str]:
+    """The records of a case on each kind of device, those of the variant `upstream` apart, and its picture."""
+    yield f"compare_{case.name}.png"
+    for folder in (case.name, f"{case.name}/{CUDA}"):
+        yield from (f"{folder}/{name}" for name in _runs(case, VARIANTS))
+        if UPSTREAM in case.program.variants:
+            yield from (f"{folder}/{UPSTREAM}/{name}" for name in _runs(case, (UPSTREAM,)))
+
+
+def _runs(case: Case, variants: Iterable[str]) -> list[str]:
+    return [f"{variant}-seed{seed}.json" for variant, seed in product(variants, case.program.seeds)]
