@@ -106,7 +106,8 @@ def test_validate_names_expected_records_without_a_digest(toy, toy_environment, 
         shutil.copytree(toy.directory / "expected" / "only", made)
     for path in sorted(made.glob("*-seed*.json"))[:2]:
         drop_digest(path)
-    (problem,) = problems(toy.directory, toy.root)
+    # The toy has no map, so that its records are surplus besides.
+    (problem,) = [each for each in problems(toy.directory, toy.root) if "no metrics_digest" in each]
     verb = "versions" if "versions" in folder else "run"
     assert problem.startswith(f"expected/{folder.partition('/')[0]}/buggy-seed0.json and 1 more: no metrics_digest")
     assert f"`trainbugs {verb} Toy-1 --force --update-expected` makes one" in problem

@@ -180,7 +180,7 @@ def test_list(watch):
         ([], "name the script to run"),
         (["--"], "name the script to run"),
         (["nowhere.py"], "nowhere.py: there is no such script"),
-        (["--ignore", "stale-gradient", "train.py"], "'stale-gradient' (did you mean stale-gradients?)"),
+        (["--ignore", "stale-gradient", "train.py"], "'stale-gradient' (did you mean stale-gradients or "),
         (["--json", "no/o.json", "train.py"], "--json no/o.json: expected the name of a file"),
         (["--json", "bin", "train.py"], "--json bin: expected the name of a file"),
         (["--python", "nowhere", "train.py"], "nowhere: cannot be started"),
