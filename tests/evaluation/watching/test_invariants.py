@@ -76,7 +76,7 @@ def test_each_has_a_name_of_its_own_and_a_statement():
 @pytest.mark.real
 def test_the_source_is_read_as_python_does(torch_python):
     code = (
-        "import json\nfrom invariants import ALL\n"
+        "import json\nfrom sanitizer_invariants import ALL\n"
         "first = lambda each: ' '.join(each.__doc__.split('\\n\\n')[0].split())\n"
         "print(json.dumps([[each.NAME, each.SEVERITY, each.LIGHT, first(each)] for each in ALL]))"
     )
