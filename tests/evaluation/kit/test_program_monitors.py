@@ -256,3 +256,55 @@ def test_a_program_without_an_optimizer_is_unsupported(python, tmp_path):
 def test_the_hooks_do_without_what_later_releases_have_taken_from_the_core_of_dynamo(torch_python):
     program = "import torch._dynamo; del torch._C._dynamo.eval_frame.skip_code; import launcher_hooks"
     subprocess.run([torch_python, "-c", program], cwd=KIT, check=True)
+
+
+CURIOUS = """\
+import random
+
+import torch
+
+
+class Curious:
+    def __init__(self, program, emit):
+        self.program, self.emit, self.calls = program, emit, 0
+
+    def after_forward(self, module, arguments, options, output):
+        self.calls += 1
+        with self.program.undisturbed():
+            module(*arguments, **options)
+            torch.rand(3)
+            random.random()
+
+    def end(self):
+        self.emit("calls", str(self.calls))
+
+
+def watch(program, emit):
+    return Curious(program, emit)
+"""
+DRAWS = """\
+import random
+
+import torch
+
+model = torch.nn.Dropout()
+torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+torch.manual_seed(0)
+random.seed(0)
+for _ in range(3):
+    print(model(torch.ones(4)).tolist(), torch.rand(2).tolist(), random.random())
+"""
+
+
+@pytest.mark.real
+def test_what_a_monitor_does_undisturbed_is_not_seen(torch_python, tmp_path):
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "monitor.py").write_text(CURIOUS)
+    (tmp_path / "program.py").write_text(DRAWS)
+    argv = [KIT / "launcher.py", "out.json", "--monitor", "m/monitor.py", "program.py"]
+    watched, alone = (
+        subprocess.run([torch_python, *each], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        for each in (argv, ["program.py"])
+    )
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert watched == alone and [alarm["message"] for alarm in report["alarms"]] == ["3"]
