@@ -4,6 +4,7 @@ For the launcher, whose docstring says what is called when. Only what the monito
 """
 
 import random
+import sys
 import threading
 import weakref
 from contextlib import contextmanager
@@ -77,15 +78,18 @@ class Program:
     @contextmanager
     def undisturbed(self):
         """Whatever is done inside leaves the random numbers of the program as they were, and calls no monitor."""
-        states = random.getstate(), torch.get_rng_state()
+        numpy = sys.modules.get("numpy")
+        states = random.getstate(), torch.get_rng_state(), numpy and numpy.random.get_state()
         cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
-        self._local.quiet = True
+        outer, self._local.quiet = self.quiet, True
         try:
             yield
         finally:
-            self._local.quiet = False
+            self._local.quiet = outer
             random.setstate(states[0])
             torch.set_rng_state(states[1])
+            if numpy:
+                numpy.random.set_state(states[2])
             if cuda:
                 torch.cuda.set_rng_state_all(cuda)
 

@@ -65,7 +65,11 @@ class Recorder:
         return not (self.alarms or self.notes or self.error or self.optimizers or self.steps)
 
     def write(self, path=None):
-        Path(path or self.out).write_text(json.dumps(self.report(), indent=1), encoding="utf-8")
+        """Write the report; a process that is killed meanwhile leaves none, rather than a part."""
+        path = path or self.out
+        begun = path.with_name(f"{path.name}.begun")
+        begun.write_text(json.dumps(self.report(), indent=1), encoding="utf-8")
+        begun.replace(path)
 
     def take(self, reports):
         """Add what other processes of the program have reported; what all of them say is said once."""

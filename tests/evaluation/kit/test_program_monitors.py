@@ -261,6 +261,7 @@ def test_the_hooks_do_without_what_later_releases_have_taken_from_the_core_of_dy
 CURIOUS = """\
 import random
 
+import numpy
 import torch
 
 
@@ -271,9 +272,11 @@ class Curious:
     def after_forward(self, module, arguments, options, output):
         self.calls += 1
         with self.program.undisturbed():
+            with self.program.undisturbed():
+                torch.rand(3)
             module(*arguments, **options)
-            torch.rand(3)
             random.random()
+            numpy.random.rand()
 
     def end(self):
         self.emit("calls", str(self.calls))
@@ -285,14 +288,16 @@ def watch(program, emit):
 DRAWS = """\
 import random
 
+import numpy
 import torch
 
 model = torch.nn.Dropout()
 torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
 torch.manual_seed(0)
 random.seed(0)
+numpy.random.seed(0)
 for _ in range(3):
-    print(model(torch.ones(4)).tolist(), torch.rand(2).tolist(), random.random())
+    print(model(torch.ones(4)).tolist(), torch.rand(2).tolist(), random.random(), numpy.random.rand())
 """
 
 
