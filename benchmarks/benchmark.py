@@ -4,6 +4,7 @@ python benchmarks/benchmark.py                 # list, run, warm: a minute
 python benchmarks/benchmark.py cold            # builds the environment four times from nothing: 20 GB of download
 python benchmarks/benchmark.py loader --data DIR   # DIR holds MNIST/raw
 python benchmarks/benchmark.py watch           # what our detectors cost: five minutes
+python benchmarks/benchmark.py sanitizer --repeats 3   # what `trainbugs watch` costs: half an hour
 python benchmarks/benchmark.py schedule        # 10,000 toy runs: ten minutes
 python benchmarks/benchmark.py catalogue       # every bug bare, with -j 1 and with -j 2: forty minutes
 python benchmarks/benchmark.py crowd           # scripts that share cores: three minutes
@@ -17,14 +18,15 @@ import json
 import os
 import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import sanitizer
 import scale
+from timing import interleaved, seconds, show
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign
@@ -42,24 +44,6 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 TRAINBUGS = [sys.executable, "-m", "runner"]
 ENVIRONMENT = spec.load(ROOT, "torch-2.2.2")
-
-
-def seconds(command, **options):
-    start = time.perf_counter()
-    subprocess.run([str(part) for part in command], check=True, capture_output=True, cwd=ROOT, **options)
-    return time.perf_counter() - start
-
-
-def interleaved(repeats, *commands):
-    """Seconds of each command, measured in turns so that a busy moment of the machine meets all of them."""
-    times = [[seconds(command) for command in commands] for _ in range(repeats)]
-    return [list(column) for column in zip(*times, strict=True)]
-
-
-def show(name, times, limit=""):
-    low, middle, high = min(times), statistics.median(times), max(times)
-    print(f"{name:48s} min {low:7.3f}  median {middle:7.3f}  max {high:7.3f} s  {limit}", flush=True)
-    return middle
 
 
 LIST_ELSEWHERE = """
@@ -301,6 +285,7 @@ BENCHES = {
     "isolation": bench_isolation,
     "loader": bench_loader,
     "watch": bench_watch,
+    "sanitizer": sanitizer.bench_sanitizer,
     "schedule": scale.bench_schedule,
     "catalogue": scale.bench_catalogue,
     "crowd": scale.bench_crowd,
@@ -312,7 +297,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="*", help=f"{', '.join(BENCHES)}; default: list run warm")
     parser.add_argument("--data", type=Path, default=os.environ.get("TRAINBUGS_DATA"), help="holds MNIST/raw")
-    parser.add_argument("--repeats", type=int, default=9, help="of watch: bare and watched runs; default: 9")
+    parser.add_argument(
+        "--repeats", type=int, default=9, help="of watch and sanitizer: bare and watched runs; default: 9"
+    )
     parser.add_argument("--isolated", type=int, default=200, help="of isolation: runs of each kind; default: 200")
     parser.add_argument("--bugs", nargs="+", help="of catalogue: BUG[/CASE]; default: all")
     arguments = parser.parse_args()

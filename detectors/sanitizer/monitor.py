@@ -37,6 +37,7 @@ class Sanitizer:
         chosen = [one for one in ALL if one.NAME not in ignored and (one.LIGHT or not light)]
         self.emit = emit
         self.watching = [self._begin(one, program) for one in chosen]
+        self.told = {}
 
     def _begin(self, invariant, program):
         return invariant(program, Report(invariant.NAME, invariant.SEVERITY, program, self.emit))
@@ -45,21 +46,22 @@ class Sanitizer:
         """The method for a moment; AttributeError where no invariant looks at it, so that it is not hooked."""
         if moment.startswith("_") or not any(hasattr(each, moment) for each in self.watching):
             raise AttributeError(moment)
+        self.told[moment] = [each for each in self.watching if hasattr(each, moment)]
 
         def tell(*what):
-            for each in list(self.watching):
-                if hasattr(each, moment):
-                    self._guarded(each, getattr(each, moment), what)
+            for each in self.told[moment]:
+                try:
+                    getattr(each, moment)(*what)
+                except Exception:
+                    self._switch_off(each)
 
         setattr(self, moment, tell)
         return tell
 
-    def _guarded(self, invariant, method, what):
-        try:
-            method(*what)
-        except Exception:
-            self.watching.remove(invariant)
-            self.emit("failed", f"{invariant.NAME} is switched off: {traceback.format_exc(limit=-5)}", "info")
+    def _switch_off(self, invariant):
+        for moment, told in self.told.items():
+            self.told[moment] = [each for each in told if each is not invariant]
+        self.emit("failed", f"{invariant.NAME} is switched off: {traceback.format_exc(limit=-5)}", "info")
 
 
 def watch(program, emit):

@@ -269,7 +269,7 @@ def begin(monitor, recorder):
     """Watch what the program is going to do; without a monitor only the time of its first optimizer is noted."""
     session = Session(monitor, recorder)
     if session.watches:
-        launcher_hooks.install(torch._dynamo.disable(session.teller.tell), session.teller.wants)
+        launcher_hooks.install(launcher_hooks.uncompiled(session.teller.tell), session.teller.wants)
         FORWARD.bare = torch.nn.Module.__call__
     watch_optimizers(session)
     if session.watches:

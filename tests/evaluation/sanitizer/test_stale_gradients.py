@@ -7,7 +7,7 @@ TRAIN = """
 model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 2))
 optimizer = torch.optim.{optimizer}(model.parameters(), lr=0.01)
 points, labels = torch.randn(64, 2), torch.randint(2, (64,))
-for iteration in range(5):
+for iteration in range({iterations}):
     {clear}
     loss = F.cross_entropy(model(points), labels)
     loss.backward()
@@ -15,8 +15,8 @@ for iteration in range(5):
 """
 
 
-def train(clear, step="optimizer.step()", optimizer="Adam"):
-    return TRAIN.format(clear=clear, step=step, optimizer=optimizer)
+def train(clear, step="optimizer.step()", optimizer="Adam", iterations=5):
+    return TRAIN.format(clear=clear, step=step, optimizer=optimizer, iterations=iterations)
 
 
 WRONG = {
@@ -24,12 +24,20 @@ WRONG = {
     "cleared too late": train("pass", "optimizer.step(); old = [p.grad for p in model.parameters()]"),
     "half of it cleared": train("model[0].zero_grad()"),
     "every other one": train("optimizer.zero_grad() if iteration > 1 else None"),
+    "clipped": train("pass", "nn.utils.clip_grad_norm_(model.parameters(), 0.1); optimizer.step()"),
+    "clipped by value": train("pass", "nn.utils.clip_grad_value_(model.parameters(), 0.001); optimizer.step()"),
+    "averaged": train("pass", "[p.grad.div_(4) for p in model.parameters()]; optimizer.step()"),
 }
 RIGHT = {
     "plain": train("optimizer.zero_grad()"),
     "by the module": train("model.zero_grad()"),
     "zeros": train("optimizer.zero_grad(set_to_none=False)"),
     "by hand": train("[p.grad.zero_() for p in model.parameters() if p.grad is not None]"),
+    "past autograd": train("[p.grad.data.zero_() for p in model.parameters() if p.grad is not None]", iterations=20),
+    "momentum past autograd": train("[p.grad.data.mul_(0.5) for p in model.parameters() if p.grad is not None]",
+                                    iterations=20),
+    "zeros, clipped": train("optimizer.zero_grad(set_to_none=False)",
+                            "nn.utils.clip_grad_norm_(model.parameters(), 0.1); optimizer.step()", iterations=20),
     "momentum in the gradient": train("[p.grad.mul_(0.5) for p in model.parameters() if p.grad is not None]"),
     "accumulation": train("if iteration % 2 == 0: optimizer.zero_grad()", "if iteration % 2: optimizer.step()"),
     "two steps by the same gradients": train("optimizer.zero_grad()", "optimizer.step(); optimizer.step()"),
@@ -45,9 +53,12 @@ RIGHT = {
 }  # fmt: skip
 
 
+LATE = train("optimizer.zero_grad() if iteration < 10 else None", iterations=20)
+
+
 @pytest.fixture(scope="module")
 def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT | {"late": LATE})
 
 
 @pytest.mark.real
@@ -61,3 +72,9 @@ def test_accused_in_the_iteration_in_which_it_acts(said, name):
 @pytest.mark.parametrize("name", RIGHT)
 def test_not_accused(said, name):
     assert said[name].errors == {}
+
+
+@pytest.mark.real
+def test_what_begins_late_is_seen_one_iteration_later(said):
+    """In iteration 11 nothing is cleared for the first time; numbers to compare with are kept from then on."""
+    assert said["late"].errors == {"stale-gradients": 12}

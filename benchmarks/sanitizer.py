@@ -1,0 +1,49 @@
+"""What does `trainbugs watch` cost? For benchmark.py: two trainings of over a minute, bare and watched, in turns."""
+
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from timing import interleaved, show
+
+from runner.bugs.catalog import Catalog
+from runner.environments import builder, spec
+from runner.progress.lines import on_stderr
+
+ROOT = Path(__file__).resolve().parent.parent
+# Ten epochs, as the bug's case has, take seconds.
+EPOCHS, STEPS = 300, 120
+LIMITS = {"bare": "", "watch": "(limit 1.15)", "watch --light": "(limit 1.02)"}
+
+
+def bench_sanitizer(arguments):
+    python = builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr()).python
+    with tempfile.TemporaryDirectory() as folder:
+        for name, script in programs(Path(folder)).items():
+            watch = [sys.executable, "-m", "trainbugs", "watch", "--python", python]
+            commands = {
+                "bare": [python, *script],
+                "watch": [*watch, *script],
+                "watch --light": [*watch, "--light", *script],
+            }
+            measured = dict(zip(commands, interleaved(arguments.repeats, *commands.values()), strict=True))
+            for how, times in measured.items():
+                # Pairs of neighbours: what a busy moment of the machine does to one it mostly does to both.
+                pairs = zip(times, measured["bare"], strict=True)
+                ratio = statistics.median(watched / alone for watched, alone in pairs)
+                show(f"{name}: {how}", times, f"ratio {ratio:.3f} {LIMITS[how]}")
+            print()
+
+
+def programs(folder):
+    """By name, the script and its arguments."""
+    digits = Catalog(ROOT).bug("SO-60335387").cases["digits"].program.parameters
+    parameters = folder / "parameters.json"
+    values = {**digits, "num_epoch": EPOCHS, "device": "cpu", "output": f"{folder}/metrics"}
+    parameters.write_text(json.dumps({"parameters": values}))
+    return {
+        "SO-60335387/digits, fixed": [ROOT / "bugs" / "SO-60335387" / "fixed.py", parameters],
+        "transformer": [ROOT / "benchmarks" / "transformer.py", STEPS],
+    }

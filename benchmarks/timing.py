@@ -1,0 +1,26 @@
+"""Seconds of commands, measured in turns, and how they are shown."""
+
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def seconds(command, **options):
+    start = time.perf_counter()
+    subprocess.run([str(part) for part in command], check=True, capture_output=True, cwd=ROOT, **options)
+    return time.perf_counter() - start
+
+
+def interleaved(repeats, *commands):
+    """Seconds of each command, measured in turns so that a busy moment of the machine meets all of them."""
+    times = [[seconds(command) for command in commands] for _ in range(repeats)]
+    return [list(column) for column in zip(*times, strict=True)]
+
+
+def show(name, times, limit=""):
+    low, middle, high = min(times), statistics.median(times), max(times)
+    print(f"{name:48s} min {low:7.3f}  median {middle:7.3f}  max {high:7.3f} s  {limit}", flush=True)
+    return middle
