@@ -14,15 +14,16 @@ class StaleGradients(Invariant):
     """Between two steps of an optimizer, each gradient that a backward pass adds to was cleared before the next step.
 
     Why: a step uses a gradient up. What is still there is added to the next one, so that the update is by the sum of
-    all gradients so far, which no published method wants: momentum has a decay, accumulation comes before the step.
+    all gradients so far, which no optimizer of torch is made for: momentum has a decay, accumulation comes before the
+    step, and what steps by sums on purpose (dual averaging) keeps them in its own state.
 
     Excepted: gradients that a backward pass does not add to (unused parameters), those that are changed by hand between
     the step and the pass, in whatever way, and steps that follow each other without a backward pass. What is changed
     between the pass and the step is clipped, averaged or unscaled: only what is zero then was cleared.
 
-    Cost: whether each gradient is the same tensor in the same version. A write past autograd (`.data`) is in no version:
-    at most 64 numbers of each gradient are compared as well, in the first steps and, once versions have said that
-    nothing was written, in all others.
+    Cost: whether each gradient is the same tensor in the same version. A write past autograd (`.data`) counts for no
+    version: at most 64 numbers of each gradient are compared as well, in the first steps and, once versions have said
+    that nothing was written, in all others.
     """
 
     NAME = "stale-gradients"
@@ -72,7 +73,7 @@ class StaleGradients(Invariant):
 
 
 class Kept:
-    """A parameter, and what its gradient was: which tensor, in which version, and where asked for some numbers of it."""
+    """A parameter, and what its gradient was: which tensor, in which version, and, if asked for, some numbers."""
 
     def __init__(self, parameter, samples):
         self.parameter, gradient = weakref.ref(parameter), parameter.grad
