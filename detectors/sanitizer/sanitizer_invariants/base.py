@@ -44,4 +44,4 @@ def total(tensor):
         return None
     with torch.no_grad():
         values = tensor.detach()
-        return (torch.view_as_real(values) if values.is_complex() else values).double().sum().item()
+        return (torch.view_as_real(values) if values.is_complex() else values).sum(dtype=torch.float64).item()

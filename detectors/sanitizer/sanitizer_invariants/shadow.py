@@ -15,17 +15,19 @@ EVERYWHERE = ("_global_optimizer_pre_hooks", "_global_optimizer_post_hooks")
 
 
 class Shadow:
-    """What a step reads, by ids of parameters. Of a parameter that is there twice there is one copy."""
+    """What a step reads of some parameters, by their ids. Of a parameter that is there twice there is one copy."""
 
-    def __init__(self, optimizer):
-        groups = optimizer.param_groups
+    def __init__(self, optimizer, some):
         self.made_of, self.attributes = type(optimizer), dict(vars(optimizer))
-        self.originals = {id(each): each for group in groups for each in group["params"]}
+        self.originals = {id(each): each for each in some}
         self.values = {one: copied(each) for one, each in self.originals.items()}
         self.gradients = {one: copied(each.grad) for one, each in self.originals.items()}
         self.identities = {one: id(each.grad) for one, each in self.originals.items()}
-        self.states = {id(each): _copies(state) for each, state in optimizer.state.items()}
-        self.groups = [(_options(group), [id(each) for each in group["params"]]) for group in groups]
+        self.states = {id(each): _copies(optimizer.state[each]) for each in some if each in optimizer.state}
+        self.groups = [(_options(group), self._members(group)) for group in optimizer.param_groups]
+
+    def _members(self, group):
+        return [id(each) for each in group["params"] if id(each) in self.originals]
 
     def step(self, gradients):
         """A for-loop step by these gradients: {id: (parameter, its state) afterwards}."""
@@ -36,7 +38,7 @@ class Shadow:
         vars(optimizer).update({name: value for name, value in self.attributes.items() if name not in OWN})
         optimizer.defaults = {**self.attributes["defaults"], **PLAIN}
         optimizer.param_groups = [{**_copies(options), "params": [new[one] for one in members]}
-                                  for options, members in self.groups]  # fmt: skip
+                                  for options, members in self.groups if members]  # fmt: skip
         optimizer.state = defaultdict(dict, {new[one]: _copies(state) for one, state in self.states.items()})
         self.made_of.step(optimizer)
         return {one: (parameter, optimizer.state.get(parameter, {})) for one, parameter in new.items()}

@@ -5,6 +5,7 @@ import torch
 from sanitizer_invariants.base import Invariant
 
 STEPS = 3
+PASSES = 3
 SHARE = 0.1
 
 
@@ -18,12 +19,13 @@ class TokenWeights(Invariant):
 
     Weights are taken from the gradient of each loss, so that a program that weighs its passes is not accused. They have
     to differ by more than a tenth (rounding, even of 8 bits, is less than a hundredth), in three steps, and not by the
-    last pass alone, which may be what was left of the data.
+    last pass alone, which may be what was left of the data. So three passes a step are needed; the first step that has
+    them is counted, and not looked at.
 
     Excepted: passes with several cross entropies, losses that are not reduced to a mean, weighted classes, targets that
     are probabilities.
 
-    Cost: a count of the targets of each cross entropy, and a hook on its result.
+    Cost: in programs with three passes a step, a count of the targets of each cross entropy and a hook on its result.
     """
 
     NAME, SEVERITY = "token-weights", "info"
@@ -31,12 +33,15 @@ class TokenWeights(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.weights, self.unequal, self.losses, self.passes = [], 0, 0, 0
+        self.accumulates = False
 
     def after_backward(self, tensors):
         self.passes += 1
 
     def after_loss(self, name, arguments, output):
         self.losses += 1
+        if not self.accumulates:
+            return
         target = arguments.get("target")
         if name != "cross_entropy" or arguments["reduction"] != "mean" or arguments["weight"] is not None:
             return
@@ -51,8 +56,9 @@ class TokenWeights(Invariant):
 
     def before_step(self, optimizer):
         weights, counts = self.weights, {self.losses, self.passes}
+        self.accumulates = self.passes >= PASSES
         self.weights, self.losses, self.passes = [], 0, 0
-        if counts != {len(weights)} or len(weights) < 3 or min(weights) == 0:
+        if counts != {len(weights)} or len(weights) < PASSES or min(weights) == 0:
             return
         earlier = weights[:-1]
         if max(earlier) / min(earlier) <= 1 + SHARE:

@@ -1,5 +1,6 @@
 """Checkpointing changes no gradient."""
 
+import functools
 import weakref
 
 import torch
@@ -26,8 +27,8 @@ class TransparentCheckpoint(Invariant):
     `preserve_rng_state=False`, which gives the random numbers up; reentrant checkpoints, whose limits are documented;
     torch 2.0, where checkpoints cannot be left out.
 
-    Cost: one forward pass of a copy in a module's first call, and where it makes checkpoints three passes of copies in
-    the first five calls and then in each 200th.
+    Cost: a deep copy at a module's first call, and where it makes checkpoints three passes of copies after the first
+    five calls and then after each 200th.
     """
 
     NAME, LIGHT = "transparent-checkpoint", False
@@ -35,18 +36,34 @@ class TransparentCheckpoint(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.calls, self.without = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.made, self.before, self.twin = 0, 0, None
+        if hasattr(recomputing, NAME):
+            self._count(getattr(recomputing, NAME))
+
+    def _count(self, bare):
+        def generate(*arguments, **options):
+            self.made += 1
+            return bare(*arguments, **options)
+
+        setattr(recomputing, NAME, functools.wraps(bare)(generate))
 
     def before_forward(self, module, arguments, options):
+        self.twin = None
         module = twins.bare(module)
         if not torch.is_grad_enabled() or not module.training or module in self.without:
             return
         self.calls[module] = self.calls.get(module, 0) + 1
-        if not sampled(self.calls[module], 200):
+        if sampled(self.calls[module], 200):
+            self.before, self.twin = self.made, twins.copied(module, arguments, options)
+
+    def after_forward(self, module, arguments, options, output):
+        twin, self.twin = self.twin, None
+        if twin is None:
             return
-        copies = [twins.copied(module, arguments, options) for _ in range(3)] if hasattr(recomputing, NAME) else [None]
+        copies = [twin, twins.copied(*twin), twins.copied(*twin)] if self.made > self.before else [None]
         gradients = None if None in copies else twins.attempted(self.program, passes, copies)
         if gradients is None:
-            self.without.add(module)
+            self.without.add(twins.bare(module))
         elif any(differ(*each) for each in zip(*gradients)):  # noqa: B905
             self.report(
                 "with checkpoints the gradients are others than without them", api="torch.utils.checkpoint.checkpoint"
@@ -57,8 +74,8 @@ def passes(copies):
     """The gradients without checkpoints and with them; None where there are none, or where they do not repeat."""
     states = torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
     with Left() as left:
-        once = gradients(states, *copies[0]) if left.made_by(copies[0]) else None
-        if once is None or not twins.identical(once, gradients(states, *copies[1])):
+        once = gradients(states, *copies[0])
+        if not left.made or not twins.identical(once, gradients(states, *copies[1])):
             return None
     return once, gradients(states, *copies[2])
 
@@ -94,13 +111,6 @@ class Left:
             raise ValueError("random numbers are given up")
         self.made += 1
         yield
-
-    def made_by(self, copy):
-        """Whether a copy makes checkpoints; it is not used up by that."""
-        module, arguments, options = twins.copied(*copy)
-        with torch.no_grad():
-            module(*arguments, **options)
-        return self.made > 0
 
     def __exit__(self, *error):
         setattr(recomputing, NAME, self.bare)

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 import torch
 from torch.nn.modules import module as torch_module
 
+# What is larger is not copied: a program that just fits into memory would not fit any more.
+BYTES = 2**30
+
 
 def leaves(value, depth=6):
     """The tensors in nested lists, tuples, mappings and dataclasses."""
@@ -39,7 +42,7 @@ def evaluates(module):
 def copied(module, *values):
     """Deep copies of a module and values, which share what these share; None where there is none that can be called."""
     module = bare(module)
-    if is_distributed() or any(is_special(part) for part in module.modules()):
+    if is_distributed() or any(is_special(part) for part in module.modules()) or is_large(module, values):
         return None
     try:
         with torch.inference_mode(False), torch.no_grad():
@@ -51,6 +54,11 @@ def copied(module, *values):
         if getattr(part, "_compiled_call_impl", None) is not None:
             part._compiled_call_impl = None
     return found
+
+
+def is_large(module, values):
+    tensors = [*module.parameters(), *module.buffers(), *leaves(values)]
+    return sum(each.numel() * each.element_size() for each in tensors) > BYTES
 
 
 def duplicate(tensor):

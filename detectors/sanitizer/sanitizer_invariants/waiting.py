@@ -18,11 +18,11 @@ class Waiting:
 
     def count(self, parameter):
         """How many steps in a row, this one included."""
-        reference, before, steps = self.counts.get(id(parameter), (None, None, 0))
+        reference, before, steps = self.counts.pop(id(parameter), (None, None, 0))
+        if not parameter.requires_grad or not _has_gradient(parameter):
+            return 0
         now = total(parameter)
-        if reference is None or reference() is not parameter or now != before:
-            steps = 0
-        steps = steps + 1 if parameter.requires_grad and _has_gradient(parameter) else 0
+        steps = steps + 1 if reference is not None and reference() is parameter and now == before else 1
         self.counts[id(parameter)] = weakref.ref(parameter), now, steps
         return steps
 
