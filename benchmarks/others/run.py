@@ -1,0 +1,152 @@
+"""Does `trainbugs watch` accuse correct programs that others have written? A table of what it says of each.
+
+    python run.py table.csv [--sources DIR] [--only NAME …]
+
+`programs.json` names them: the repository with commit and licence, the script, and its arguments, which keep it short.
+Each runs as it is, in a checkout of its own, on a little made data; nothing of it is kept here. DIR holds clones that
+are there already, as OWNER+NAME; others are cloned. Rows that the table has are kept: it may be stopped, and goes on.
+
+`wrong` says of a program what its source was seen to do wrong before the first run, by the invariant that should see
+it.
+"""
+
+import argparse
+import csv
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy
+
+from runner.environments import builder, spec
+from runner.progress.lines import on_stderr
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TIMEOUT_S = 600
+FIELDS = (
+    "name", "repository", "commit", "licence", "torch", "status", "optimizers", "steps", "seconds", "errors", "wrong",
+    "advice", "failed",
+)  # fmt: skip
+IMAGES = {"train": 512, "t10k": 128}
+LETTERS = 65
+
+
+def digits(folder):
+    """Files as those of MNIST: ten patterns of 28x28 pixels, with noise."""
+    raw = folder / "MNIST" / "raw"
+    raw.mkdir(parents=True, exist_ok=True)
+    random = numpy.random.default_rng(0)
+    patterns = random.integers(0, 160, (10, 28, 28))
+    for part, count in IMAGES.items():
+        labels = random.integers(0, 10, count).astype(numpy.uint8)
+        images = (patterns[labels] + random.integers(0, 96, (count, 28, 28))).astype(numpy.uint8)
+        sizes = numpy.array([count, 28, 28], ">i4").tobytes()
+        (raw / f"{part}-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03" + sizes + images.tobytes())
+        (raw / f"{part}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + sizes[:4] + labels.tobytes())
+
+
+def words(folder):
+    """A text of made words, in three parts."""
+    random = numpy.random.default_rng(0)
+    for name, lines in (("train", 300), ("valid", 40), ("test", 40)):
+        text = (" ".join(f"w{word}" for word in random.geometric(0.1, 20)) for _ in range(lines))
+        (folder / f"{name}.txt").write_text("\n".join(text) + "\n")
+
+
+def tokens(folder):
+    """Numbers of letters, as nanoGPT's scripts prepare them."""
+    random = numpy.random.default_rng(0)
+    for name, count in (("train", 20000), ("val", 4000)):
+        random.geometric(0.1, count).clip(0, LETTERS - 1).astype(numpy.uint16).tofile(folder / f"{name}.bin")
+    (folder / "meta.pkl").write_bytes(pickle.dumps({"vocab_size": LETTERS}))
+
+
+def letters(folder):
+    random = numpy.random.default_rng(0)
+    (folder / "input.txt").write_text("".join(chr(97 + letter) for letter in random.geometric(0.2, 5000).clip(0, 25)))
+
+
+MAKERS = {"digits": digits, "words": words, "tokens": tokens, "input": letters, "folder": lambda folder: None}
+
+
+def checkout(program, folder, sources):
+    owner, name = program["repository"].split("/")
+    there = sources and sources / f"{owner}+{name}"
+    source = there if there and there.exists() else f"https://github.com/{program['repository']}"
+    subprocess.run(["git", "clone", "-q", "--no-checkout", source, folder], check=True)
+    subprocess.run(["git", "-C", folder, "checkout", "-q", program["commit"]], check=True)
+    for place, kind in program.get("data", {}).items():
+        (folder / place).mkdir(parents=True, exist_ok=True)
+        MAKERS[kind](folder / place)
+
+
+def watched(program, python, sources):
+    """The row of a program."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, said = Path(temporary, "program"), Path(temporary, "report.json")
+        checkout(program, folder, sources)
+        script = folder / program["script"]
+        command = [sys.executable, "-m", "trainbugs", "watch", "--python", python, "--json", said]
+        paths = [str(ROOT), *([str(folder / program["path"])] if "path" in program else [])]
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
+        done = subprocess.run(
+            [*map(str, command), script.name, *program["arguments"]],
+            cwd=script.parent, env=environ, capture_output=True, text=True, timeout=TIMEOUT_S,
+        )  # fmt: skip
+        if not said.exists():
+            raise SystemExit(f"{program['name']}: no report\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        found = json.loads(said.read_text())
+    if found["status"]:
+        print(done.stdout[-1000:], done.stderr[-2000:], file=sys.stderr)
+    return row(program, found)
+
+
+def row(program, found):
+    report = found["report"]
+    by = {
+        kind: {alarm["code"] for alarm in report["alarms"] if alarm["severity"] == kind} for kind in ("error", "info")
+    }
+    failed = {alarm["message"].split()[0] for alarm in report["alarms"] if alarm["code"] == "failed"}
+    return {
+        **{name: program[name] for name in FIELDS[:4]},
+        "torch": "2.2.2",
+        "status": found["status"],
+        "optimizers": report["optimizers"],
+        "steps": report["steps"],
+        "seconds": round(report["loop_s"], 1),
+        "errors": " ".join(sorted(by["error"])),
+        "wrong": " ".join(sorted(program.get("wrong", ()))),
+        "advice": " ".join(sorted(by["info"] - {"failed"})),
+        "failed": report["error"] or " ".join(sorted(failed)),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--sources", type=Path, help="a folder of clones, OWNER+NAME")
+    parser.add_argument("--only", nargs="+", help="names of programs; default: all")
+    arguments = parser.parse_args()
+    programs = json.loads((HERE / "programs.json").read_text())
+    rows = list(csv.DictReader(arguments.table.open())) if arguments.table.exists() else []
+    python = builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr()).python
+    for program in programs:
+        if program["name"] in {each["name"] for each in rows} or program["name"] not in (
+            arguments.only or [program["name"]]
+        ):
+            continue
+        rows.append(watched(program, python, arguments.sources))
+        print(*(f"{name} {rows[-1][name]};" for name in FIELDS[5:]), program["name"], flush=True)
+        with arguments.table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
