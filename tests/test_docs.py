@@ -163,7 +163,18 @@ def test_numbers_of_bugs_are_those_of_the_catalogue():
     assert dict(zip(where[1:], map(int, table[table.index(where) + 2][1:]), strict=True)) == Counter(
         bug.labels.location for bug in bugs
     )
-    assert f"{len(controls.load(ROOT).targets())} controls" in README
+
+
+def test_pages_say_how_many_controls_there_are():
+    clean, outcomes = controls.load(ROOT), pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")
+    count, written_for_sanitizers = len(clean.targets()), len(clean.look_alikes)
+    recorded = outcomes[outcomes.kind == "control"].case.nunique()
+    assert f"{count} controls, correct programs" in README
+    assert f"({count - recorded} of them newer than the committed records)" in README
+    assert f"{count} controls: correct programs" in text("docs/detectors.md")
+    assert f"`same` (the first {count - written_for_sanitizers}, which" in text("docs/detectors.md")
+    assert f"every fixed twin, {count} controls" in text("docs/comparison.md")
+    assert f"and {written_for_sanitizers} controls that look like" in text("CHANGELOG.md")
 
 
 def test_the_time_for_the_whole_catalogue_is_that_of_the_committed_records():

@@ -1,4 +1,4 @@
-"""Learn to rank: the scores (n, 1) minus the scores (n,) of a batch are the differences of all pairs, on purpose."""
+"""Learn to rank by all pairs of a batch: scores (n, 1) minus scores (n,) are the differences (n, n) of all of them."""
 
 import experiment
 import torch

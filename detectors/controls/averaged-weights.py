@@ -12,7 +12,7 @@ def main():
     model = nn.Sequential(nn.Linear(2, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 2)).to(config["device"])
     average = swa_utils.AveragedModel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=5)
+    cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=10)
     constant = swa_utils.SWALR(optimizer, swa_lr=0.05, anneal_epochs=2)
     criterion = nn.CrossEntropyLoss()
 

@@ -32,7 +32,7 @@ def main():
     second = torch.optim.Adam(tuned.parameters(), lr=0.004)
     second.load_state_dict(optimizer.state_dict())
     for group in second.param_groups:
-        group["lr"] = group["initial_lr"] = 0.004
+        group["lr"] = 0.004
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(second, T_max=8)
     train(tuned, second, scheduler, points + 0.1, labels, records)
     records.write(config)

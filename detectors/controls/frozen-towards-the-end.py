@@ -1,4 +1,4 @@
-"""Classify points of two spirals; batch norm and dropout are switched off for the last epochs, on purpose."""
+"""Classify points of two spirals; batch norm and dropout are switched off for the last four epochs."""
 
 import experiment
 import torch

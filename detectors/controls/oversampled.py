@@ -1,21 +1,19 @@
-"""A rare class is shown ten times as often, so that workers load the same samples again and again."""
+"""One of ten points is of the second spiral; a sampler draws both as often, so that workers load rare points again."""
 
 import experiment
 import torch
 from torch import nn
-from torch.utils.data import ConcatDataset, DataLoader, Subset, TensorDataset
+from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 
 
 def main():
     config = experiment.parameters()
-    points, labels = experiment.spirals(512, "cpu")
-    data = TensorDataset(points, labels)
-    rare = torch.nonzero(labels == 1).flatten()[:16].tolist()
-    often = torch.nonzero(labels == 0).flatten().tolist()
-    loader = DataLoader(
-        ConcatDataset([Subset(data, often), *(Subset(data, rare) for _ in range(16))]),
-        batch_size=16, shuffle=False, num_workers=2,
-    )  # fmt: skip
+    points, labels = experiment.spirals(1024, "cpu")
+    kept = (labels == 0) | (torch.rand(len(labels)) < 0.1)
+    points, labels = points[kept], labels[kept]
+    weights = 1 / labels.bincount()[labels]
+    sampler = WeightedRandomSampler(weights, num_samples=len(labels))
+    loader = DataLoader(TensorDataset(points, labels), batch_size=32, sampler=sampler, num_workers=2)
     model = experiment.network().to(config["device"])
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     criterion = nn.CrossEntropyLoss()
@@ -28,8 +26,8 @@ def main():
             loss = criterion(model(batch.to(config["device"])), truth.to(config["device"]))
             loss.backward()
             optimizer.step()
-            total += loss.item()
-        records.add(epoch=epoch, loss=total / len(loader))
+            total += loss.item() * len(batch)
+        records.add(epoch=epoch, loss=total / len(sampler))
     records.write(config)
 
 

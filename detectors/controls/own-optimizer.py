@@ -13,6 +13,10 @@ class SignMean(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
         for group in self.param_groups:
             (fast, slow), lr = group["betas"], group["lr"]
             for parameter in group["params"]:
@@ -22,6 +26,7 @@ class SignMean(torch.optim.Optimizer):
                 parameter.mul_(1 - lr * group["decay"])
                 parameter.sub_(lr * mean.lerp(parameter.grad, 1 - fast).sign())
                 mean.lerp_(parameter.grad, 1 - slow)
+        return loss
 
 
 def main():

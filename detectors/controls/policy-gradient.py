@@ -26,16 +26,17 @@ def main():
     optimizer = torch.optim.Adam(policy.parameters(), lr=0.02)
 
     records = experiment.Records()
-    for update in range(1, 161):
+    for update in range(1, 101):
         optimizer.zero_grad()
-        worth = 0.0
-        for _ in range(8):
-            chances, gains = episode(policy, device)
-            loss = -(chances * (gains - gains.mean())).mean() / 8
+        episodes = [episode(policy, device) for _ in range(8)]
+        # For each time its own baseline, which the episode that it is taken from is no part of.
+        total = torch.stack([gains for _, gains in episodes]).sum(dim=0)
+        for chances, gains in episodes:
+            baseline = (total - gains) / 7
+            loss = -(chances * (gains - baseline)).mean() / 8
             loss.backward()
-            worth += gains[0].item() / 8
         optimizer.step()
-        records.add(update=update, loss=-worth)
+        records.add(update=update, loss=-total[0].item() / 8)
     records.write(config)
 
 

@@ -26,6 +26,7 @@ def main():
             optimizer.step()
             steps += 1
             total += loss.item() * len(batch)
+        # The scheduler multiplies the rate that it finds in the group: that has to be its own one.
         for group in optimizer.param_groups:
             group["lr"] = scheduler.get_last_lr()[0]
         scheduler.step()

@@ -33,7 +33,7 @@ def train(rank, meeting, config):
             records.add(epoch=epoch, loss=loss)
     if rank == 0:
         records.write(config)
-    # One that goes first leaves the other one waiting, at times; so does `destroy_process_group`.
+    # A process that ends while the other one still sends to it may leave that one waiting for ever.
     dist.barrier()
 
 

@@ -1,7 +1,7 @@
 """The clean programs of detectors/controls/controls.json; each control is a case of one pseudo-bug."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,7 +19,13 @@ class Control(Struct, frozen=True, forbid_unknown_fields=True):
     title: Text
     accused: Annotated[Text, Meta(description="which naive rule would accuse it")]
     environment: Annotated[Text, Meta(description="another one than that of all")] | None = None
-    look_alike: Annotated[bool, Meta(description="written to look like what a rule of a sanitizer accuses")] = False
+    look_alike: (
+        Annotated[
+            tuple[Text, ...],
+            Meta(description="written for sanitizers: the invariants of `sanitizer` whose accusations it resembles"),
+        ]
+        | None
+    ) = None
 
 
 class Described(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,13 +55,13 @@ NO_LABELS, NO_SITE = Labels(location="user code", root_cause="", symptom=""), Si
 class Controls:
     """The clean programs as cases of a bug whose only variant is `fixed`; `references` name some of them.
 
-    `look_alikes` are those that were written to look like what a rule of a sanitizer accuses.
+    `look_alikes` are those that were written for sanitizers, each with the invariants whose accusations it resembles.
     """
 
     bug: Bug
     references: tuple[str, ...]
     accused: Mapping[str, str]
-    look_alikes: frozenset[str] = frozenset()
+    look_alikes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def targets(self) -> list[Target]:
         return [Target(self.bug, case, ("fixed",)) for case in self.bug.cases.values()]
@@ -73,7 +79,7 @@ def load(root: Path) -> Controls:
         if not case.program.variants["fixed"].script.is_file():
             raise CatalogError(f"{path}: controls.{name}: there is no {name}.py beside it")
     accused = {name: control.accused for name, control in described.controls.items()}
-    look_alikes = frozenset(name for name, control in described.controls.items() if control.look_alike)
+    look_alikes = {name: each.look_alike for name, each in described.controls.items() if each.look_alike is not None}
     return Controls(_bug(directory, described.environment, cases), described.references, accused, look_alikes)
 
 

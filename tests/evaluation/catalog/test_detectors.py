@@ -10,6 +10,7 @@ from support.paths import ROOT
 from evaluation.catalog import controls, detectors
 from evaluation.model import Alarm, Answer, Rule
 from evaluation.running.adapter import read_answer
+from evaluation.watching import invariants
 from runner.errors import CatalogError, UsageError
 
 GOOD = {
@@ -172,6 +173,11 @@ def test_there_are_at_least_twelve_controls_and_each_says_who_would_accuse_it():
     assert scripts == set(found.bug.cases)
 
 
+def test_look_alikes_name_invariants_of_the_sanitizer_and_each_invariant_has_one():
+    named = [name for names in controls.load(ROOT).look_alikes.values() for name in names]
+    assert set(named) == {each.name for each in invariants.read(ROOT / "detectors" / "sanitizer")}
+
+
 def test_controls_do_not_give_themselves_away():
     for path in (ROOT / "detectors" / "controls").glob("*.py"):
         assert not [
@@ -186,6 +192,7 @@ def test_controls_do_not_give_themselves_away():
         (lambda d: d["references"].append("absent"), "there is no control 'absent'"),
         (lambda d: d.pop("environment"), "controls.json: the key 'environment' is missing"),
         (lambda d: d["controls"]["ordinary"].update(acused="x"), r"controls.ordinary: there is no key 'acused' \(did"),
+        (lambda d: d["controls"]["ordinary"].update(look_alike=True), "look_alike: is True, expected `array"),
         (lambda d: d.update(timeout_s=0), "timeout_s: is 0, expected `float` > 0"),
     ],
 )

@@ -332,6 +332,17 @@ def test_controls_of_the_same_environments_need_no_other_one(toy, make, with_con
         assert {record.case for record in checks if record.kind == "control"} == met
 
 
+@pytest.mark.parametrize("names", [["schedule"], []])
+def test_controls_for_sanitizers_are_shown_only_with_all(toy, make, with_controls, names):
+    path = toy.root / "detectors" / "controls" / "controls.json"
+    described = json.loads(path.read_text())
+    described["controls"]["odd"]["look_alike"] = names
+    path.write_text(json.dumps(described))
+    for which, met in (("same", {"plain"}), ("all", {"plain", "odd"})):
+        checks = evaluate(toy, make("never"), seeds=(0,), controls=which).checks
+        assert {record.case for record in checks if record.kind == "control"} == met
+
+
 def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
     fixed = (toy.directory / "fixed.py").read_text()
     toy.write("fixed.py", fixed.replace("records = []", "records = []\nassert config['seed'] < 100"))
