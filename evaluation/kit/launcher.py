@@ -24,9 +24,11 @@ counts the iterations of the program: those of the optimizer, and those that oth
 The script is not touched: `step` and `zero_grad` are wrapped on each optimizer, `zero_grad` on `nn.Module`, `backward`
 in `torch.autograd`. Hooks of the optimizer would not do: they do not fire in code compiled by Dynamo. A step that is
 handed to Dynamo by itself is compiled bare and watched from outside, so that the compiled code stays what it was; one
-that is called inside of a compiled function breaks the graph before and after. Only what a monitor has a method for is
-hooked. Processes that the script starts by `multiprocessing` are watched too, each with a monitor of its own. Needs
-torch 2.0 or newer, nothing else.
+that is called inside of a compiled function breaks the graph before and after. These, the registration of modules and
+parameters, and `torch._dynamo.optimize` are hooked under every monitor; of the moments of `HOOKS` only those that a
+monitor has a method for. Nothing is told from inside of a transform of functorch, of `torch.jit.trace` or of the
+recording of a CUDA graph. Processes that the script starts by `multiprocessing` are watched too, each with a monitor of
+its own. Needs torch 2.0 or newer, nothing else.
 
 OUT.json holds alarms, the number of optimizers, the seconds from the first optimizer to the end (`loop_s`), and the
 monitor's error and traceback if it failed: then it is called no more, and the training goes on. The exit status is the

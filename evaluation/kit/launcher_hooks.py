@@ -7,6 +7,8 @@ of what it wraps. Where it looks for functions to compile, wrappers are skipped,
 import functools
 import inspect
 import threading
+import types
+import weakref
 
 import torch
 import torch._dynamo
@@ -27,10 +29,10 @@ tracing_context = getattr(torch._guards.TracingContext, "try_get", None) or torc
 LOSSES = (
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "poisson_nll_loss",
     "gaussian_nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "hinge_embedding_loss",
-    "margin_ranking_loss", "soft_margin_loss", "multi_margin_loss", "multilabel_soft_margin_loss",
-    "cosine_embedding_loss", "triplet_margin_loss", "ctc_loss",
+    "margin_ranking_loss", "soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss",
+    "multilabel_soft_margin_loss", "cosine_embedding_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss",
+    "ctc_loss",
 )  # fmt: skip
-DIFFERENCES = ("__sub__", "__rsub__", "sub", "subtract")
 CLIPPERS = ("clip_grad_norm_", "clip_grad_value_")
 
 
@@ -53,7 +55,7 @@ def uncompiled(call):
     def wrapper(*what):
         callback = set_eval_frame(None)
         try:
-            call(*what)
+            return call(*what)
         finally:
             set_eval_frame(callback)
 
@@ -69,16 +71,20 @@ def is_tracing():
 @skipped
 def is_compiled_code(module):
     """Whether a module is what Dynamo has made of a function, or a wrapper of that."""
-    return isinstance(module, GraphModule) or isinstance(getattr(module, "_modules", {}).get("_orig_mod"), GraphModule)
+    # Those of a scripted module have no `get`.
+    parts = getattr(module, "_modules", {})
+    return isinstance(module, GraphModule) or ("_orig_mod" in parts and isinstance(parts["_orig_mod"], GraphModule))
 
 
 def outermost(bare, before=None, after=None, depth=None):
     """`bare` with calls around the outermost of its calls: `before(arguments, options)`, `after(…, result)`."""
     depth = depth or Depth()
+    # By no global name: `scriptable` gives the wrapper those of `bare`.
+    compiling, tracing = is_compiling, is_tracing
 
     @functools.wraps(bare)
     def wrapper(*arguments, **options):
-        if is_compiling() or depth.value or is_tracing():
+        if compiling() or depth.value or tracing():
             return bare(*arguments, **options)
         if before is not None:
             before(arguments, options)
@@ -94,6 +100,12 @@ def outermost(bare, before=None, after=None, depth=None):
     return skipped(wrapper)
 
 
+def scriptable(wrapper, bare):
+    """`wrapper` for TorchScript, which reads the source of `bare` and looks up the names in it as the wrapper's."""
+    made = types.FunctionType(wrapper.__code__, bare.__globals__, bare.__name__, closure=wrapper.__closure__)
+    return functools.wraps(bare)(made)
+
+
 def install(tell, wants):
     """Hook what a monitor asks for: `wants(*moments)` says so, `tell(moment, *what)` tells it."""
     for hook, moments in HOOKS.items():
@@ -102,16 +114,16 @@ def install(tell, wants):
 
 
 def hook_forward(tell, wants):
-    """Calls of modules: the outermost one, and where it is asked for each one inside of it."""
-    bare, depth, inner = torch.nn.Module.__call__, Depth(), wants("inner_forward")
+    """Calls of modules: the outermost one, and where it is asked for the first one of each module inside of it."""
+    bare, depth, inner, known = torch.nn.Module.__call__, Depth(), wants("inner_forward"), weakref.WeakSet()
 
     @functools.wraps(bare)
     def call(module, *arguments, **options):
         if is_compiling() or is_tracing():
             return bare(module, *arguments, **options)
         if depth.value:
-            if inner:
-                tell("inner_forward", module)
+            if inner and module not in known and tell("inner_forward", module):
+                known.add(module)
             return bare(module, *arguments, **options)
         told = not is_compiled_code(module)
         if told:
@@ -144,13 +156,16 @@ def hook_losses(tell, wants):
     depth = Depth()
     for name in LOSSES:
         bare = getattr(F, name)
-        setattr(F, name, outermost(bare, after=told_loss(name, inspect.signature(bare), tell), depth=depth))
+        wrapper = outermost(bare, after=told_loss(name, inspect.signature(bare), tell), depth=depth)
+        setattr(F, name, scriptable(wrapper, bare))
 
 
 def told_loss(name, signature, tell):
     defaults = {each.name: each.default for each in signature.parameters.values()}
 
     def after(arguments, options, output):
+        if not isinstance(output, torch.Tensor):
+            return
         # The call has succeeded, so that these are its arguments.
         given = dict(zip(defaults, arguments))  # noqa: B905
         tell("after_loss", name, {**defaults, **given, **options}, output)
@@ -159,29 +174,41 @@ def told_loss(name, signature, tell):
 
 
 def hook_differences(tell, wants):
-    def after(arguments, options, output):
-        if len(arguments) == 2 and all(isinstance(each, torch.Tensor) for each in arguments):
-            tell("after_difference", *arguments, output)
+    """`x - y`, which is the one way to subtract that no `__torch_function__` is told of by its own name."""
+    bare, tensor = torch.Tensor.__sub__, torch.Tensor
 
-    depth = Depth()
-    for owner, name in [*((torch.Tensor, name) for name in DIFFERENCES), (torch, "sub"), (torch, "subtract")]:
-        setattr(owner, name, outermost(getattr(owner, name), after=after, depth=depth))
+    @functools.wraps(bare)
+    def subtract(left, right):
+        result = bare(left, right)
+        plain = type(left) is tensor and type(right) is tensor
+        if plain and left.numel() < result.numel() > right.numel() and not (is_compiling() or is_tracing()):
+            tell("after_difference", left, right, result)
+        return result
+
+    torch.Tensor.__sub__ = skipped(subtract)
 
 
 def hook_clipping(tell, wants):
     for name in CLIPPERS:
-        bare = getattr(torch.nn.utils, name)
-
-        def clip(parameters, limit, *arguments, bare=bare, **options):
-            # A generator can be read once only: by the function, or here.
-            given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
-            norm = bare(given, limit, *arguments, **options)
-            tell("after_clip", given, limit, norm)
-            return norm
-
-        clip = functools.wraps(bare)(torch._dynamo.disable(clip))
+        clip = told_clip(getattr(torch.nn.utils, name), tell)
         setattr(torch.nn.utils, name, clip)
         setattr(torch.nn.utils.clip_grad, name, clip)
+
+
+def told_clip(bare, tell):
+    limit = list(inspect.signature(bare).parameters)[1]
+
+    @functools.wraps(bare)
+    def clip(parameters, *arguments, **options):
+        if is_compiling() or is_tracing():
+            return bare(parameters, *arguments, **options)
+        # A generator can be read once only: by the function, or here.
+        given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+        norm = bare(given, *arguments, **options)
+        tell("after_clip", given, arguments[0] if arguments else options[limit], norm)
+        return norm
+
+    return skipped(clip)
 
 
 def hook_loaders(tell, wants):
@@ -245,21 +272,12 @@ def hook_loads(tell, wants):
 
 def hook_modes(tell, wants):
     """`train` and `eval`, with what they were called on: a compiled module hands them to the one inside of it."""
-    depth = Depth()
-    bare = torch.nn.Module.train
 
-    @functools.wraps(bare)
-    def train(module, mode=True):
-        depth.value += 1
-        try:
-            result = bare(module, mode)
-        finally:
-            depth.value -= 1
-        if not depth.value:
-            tell("after_mode", module, mode)
-        return result
+    def after(arguments, options, result):
+        module, *mode = arguments
+        tell("after_mode", module, mode[0] if mode else options.get("mode", True))
 
-    torch.nn.Module.train = torch._dynamo.disable(train)
+    torch.nn.Module.train = outermost(torch.nn.Module.train, after=after)
     compiled = torch._dynamo.eval_frame.OptimizedModule
     look_up = compiled.__getattr__
 

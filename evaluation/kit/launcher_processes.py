@@ -1,7 +1,6 @@
 """The processes that a watched program starts: each has a monitor and a report of its own."""
 
 import json
-import multiprocessing.spawn
 import multiprocessing.util
 import os
 import shutil
@@ -10,6 +9,8 @@ import time
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parent
+# What new interpreters begin with: those of `spawn`, and the one that is copied for each process of `forkserver`.
+STARTERS = ("from multiprocessing.spawn import", "from multiprocessing.forkserver import")
 
 
 def folder_of(recorder):
@@ -22,16 +23,17 @@ def follow(session):
     shutil.rmtree(folder_of(recorder), ignore_errors=True)
     folder_of(recorder).mkdir()
     multiprocessing.util.register_after_fork(session, _begin)
-    bare = multiprocessing.spawn.get_command_line
+    bare = multiprocessing.util.spawnv_passfds
     begin = (str(recorder.script), str(recorder.out), recorder.monitor, list(sys.path))
+    first = f"import sys; sys.path.append({str(KIT)!r}); import launcher_processes as p; p.begin_new(*{begin!r}); "
 
-    def get_command_line(**options):
-        command = bare(**options)
-        at = command.index("-c") + 1
-        first = f"import sys; sys.path.append({str(KIT)!r}); import launcher_processes as p; p.begin_new(*{begin!r}); "
-        return [*command[:at], first + command[at], *command[at + 1 :]]
+    def spawn(path, command, files):
+        at = command.index("-c") + 1 if "-c" in command else None
+        if at and str(command[at]).startswith(STARTERS):
+            command = [*command[:at], first + command[at], *command[at + 1 :]]
+        return bare(path, command, files)
 
-    multiprocessing.spawn.get_command_line = get_command_line
+    multiprocessing.util.spawnv_passfds = spawn
 
 
 def begin_new(script, out, monitor, path):

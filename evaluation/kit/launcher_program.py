@@ -13,6 +13,16 @@ import launcher_hooks
 import torch
 import torch._dynamo
 
+# Not None inside of `vmap`, `grad` and the like, where tensors stand for others and cannot be looked into.
+transform = torch._C._functorch.peek_interpreter_stack
+# Not None where `torch.jit.trace` writes down whatever is computed.
+trace = torch._C._get_tracing_state
+
+
+def is_recording():
+    """Whether kernels are recorded into a CUDA graph: nothing is computed, and to wait for it breaks the program."""
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+
 
 class Program:
     """What a monitor is given: the live objects of the program, and how far it is."""
@@ -97,6 +107,11 @@ class Program:
     def quiet(self):
         return getattr(self._local, "quiet", False)
 
+    @property
+    def untold(self):
+        """Whether no monitor is told of what is done now."""
+        return self.quiet or transform() is not None or trace() is not None or is_recording()
+
 
 class Teller:
     """Calls the methods that a monitor has; one that fails is reported, and the monitor is called no more."""
@@ -108,10 +123,12 @@ class Teller:
         return any(hasattr(self.monitor, moment) for moment in moments)
 
     def tell(self, moment, *what):
+        """Whether the monitor was told."""
         method = getattr(self.monitor, moment, None)
-        if method is None or self.recorder.error is not None or self.program.quiet:
-            return
+        if method is None or self.recorder.error is not None or self.program.untold:
+            return False
         try:
             method(*what)
         except Exception as error:
             self.recorder.failed(error)
+        return True

@@ -9,8 +9,17 @@ import traceback
 from pathlib import Path
 
 MAX_ALARMS = 1000
+KIT = f"{Path(__file__).absolute().parent}{os.sep}"
 INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("purelib", "platlib", "stdlib")})
 FIELDS = ("iteration", "file", "line", "api", "parameter", "code", "message", "severity")
+
+
+def foreign(monitor, script):
+    """How the paths of the monitor's code begin: its folder, or itself alone where the script lies there too."""
+    if monitor is None:
+        return ()
+    folder = f"{Path(monitor).parent}{os.sep}"
+    return (monitor,) if str(script).startswith(folder) else (folder,)
 
 
 class Recorder:
@@ -19,6 +28,7 @@ class Recorder:
     def __init__(self, script, out, monitor=None):
         self.script, self.out = Path(script).resolve(), Path(out).resolve()
         self.monitor = monitor and str(Path(monitor).resolve())
+        self.foreign = (*INSTALLED, KIT, *foreign(self.monitor, self.script))
         self.error, self.traceback = None, None
         self.forget()
 
@@ -40,7 +50,7 @@ class Recorder:
         frame = sys._getframe(1)
         while frame:
             path = frame.f_code.co_filename
-            if path.startswith(folder) and not path.startswith(INSTALLED) and path != self.monitor:
+            if path.startswith(folder) and not path.startswith(self.foreign):
                 return path[len(folder) :], frame.f_lineno
             frame = frame.f_back
         return None, None

@@ -27,11 +27,11 @@ class Watch:
     def call(self, moment, *what):
         """A moment of this optimizer, for its own monitor; those of its methods are the program's monitor's too."""
         self.begin()
-        if self.methods and moment in self.methods and not self.session.program.quiet:
-            self.guarded(self.methods[moment], self.iteration, *what)
         optimizer = self.optimizer()
-        if optimizer is None or self.session.program.quiet:
+        if optimizer is None or self.session.program.untold:
             return
+        if self.methods and moment in self.methods:
+            self.guarded(self.methods[moment], self.iteration, *what)
         if not what and moment != "end":
             self.session.teller.tell(moment, optimizer)
         if moment == "after_step":

@@ -10,6 +10,14 @@ OF_LOSSES = (
     "Mean", "Sum", "Pow", "Abs", "Mul", "Div", "Neg", "Sqrt", "Add", "LinalgVectorNorm", "Norm", "View", "Clamp",
     "SmoothL1Loss", "HuberLoss", "MseLoss", "ToCopy",
 )  # fmt: skip
+# A loss less another one is a difference of what these have made.
+REDUCTIONS = ("Mean", "Sum", "LinalgVectorNorm", "Norm", "SmoothL1Loss", "HuberLoss", "MseLoss")
+# What compares all with all, and what turns a column into a row for that.
+PAIRS = ("Sub", "Cdist", "EuclideanDist")
+SHAPES = (
+    "T", "Transpose", "Permute", "Squeeze", "Unsqueeze", "View", "ReshapeAlias", "UnsafeView", "Select", "Expand",
+    "Clone",
+)  # fmt: skip
 # Makes (n, 1) of (n,) on purpose.
 PURPOSES = ("Unsqueeze", "View", "ReshapeAlias", "Index", "UnsafeView", "Expand")
 MARK, NODES = "outer difference of the sanitizer", 64
@@ -23,9 +31,11 @@ class OuterDifference(Invariant):
     Only where one side is computed with gradients and the other without, and where all differences go into the loss
     by nothing but powers, absolute values, sums and means. Excepted: both or neither with gradients, as in pairwise
     distances; n of 1; what has got its second dimension by `unsqueeze`, `view` or an index; differences that go on to
-    an exponential function or a layer, as those of features and of as many centres as samples do.
+    an exponential function or a layer, as those of features and of as many centres as samples do; losses that also
+    compare what was computed with itself, or with more that was computed, as an energy distance does. Differences by
+    `torch.sub` are not seen: only by `-`, and those that `mse_loss` and its like make.
 
-    Cost: a comparison of shapes for each difference, and where they are suspicious a walk over at most 64 nodes.
+    Cost: a comparison of sizes for each difference, and where they are suspicious a walk over at most 64 nodes.
     """
 
     NAME = "outer-difference"
@@ -45,8 +55,10 @@ class OuterDifference(Invariant):
             return
         self.marked = False
         for loss in [tensors] if isinstance(tensors, torch.Tensor) else tensors:
-            for where, size in marks(loss.grad_fn):
-                self._say(size, "torch.Tensor.sub", where)
+            for node in marked(loss.grad_fn):
+                if not is_paired(node, loss.grad_fn):
+                    where, size = node.metadata[MARK]
+                    self._say(size, "torch.Tensor.sub", where)
 
     def after_loss(self, name, arguments, output):
         if name not in LOSSES or arguments.get("reduction") == "none" or not output.requires_grad:
@@ -76,19 +88,49 @@ def is_outer(left, right):
 
 def is_unsqueezed(column):
     """Whether the second dimension was added on purpose, just before."""
-    kind = column.grad_fn.name().partition("Backward")[0] if column.grad_fn is not None else ""
-    return kind in PURPOSES or (column._base is not None and column._base.dim() == 1)
+    return kind_of(column.grad_fn) in PURPOSES or (column._base is not None and column._base.dim() == 1)
 
 
-def marks(node):
-    """The marks of the differences of which a loss is made."""
-    following, found = [node], []
-    for node in following:
-        if node is None or len(following) > NODES:
-            continue
-        kind = node.name().partition("Backward")[0]
-        if kind in ("Sub", "Rsub") and MARK in node.metadata:
-            found.append(node.metadata[MARK])
-        elif kind in OF_LOSSES:
-            following += [each for each, _ in node.next_functions]
+def kind_of(node):
+    return node.name().partition("Backward")[0] if node is not None else ""
+
+
+def marked(loss):
+    """The nodes of the marked differences of which a loss is made."""
+    following, found = [(loss, True)], []
+    for node, reduced in following:
+        kind = kind_of(node)
+        if kind == "Sub" and MARK in node.metadata:
+            found.append(node)
+        elif (kind in OF_LOSSES or (kind in ("Sub", "Rsub") and reduced)) and len(following) < NODES:
+            following += [(each, reduced and kind not in REDUCTIONS) for each, _ in node.next_functions]
     return found
+
+
+def is_paired(difference, loss):
+    """Whether a loss also has differences of what was computed from one another."""
+    column = source(inputs(difference)[0])
+    following = [loss]
+    for node in following:
+        if node is not difference and kind_of(node) in PAIRS and is_between(column, inputs(node)):
+            return True
+        if len(following) < NODES:
+            following += [each for each in inputs(node) if each not in following]
+    return False
+
+
+def is_between(column, sides):
+    """Whether both sides were computed, and one of them is this."""
+    return len(sides) == 2 and column in map(source, sides)
+
+
+def inputs(node):
+    """The nodes that have made what a node was given, as far as it has gradients."""
+    return [each for each, _ in node.next_functions if each is not None]
+
+
+def source(node):
+    """The node that has made the numbers which a node is given in another shape."""
+    while kind_of(node) in SHAPES and inputs(node):
+        node = inputs(node)[0]
+    return node

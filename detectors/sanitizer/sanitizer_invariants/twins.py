@@ -31,7 +31,11 @@ def leaves(value, depth=6):
 
 def bare(module):
     """The module inside of a compiled one, or the module itself."""
-    return getattr(module, "_modules", {}).get("_orig_mod") or module
+    parts = getattr(module, "_modules", {})
+    # The parts of a scripted module have no `get`.
+    if "_orig_mod" in parts:
+        return parts["_orig_mod"]
+    return module
 
 
 def evaluates(module):

@@ -1,6 +1,7 @@
 """What a monitor of the whole program is told, in a real torch: which moments, how often, in which iteration."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -88,19 +89,20 @@ def train(rank=0):
         with torch.no_grad():
             net(points)
     optimizer.load_state_dict(optimizer.state_dict())
-    torch.ones(2) - torch.zeros(2)
+    torch.ones(2, 1) - torch.zeros(2)
+    torch.ones(2, 1) - torch.zeros(1)
     print(losses, torch._dynamo.utils.counters["stats"]["unique_graphs"])
 
 
 if __name__ == "__main__":
-    if MODE == "spawn":
-        mp.spawn(train, nprocs=2)
+    if MODE in ("fork", "spawn", "forkserver"):
+        mp.start_processes(train, nprocs=2, start_method=MODE)
     else:
         train()
 """
 
 ONCE = {
-    "before_forward": 6, "inner_forward": 18, "after_forward": 6, "after_loss": 4, "after_difference": 1,
+    "before_forward": 6, "inner_forward": 3, "after_forward": 6, "after_loss": 4, "after_difference": 1,
     "before_backward": 4, "after_backward": 4, "before_step": 4, "after_step": 4, "before_zero_grad": 4,
     "after_zero_grad": 4, "after_clip": 4, "before_epoch": 2, "after_batch": 4, "after_scheduler": 3,
     "before_schedule": 2, "after_schedule": 2, "after_load": 1, "after_mode": 4,
@@ -151,8 +153,9 @@ def test_each_moment_is_told_and_the_program_does_what_it_does_alone(python, tmp
 
 
 @pytest.mark.real
-def test_what_happens_in_started_processes_is_seen_there(python, tmp_path):
-    report, *_ = launch(python, tmp_path, "spawn")
+@pytest.mark.parametrize("mode", ["spawn", "forkserver"])
+def test_what_happens_in_started_processes_is_seen_there(python, tmp_path, mode):
+    report, *_ = launch(python, tmp_path, mode)
     assert (report["optimizers"], report["steps"]) == (2, 4) and steps(report) == [1, 2, 3, 4]
     joined = [alarm["message"] for alarm in report["alarms"] if alarm["code"] == "join"]
     assert joined == ["3"], "the first process, and both that it started"
@@ -313,3 +316,103 @@ def test_what_a_monitor_does_undisturbed_is_not_seen(torch_python, tmp_path):
     )
     report = json.loads((tmp_path / "out.json").read_text())
     assert watched == alone and [alarm["message"] for alarm in report["alarms"]] == ["3"]
+
+
+HELPED = """\
+from helper import Told
+
+
+def watch(program, emit):
+    return Told(emit)
+"""
+HELPER = """\
+class Told:
+    def __init__(self, emit):
+        self.emit = emit
+
+    def after_loss(self, *what):
+        self.emit("told", "of a loss")
+"""
+LOSS = """\
+import torch
+
+torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1)
+torch.nn.functional.mse_loss(torch.ones(1), torch.ones(1))
+"""
+
+
+def places(python, folder, kit, monitor):
+    (folder / "program.py").write_text(LOSS)
+    argv = [kit / "launcher.py", "out.json", "--monitor", monitor, "program.py"]
+    subprocess.run([python, *argv], cwd=folder, check=True, capture_output=True)
+    report = json.loads((folder / "out.json").read_text())
+    return [(alarm["file"], alarm["line"]) for alarm in report["alarms"]]
+
+
+@pytest.mark.real
+def test_the_place_is_the_program_s_whatever_lies_below_its_folder(torch_python, tmp_path):
+    shutil.copytree(KIT, tmp_path / "evaluation" / "kit")
+    (tmp_path / "detectors").mkdir()
+    (tmp_path / "detectors" / "monitor.py").write_text(HELPED)
+    (tmp_path / "detectors" / "helper.py").write_text(HELPER)
+    found = places(torch_python, tmp_path, tmp_path / "evaluation" / "kit", tmp_path / "detectors" / "monitor.py")
+    assert found == [("program.py", 4)]
+
+
+@pytest.mark.real
+def test_a_monitor_may_lie_beside_the_program(torch_python, tmp_path):
+    (tmp_path / "monitor.py").write_text(HELPER + "\n\ndef watch(program, emit):\n    return Told(emit)\n")
+    assert places(torch_python, tmp_path, KIT, tmp_path / "monitor.py") == [("program.py", 4)]
+
+
+RECORDED = """\
+import torch
+
+recording = False
+torch.cuda.is_initialized = lambda: recording
+torch.cuda.is_current_stream_capturing = lambda: recording
+
+
+def iteration():
+    optimizer.zero_grad()
+    torch.nn.functional.mse_loss(model(torch.ones(2, 2)), torch.ones(2, 2)).backward()
+    optimizer.step()
+
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+iteration()
+recording = True
+iteration()
+recording = False
+torch.func.vmap(lambda each: torch.nn.functional.mse_loss(each, each))(torch.ones(2, 2))
+torch.jit.trace(lambda each: torch.nn.functional.mse_loss(each, each), torch.ones(2), check_trace=False)
+iteration()
+"""
+
+
+@pytest.mark.real
+def test_nothing_is_told_while_kernels_are_recorded_or_tensors_stand_for_others(python, tmp_path):
+    """Without a GPU: what torch says of the recording is put into its mouth."""
+    report, *_ = launch(python, tmp_path, "x", program=RECORDED)
+    moments = ("before_forward", "after_loss", "before_backward", "before_step", "after_step", "after_zero_grad")
+    assert [report["notes"]["counts"][moment] for moment in moments] == [2] * 6
+    assert report["steps"] == 2
+
+
+INNER = """\
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    model(torch.ones(1, 2))
+    model.train(mode=False)
+    model.train()
+"""
+
+
+@pytest.mark.real
+def test_inner_modules_are_told_once_and_modes_of_the_outermost_module_alone(python, tmp_path):
+    report, *_ = launch(python, tmp_path, "x", "before_forward inner_forward after_mode", INNER)
+    assert report["notes"]["counts"] == {"before_forward": 3, "inner_forward": 2, "after_mode": 6}

@@ -24,9 +24,12 @@ def program(loss):
 BY_HAND = {
     "squares": program("loss = (out - targets).square().mean()"),
     "turned round": program("loss = (targets - out).pow(2).mean()"),
-    "absolute": program("loss = torch.sub(out, targets).abs().sum() / 16"),
+    "absolute": program("loss = (out - targets).abs().sum() / 16"),
     "by itself": program("d = out - targets; loss = (d * d).mean().sqrt()"),
     "with more": program("loss = ((out - targets) ** 2).mean() + 0.1 * model.weight.abs().sum()"),
+    "less an entropy": program("loss = (out - targets).square().mean() - 0.01 * out.sigmoid().log().mean()"),
+    "two terms": program("loss = (out - targets).square().mean() + (out - targets).abs().mean()"),
+    "with smoothness": program("loss = (out - targets).abs().mean() + (out[1:] - out[:-1]).abs().mean()"),
     "squeezed prediction": program("loss = (out.squeeze(1) - column).square().mean()"),
 }
 BY_FUNCTION = {
@@ -47,6 +50,15 @@ RIGHT = {
     "features": program("loss = more((out - targets) ** 2).square().mean()"),
     "each by itself": program("loss = F.mse_loss(out, column, reduction='none').mean()"),
     "function": program("loss = F.mse_loss(out, column)"),
+    "energy distance": program("loss = (out - targets).abs().mean() - 0.5 * (out - out.T).abs().mean()"),
+    "energy distance by cdist": program("loss = 2 * (out - targets).abs().mean() - torch.cdist(out, out).mean()"),
+    "energy distance of rows": program(
+        "row = out.squeeze(1); loss = (row - column).abs().mean() - (row[:, None] - row[None]).abs().mean() / 2"
+    ),
+    "energy distance of two draws": program(
+        "other = model(points.flip(1)); loss = (out - targets).abs().mean() - 0.5 * (out - other.T).abs().mean()"
+    ),
+    "distances to as many centres": program("loss = (((out - targets) ** 2).sum(1) - targets).square().mean()"),
     "only printed": program("(out - targets).square().mean(); loss = F.mse_loss(out, column)"),
     "numbers and empty ones": program("(1 - out[:0]) - targets[:0]; loss = (out - column).mean() - torch.tensor(1.0)"),
 }
