@@ -173,6 +173,7 @@ def hook_clipping(tell, wants):
         bare = getattr(torch.nn.utils, name)
 
         def clip(parameters, limit, *arguments, bare=bare, **options):
+            tell("before_clip", parameters)
             # A generator can be read once only: by the function, or here.
             given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
             norm = bare(given, limit, *arguments, **options)
@@ -282,7 +283,7 @@ HOOKS = {
     hook_forward: ("before_forward", "inner_forward", "after_forward"),
     hook_losses: ("after_loss",),
     hook_differences: ("after_difference",),
-    hook_clipping: ("after_clip",),
+    hook_clipping: ("before_clip", "after_clip"),
     hook_loaders: ("before_epoch", "after_batch"),
     hook_schedulers: ("after_scheduler", "before_schedule", "after_schedule"),
     hook_loads: ("after_load",),
