@@ -1,6 +1,7 @@
-"""A sanitizer of trainings: watches invariants that hold in any correct program, and knows of no particular one.
+"""A sanitizer of trainings: watches invariants that correct programs hardly ever break, and knows of no particular one.
 
-Each is a file of `sanitizer_invariants`. An alarm of severity `error` is about what cannot be meant; `info` is advice.
+Each is a file of `sanitizer_invariants`. An alarm of severity `error` is about what is hardly ever meant; `info` is
+advice.
 The variable TRAINBUGS_SANITIZER may hold settings: {"ignore": ["name", ...], "light": true}; `light` leaves out what
 costs more than a few comparisons a step.
 """

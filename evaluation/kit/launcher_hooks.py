@@ -202,6 +202,7 @@ def told_clip(bare, tell):
     def clip(parameters, *arguments, **options):
         if is_compiling() or is_tracing():
             return bare(parameters, *arguments, **options)
+        tell("before_clip", parameters)
         # A generator can be read once only: by the function, or here.
         given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
         norm = bare(given, *arguments, **options)
@@ -300,7 +301,7 @@ HOOKS = {
     hook_forward: ("before_forward", "inner_forward", "after_forward"),
     hook_losses: ("after_loss",),
     hook_differences: ("after_difference",),
-    hook_clipping: ("after_clip",),
+    hook_clipping: ("before_clip", "after_clip"),
     hook_loaders: ("before_epoch", "after_batch"),
     hook_schedulers: ("after_scheduler", "before_schedule", "after_schedule"),
     hook_loads: ("after_load",),

@@ -42,7 +42,7 @@ def add_commands(to: Commands) -> None:
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="INVARIANT", help="silence one; several times for more"
     )
-    parser.add_argument("--light", action="store_true", help="only the invariants that cost next to nothing")
+    parser.add_argument("--light", action="store_true", help="leave out what copies or computes much")
     parser.add_argument("--info", action="store_true", help="show advice too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the whole report to a file")
     parser.add_argument("--list", action="store_true", help="show the invariants, and run nothing")

@@ -26,8 +26,10 @@ class DropoutInEvaluation(Invariant):
 
     Excepted: calls with gradients, which may be meant for training. `F.dropout(…, training=True)` is meant: some
     networks for speech do. Dropout for uncertainty (Monte Carlo) puts dropouts in training mode, or calls the module
-    with one input more than once between two steps; so the alarm waits for the next step. All other random numbers,
-    `bernoulli` among them: networks that sample and masks of autoencoders draw them in evaluation too.
+    with one input more than once between two steps (so the alarm waits for the next step), or has each row of its input
+    more than once. All other random numbers, `bernoulli` among them: networks that sample and masks of autoencoders
+    draw them in evaluation too. Advice: `F.dropout(x)` where the input is a single row, since an agent may draw one
+    network for each decision (Thompson sampling).
 
     Cost: the state of the random numbers is read before and after a call; a copy is called where it has changed.
     """
@@ -53,16 +55,17 @@ class DropoutInEvaluation(Invariant):
         if module not in self.held and sampled(self.draws[module], 100):
             api = self._dropout(module, arguments, options)
             if api is not None:
-                self.held[module] = api, self.program.iteration, self.program.here()
+                self._hold(module, api, (arguments, options))
         if module in self.held:
             self._remember(module, (arguments, options))
 
     def before_step(self, optimizer):
-        for module, (api, iteration, where) in self.held.items():
+        for module, (api, severity, iteration, where) in self.held.items():
             if module not in self.repeated:
                 self.report(
                     "a module drops out though it is in evaluation mode, with all that it is made of",
                     api=api,
+                    severity=severity,
                     iteration=iteration,
                     where=where,
                 )
@@ -85,6 +88,15 @@ class DropoutInEvaluation(Invariant):
             twins.attempted(self.program, call, *found)
         return seen.api
 
+    def _hold(self, module, api, given):
+        """Keep what is to be said, unless the call is repeated before the next step."""
+        largest = max(twins.leaves(given), key=torch.Tensor.numel, default=None)
+        rows = 0 if largest is None else len(largest) if largest.dim() > 1 else 1
+        if rows > 1 and has_each_row_twice(largest):
+            return
+        severity = "info" if rows == 1 and api != ATTENTION else "error"
+        self.held[module] = api, severity, self.program.iteration, self.program.here()
+
     def _remember(self, module, given):
         """Note what the module is called with; what has been the input before is drawn for its uncertainty."""
         now = [fingerprint(each) for each in twins.leaves(given)]
@@ -102,6 +114,13 @@ def fingerprint(tensor):
         numbers = tensor.detach().reshape(-1)
         spread = numbers[:: max(1, len(numbers) // 256)]
         return (*tensor.shape, *spread.tolist(), *numbers[-16:].tolist())
+
+
+def has_each_row_twice(tensor):
+    if tensor.layout != torch.strided or tensor.is_meta:
+        return False
+    with torch.no_grad():
+        return bool((torch.unique(tensor.detach().flatten(1), dim=0, return_counts=True)[1] > 1).all())
 
 
 class Default(int):

@@ -23,7 +23,7 @@ class Recompiles(Invariant):
     Excepted: schedules that change a value after many steps; whatever is compiled in the first calls; steps with a
     closure, which may compile something of its own.
 
-    Cost: a tuple of the hyperparameters and one of all gradients' shapes, at each step, once something is compiled.
+    Cost: a tuple of the hyperparameters and one of all gradients' shapes, at each step, once this one is compiled.
     """
 
     NAME = "recompiles"
@@ -41,7 +41,7 @@ class Recompiles(Invariant):
     def after_step(self, optimizer):
         now = self.program.compilations()
         compiled = now - self.before.pop(optimizer, now)
-        if not now or self.closure:
+        if self.closure or not (compiled > 0 or optimizer in self.calls):
             return
         values, others = _hyperparameters(optimizer), _others(optimizer)
         count, old_values, old_others, last = self.calls.get(optimizer, (0, None, None, None))

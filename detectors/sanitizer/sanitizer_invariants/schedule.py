@@ -30,10 +30,11 @@ class Schedule(Invariant):
     of the schedule. (b) torch computes most schedules from one step to the next; where the class has a closed form too,
     both say the same (SequentialLR: of the one of its schedulers whose turn it is by its milestones).
 
-    Excepted: learning rates, counters or constants that were changed by hand, or by loading, since the last step of the
-    schedule; several schedulers of one optimizer that are not parts of one; classes without a closed form or of the
-    user; in (a) whatever is loaded by halves (a new schedule for a loaded optimizer may be meant, and so may a new
-    learning rate for a loaded schedule).
+    Excepted: a schedule that begins at the present rate, which an earlier one has left: its closed form begins at the
+    very first (`initial_lr`). Learning rates, counters or constants that were changed by hand, or by loading, since the
+    last step of the schedule; several schedulers of one optimizer that are not parts of one; classes without a closed
+    form or of the user; in (a) whatever is loaded by halves (a new schedule for a loaded optimizer may be meant, and so
+    may a new learning rate for a loaded schedule).
 
     Tolerance: 1e-6 of the base learning rate. Rounding in double precision grows to 1e-16 times the number of steps; a
     learning rate in a tensor is of single precision: 1e-4.
@@ -54,7 +55,7 @@ class Schedule(Invariant):
             return
         self.made[scheduler] = Made(_rates(optimizer), self.program.here(), self.loaded.get(optimizer))
         self.begun.discard(optimizer)
-        if getattr(scheduler, "last_epoch", None) == 0:
+        if getattr(scheduler, "last_epoch", None) == 0 and _begins_as_its_closed_form(scheduler):
             self.seen[scheduler] = _seen(scheduler)
 
     def after_load(self, loaded):
@@ -109,10 +110,9 @@ class Schedule(Invariant):
             )
 
     def _compare(self, scheduler, where):
-        wanted, rates = _closed_form(scheduler), _rates(scheduler.optimizer)
-        tensors = any(isinstance(group["lr"], torch.Tensor) for group in scheduler.optimizer.param_groups)
-        if wanted is None or _are_close(rates, wanted, scheduler_base(scheduler), 1e-4 if tensors else 1e-6):
+        if _agrees(scheduler):
             return
+        wanted, rates = _closed_form(scheduler), _rates(scheduler.optimizer)
         del self.seen[scheduler]
         name = type(scheduler).__name__
         self.report(
@@ -122,6 +122,18 @@ class Schedule(Invariant):
             iteration=self.program.iteration_of(scheduler.optimizer),
             where=where,
         )
+
+
+def _begins_as_its_closed_form(scheduler):
+    """Whether the rate from which it was made is `initial_lr`; SequentialLR goes back to that."""
+    return type(scheduler).__name__ == "SequentialLR" or _agrees(scheduler)
+
+
+def _agrees(scheduler):
+    """Whether the learning rates are those of the closed form, if there is one."""
+    wanted, rates = _closed_form(scheduler), _rates(scheduler.optimizer)
+    tensors = any(isinstance(group["lr"], torch.Tensor) for group in scheduler.optimizer.param_groups)
+    return wanted is None or _are_close(rates, wanted, scheduler_base(scheduler), 1e-4 if tensors else 1e-6)
 
 
 def scheduler_base(scheduler):

@@ -22,7 +22,8 @@ class TrainsInEvaluationMode(Invariant):
     `eval()`, and where three steps of the same optimizer follow at the same line.
 
     Excepted: normalisations that are frozen for a second phase (`eval()` with no validation after it), phases with a
-    step at another line, modules that have never trained in training mode.
+    step at another line, modules that have never trained in training mode, and programs that have called `train()`
+    after a validation before: they know of it, and may leave it out in their last epochs.
 
     Cost: a look at the modes of all parts for each call of a module that is in evaluation mode.
     """
@@ -50,16 +51,17 @@ class TrainsInEvaluationMode(Invariant):
         parts = set(module.modules())
         for each, state in self.states.items():
             if each in parts:
+                state.returns = state.returns or bool(each.training and state.is_validated and state.trained)
                 state.is_validated, state.late = False, []
 
     def after_step(self, optimizer):
-        held = {id(each) for each in parameters(optimizer)}
-        place = weakref.ref(optimizer), self.program.here()
-        for module, state in self.states.items():
+        called = [(module, state) for module, state in self.states.items() if state.last is not None]
+        place = (weakref.ref(optimizer), self.program.here()) if called else None
+        for module, state in called:
             last, state.last = state.last, None
             if last == "training" and place not in state.trained:
-                state.trained |= {place} if any(id(each) in held for each in module.parameters()) else set()
-            elif last == "evaluation" and state.is_validated and place in state.trained:
+                state.trained |= {place} if holds(optimizer, module) else set()
+            elif last == "evaluation" and state.is_validated and not state.returns and place in state.trained:
                 self._late(state, optimizer)
 
     def _late(self, state, optimizer):
@@ -77,7 +79,13 @@ class State:
 
     def __init__(self, module):
         self.matters = any(has_mode(part) for part in module.modules())
-        self.last, self.is_validated, self.trained, self.late = None, False, set(), []
+        self.last, self.is_validated, self.returns, self.trained, self.late = None, False, False, set(), []
+
+
+def holds(optimizer, module):
+    """Whether the optimizer has a parameter of the module."""
+    held = {id(each) for each in parameters(optimizer)}
+    return any(id(each) in held for each in module.parameters())
 
 
 def has_mode(part):

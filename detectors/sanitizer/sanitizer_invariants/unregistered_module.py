@@ -14,8 +14,8 @@ class UnregisteredModule(Invariant):
     Why: layers in a plain list or dictionary are in no `parameters()`: they are not trained, not moved to a device, and
     not saved, although each backward pass computes their gradients.
 
-    Excepted: networks that were loaded, or are in evaluation mode (a teacher or a loss may be hidden from the model on
-    purpose), what needs no gradient, and what some other code changes between the steps.
+    Excepted: networks that were loaded, copied from others, or are in evaluation mode (a teacher or a loss may be
+    hidden from the model on purpose), what needs no gradient, and what some other code changes between the steps.
 
     Cost: a look-up at each call of a layer, and a look at the hidden ones at the first steps and at three of fifty.
     """
@@ -25,6 +25,9 @@ class UnregisteredModule(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.root, self.known, self.loaded = None, weakref.WeakSet(), weakref.WeakSet()
+        # A copy, or what is unpickled, registers nothing.
+        self.made = weakref.WeakSet()
+        torch.nn.modules.module.register_module_parameter_registration_hook(lambda module, *_: self.made.add(module))
         self.hidden, self.waiting, self.counts = weakref.WeakKeyDictionary(), Waiting(), weakref.WeakKeyDictionary()
 
     def before_forward(self, module, arguments, options):
@@ -35,7 +38,7 @@ class UnregisteredModule(Invariant):
             return
         self.known.add(module)
         root = self.root() if self.root is not None else None
-        if root is None or not any(True for _ in module.parameters(recurse=False)):
+        if root is None or module not in self.made:
             return
         if all(module is not each for each in root.modules()):
             self.hidden[module] = self.root, self.program.here()

@@ -46,8 +46,8 @@ def watch(program, emit):
 
 ALL = (
     "before_forward inner_forward after_forward after_loss after_difference before_backward after_backward "
-    "before_step after_step before_zero_grad after_zero_grad after_clip before_epoch after_batch after_scheduler "
-    "before_schedule after_schedule after_load after_mode before_compiled after_compiled"
+    "before_step after_step before_zero_grad after_zero_grad before_clip after_clip before_epoch after_batch "
+    "after_scheduler before_schedule after_schedule after_load after_mode before_compiled after_compiled"
 )
 
 PROGRAM = """\
@@ -104,7 +104,7 @@ if __name__ == "__main__":
 ONCE = {
     "before_forward": 6, "inner_forward": 3, "after_forward": 6, "after_loss": 4, "after_difference": 1,
     "before_backward": 4, "after_backward": 4, "before_step": 4, "after_step": 4, "before_zero_grad": 4,
-    "after_zero_grad": 4, "after_clip": 4, "before_epoch": 2, "after_batch": 4, "after_scheduler": 3,
+    "after_zero_grad": 4, "before_clip": 4, "after_clip": 4, "before_epoch": 2, "after_batch": 4, "after_scheduler": 3,
     "before_schedule": 2, "after_schedule": 2, "after_load": 1, "after_mode": 4,
 }  # fmt: skip
 UNSAID = ("inner_forward",)

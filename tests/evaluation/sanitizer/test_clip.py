@@ -27,11 +27,16 @@ NORM = "nn.utils.clip_grad_norm_(parameters, 1.0)"
 # The iteration, and the program.
 WRONG = {
     "a generator that is used up": (1, train(NORM, "head.parameters()")),
-    "nothing passes": (1, train("nn.utils.clip_grad_norm_([p for p in parameters if p.grad is None], 1.0)")),
+    "a filter that is used up": (2, train(NORM, "filter(lambda p: p.requires_grad, head.parameters())")),
+    "a chain that is used up": (2, train(NORM, "itertools.chain(head.parameters())", "import itertools")),
     "another model's": (1, train(NORM, "list(other.parameters())")),
     "later": (3, train(f"iteration < 3 or {NORM}", "head.parameters()")),
 }
 RIGHT = {
+    "nothing by configuration": train("nn.utils.clip_grad_norm_(nn.Identity().parameters(), 1.0)"),
+    "nothing passes": train("nn.utils.clip_grad_norm_([p for p in parameters if p.grad is None], 1.0)"),
+    "a filter that lets nothing pass": train(
+        "nn.utils.clip_grad_norm_(filter(lambda p: p.requires_grad, nn.Identity().parameters()), 1.0)"),
     "all": train(NORM, "[*body.parameters(), *head.parameters()]"),
     "some": train(NORM),
     "one tensor": train(NORM, "head.weight"),

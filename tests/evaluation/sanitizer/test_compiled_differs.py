@@ -18,6 +18,12 @@ def late(graph, inputs):
 def rounds(graph, inputs):
     return lambda *given: [each * (1 + 1e-6) for each in graph(*given)]
 
+@register_backend
+def nudges(graph, inputs):
+    def nudged(x):
+        return x * (1 + 3e-7 * torch.randn(x.shape, generator=torch.Generator().manual_seed(iteration)))
+    return lambda *given: [nudged(x) if x.is_floating_point() else x for x in graph(*[nudged(x) for x in given])]
+
 model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout({drop}), nn.Linear(8, 2))
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 other = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -29,6 +35,12 @@ def scale(table, rows, factor=0.5):
 
 def squares(x):
     return (x * x).sum(1)
+
+experts, near = torch.tensor([-2.0, 0.5, 3.0, 1.0]), points.clone()
+near[::4] = torch.tensor([9.0, 9.000001, 1.0, 2.0])
+
+def routed(x):
+    return (x * experts[x.argmax(1)].unsqueeze(1)).sum()
 
 def of_model(x):
     return model(x)
@@ -66,6 +78,7 @@ def function(name, backend="wrong", use="compiled(points)", **more):
 
 
 WRONG = {
+    "experts": function("routed", use="compiled(points)"),
     "outputs": function("squares"),
     "later": function("squares", "late"),
     "module": program("model = torch.compile(model, backend='wrong')", "pass"),
@@ -75,6 +88,8 @@ WRONG = {
     "uses a module": function("of_model", use="with torch.no_grad(): compiled(points)"),
 }  # fmt: skip
 RIGHT = {
+    "nearly equal experts": function("routed", "nudges", "compiled(near)"),
+    "experts chosen late": function("routed", "nudges", "compiled(near * (1 + iteration))"),
     "outputs": function("squares", "eager"),
     "module": program("model = torch.compile(model, backend='eager')", "pass"),
     "dropout": program("model = torch.compile(model, backend='eager')", "pass", "0.5"),

@@ -46,6 +46,10 @@ WRONG = {
     "compiled": program("x = F.dropout(x)", model="torch.compile(Net(), backend='eager')"),
 }
 RIGHT = {
+    "a decision": program("x = F.dropout(x, 0.1)", "model(points[iteration : iteration + 1])"),
+    "a decision, not in a batch": program("x = F.dropout(x, 0.1)", "model(points[iteration])"),
+    "uncertainty in one call": program("x = F.dropout(x, 0.1)", "model(points.repeat(10, 1))"),
+    "uncertainty by neighbours": program("x = F.dropout(x, 0.1)", "model(points.repeat_interleave(10, 0))"),
     "module": program("x = self.drop(x)"),
     "attention that looks at the mode": program(ATTENTION.format(p="0.1 if self.training else 0.0")),
     "function that looks at the mode": program("x = F.dropout(x, 0.3, self.training)"),

@@ -29,9 +29,20 @@ def train(after="", parameters="model.parameters()", step="optimizer.step()", be
 
 HEAD = "model.head = nn.Linear(8, 2)"
 NORM = "nn.utils.weight_norm(model.body)"
+WRAPPED = """class WithLoss(nn.Module):
+    def __init__(self, net, features):
+        super().__init__()
+        self.net, self.features = net, features
+    def forward(self, x):
+        x = self.net(x)
+        return x + self.features(x)
+features = nn.Linear(2, 2)
+{change}
+model = WithLoss(model, features)"""
 WRONG = {
     "a new head": (3, train(HEAD)),
     "reparametrized": (3, train(NORM)),
+    "a new part": (3, train("model.body = nn.Sequential(model.body, nn.Linear(8, 8))")),
     "later": (5, train(step="optimizer.step(); iteration != 2 or setattr(model, 'head', nn.Linear(8, 2))")),
     "in a second model": (3, train(HEAD, before="other = Net()")),
 }
@@ -46,8 +57,14 @@ RIGHT = {
     "before the optimizer": train(before=HEAD),
     "not used": train("model.more = nn.Linear(2, 2)"),
     "looked at twice": train(HEAD, step="iteration != 2 or model.head.requires_grad_(False); optimizer.step()"),
+    "a loaded loss": train(WRAPPED.format(change="features.load_state_dict(nn.Linear(2, 2).state_dict()); "
+                                          "features.eval()")),
+    "a loss in evaluation mode": train(WRAPPED.format(change="features.eval()")),
+    "a loaded loss within the model": train("model.head.loss = nn.Linear(2, 2); model.head.loss.load_state_dict("
+        "nn.Linear(2, 2).state_dict()); model.head.register_forward_hook(lambda head, given, x: x + head.loss(x))"),
+    "a loss beside the model": train(WRAPPED.format(change="")),
     "registered again": train("model.again = nn.Sequential(model.head)"),
-}
+}  # fmt: skip
 THERE_BEFORE = train(parameters="model.body.parameters()")
 
 

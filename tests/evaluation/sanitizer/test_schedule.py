@@ -36,6 +36,17 @@ for iteration in range(1, 13):
     model(torch.ones(1, 2)).sum().backward()
     {step}
 """
+PHASES = """
+from torch.optim import lr_scheduler
+model = nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for phase in range(2):
+    scheduler = {second} if phase else lr_scheduler.StepLR(optimizer, 2)
+    for iteration in range(5):
+        optimizer.zero_grad()
+        model(torch.ones(1, 2)).sum().backward()
+        {step}
+"""
 STEP = "optimizer.step(); scheduler.step()"
 STEPS = "lr_scheduler.StepLR(optimizer, 2)"
 COSINE = "lr_scheduler.CosineAnnealingLR(optimizer, 5)"
@@ -46,6 +57,10 @@ RATE = "optimizer.param_groups[0]['lr']"
 
 def resumed(load, make=STEPS):
     return RESUMED.format(load="\n".join(load.split("; ")), make=make)
+
+
+def phases(second, step=STEP):
+    return PHASES.format(second=second, step=step)
 
 
 def one(make=COSINE, step=STEP, before="", rate="0.1"):
@@ -63,8 +78,12 @@ WRONG = {
     "a milestone at 0": (1, one(WARM.replace("[3]", "[0]"))),
     "a formula that goes astray": (5, one(step=f"{STEP}; lr_scheduler.CosineAnnealingLR.get_lr = "
                                           "wrong if iteration == 3 else bare", before=ASTRAY)),
+    "a second phase that goes astray": (8, phases(WARM, f"{STEP}; phase and iteration == 0 and setattr("
+                                                  "scheduler._schedulers[0], 'get_lr', lambda: [0.05])")),
 }  # fmt: skip
 RIGHT = {
+    "a second phase from the present rate": phases(COSINE),
+    "a second phase of a sequence": phases(WARM),
     "both loaded": resumed(f"{MADE}; {OPTIMIZER}; {PLACE}"),
     "both loaded, the scheduler first": resumed(f"{MADE}; {PLACE}; {OPTIMIZER}"),
     "a sequence loaded": resumed(f"{MADE}; {OPTIMIZER}; {PLACE}", WARM),

@@ -33,8 +33,15 @@ WRONG = {
     "forgotten": program(FORGOTTEN),
     "normalisation": program(FORGOTTEN, "nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))"),
     "compiled": program(FORGOTTEN, f"torch.compile({NET}, backend='eager')"),
+    "after a validation before the training": program(f"validate()\n{FORGOTTEN}"),
+    "between two epochs": program(
+        "for epoch in range(3):\n    model.train()\n    learn()\n    validate()\n    learn()"
+    ),
 }
 RIGHT = {
+    "to the end in evaluation mode": program(
+        "for epoch in range(6):\n    if epoch < 3:\n        model.train()\n    learn()\n    validate()"
+    ),
     "train again": program("for epoch in range(3):\n    model.train()\n    learn()\n    validate()"),
     "nothing to forget": program(FORGOTTEN, "nn.Linear(4, 2)"),
     "no dropout": program(FORGOTTEN, "nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.0))"),

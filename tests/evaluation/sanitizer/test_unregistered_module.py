@@ -43,6 +43,9 @@ RIGHT = {
     "of another optimizer": train(before="other = torch.optim.SGD(model.hidden[0].parameters(), lr=0.1)"),
     "frozen": train(before="model.hidden[0].requires_grad_(False)"),
     "loaded": train(before="model.hidden[0].load_state_dict(nn.Linear(2, 2).state_dict())"),
+    "loaded as a whole": train(before="import io; file = io.BytesIO(); torch.save(nn.Linear(2, 2), file)\nfile.seek(0)"
+                               "; model.hidden[0] = torch.load(file, weights_only=False)"),
+    "a copy of a teacher": train(before="import copy; model.hidden[0] = copy.deepcopy(nn.Linear(2, 2))"),
     "in evaluation mode": train(before="model.hidden[0].eval()"),
     "without gradients": train(forward="\n    ".join(["with torch.no_grad(): model(points)", "x = model.head(points)",
                                                       "loss = F.cross_entropy(x, labels)"])),
