@@ -103,6 +103,11 @@ def read(path: Path) -> dict[str, Row]:
         return {row["name"]: Row(**row) for row in csv.DictReader(file)}
 
 
+def proven() -> dict[str, Row]:
+    """The rows by name of the last full proof, and of one that was begun since and stopped."""
+    return read(TABLE) | read(BEGUN)
+
+
 def write(path: Path, rows: Iterable[Row]) -> None:
     """Write a table, sorted by name, so that a reader sees the old one or the whole new one."""
     temporary = path.with_suffix(".tmp")

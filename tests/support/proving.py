@@ -16,7 +16,7 @@ def pytest_addoption(parser):
         "--proof-within",
         type=float,
         metavar="SECONDS",
-        help="of the real tests, only reproduce the seed bugs, what tests/proof.csv does not prove, and a share of the "
+        help="of the real tests, only reproduce the seed bugs, what no full proof has proven, and a share of the "
         "rest; SECONDS after the first of them has begun, no other but those of the seed bugs begins",
     )
     group.addoption(
@@ -63,7 +63,7 @@ class Bounded:
 
     def __init__(self, within_s):
         self.within_s, self.begun = within_s, None
-        self.table = proof.read(proof.TABLE)
+        self.table = proof.proven()
         commit = proof.commit().removesuffix("-dirty")
         try:
             self.plan = proof.plan(Catalog(proof.ROOT), self.table, commit, proof.lacking(), within_s)
@@ -100,7 +100,8 @@ class Bounded:
             terminalreporter.line(f"{name} ({proof.CHANGED}): NOT RUN, {why}")
         dates = sorted(self.table[name].date[:10] for name in self.plan.standing)
         if dates:
-            terminalreporter.line(f"{len(dates)} other cases: proven by {proof.TABLE.name}, {dates[0]} to {dates[-1]}")
+            tables = " and ".join(table.name for table in (proof.TABLE, proof.BEGUN) if table.exists())
+            terminalreporter.line(f"{len(dates)} other cases: proven by {tables}, {dates[0]} to {dates[-1]}")
 
 
 class Full:

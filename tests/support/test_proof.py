@@ -326,6 +326,10 @@ def test_a_bounded_proof_runs_what_is_planned_and_names_what_it_does_not_run(pro
     late.assert_outcomes(passed=1, skipped=1, deselected=6)
     late.stdout.fnmatch_lines(["Seed/only (seed bug): REPRODUCED", "A1/only (not in the table): NOT RUN"])
     late.stdout.fnmatch_lines(["6 other cases: proven by proof.csv, 2026-11-21 to 2026-11-21"])
+    proof.write(proof.BEGUN, [whole["A1/only"]])
+    begun = proofs("-m", "real", "--proof-within", "0")
+    begun.stdout.fnmatch_lines(["7 other cases: proven by proof.csv and proof-begun.csv, 2026-11-21 to 2026-11-21"])
+    proof.BEGUN.unlink()
     assert proofs("--proof-within", "9", "-p", "xdist", "-n", "2").ret == pytest.ExitCode.USAGE_ERROR
     (catalog.bug("A1").directory / "config.json").write_text("{")
     assert proofs("--proof-within", "9").ret == pytest.ExitCode.USAGE_ERROR
@@ -339,7 +343,7 @@ def test_the_real_tests_are_in_the_order_of_the_plan(tmp_path):
     )  # fmt: skip
     met = [line.split("[")[1].rstrip("]") for line in done.stdout.splitlines() if "::test_every_bug_reproduces" in line]
     catalog = Catalog(proof.ROOT)
-    made = proof.plan(catalog, proof.read(proof.TABLE), proof.commit()[:40], proof.lacking(), 600.0)
+    made = proof.plan(catalog, proof.proven(), proof.commit()[:40], proof.lacking(), 600.0)
     assert [name.partition("-")[2] for name in met] != [] and all(
         test.endswith(f"-{name}") for test, name in zip(met, made.chosen, strict=True)
     )
