@@ -14,7 +14,7 @@ from runner.progress.lines import on_stderr
 
 ROOT = Path(__file__).resolve().parent.parent
 # Ten epochs, as the bug's case has, take seconds.
-EPOCHS, STEPS = 300, 120
+EPOCHS, STEPS = 200, 120
 LIMITS = {"bare": "", "watch": "(limit 1.15)", "watch --light": "(limit 1.02)"}
 
 
