@@ -74,6 +74,10 @@ def letters(folder):
 MAKERS = {"digits": digits, "words": words, "tokens": tokens, "input": letters, "folder": lambda folder: None}
 
 
+def environment(program):
+    return program.get("environment", "torch-2.2.2")
+
+
 def checkout(program, folder, sources):
     owner, name = program["repository"].split("/")
     there = sources and sources / f"{owner}+{name}"
@@ -114,7 +118,7 @@ def row(program, found):
     failed = {alarm["message"].split()[0] for alarm in report["alarms"] if alarm["code"] == "failed"}
     return {
         **{name: program[name] for name in FIELDS[:4]},
-        "torch": "2.2.2",
+        "torch": environment(program).removeprefix("torch-"),
         "status": found["status"],
         "optimizers": report["optimizers"],
         "steps": report["steps"],
@@ -134,12 +138,12 @@ def main():
     arguments = parser.parse_args()
     programs = json.loads((HERE / "programs.json").read_text())
     rows = list(csv.DictReader(arguments.table.open())) if arguments.table.exists() else []
-    python = builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr()).python
     for program in programs:
         if program["name"] in {each["name"] for each in rows} or program["name"] not in (
             arguments.only or [program["name"]]
         ):
             continue
+        python = builder.build(spec.load(ROOT, environment(program)), on_stderr()).python
         rows.append(watched(program, python, arguments.sources))
         print(*(f"{name} {rows[-1][name]};" for name in FIELDS[5:]), program["name"], flush=True)
         with arguments.table.open("w", newline="") as file:
