@@ -80,12 +80,13 @@ def runnable(data):
 
 
 def upstreams(environment):
-    """The variants `upstream` of that environment."""
+    """The variants `upstream` of that environment that this machine can run."""
     cases = [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
     return [
         f"{case.id}/{UPSTREAM}"
         for case in cases
         if UPSTREAM in case.program.variants and case.program.variants[UPSTREAM].environment == environment
+        if not set(proof.lacking()) & set(case.program.needs)
     ]
 
 
