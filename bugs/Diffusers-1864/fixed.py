@@ -86,6 +86,7 @@ def main():
     device = config["device"]
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)
     torch.manual_seed(config["seed"])
 
     images, held_out = digits(device)

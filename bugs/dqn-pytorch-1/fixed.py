@@ -60,6 +60,7 @@ def main():
     device = config["device"]
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)
     torch.manual_seed(config["seed"])
 
     kind = (config["length"], config["words"], config["speakers"])

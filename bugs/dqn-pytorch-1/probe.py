@@ -1,4 +1,4 @@
-"""How the tags of the first validation texts change when each is tagged alone, and not in a batch with others."""
+"""How the outputs of the first validation texts change when a text is tagged alone, and not with others."""
 
 import torch
 
@@ -10,13 +10,9 @@ def start():
 @torch.no_grad()
 def look(names):
     model = names["model"]
-    texts, tags = next(iter(names["validation_loader"]))
-    texts, tags = texts.to(names["device"]), tags.to(names["device"])
+    texts = next(iter(names["validation_loader"]))[0].to(names["device"])
     model.eval()
     together = model(texts)
-    alone = torch.cat([model(text.unsqueeze(0)) for text in texts])
+    alone = torch.cat([model(text.unsqueeze(0)) for text in texts[:4]])
     model.train()
-    return {
-        "moved_by_neighbours": (together - alone).abs().max().item(),
-        "tags_changed_by_neighbours": (together.argmax(2) != alone.argmax(2)).float().mean().item(),
-    }
+    return {"moved_by_neighbours": (together[:4] - alone).abs().max().item()}
