@@ -10,7 +10,8 @@ def start():
 @torch.no_grad()
 def look(names):
     model = names["model"]
-    texts = next(iter(names["validation_loader"]))[0].to(names["device"])
+    loader = names["validation_loader"]
+    texts = loader.dataset.tensors[0][: loader.batch_size].to(names["device"])
     model.eval()
     together = model(texts)
     alone = torch.cat([model(text.unsqueeze(0)) for text in texts[:4]])
