@@ -226,7 +226,7 @@ def test_scores_in_the_readme_are_the_committed_ones():
 
 def test_the_readme_says_whose_records_are_committed():
     lacking = set(detectors.names(ROOT)) - {path.stem for path in ROOT.glob("detectors/expected/*.jsonl")}
-    whose = r"The records of all (?:detectors|but the (\S+), which is to be scored yet,) are committed"
+    whose = r"The records of all (?:detectors|but the (\S+), which has not been scored yet,) are committed"
     said = re.search(whose, " ".join(README.split()))
     assert said and {said[1]} - {None} == lacking
 

@@ -2,7 +2,8 @@
 
     python run.py table.csv [--sources DIR] [--only NAME …]
 
-`programs.json` names them: the repository with commit and licence, the script, and its arguments, which keep it short.
+`programs.json` names them: the repository with commit and licence, the script, and its arguments, which keep it short;
+the environment, where it is not torch-2.2.2.
 Each runs as it is, in a checkout of its own, on a little made data; nothing of it is kept here. DIR holds clones that
 are there already, as OWNER+NAME; others are cloned. Rows that the table has are kept: it may be stopped, and goes on.
 
