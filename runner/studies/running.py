@@ -1,6 +1,6 @@
 """The execution of a study: by the same sessions as cases, with finished runs taken from the results folder."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,10 @@ from runner.studies import table
 from runner.studies.cells import Cell, cells
 from runner.studies.definition import Point, Study
 from runner.studies.plan import plan
-from runner.studies.table import Row
+from runner.studies.table import KEY_LENGTH, Row
+
+# By the keys of their runs.
+NONE_KEPT: Mapping[str, Sequence[Row]] = {}
 
 
 @dataclass(frozen=True)
@@ -43,23 +46,31 @@ class Results:
         return sum(not row.ok for row in self.rows)
 
 
-def run_study(catalog: Catalog, study: Study, options: Options, progress: Progress, points: int | None) -> Results:
+def run_study(
+    catalog: Catalog, study: Study, options: Options, progress: Progress, points: int | None, keep: bool = False
+) -> Results:
     """Run the study, or that many more of its points; returns all that is known of it then.
 
     Finished runs are not executed again. Failed ones are, except where a number of points is given: then a point that
-    has been tried counts as done. Raises UsageError or ResultsError.
+    has been tried counts as done. With `keep`, whole runs of the committed table with present keys are finished ones.
+    Raises UsageError or ResultsError.
     """
+    committed = _whole(study) if keep else {}
     with connected(options) as cluster:
         session = Session(catalog, options, progress, cluster)
         planned = plan(session, study)
         left_out = len(study.points) - len(planned)
         if left_out:
             progress.note(f"{study.id}: {left_out} points are left out, they need data: name a folder by --data")
-        runs = _next(planned, session.store, points, options.force)
+        keys = [run.key for runs in planned.values() for run in runs]
+        kept = {key: committed[key[:KEY_LENGTH]] for key in keys if key[:KEY_LENGTH] in committed}
+        if committed:
+            progress.note(f"{study.id}: {len(kept)} runs are kept from {study.path('.csv').name}")
+        runs = _next(planned, session.store, points, options.force, kept)
         with closing(session.execute(runs)) as ended:
             for _ in ended:
                 pass
-        return _known(study, planned, session.store)
+        return _known(study, planned, session.store, kept)
 
 
 def known(catalog: Catalog, study: Study, options: Options, progress: Progress) -> Results:
@@ -68,11 +79,23 @@ def known(catalog: Catalog, study: Study, options: Options, progress: Progress) 
     return _known(study, plan(session, study), session.store)
 
 
-def _next(planned: Mapping[Point, Sequence[Run]], store: Store, points: int | None, again: bool) -> list[Run]:
+def _whole(study: Study) -> dict[str, list[Row]]:
+    """The rows of each run in the committed table that has all of its trainings, by the first digits of its key."""
+    runs: dict[str, list[Row]] = {}
+    for row in table.read(study):
+        if row.ok:
+            runs.setdefault(row.run["key"], []).append(row)
+    return {key: rows for key, rows in runs.items() if len(rows) == study.written.records}
+
+
+def _next(
+    planned: Mapping[Point, Sequence[Run]], store: Store, points: int | None, again: bool, kept: Collection[str]
+) -> list[Run]:
     """The runs to execute; finished ones may be among them."""
+    wanted = [[run for run in runs if run.key not in kept] for runs in planned.values()]
     if points is None:
-        return [run for runs in planned.values() for run in runs]
-    untried = [[run for run in runs if again or _tried(store, run) is None] for runs in planned.values()]
+        return [run for runs in wanted for run in runs]
+    untried = [[run for run in runs if again or _tried(store, run) is None] for runs in wanted]
     return [run for runs in [runs for runs in untried if runs][:points] for run in runs]
 
 
@@ -80,6 +103,10 @@ def _tried(store: Store, run: Run) -> RunRecord | None:
     return store.find(run.case.bug, run.case.name, run.file_name, run.key, failed=True)
 
 
-def _known(study: Study, planned: Mapping[Point, Iterable[Run]], store: Store) -> Results:
-    found = [(point, record) for point, runs in planned.items() for run in runs if (record := _tried(store, run))]
-    return Results(study, table.rows(study, found), [record for _, record in found])
+def _known(
+    study: Study, planned: Mapping[Point, Iterable[Run]], store: Store, kept: Mapping[str, Sequence[Row]] = NONE_KEPT
+) -> Results:
+    others = [(point, run) for point, runs in planned.items() for run in runs if run.key not in kept]
+    found = [(point, record) for point, run in others if (record := _tried(store, run))]
+    rows = [*table.rows(study, found), *(row for rows in kept.values() for row in rows)]
+    return Results(study, rows, [record for _, record in found])

@@ -45,6 +45,7 @@ def add_commands(to: Commands) -> None:
         default="run",
         help="results or expected: run nothing, show the results folder or the committed table",
     )
+    parser.add_argument("--keep", action="store_true", help="count present runs of the committed table as finished")
     add_options(parser, *OPTIONS, **TEXTS)
     parser.add_argument("--figures", action="store_true", help="draw figures and write the summary")
     parser.add_argument(
@@ -63,6 +64,9 @@ def study_command(arguments: Namespace) -> int:
 
     if arguments.source != "run" and arguments.points:
         raise UsageError(f"--points runs something, and --from {arguments.source} nothing; leave out one of them")
+    excluded = f"--from {arguments.source}" if arguments.source != "run" else "--force" * options(arguments).force
+    if arguments.keep and excluded:
+        raise UsageError(f"--keep is of what need not be run again; leave out {excluded}")
     catalog, progress = api.load(), on_stderr(arguments.quiet)
     studies = select(catalog, arguments.study)
     for study in studies if arguments.update_expected else ():
@@ -91,7 +95,7 @@ def _results(catalog: "Catalog", study: "Study", arguments: Namespace, progress:
         return Results(study, rows)
     if arguments.source == "results":
         return known(catalog, study, options(arguments), progress)
-    return run_study(catalog, study, options(arguments), progress, arguments.points)
+    return run_study(catalog, study, options(arguments), progress, arguments.points, arguments.keep)
 
 
 def _show(results: "Results") -> None:

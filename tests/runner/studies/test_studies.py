@@ -333,6 +333,35 @@ def test_what_is_committed_is_drawn_again_from_the_table(toy, committed, cli, tm
     assert (tmp_path / "drawn" / "Toy-1" / "study-grid.md").read_bytes() == made["grid.md"]
 
 
+def test_a_table_is_made_in_parts_from_what_is_committed(toy, study, toy_environment, cli, tmp_path):
+    def part(*more):
+        status, _, err = cli("study", "Toy-1/grid", "--update-expected", "--keep", "--results", *more)
+        assert status == 0, err
+        return study.path(".csv").read_text().splitlines(), err
+
+    begun, _ = part("first", "--points", "2")
+    assert len(begun) == 1 + 2 * 2 * 2 * 3 and "2 of 5 points" in study.path(".md").read_text()
+    (toy.directory / "studies" / "grid.csv").write_text("\n".join([*begun[:4], *begun[6:], ""]))
+    grown, err = part("second", "--points", "1")
+    assert "7 runs are kept from grid.csv" in err and "2 of 5 points" in study.path(".md").read_text()
+    assert grown == begun and len(list((tmp_path / "second" / "Toy-1" / "study-grid").glob("*.json"))) == 1, (
+        "half a point"
+    )
+    whole, err = part("third", "-q")
+    assert set(begun) < set(whole) and len(whole) == 1 + 5 * 2 * 2 * 3 and of_studies(toy) == []
+    fixed = toy.directory / "studies" / "grid_fixed.py"
+    fixed.write_text(fixed.read_text().replace("0.7}", "0.71}"))
+    again, err = part("fourth")
+    assert "10 runs are kept from grid.csv" in err and len(again) == len(whole)
+    assert sum(",0.72," in line for line in again) == 5, "runs of another script do not count"
+
+
+@pytest.mark.parametrize("other", ["--force", "--from expected"])
+def test_what_is_kept_is_not_run_again(toy, study, cli, other):
+    status, _, err = cli("study", "Toy-1/grid", "--keep", *other.split())
+    assert status == 2 and f"--keep is of what need not be run again; leave out {other}" in err
+
+
 def test_validate_notices_what_is_stale(toy, committed):
     fixed = committed / "grid_fixed.py"
     text, table_text = fixed.read_text(), (committed / "grid.csv").read_text()
