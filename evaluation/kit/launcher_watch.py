@@ -64,7 +64,8 @@ class Watch:
         optimizer = self.optimizer()
         before = 0 if optimizer is None else self.session.program.iteration_of(optimizer) - self.iteration
         number = before + (iteration or self.iteration)
-        self.recorder.alarm(number, str(code), str(message), severity, api, parameter)
+        seen = self.session.program.iteration
+        self.recorder.alarm(number, str(code), str(message), severity, api, parameter, seen)
 
     def end(self):
         if self.methods is not None:
@@ -252,8 +253,8 @@ class Session:
 
     def emit(self, code, message, severity="warning", api=None, parameter=None, iteration=None, where=None):
         """Raise an alarm; `iteration` is the program's, `where` a file and a line of `Program.here`."""
-        number = iteration or self.program.iteration
-        self.recorder.alarm(number, str(code), str(message), severity, api, parameter, where)
+        seen = self.program.iteration
+        self.recorder.alarm(iteration or seen, str(code), str(message), severity, api, parameter, seen, where)
 
     def end(self):
         for each in list(WATCHES):

@@ -9,7 +9,7 @@ from support.checks import HIT, SITE, overhead, record
 
 from evaluation.model import Alarm, Invariants, Rule
 from evaluation.scoring import report
-from evaluation.scoring.scores import diagnosis, outcomes, scores, wilson
+from evaluation.scoring.scores import diagnosis, outcomes, scores
 from plots.detectors import draw
 
 RULES = {"d": {"default": Rule()}}
@@ -17,20 +17,6 @@ RULES = {"d": {"default": Rule()}}
 
 def one(records, rules=RULES, overheads=()):
     return scores(outcomes(records, rules), overheads).iloc[0]
-
-
-@pytest.mark.parametrize(
-    # Newcombe (1998), table I: the score interval without continuity correction
-    "count, n, low, high",
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)
-def test_wilson(count, n, low, high):
-    assert wilson(count, n) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
-
-
-def test_wilson_of_nothing():
-    assert wilson(0, 0) == (None, None)
-    assert wilson(20, 20)[1] == pytest.approx(1)
 
 
 def test_a_detection_is_paired_only_if_the_fixed_twin_ran_and_is_silent():
@@ -55,9 +41,30 @@ def test_alarms_of_a_failed_tool_count_nowhere():
 def test_delay_is_from_the_trigger_and_of_the_first_alarm_that_counts():
     early = Alarm("c", "m", "info", 1)
     row = one([record(alarms=[HIT, replace(HIT, iteration=9), early]), record("fixed")])
-    assert (row.delay_median, row.delay_max) == (2, 2)
+    assert (row.claimed_delay_median, row.claimed_delay_max, row.delay_median) == (2, 2, None)
     static = one([record(alarms=[replace(HIT, iteration=None)]), record("fixed")])
-    assert static.detected == 1 and static.delay_median is None
+    assert static.detected == 1 and static.claimed_delay_median is None
+
+
+def test_the_delay_is_that_of_the_launcher_whatever_the_detector_says():
+    """An alarm of the end that claims to be of the first iteration comes last, and is not early."""
+    late = replace(HIT, iteration=1, seen=30)
+    row = one([record(alarms=[late]), record("fixed")])
+    assert (row.delay_median, row.claimed_delay_median, row.early, row.detected) == (25, -4, 0, 1)
+    both = outcomes([record(alarms=[late, replace(HIT, seen=7, code="first")])], RULES).iloc[0]
+    assert (both.delay, both.claimed_delay) == (2, 2)
+
+
+def test_hits_before_the_trigger_are_counted_apart():
+    early = replace(HIT, iteration=4)
+    found = [
+        record(alarms=[early, HIT]), record("fixed"),
+        record(case="two", alarms=[HIT]), record("fixed", "two"),
+        record(case="three", alarms=[early], benign=True), record("fixed", "three", benign=True),
+    ]  # fmt: skip
+    row = one(found)
+    assert (row.early, row.detected, row.detected_n, row.paired, row.benign_detected) == (1, 1, 2, 1, 0)
+    assert row.claimed_delay_median == 2, "delays are of hits"
 
 
 def test_benign_cases_and_controls_are_counted_apart():
@@ -103,8 +110,12 @@ def test_the_invariant_rate_is_of_clean_programs_only():
 
 
 def test_overhead_is_the_ratio_of_medians():
-    row = one([record(), record("fixed")], overheads=[overhead((1.0, 9.0, 2.0), (3.0, 3.0, 30.0))])
-    assert (row.overhead, row.overhead_of, row.overhead_on) == (1.5, "loop", "B/one")
+    claimed = overhead((1.0, 9.0, 2.0), (3.0, 3.0, 30.0))
+    row = one([record(), record("fixed")], overheads=[claimed])
+    assert (row.claimed_overhead, row.overhead, row.overhead_of, row.overhead_on) == (1.5, None, "loop", "B/one")
+    timed = replace(claimed, bare_wall=(4.0, 4.0, 5.0), watched_wall=(6.0, 5.0, 7.0))
+    row = one([record(), record("fixed")], overheads=[timed])
+    assert (row.claimed_overhead, row.overhead) == (1.5, 1.5), "6 / 4 by the clock outside"
     assert one([record()]).overhead is None
 
 
