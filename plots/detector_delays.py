@@ -34,9 +34,8 @@ def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) ->
         axes.set_xscale("symlog", linthresh=1, linscale=0.5)
         axes.set_yticks(range(len(shown)), [label(row) for row in shown], fontsize=6.5)
         axes.set_ylim(len(shown) - 0.4, -0.6)
-        axes.set_xlabel(
-            "iterations from the trigger to the first alarm\n(open: as the tool says; bar: median)", fontsize=7
-        )
+        text = "iterations from the trigger to the first alarm\n(orange: before it; open: claimed; bar: median)"
+        axes.set_xlabel(text, fontsize=7)
         return save(figure, path)
 
 

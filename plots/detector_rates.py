@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LINE_INCHES = 0.125
+# Below this rate labels would cover each other on the right.
+CROWDED = 0.02
 
 
 def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
@@ -31,21 +33,20 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
     lines = (len(key) + 1) // 2
     with column():
         figure = new_figure(1)
-        figure.set_size_inches(COLUMN_INCHES, 2.9 + LINE_INCHES * (lines + bool(elsewhere)))
+        figure.set_size_inches(COLUMN_INCHES, 3.0 + LINE_INCHES * (lines + 1.8))
         axes = figure.subplots()
         _points(axes, best)
         axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
-        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
+        axes.set(xlim=(-0.2, 1.03), ylim=(-0.05, 1.03), aspect="equal")
+        axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
         axes.set_xlabel("false alarms: fixed twins accused")
         axes.set_ylabel("detection: buggy programs")
-        columns = ["\n".join(part) for part in (key[:lines], key[lines:])]
-        note = f"not drawn, of other programs: {len(elsewhere)} rows" if elsewhere else ""
-        for x, text in zip((0.02, 0.54), columns, strict=True):
-            figure.text(x, 0.01 + (0.035 if note else 0), text, fontsize=6.5, va="bottom", linespacing=1.25)
-        figure.text(0.02, 0.005, note, fontsize=6.5, va="bottom", color="#555555")
-        figure.get_layout_engine().set(
-            rect=(0, (lines + bool(note) + 0.5) * LINE_INCHES / figure.get_figheight(), 1, 0)
-        )
+        note = f"not drawn, since they met other programs: {len(elsewhere)} rows" if elsewhere else ""
+        texts = {0.02: [*key[:lines], note], 0.54: [*key[lines:], *[""] * (len(key) % 2), ""]}
+        for x, part in texts.items():
+            figure.text(x, 0.01, "\n".join(part), fontsize=6.5, va="bottom", linespacing=1.3)
+        below = (lines + 1.8) * LINE_INCHES / figure.get_figheight()
+        figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
         return save(figure, path)
 
 
@@ -61,4 +62,7 @@ def _points(axes: "Axes", best: "pd.DataFrame") -> None:
         numbers[row.false_fixed_rate, row.detected_rate].append(str(number))
     for place, of in numbers.items():
         axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
-        axes.annotate(",".join(of), place, (3, 3), textcoords="offset points", fontsize=7)
+        # On the left there is room for those that accuse nothing.
+        side, lift = (-1 if place[0] < CROWDED else 1), (-5 if place[1] == 0 else 2)
+        at = {"ha": "right" if side < 0 else "left", "textcoords": "offset points"}
+        axes.annotate(",".join(of), place, (4 * side, lift), fontsize=7, **at)

@@ -168,7 +168,8 @@ def test_a_look_at_the_catalogue_is_noted_where_the_kernel_cannot_refuse_it(toy,
 
 def test_always_and_never_get_what_they_deserve(toy, make):
     table = score(evaluate(toy, make("always"), make("never"), make("right"), seeds=(0, 1)))
-    assert list(table.detected) == [2, 0, 2]
+    # `always` alarms in iteration 1, before the fault acts in the second one.
+    assert list(table.detected) == [0, 0, 2] and list(table.early) == [2, 0, 0]
     assert list(table.paired) == [0, 0, 2]
     assert list(table.false_fixed) == [2, 0, 0]
     assert list(table.detected_n) == list(table.paired_n) == [2, 2, 2]
@@ -266,7 +267,7 @@ def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make
     case = toy_config()["cases"]["only"]
     case["variants"]["upstream"] = {"environment": "toy"}
     toy.configure(cases={"only": case})
-    adapter = KINDS["always"]
+    adapter = KINDS["always"].replace("iteration=1", "iteration=2")
     assert {r.kind for r in evaluate(toy, make("always", adapter)).checks} == {"buggy", "fixed"}
     checks = evaluate(toy, make("always", adapter), upstream=True).checks
     assert sorted(record.kind for record in checks) == ["buggy", "fixed", "upstream"]
@@ -541,7 +542,7 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     status, out, err = cli("evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q")
     scored = json.loads(out, parse_constant=pytest.fail)
     assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
-    files = "scores.json, scores.csv, outcomes.csv, comparisons.csv, matrix.png"
+    files = "scores.json, scores.csv, outcomes.csv, comparisons.csv, matrix.png, page.png, rates.png, delays.png"
     assert err.splitlines()[0] == f"written to scores: {files}" and err.splitlines()[-1].startswith("records: ")
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
     spoilt = Path("results/detectors/always/none/Toy-1/only/fixed-0.json")

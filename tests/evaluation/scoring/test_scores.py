@@ -2,15 +2,19 @@
 
 import json
 
-import pandas as pd
 import pytest
 from msgspec.structs import replace
 from support.checks import HIT, SITE, overhead, record
+from support.detectors import write_detector
 
+from evaluation.catalog.frozen import Frozen
+from evaluation.catalog.frozen import digest as frozen_digest
+from evaluation.catalog.frozen import load as load_frozen
 from evaluation.model import Alarm, Invariants, Rule
-from evaluation.scoring import report
-from evaluation.scoring.scores import diagnosis, outcomes, scores
-from plots.detectors import draw
+from evaluation.records import Site
+from evaluation.running.keys import rule_digest
+from evaluation.scoring.intervals import clustered
+from evaluation.scoring.scores import diagnosis, label, outcomes, scores
 
 RULES = {"d": {"default": Rule()}}
 
@@ -119,23 +123,60 @@ def test_overhead_is_the_ratio_of_medians():
     assert one([record()]).overhead is None
 
 
-def test_an_overhead_without_buggy_programs_is_not_drawn(tmp_path):
-    table = outcomes([record("fixed")], RULES)
-    assert draw(table, scores(table, [overhead((1.0,), (1.1,))]), tmp_path, "png") == []
+def test_twins_that_are_work_arounds_and_mended_releases_are_counted_apart():
+    """The fault of the second bug is in a package: its fixed script goes round it."""
+    away = Site("torch/optim/adam.py", 1, "torch.optim.Adam")
+    found = [
+        record(alarms=[HIT]), record("fixed", site=Site("buggy.py", 40, "x")), record("upstream", alarms=[HIT]),
+        record(case="two", alarms=[HIT], site=away), record("fixed", "two", [HIT], site=away),
+        record("upstream", "two", site=away),
+        record(case="three", alarms=[HIT], site=away), record("fixed", "three", site=away),
+    ]  # fmt: skip
+    row = one(found)
+    assert (row.paired_real_fix, row.paired_real_fix_n, row.paired_workaround, row.paired_workaround_n) == (1, 1, 1, 2)
+    assert (row.paired_upstream, row.paired_upstream_n, row.false_upstream, row.false_upstream_n) == (1, 2, 1, 2)
+    assert (row.false_real_fix, row.false_real_fix_n, row.false_workaround, row.false_workaround_n) == (0, 1, 1, 2)
+    assert (row.paired, row.paired_n, row.false_fixed_n) == (2, 3, 3)
 
 
-def test_everything_is_written_and_drawn(tmp_path):
-    found = [record(alarms=[HIT]), record("fixed"), record("control", "gan"), record(case="two", status="timeout")]
-    table = outcomes(found, RULES)
-    scored = scores(table, [overhead((1.0,), (1.1,))])
-    paths = [*report.write(scored, table, tmp_path), *draw(table, scored, tmp_path, "png")]
-    assert {path.name for path in paths} == {"scores.json", "scores.csv", "outcomes.csv", "matrix.png", "overhead.png"}
-    assert json.loads((tmp_path / "scores.json").read_text())[0]["paired"] == 1
-    assert list(pd.read_csv(tmp_path / "outcomes.csv").delay.dropna()) == [2]
-    line = dict(zip(*report.rows(scored), strict=True))
-    assert (line["DETECTOR"], line["DETECTED"], line["OVERHEAD"], line["DID NOT RUN"]) == (
-        "d",
-        "1/2",
-        "1.10",
-        "1 timeout",
-    )
+def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():
+    found = [record(alarms=[HIT]), record("fixed"), record(bug="C", alarms=[HIT]), record("fixed", bug="C")]
+    found += [record(bug="D"), record("fixed", bug="D")]
+    frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
+    row = scores(outcomes(found, RULES, frozen)).iloc[0]
+    assert (row.paired_known, row.paired_known_n, row.paired_new, row.paired_new_n) == (1, 1, 1, 2)
+    another = {"d": Frozen("2", "2026-01-01", "0" * 64, ("B",))}
+    for none in ({}, another):
+        row = scores(outcomes(found, RULES, none)).iloc[0]
+        assert (row.paired_known_n, row.paired_new_n) == (0, 0), "not frozen at this version"
+
+
+def test_a_detector_that_is_not_what_it_was_is_not_frozen(tmp_path):
+    folder = write_detector(tmp_path / "detectors" / "mine", "")
+    described = {"version": "1", "since": "2026-01-01", "digest": frozen_digest(folder), "developed_on": ["B"]}
+    (tmp_path / "detectors" / "frozen.json").write_text(json.dumps({"mine": described}))
+    assert load_frozen(tmp_path)["mine"].developed_on == ("B",)
+    (folder / "adapter.py").write_text("# mended\n")
+    assert not load_frozen(tmp_path) and not load_frozen(tmp_path / "detectors")
+
+
+def test_a_rule_is_post_hoc_if_it_was_not_declared_in_these_words():
+    declared = {"default": rule_digest(Rule()), "strict": rule_digest(Rule("error"))}
+    now = {"d": {"default": Rule(), "strict": Rule("info"), "later": Rule(at_least=2)}}
+    table = scores(outcomes([record(declared=declared), record("fixed", declared=declared)], now))
+    assert [label(row) for _, row in table.iterrows()] == ["d", "d (later, post hoc)", "d (strict, post hoc)"]
+    assert one([record()]).rule_since is None
+
+
+def test_references_with_the_text_of_the_twin_are_an_oracle():
+    for text, wanted in ((None, "d (oracle)"), (True, "d (oracle)"), (False, "d (same)")):
+        assert label(one([record(references="same", reference_text=text)])) == wanted
+    assert label(one([record(references="cross", reference_text=True)])) == "d (cross)"
+
+
+def test_intervals_are_clustered_by_bug_and_controls_are_programs_of_their_own():
+    cases = [record(case=f"c{n}", alarms=[HIT]) for n in range(4)] + [record(bug="C"), record(bug="D")]
+    row = one([*cases, *(record("control", f"k{n}", [HIT] * (n < 2)) for n in range(4))])
+    assert (row.bugs, row.detected, row.detected_n) == (3, 4, 6)
+    assert (row.detected_low, row.detected_high) == pytest.approx(clustered([4, 0, 0], [4, 1, 1]))
+    assert (row.false_controls_low, row.false_controls_high) == pytest.approx(clustered([1, 1, 0, 0], [1] * 4))

@@ -92,7 +92,7 @@ def test_own_records_beside_named_committed_ones(scored, tmp_path):
     assert "records of 'results', not of 'both'" in scored("mine", "--beside", "pyod", "--from", "both")[2]
 
 
-@pytest.mark.parametrize("form, words", [("markdown", "| mine | 1/3 (5-82) |"), ("latex", r"mine & 1/3 (5-82) &")])
+@pytest.mark.parametrize("form, words", [("markdown", "| mine | 1/3 (2-94) |"), ("latex", r"mine & 1/3 (2-94) &")])
 def test_scores_for_a_paper(scored, form, words):
     status, out, err = scored("mine", "--from", "results", "--format", form)
     assert status == 0 and words in out and "written to scores" in err and "written" not in out
