@@ -158,14 +158,8 @@ def markdown(table: Table) -> str:
 def latex(table: Table) -> str:
     """A table in LaTeX, by the package booktabs; its caption is the title."""
     heading, *lines = (" & ".join(cell.translate(SPECIAL) for cell in line) + r" \\" for line in table.rows)
-    columns = "l" + "r" * (len(table.rows[0]) - 1)
-    begin = [
-        "\\begin{table}",
-        f"\\caption{{{table.title.translate(SPECIAL)}}}",
-        f"\\begin{{tabular}}{{{columns}}}",
-        "\\toprule",
-        heading,
-    ]
+    columns, title = "l" + "r" * (len(table.rows[0]) - 1), table.title.translate(SPECIAL)
+    begin = ["\\begin{table}", f"\\caption{{{title}}}", f"\\begin{{tabular}}{{{columns}}}", "\\toprule", heading]
     return "\n".join([*begin, "\\midrule", *lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"])
 
 
