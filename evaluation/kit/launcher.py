@@ -76,7 +76,8 @@ def run(script, arguments, recorder, session, module=False):
         recorder.finish(started)
         session.end()
         reports = launcher_processes.reports(recorder)
-        session.join([recorder.notes, *(report["notes"] for report in reports)])
+        iterations = max((report["iterations"] for report in reports), default=0)
+        session.join([recorder.notes, *(report["notes"] for report in reports)], iterations)
         recorder.take(reports)
         recorder.write()
 

@@ -35,7 +35,7 @@ class Recorder:
     def forget(self):
         """Begin anew, in a copy of the process."""
         self.alarms, self.dropped, self.notes = [], 0, {}
-        self.optimizers, self.steps, self.started, self.loop_s = 0, 0, None, None
+        self.optimizers, self.steps, self.iterations, self.started, self.loop_s = 0, 0, 0, None, None
 
     def alarm(self, iteration, code, message, severity, api, parameter, seen, where=None):
         """Keep an alarm; `seen` is the program's iteration now, whatever `iteration` says."""
@@ -69,7 +69,7 @@ class Recorder:
         self.loop_s = time.perf_counter() - (self.started or since)
 
     def report(self):
-        names = ("alarms", "dropped", "optimizers", "steps", "loop_s", "error", "traceback", "notes")
+        names = ("alarms", "dropped", "optimizers", "steps", "iterations", "loop_s", "error", "traceback", "notes")
         return {name: getattr(self, name) for name in names}
 
     def is_empty(self):
