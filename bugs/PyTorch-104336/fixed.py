@@ -69,8 +69,10 @@ def train_epoch(model, states, measured, optimizer, batch_size):
     return total / len(states)
 
 
-def make_states(count, generator):
-    return (2 * torch.rand(count, 2, generator=generator) - 1) * 2
+def swing(amplitudes, generator):
+    """One state for each amplitude, at a random phase of the swing."""
+    phases = 2 * torch.pi * torch.rand(len(amplitudes), generator=generator)
+    return torch.stack([amplitudes * torch.cos(phases), amplitudes * torch.sin(phases)], dim=-1)
 
 
 def mean_of_ranks(loss):
@@ -82,7 +84,7 @@ def mean_of_ranks(loss):
 def train(rank, config, rendezvous):
     torch.set_num_threads(1)
     dist.init_process_group(
-        "gloo", init_method=rendezvous, rank=rank, world_size=config["world_size"], timeout=timedelta(seconds=60)
+        "gloo", init_method=rendezvous, rank=rank, world_size=config["world_size"], timeout=timedelta(minutes=5)
     )
     device = config["device"]
     if device == "auto":
@@ -90,10 +92,11 @@ def train(rank, config, rendezvous):
     torch.manual_seed(config["seed"])
 
     generator = torch.Generator().manual_seed(config["seed"])
-    states = make_states(config["samples"], generator)
+    # They were measured in this order: the pendulum was pulled a little further each time.
+    states = swing(torch.linspace(0, config["amplitude"], config["samples"]), generator)
     measured = pendulum(states) + config["noise"] * torch.randn(states.shape, generator=generator)
-    states, measured = (tensor[rank :: config["world_size"]].to(device) for tensor in (states, measured))
-    validation = make_states(config["trajectories"], generator).double().to(device)
+    states, measured = (tensor.chunk(config["world_size"])[rank].to(device) for tensor in (states, measured))
+    validation = swing(torch.linspace(0, config["amplitude"], config["trajectories"]), generator).double().to(device)
     model = DistributedDataParallel(Dynamics(config["width"]).to(device))
     optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"])
 
@@ -124,7 +127,7 @@ def main():
             peer.start()
         records = train(0, config, rendezvous)
         for peer in peers:
-            peer.join(60)
+            peer.join(300)
         dist.destroy_process_group()
     Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
