@@ -18,9 +18,10 @@ def load(device):
 
 
 def frechet_distance(ours, theirs):
-    """Of two sets of images, taken for samples of two normal distributions: 0 if these have the same mean and covariance.
+    """How far two sets of images are apart: 0 if their pixels have the same mean and the same covariance.
 
-    It is computed as for the Fréchet inception distance, of pixels in the place of a network's features.
+    As in the Fréchet inception distance both are taken for samples of normal distributions; here of pixels, there of a
+    network's features.
     """
     ours, theirs = ours.double().cpu(), theirs.double().cpu()
     difference = ours.mean(0) - theirs.mean(0)

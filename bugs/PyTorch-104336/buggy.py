@@ -52,7 +52,7 @@ def trajectories(rates, states, steps, interval):
 
 @torch.no_grad()
 def validate(model, states, steps, interval):
-    """The mean distance of the computed states from the true ones, in double precision: rounding errors would add up."""
+    """The mean distance of computed states from the true ones, in double precision, since rounding errors add up."""
     model.double()
     ours = trajectories(model, states, steps, interval)
     model.float()

@@ -52,7 +52,7 @@ def trajectories(rates, states, steps, interval):
 
 @torch.no_grad()
 def validate(model, states, steps, interval):
-    """The mean distance of the computed states from the true ones, in double precision: rounding errors would add up."""
+    """The mean distance of computed states from the true ones, in double precision, since rounding errors add up."""
     weights = {name: weight.double() for name, weight in model.module.state_dict().items()}
     ours = trajectories(lambda now: torch.func.functional_call(model.module, weights, now), states, steps, interval)
     return (ours - trajectories(pendulum, states, steps, interval)).norm(dim=-1).mean().item()
