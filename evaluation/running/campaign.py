@@ -35,7 +35,7 @@ class Campaign:
 
     `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none. `references` are the
     kinds that detectors with reference runs are given. With `upstream` they meet the buggy scripts in releases with the
-    real fix, too.
+    real fix, too, with `all_seeds` each case with all of its seeds, not only with the first one.
     """
 
     detectors: Sequence[Detector]
@@ -47,6 +47,7 @@ class Campaign:
     force: bool = False
     timeout_s: float | None = None
     upstream: bool = False
+    all_seeds: bool = False
 
     def __post_init__(self) -> None:
         """Raise UsageError for what cannot be meant."""
@@ -88,7 +89,7 @@ def run(campaign: Campaign, session: Session) -> Result:
     _warn(session)
     targets = _targets(campaign, session)
     targets += _controls(campaign.controls, clean, targets, session)
-    subjects = baselines.subjects(targets, session.options.seeds)
+    subjects = baselines.subjects(targets, session.options.seeds, campaign.all_seeds)
     # In an order that has nothing to do with which is which: a detector might remember.
     samples = sorted(baselines.bare(subjects), key=lambda sample: sample.subject.run.key)
     for detector in campaign.detectors:

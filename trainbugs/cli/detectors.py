@@ -67,6 +67,7 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument(
         "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
     )
+    parser.add_argument("--all-seeds", action="store_true", help="each case with all of its seeds")
     seeds = "comma-separated; default: the first one of each case"
     add_options(parser, "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
@@ -174,6 +175,7 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
         force=arguments.ask_again,
         timeout_s=arguments.check_timeout_s,
         upstream=arguments.upstream,
+        all_seeds=arguments.all_seeds,
     )
 
 

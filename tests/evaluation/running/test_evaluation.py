@@ -347,6 +347,12 @@ def test_what_a_killed_evaluation_leaves_lies_where_the_next_command_removes_it(
     assert not [path for path in (tmp_path / "tmp").iterdir() if not path.name.startswith(".trainbugs-")]
 
 
+def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
+    toy.configure(seeds=[3, 1])
+    met = [{each.seed for each in evaluate(toy, make("never"), all_seeds=every).checks} for every in (False, True)]
+    assert met == [{3}, {1, 3}]
+
+
 def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
     toy.write("buggy.py", "raise SystemExit('no')")
     result = evaluate(toy, make("always"))
