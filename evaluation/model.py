@@ -14,7 +14,8 @@ OwnStatus = Literal["ok", "unsupported", "tool_error", "timeout"]
 Status = Literal["ok", "unsupported", "tool_error", "timeout", "peeked"]
 # Whose clean runs a detector is given to learn from: the fixed twin with other seeds, or other programs.
 Reference = Literal["none", "same", "cross"]
-Kind = Literal["buggy", "fixed", "control"]
+# `upstream` is the buggy script in a release that has the real fix.
+Kind = Literal["buggy", "fixed", "upstream", "control"]
 TimedPart = Literal["loop", "process"]
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -40,7 +41,10 @@ RuleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$(?!\n)")]
 
 
 class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One alarm. `iteration` counts the program's from 1; None where the detector knows of no iterations."""
+    """One alarm. `iteration` counts the program's from 1; None where the detector knows of no iterations.
+
+    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration.
+    """
 
     code: Text
     message: Annotated[str, Meta(max_length=20_000)]
@@ -50,6 +54,12 @@ class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     line: Number | None = None
     api: Place | None = None
     parameter: Place | None = None
+    seen: Number | None = None
+
+    @property
+    def when(self) -> int:
+        """The iteration by which alarms are put in order; those that have none come first."""
+        return self.seen or self.iteration or 0
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +80,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
             if SEVERITIES.index(alarm.severity) >= SEVERITIES.index(self.minimum_severity)
             and (not self.codes or alarm.code in self.codes)
         ]
-        return tuple(sorted(chosen, key=lambda alarm: alarm.iteration or 0)) if len(chosen) >= self.at_least else ()
+        return tuple(sorted(chosen, key=lambda alarm: alarm.when)) if len(chosen) >= self.at_least else ()
 
 
 class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -142,6 +152,16 @@ class Detector(Description, frozen=True, kw_only=True):
     def program(self) -> str:
         """Its adapter, or its monitor for the launcher."""
         return self.monitor or self.adapter or ""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it is given the text of programs: to look at it, or to run it."""
+        return "source" in self.needs or self.runs
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is given what a program runs with."""
+        return "in_process" in self.needs
 
     @property
     def has_environment(self) -> bool:

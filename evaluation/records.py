@@ -14,6 +14,7 @@ from evaluation.model import (
     Kind,
     Number,
     Reference,
+    RuleName,
     Status,
     TimedPart,
     Timing,
@@ -52,9 +53,12 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the detector's, whether
     its rules count them or not; `dropped` more were left out. `key` identifies detector, program and references.
 
-    The last four are None in records from before they were noted. `kit` is the digest of evaluation/kit that made
-    the record, `rules` that of the alarm rules declared before the check; `isolated`: whether the program was kept
-    from writing elsewhere. `code` is the digest of all that may change the detector's answers, the kit among it.
+    The last seven are None in records from before they were noted. `kit` is the digest of evaluation/kit that made
+    the record, `rules` that of the alarm rules declared before the check, `declared` that of each of them; `isolated`:
+    whether the program was kept from writing elsewhere. `code` is the digest of all that may change the detector's
+    answers, the kit among it.
+    `program` is the digest of the program's text and parameters; `reference_text`: whether the detector was given the
+    text of its references, and not only what was recorded of their runs.
     """
 
     schema: Literal[1]
@@ -87,6 +91,9 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     rules: Hash | None = None
     isolated: bool | None = None
     code: Hash | None = None
+    declared: dict[RuleName, Hash] | None = None
+    program: Hash | None = None
+    reference_text: bool | None = None
 
     @property
     def name(self) -> str:
@@ -97,7 +104,8 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Seconds of training, bare and under a detector, taken in turns; `of` says what was timed (see Training).
 
-    The last three are None in records from before they were noted; see CheckRecord.
+    `bare` and `watched` are what the tool's own clock says, `bare_wall` and `watched_wall` the seconds of the whole
+    checks by the benchmark's. The last five are None in records from before they were noted; see CheckRecord.
     """
 
     schema: Literal[1]
@@ -119,6 +127,8 @@ class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     kit: Hash | None = None
     isolated: bool | None = None
     code: Hash | None = None
+    bare_wall: tuple[Timing, ...] | None = None
+    watched_wall: tuple[Timing, ...] | None = None
 
 
 class Line(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

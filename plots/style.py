@@ -11,6 +11,7 @@ import matplotlib
 from runner.errors import ResultsError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from runner.results.record import RunRecord
@@ -24,13 +25,17 @@ NOT_RUN = "not run"
 STATES = {"affected": "#F0A27A", "not affected": "#9CC9E3", "neither": "#F2E3A0", "INVALID": "#DDDDDD"}
 OUTCOMES = {
     "found": "#9CC9E3",
+    "early": "#C9B8DE",
     "also on fixed": "#F2E3A0",
     "false alarm": "#F0A27A",
     "silent": "#F3F3F3",
-    "did not run": "#CFCFCF",
+    "no answer": "#CFCFCF",
+    "not met": "#FFFFFF",
 }
 PREFIX = {"buggy": "origin", "fixed": "fix"}
 SINGLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+# Of a column of a paper.
+COLUMN_INCHES = 3.5
 # Of one panel; where there are more than two, they share MOST_INCHES, so that text stays large enough in a README.
 PANEL_INCHES = (4.6, 3.4)
 MOST_INCHES = 11.4
@@ -58,6 +63,21 @@ def styled() -> Iterator[None]:
     """A context with the project's settings of matplotlib."""
     with matplotlib.rc_context(SETTINGS):
         yield
+
+
+@contextmanager
+def column() -> Iterator[None]:
+    """The same for figures as wide as a column of a paper: smaller text, and more dots."""
+    with styled(), matplotlib.rc_context({"font.size": 7.5, "savefig.dpi": 220, "figure.dpi": 220}):
+        yield
+
+
+def bare_grid(axes: "Axes") -> None:
+    """Leave of some axes only the labels: their cells are drawn."""
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for side in axes.spines.values():
+        side.set_visible(False)
 
 
 def new_figure(panels: int) -> "Figure":

@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trainbugs.api import bugs, load, outcomes, plot, records, run, scores
+    from trainbugs.api import bugs, comparisons, load, outcomes, plot, records, run, scores
 
     __version__: str
 
-__all__ = ["bugs", "load", "outcomes", "plot", "records", "run", "scores"]
+__all__ = ["bugs", "comparisons", "load", "outcomes", "plot", "records", "run", "scores"]
 
 
 def __getattr__(name: str) -> Any:

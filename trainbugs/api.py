@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from evaluation.store import Evaluated
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
-    from trainbugs.sources import ScoreSource, Source
+    from trainbugs.sources import Part, ScoreSource, Source
 
-__all__ = ["bugs", "load", "outcomes", "plot", "records", "run", "scores"]
+__all__ = ["bugs", "comparisons", "load", "outcomes", "plot", "records", "run", "scores"]
 
 
 def load(root: Path | str | None = None) -> Catalog:
@@ -110,6 +111,7 @@ def scores(
     bugs: Iterable[str] | str = (),
     label: Iterable[str] | str = (),
     common: bool = False,
+    beside: Iterable[str] | str = (),
     folder: Path | str = "results",
     root: Path | str | None = None,
 ) -> "pd.DataFrame":
@@ -118,16 +120,16 @@ def scores(
     `source` is "expected" (the committed records of the catalogue), "results" (those in `folder`) or "both": those in
     `folder`, and the committed ones of detectors that have none there. `bugs` (BUG or BUG/CASE) and `label` choose
     bugs, as of `trainbugs scores`; controls stay. With `common` only programs count that all the detectors were shown.
-    A file of `folder` that cannot be read is left out, with a warning. Raises UsageError for a detector or a bug
-    without records there, ResultsError or CatalogError for another file that cannot be read.
+    `beside` names detectors whose committed records come beside those of `source`, which has to be "results"; `common`
+    holds then. A file of `folder` that cannot be read is left out, with a warning. Raises UsageError for a detector or
+    a bug without records there, ResultsError or CatalogError for another file that cannot be read.
     """
     from evaluation.scoring import scores as scoring
-    from trainbugs.sources import Part, evaluated
+    from trainbugs.sources import Part
 
-    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common)
-    read = evaluated(load(root), part)
-    _warn(read.problems)
-    return scoring.scores(scoring.outcomes(read.checks, read.rules), read.overheads)
+    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
+    read, table = _scored(part, root)
+    return scoring.scores(table, read.overheads)
 
 
 def outcomes(
@@ -136,6 +138,7 @@ def outcomes(
     bugs: Iterable[str] | str = (),
     label: Iterable[str] | str = (),
     common: bool = False,
+    beside: Iterable[str] | str = (),
     folder: Path | str = "results",
     root: Path | str | None = None,
 ) -> "pd.DataFrame":
@@ -143,13 +146,44 @@ def outcomes(
 
     The columns are those of outcomes.csv; parameters and errors are those of `scores`.
     """
-    from evaluation.scoring import scores as scoring
-    from trainbugs.sources import Part, evaluated
+    from trainbugs.sources import Part
 
-    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common)
-    read = evaluated(load(root), part)
-    _warn(read.problems)
-    return scoring.outcomes(read.checks, read.rules)
+    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
+    return _scored(part, root)[1]
+
+
+def comparisons(
+    source: "ScoreSource" = "expected",
+    *detectors: str,
+    bugs: Iterable[str] | str = (),
+    label: Iterable[str] | str = (),
+    common: bool = False,
+    beside: Iterable[str] | str = (),
+    folder: Path | str = "results",
+    root: Path | str | None = None,
+) -> "pd.DataFrame":
+    """Pairs of rows of `scores` on the programs that both met, by McNemar's exact test.
+
+    The columns are those of comparisons.csv; parameters and errors are those of `scores`.
+    """
+    from evaluation.scoring import comparison
+    from trainbugs.sources import Part
+
+    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
+    return comparison.comparisons(_scored(part, root)[1])
+
+
+def _scored(part: "Part", root: Path | str | None) -> "tuple[Evaluated, pd.DataFrame]":
+    """The records of a part of the evaluations, and their outcomes; warns of files that cannot be read."""
+    from evaluation.catalog import frozen
+    from evaluation.scoring import scores as scoring
+    from trainbugs.sources import evaluated
+
+    catalog = load(root)
+    read = evaluated(catalog, part)
+    for problem in read.problems:
+        warnings.warn(problem, stacklevel=3)
+    return read, scoring.outcomes(read.checks, read.rules, frozen.load(catalog.root))
 
 
 def plot(

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug, Case
 from runner.results.expected import seconds, seen_on
 
@@ -36,3 +37,8 @@ def _row(bug: Bug, case: Case) -> dict[str, Any]:
         "site_api": bug.site.api,
         "source": bug.source,
     }
+
+
+def families(catalog: Catalog) -> dict[str, str]:
+    """The location of each bug that can be read, by its ID."""
+    return {bug.id: bug.labels.location for bug in catalog.readable()[0]}

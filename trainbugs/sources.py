@@ -109,6 +109,8 @@ class Part:
 
     Of bugs only those of `bugs` (BUG or BUG/CASE; all, where there are none) that have one of the labels in `label`;
     with `common`, only of programs that every one of the detectors was shown.
+
+    With `beside` the committed records of these detectors come beside one's own of `detectors`, and `common` holds.
     """
 
     detectors: Sequence[str]
@@ -117,6 +119,7 @@ class Part:
     bugs: Sequence[str] = ()
     label: Sequence[str] = ()
     common: bool = False
+    beside: Sequence[str] = ()
 
 
 def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
@@ -128,11 +131,17 @@ def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
     from evaluation.scoring import subsets
 
     check_source(part.source, part.folder, get_args(ScoreSource))
-    read = _evaluated(catalog, part)
-    _refuse_lacking(catalog, part, read)
+    if part.beside:
+        if part.source != "results":
+            raise UsageError(f"detectors beside your own come with the records of 'results', not of {part.source!r}")
+        parts = Part(part.detectors, "results", part.folder), Part(part.beside, "expected", part.folder)
+        read = subsets.beside(*(evaluated(catalog, each) for each in parts))
+    else:
+        read = _evaluated(catalog, part)
+        _refuse_lacking(catalog, part, read)
     if part.bugs or part.label:
         read = subsets.of_bugs(read, _wanted(catalog, part, read))
-    return subsets.common(read) if part.common else read
+    return subsets.common(read) if part.common or part.beside else read
 
 
 def _evaluated(catalog: Catalog, part: Part) -> "Evaluated":

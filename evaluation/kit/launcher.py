@@ -19,7 +19,8 @@ methods that are moments of `HOOKS` in launcher_hooks.py are called later, and b
 tensors, and `end`. `join(notes)` comes last, in the first process alone: what `Program.note` was given in each process.
 
 `emit(code, message, severity, api, parameter, iteration)` raises an alarm; all but the first two are optional. An alarm
-counts the iterations of the program: those of the optimizer, and those that others have done before it began.
+counts the iterations of the program: those of the optimizer, and those that others have done before it began. The
+launcher notes beside it, as `seen`, in which iteration it was raised (at the end: one more than there were).
 
 The script is not touched: `step` and `zero_grad` are wrapped on each optimizer, `zero_grad` on `nn.Module`, `backward`
 in `torch.autograd`. Hooks of the optimizer would not do: they do not fire in code compiled by Dynamo. A step that is
@@ -75,7 +76,8 @@ def run(script, arguments, recorder, session, module=False):
         recorder.finish(started)
         session.end()
         reports = launcher_processes.reports(recorder)
-        session.join([recorder.notes, *(report["notes"] for report in reports)])
+        iterations = max((report["iterations"] for report in reports), default=0)
+        session.join([recorder.notes, *(report["notes"] for report in reports)], iterations)
         recorder.take(reports)
         recorder.write()
 

@@ -58,6 +58,7 @@ class Program:
         self._offsets[optimizer] = iteration - self._steps[optimizer]
         self.completed = max(self.completed, iteration)
         self._recorder.steps += 1
+        self._recorder.iterations = self.completed
 
     def steps(self, optimizer):
         """How many steps this optimizer has done."""

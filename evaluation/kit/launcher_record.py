@@ -11,7 +11,7 @@ from pathlib import Path
 MAX_ALARMS = 1000
 KIT = f"{Path(__file__).absolute().parent}{os.sep}"
 INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("purelib", "platlib", "stdlib")})
-FIELDS = ("iteration", "file", "line", "api", "parameter", "code", "message", "severity")
+FIELDS = ("iteration", "file", "line", "api", "parameter", "code", "message", "severity", "seen")
 
 
 def foreign(monitor, script):
@@ -35,14 +35,15 @@ class Recorder:
     def forget(self):
         """Begin anew, in a copy of the process."""
         self.alarms, self.dropped, self.notes = [], 0, {}
-        self.optimizers, self.steps, self.started, self.loop_s = 0, 0, None, None
+        self.optimizers, self.steps, self.iterations, self.started, self.loop_s = 0, 0, 0, None, None
 
-    def alarm(self, iteration, code, message, severity, api, parameter, where=None):
+    def alarm(self, iteration, code, message, severity, api, parameter, seen, where=None):
+        """Keep an alarm; `seen` is the program's iteration now, whatever `iteration` says."""
         if len(self.alarms) == MAX_ALARMS:
             self.dropped += 1
             return
         file, line = where or self.here()
-        self.alarms.append(dict(zip(FIELDS, (iteration, file, line, api, parameter, code, message, severity))))  # noqa: B905
+        self.alarms.append(dict(zip(FIELDS, (iteration, file, line, api, parameter, code, message, severity, seen))))  # noqa: B905
 
     def here(self):
         """File and line of the user's code that is being run: the innermost frame below the script's folder."""
@@ -68,7 +69,7 @@ class Recorder:
         self.loop_s = time.perf_counter() - (self.started or since)
 
     def report(self):
-        names = ("alarms", "dropped", "optimizers", "steps", "loop_s", "error", "traceback", "notes")
+        names = ("alarms", "dropped", "optimizers", "steps", "iterations", "loop_s", "error", "traceback", "notes")
         return {name: getattr(self, name) for name in names}
 
     def is_empty(self):

@@ -64,7 +64,8 @@ class Watch:
         optimizer = self.optimizer()
         before = 0 if optimizer is None else self.session.program.iteration_of(optimizer) - self.iteration
         number = before + (iteration or self.iteration)
-        self.recorder.alarm(number, str(code), str(message), severity, api, parameter)
+        seen = self.session.iteration
+        self.recorder.alarm(number, str(code), str(message), severity, api, parameter, seen)
 
     def end(self):
         if self.methods is not None:
@@ -238,7 +239,7 @@ class Session:
     """What is watched, and for whom: `attach` and `watch` of a monitor's file, both optional."""
 
     def __init__(self, monitor, recorder):
-        self.recorder, self.program = recorder, launcher_program.Program(recorder)
+        self.recorder, self.program, self.others = recorder, launcher_program.Program(recorder), 0
         self.attach = getattr(monitor, "attach", None)
         self.teller = launcher_program.Teller(self._begun(monitor), self.program, recorder)
         self.watches = monitor is not None
@@ -252,16 +253,22 @@ class Session:
 
     def emit(self, code, message, severity="warning", api=None, parameter=None, iteration=None, where=None):
         """Raise an alarm; `iteration` is the program's, `where` a file and a line of `Program.here`."""
-        number = iteration or self.program.iteration
-        self.recorder.alarm(number, str(code), str(message), severity, api, parameter, where)
+        number, seen = iteration or self.program.iteration, self.iteration
+        self.recorder.alarm(number, str(code), str(message), severity, api, parameter, seen, where)
 
     def end(self):
         for each in list(WATCHES):
             each.end()
         self.teller.tell("end")
 
-    def join(self, notes):
-        """Tell the monitor what it has noted in each process, this one first."""
+    @property
+    def iteration(self):
+        """The iteration of the program now; once other processes have ended, at least the one after their last."""
+        return max(self.program.iteration, self.others + 1)
+
+    def join(self, notes, iterations):
+        """Tell the monitor what it has noted in each process, this one first; others have done so many iterations."""
+        self.others = iterations
         self.teller.tell("join", notes)
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgspec
+
 from evaluation.model import Alarm, Answer, Detector, OwnAnswer
 from evaluation.running.keys import KIT
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
@@ -87,7 +89,8 @@ class Adapter:
         start = time.monotonic()
         try:
             failure, seconds = self._check(sample, state, place, on_wait)
-            return failure or read_answer(place.folder / ANSWER), seconds
+            answer = failure or read_answer(place.folder / ANSWER)
+            return answer if self.detector.monitor else _unstamped(answer), seconds
         except Exception as error:
             return broken_by(error), time.monotonic() - start
 
@@ -95,6 +98,7 @@ class Adapter:
         self, samples: Sequence[Sample], state: Path, place: Place, on_wait: OnWait
     ) -> tuple[Answer | None, float]:
         work = place.folder
+        work.mkdir(parents=True, exist_ok=True)
         targets = [self._target(sample, work / f"reference{index}") for index, sample in enumerate(samples, 1)]
         (work / "refs.json").write_text(json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8")
         return self._call(["prepare", "--refs", "refs.json"], samples[0].subject, place, state, on_wait)
@@ -134,9 +138,13 @@ class Adapter:
         return self._failure(finished, peeked, streams.stderr), time.monotonic() - start
 
     def _run(self, subject: Subject) -> Run:
-        """The run of the program, without network where it can be cut, unless the detector says why it needs it."""
+        """The run of the program, without network where it can be cut, unless the detector says why it needs it.
+
+        A detector that does not look at the running process cannot read what would run the program.
+        """
         offline = self.detector.network is None and process.network_can_be_cut() is None
-        return replace(subject.run, network=False) if offline else subject.run
+        run = replace(subject.run, network=False) if offline else subject.run
+        return run if self.detector.runs else replace(run, runtime=replace(run.runtime, paths=()))
 
     def _failure(self, finished: Finished, peeked: Path, stderr: BinaryIO) -> Answer | None:
         if os.path.lexists(peeked):
@@ -151,28 +159,34 @@ class Adapter:
         return None
 
     def _target(self, sample: Sample, directory: Path) -> dict[str, Any]:
-        """What target.json says of a program, which is laid out in `directory`."""
-        sample.subject.lay_out(directory)
-        runtime = sample.subject.run.runtime
-        values: dict[str, str | None] = {}
-        for name, records in (("metrics", sample.metrics), ("losses", sample.losses)):
-            path = directory.with_name(f"{directory.name}-{name}.json")
-            if records is not None:
-                path.write_text(json.dumps(list(records)), encoding="utf-8")
-            values[name] = str(path) if records is not None else None
+        """What target.json says of a program: only what the detector needs is there, the rest is null."""
+        runtime, text, runs = sample.subject.run.runtime, self.detector.has_text, self.detector.runs
+        if text:
+            sample.subject.lay_out(directory)
         return {
             "schema": 1,
-            "directory": str(directory),
-            "script": SCRIPT,
-            "arguments": list(ARGUMENTS),
-            "python": str(runtime.python_path),
+            "directory": str(directory) if text else None,
+            "script": SCRIPT if text else None,
+            "arguments": list(ARGUMENTS) if text else None,
+            "python": str(runtime.python_path) if runs else None,
             "torch": runtime.torch,
             "device": runtime.device,
             "timeout_s": self.timeout_s,
-            "launcher": str(self.kit / "launcher.py"),
-            "packages": [str(path) for path in self.packages],
-            **values,
+            "launcher": str(self.kit / "launcher.py") if runs else None,
+            "packages": [str(path) for path in self.packages] if runs else None,
+            **self._recorded(sample, directory),
         }
+
+    def _recorded(self, sample: Sample, directory: Path) -> dict[str, str | None]:
+        """The files beside `directory` with what was recorded of a bare run, for detectors that need metrics."""
+        values: dict[str, str | None] = {"metrics": None, "losses": None}
+        needed = "metrics" in self.detector.needs
+        for name, records in (("metrics", sample.metrics), ("losses", sample.losses)):
+            if needed and records is not None:
+                path = directory.with_name(f"{directory.name}-{name}.json")
+                path.write_text(json.dumps(list(records)), encoding="utf-8")
+                values[name] = str(path)
+        return values
 
 
 def set_up(
@@ -249,6 +263,11 @@ def read_answer(path: Path) -> Answer:
         invariants=answer.invariants,
         artefacts=answer.artefacts,
     )
+
+
+def _unstamped(answer: Answer) -> Answer:
+    """The answer without iterations in which alarms were seen: only the launcher's own adapter is believed there."""
+    return msgspec.structs.replace(answer, alarms=tuple(msgspec.structs.replace(a, seen=None) for a in answer.alarms))
 
 
 def thin(alarms: Sequence[Alarm]) -> tuple[tuple[Alarm, ...], int]:

@@ -32,12 +32,15 @@ class Baselines:
         self._bare: dict[str, Sample | None] = {}
         self._losses: Once[Sequence[Mapping[str, Any]]] = Once()
 
-    def subjects(self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None) -> list[Subject]:
-        """The programs of targets, without probes; of each case the first seed, or those given."""
+    def subjects(
+        self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None, all_seeds: bool = False
+    ) -> list[Subject]:
+        """The programs of targets, without probes; of each case the first seed, or all of them, or those given."""
+        most = None if all_seeds else 1
         return [
             Subject(target.bug, run.bare)
             for target in targets
-            for run in self.session.plan(target, seeds or target.case.program.seeds[:1])
+            for run in self.session.plan(target, seeds or target.case.program.seeds[:most])
         ]
 
     def bare(self, subjects: Sequence[Subject], what: str = "bare: ") -> list[Sample]:

@@ -14,6 +14,7 @@ from evaluation.running.baseline import Baselines
 from evaluation.running.evaluation import Evaluation, Settings, Task
 from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
+from runner.bugs.catalog import with_upstream
 from runner.bugs.model import Target
 from runner.errors import UsageError
 from runner.execution.local import Report
@@ -33,7 +34,8 @@ class Campaign:
     """What to evaluate. `bugs` are BUG or BUG/CASE (none: all whose data is there); None for `overhead_on`: no timing.
 
     `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none. `references` are the
-    kinds that detectors with reference runs are given.
+    kinds that detectors with reference runs are given. With `upstream` they meet the buggy scripts in releases with the
+    real fix, too, with `all_seeds` each case with all of its seeds, not only with the first one.
     """
 
     detectors: Sequence[Detector]
@@ -44,6 +46,8 @@ class Campaign:
     repeats: int = 3
     force: bool = False
     timeout_s: float | None = None
+    upstream: bool = False
+    all_seeds: bool = False
 
     def __post_init__(self) -> None:
         """Raise UsageError for what cannot be meant."""
@@ -85,7 +89,7 @@ def run(campaign: Campaign, session: Session) -> Result:
     _warn(session)
     targets = _targets(campaign, session)
     targets += _controls(campaign.controls, clean, targets, session)
-    subjects = baselines.subjects(targets, session.options.seeds)
+    subjects = baselines.subjects(targets, session.options.seeds, campaign.all_seeds)
     # In an order that has nothing to do with which is which: a detector might remember.
     samples = sorted(baselines.bare(subjects), key=lambda sample: sample.subject.run.key)
     for detector in campaign.detectors:
@@ -125,7 +129,7 @@ def _targets(campaign: Campaign, session: Session) -> list[Target]:
     targets = [target for target in named if target not in left_out]
     if campaign.overhead_on not in (None, USUAL, *(target.case.id for target in targets)):
         raise UsageError(f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none")
-    return targets
+    return [with_upstream(target) for target in targets] if campaign.upstream else targets
 
 
 def _warn(session: Session) -> None:
@@ -215,13 +219,15 @@ def _time(check: Check, record: CheckRecord, campaign: Campaign, store: Evaluati
         return known
     alone = overhead.bare_adapter(evaluation.adapter, of)
 
-    def bare() -> Training | None:
+    def bare() -> tuple[Training | None, float]:
         with evaluation.place() as place:
-            return alone.check(task.sample, None, place, lambda elapsed: None)[0].training
+            answer, seconds = alone.check(task.sample, None, place, lambda elapsed: None)
+        return answer.training, seconds
 
-    def watched() -> Training | None:
+    def watched() -> tuple[Training | None, float]:
         with evaluation.place() as place:
-            return evaluation.answer(task, place, lambda note: None)[0].training
+            answer, taken = evaluation.answer(task, place, lambda note: None)
+        return answer.training, taken.check
 
     timed = overhead.measure(
         blank,

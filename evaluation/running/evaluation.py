@@ -14,7 +14,7 @@ from evaluation.model import Answer, Detector, Reference
 from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
 from evaluation.running.adapter import ANSWER, Adapter, Place, broken_by, set_up
 from evaluation.running.baseline import Once
-from evaluation.running.keys import KIT, check_key, detector_digest, kit_digest, rules_digest
+from evaluation.running.keys import KIT, check_key, detector_digest, kit_digest, rule_digest, rules_digest
 from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
 from runner.execution.local import Report
@@ -151,6 +151,9 @@ class Evaluation:
             kit=kit_digest(),
             rules=rules_digest(self.detector.alarm_rules),
             code=self.digest,
+            declared={name: rule_digest(rule) for name, rule in self.detector.alarm_rules.items()},
+            program=subject.digest,
+            reference_text=self.detector.has_text if self.how != "none" else None,
         )
 
     @property

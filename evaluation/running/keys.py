@@ -26,6 +26,11 @@ def rules_digest(rules: Mapping[str, Rule]) -> str:
     return _hash(sorted((name, to_builtins(rule)) for name, rule in rules.items()))
 
 
+def rule_digest(rule: Rule) -> str:
+    """A hash of one alarm rule; what it leaves out counts as its default."""
+    return _hash(to_builtins(rule))
+
+
 def detector_digest(detector: Detector) -> str:
     """A hash of everything of a detector that may change its answers, and of the kit."""
     # Of detector.json the rules do not count: answers are the same by whatever rule they are scored.

@@ -19,8 +19,8 @@ from runner.results.provenance import machine
 from runner.sandbox.env import THREADS
 
 BARE = Path(__file__).parents[1] / "bare"
-# The seconds of one run; None where it does not end well.
-Turn = Callable[[], Training | None]
+# What the tool says of the seconds of one run (None where it does not end well), and those of the benchmark's clock.
+Turn = Callable[[], tuple[Training | None, float]]
 
 
 def measure(
@@ -30,16 +30,18 @@ def measure(
 
     `line` is told which turn it is.
     """
-    bare_s: list[float] = []
-    watched_s: list[float] = []
+    taken: tuple[list[list[float]], list[list[float]]] = [[], []], [[], []]
     for number in range(1, repeats + 1):
         line(f"overhead on {blank.bug}/{blank.case}, {number} of {repeats}")
-        for turn, seconds in ((bare, bare_s), (watched, watched_s)):
-            training = turn()
+        for turn, (claimed, wall) in zip((bare, watched), taken, strict=True):
+            training, seconds = turn()
             if training is None or training.of != blank.of:
                 return None
-            seconds.append(round(training.seconds, 4))
-    return structs.replace(blank, bare=tuple(bare_s), watched=tuple(watched_s))
+            claimed.append(round(training.seconds, 4))
+            wall.append(round(seconds, 4))
+    (bare_s, bare_wall), (watched_s, watched_wall) = taken
+    walls = {"bare_wall": tuple(bare_wall), "watched_wall": tuple(watched_wall)}
+    return structs.replace(blank, bare=tuple(bare_s), watched=tuple(watched_s), **walls)
 
 
 def bare_adapter(adapter: Adapter, of: TimedPart) -> Adapter:

@@ -1,5 +1,6 @@
 """Programs as detectors look at them: a run of a bug or a control, the neutral names of its files, its bare run."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,12 @@ class Subject:
         script = self.case.program.variants[self.run.variant].script.name
         shared = {name: text for name, text in self.run.scripts.items() if name != script}
         return shared | {SCRIPT: self.run.scripts[script]}
+
+    @property
+    def digest(self) -> str:
+        """A hash of the program: its files and parameters, by their neutral names."""
+        texts = [[name, hashlib.sha256(text).hexdigest()] for name, text in sorted(self.files.items())]
+        return hashlib.sha256(json.dumps([texts, dict(self.run.parameters)], sort_keys=True).encode()).hexdigest()
 
     def lay_out(self, directory: Path) -> None:
         """Write the files into a new directory, with the parameters in a config.json beside them."""

@@ -1,60 +1,176 @@
-"""Scores as a table for the terminal, and as JSON and CSV files."""
+"""Scores as tables to be read, in several formats, and as JSON and CSV files."""
 
 import json
 import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.scoring.scores import label
+from evaluation.scoring.scores import PROGRAM, ROW, label
 from runner.errors import ResultsError
 from runner.files.atomic import finite, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-HEADING = [
-    "DETECTOR", "DETECTED", "95 %", "PAIRED", "FALSE ON FIXED", "ON CONTROLS", "DELAY", "SITE", "BENIGN", "OVERHEAD",
-    "DID NOT RUN",
-]  # fmt: skip
 FAILURES = ("unsupported", "tool_error", "timeout", "peeked")
+# With more rows only the first table is shown; the files have all.
+MOST_ROWS = 8
+# So many pairs of detectors are shown; the file has all.
+MOST_PAIRS = 10
+# Characters of LaTeX that stand for themselves with a backslash.
+SPECIAL = {ord(each): f"\\{each}" for each in "&%$#_{}"}
+
+Row = Any
+Rows = list[list[str]]
 
 
-def rows(scores: "pd.DataFrame") -> list[list[str]]:
-    """The heading and a line for each row of scores."""
-    return [HEADING, *(_line(row) for _, row in scores.iterrows())]
+@dataclass(frozen=True)
+class Table:
+    """A table to be read; the first row is the heading."""
+
+    title: str
+    rows: Rows
 
 
-def _line(row: "pd.Series[Any]") -> list[str]:
-    failed = [f"{row[name]} {name.replace('_', ' ')}" for name in FAILURES if row[name]]
-    delay = "-" if _absent(row["delay_median"]) else f"{row['delay_median']:g} (max {row['delay_max']:g})"
-    return [
-        label(row),
-        f"{row['detected']}/{row['detected_n']}",
-        f"{_percent(row['detected_low'])}-{_percent(row['detected_high'])}",
-        f"{row['paired']}/{row['paired_n']}",
-        f"{row['false_fixed']}/{row['false_fixed_n']}",
-        f"{row['false_controls']}/{row['false_controls_n']}",
-        delay,
-        "/".join(str(row[f"diagnosis_{name}"]) for name in ("exact", "near", "no")) if row["detected"] else "-",
-        f"{row['benign_paired']}/{row['benign_n']}" if row["benign_n"] else "-",
-        "-" if _absent(row["overhead"]) else f"{row['overhead']:.2f}",
-        ", ".join(failed) or "-",
+def rows(scores: "pd.DataFrame") -> Rows:
+    """The heading and a line for each row of scores: what it finds, and what it accuses."""
+    return _rows(scores, RATES)
+
+
+def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[Table]:
+    """The tables of some scores and their comparisons: all that say something, or of many rows the first one."""
+    first = Table("Bugs found, and programs accused that are right", rows(scores))
+    if len(scores) > MOST_ROWS:
+        return [first]
+    paired = compared[compared.measure == "paired"]
+    others = [
+        Table("Where and when it alarms, and at which price", _rows(scores, DETAILS)),
+        Table("What the tools say of themselves", _rows(scores, CLAIMS)),
+        Table("PAIRED, by the twin, and by when the bug was added", _rows(scores, KINDS)),
+        Table("PAIRED, on the programs that both met", _pairs(paired) if len(paired) <= MOST_PAIRS else [[]]),
     ]
+    return [first, *(part for part in others if len(part.rows) > 1 and len(part.rows[0]) > 1)]
 
 
-def _percent(value: Any) -> str:
-    return "?" if _absent(value) else f"{100 * value:.0f}"
+def _rows(scores: "pd.DataFrame", columns: dict[str, Callable[[Row], str]]) -> Rows:
+    lines = [[label(row), *(show(row) for show in columns.values())] for _, row in scores.iterrows()]
+    heading = ["DETECTOR", *columns]
+    kept = [n for n, name in enumerate(heading) if n == 0 or name in RATES or any(line[n] != "-" for line in lines)]
+    return [[line[n] for n in kept] for line in (heading, *lines)]
+
+
+def _pairs(compared: "pd.DataFrame") -> Rows:
+    heading = ["FIRST", "SECOND", "N", "ALONE", "BUGS", "P"]
+    lines = [
+        [row["first"], row.second, str(row.programs), f"{row.only_first}:{row.only_second}"]
+        + [f"{row.bugs_first}:{row.bugs_second}", f"{row.p_bugs:.2g}"]
+        for _, row in compared.iterrows()
+    ]
+    return [heading, *lines]
+
+
+def _share(name: str, of: str | None = None) -> Callable[[Row], str]:
+    n = of or f"{name}_n"
+    return lambda row: f"{row[name]}/{row[n]}" if row[n] else "-"
+
+
+def _rate(name: str) -> Callable[[Row], str]:
+    """So many of so many, and the interval in percent."""
+    low, high, share = f"{name}_low", f"{name}_high", _share(name)
+    return lambda row: share(row) + ("" if _absent(row[low]) else f" ({100 * row[low]:.0f}-{100 * row[high]:.0f})")
+
+
+def _delay(name: str) -> Callable[[Row], str]:
+    median, most = f"{name}_median", f"{name}_max"
+    return lambda row: "-" if _absent(row[median]) else f"{row[median]:g} (max {row[most]:g})"
+
+
+def _ratio(name: str) -> Callable[[Row], str]:
+    return lambda row: "-" if _absent(row[name]) else f"{row[name]:.2f}"
+
+
+def _site(row: Row) -> str:
+    return "/".join(str(row[f"diagnosis_{name}"]) for name in ("exact", "near", "no")) if row["detected"] else "-"
+
+
+def _failed(row: Row) -> str:
+    return ", ".join(f"{row[name]} {name.replace('_', ' ')}" for name in FAILURES if row[name]) or "-"
 
 
 def _absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def write(scores: "pd.DataFrame", outcomes: "pd.DataFrame", directory: Path) -> list[Path]:
-    """Write scores.json, scores.csv and outcomes.csv (a row for each program and rule); raises ResultsError."""
-    paths = [directory / name for name in ("scores.json", "scores.csv", "outcomes.csv")]
+RATES: dict[str, Callable[[Row], str]] = {
+    "DETECTED": _rate("detected"),
+    "PAIRED": _rate("paired"),
+    "ON FIXED": _share("false_fixed"),
+    "ON CONTROLS": _share("false_controls"),
+}
+DETAILS: dict[str, Callable[[Row], str]] = {
+    "EARLY": lambda row: str(row["early"] or "-"),
+    "DELAY": _delay("delay"),
+    "SITE": _site,
+    "BENIGN": _share("benign_paired", "benign_n"),
+    "OVERHEAD": _ratio("overhead"),
+    "DID NOT RUN": _failed,
+}
+CLAIMS = {"CLAIMED DELAY": _delay("claimed_delay"), "CLAIMED OVERHEAD": _ratio("claimed_overhead")}
+KINDS = {
+    "REAL FIX": _share("paired_real_fix"),
+    "WORK-AROUND": _share("paired_workaround"),
+    "UPSTREAM": _share("paired_upstream"),
+    "KNOWN": _share("paired_known"),
+    "NEW": _share("paired_new"),
+}
+
+
+def others(outcomes: "pd.DataFrame") -> list[str]:
+    """The rows that met other programs than most did, controls aside: their rates are not to be compared."""
+    of_bugs = outcomes[outcomes.kind.isin(("buggy", "fixed"))]
+    met = {label(group.iloc[0]): frozenset(group[PROGRAM].itertuples(index=False)) for _, group in of_bugs.groupby(ROW)}
+    usual = Counter(met.values()).most_common(1)
+    return [name for name, programs in met.items() if programs != usual[0][0]]
+
+
+def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
+    """What has to be said below the tables: which rows met other programs, or have rules of an unknown date."""
+    elsewhere = ", ".join(others(outcomes))
+    said = [f"{elsewhere}: of other programs than the rest, not to be compared; add --common"] if elsewhere else []
+    undated = sorted(set(scores.detector[scores.rule_since.isna()]))
+    if undated:
+        whose = ", ".join(undated) if len(undated) < scores.detector.nunique() else "all rows"
+        said.append(f"{whose}: the records are older than the note of which rules were declared before them")
+    return said
+
+
+def markdown(table: Table) -> str:
+    """A table in Markdown, under its title."""
+    heading, *lines = table.rows
+    rule = [":--", *("--:" for _ in heading[1:])]
+    shown = (" | ".join(cell.replace("|", "\\|") for cell in line) for line in (heading, rule, *lines))
+    return "\n".join([f"**{table.title}**", "", *(f"| {line} |" for line in shown)])
+
+
+def latex(table: Table) -> str:
+    """A table in LaTeX, by the package booktabs; its caption is the title."""
+    heading, *lines = (" & ".join(cell.translate(SPECIAL) for cell in line) + r" \\" for line in table.rows)
+    columns, title = "l" + "r" * (len(table.rows[0]) - 1), table.title.translate(SPECIAL)
+    begin = ["\\begin{table}", f"\\caption{{{title}}}", f"\\begin{{tabular}}{{{columns}}}", "\\toprule", heading]
+    return "\n".join([*begin, "\\midrule", *lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"])
+
+
+def write(scores: "pd.DataFrame", outcomes: "pd.DataFrame", compared: "pd.DataFrame", directory: Path) -> list[Path]:
+    """Write scores.json, and scores.csv, outcomes.csv (a row for each program and rule) and comparisons.csv.
+
+    Raises ResultsError.
+    """
+    paths = [directory / name for name in ("scores.json", "scores.csv", "outcomes.csv", "comparisons.csv")]
     write_json(paths[0], finite(json.loads(scores.to_json(orient="records"))))
-    for table, path in ((scores, paths[1]), (outcomes, paths[2])):
+    for table, path in zip((scores, outcomes, compared), paths[1:], strict=True):
         try:
             table.to_csv(path, index=False)
         except OSError as error:

@@ -3,34 +3,43 @@
 Every formula is in docs/detectors.md, section "Scores".
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL, Alarm, Rule
 from evaluation.records import CheckRecord, OverheadRecord, Site
+from evaluation.scoring.intervals import clustered
+from evaluation.scoring.marks import is_oracle, known, rule_since, twin_of
 from runner.errors import ResultsError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NEAR_LINES = 5
+# What a fixed twin is: the fault itself mended, or something else done in the release that has the fault.
+TWINS = {"real_fix": "real fix", "workaround": "work-around"}
 # The detector, with whose references, by which rule.
 ROW = ["detector", "references", "rule"]
 # One program; its fixed twin has the same.
 PROGRAM = ["bug", "case", "seed"]
 
 
-def outcomes(records: Iterable[CheckRecord], rules: Mapping[str, Mapping[str, Rule]]) -> "pd.DataFrame":
+def outcomes(
+    records: Iterable[CheckRecord], rules: Mapping[str, Mapping[str, Rule]], frozen: Mapping[str, Frozen] | None = None
+) -> "pd.DataFrame":
     """A row for each check and rule: whether it alarmed, when, and how well its first alarm names the fault.
 
-    `delay` is in iterations from the trigger; empty where nothing was found, or by a detector without iterations.
+    `delay` is in iterations from the trigger, as the benchmark saw the alarm raised, `claimed_delay` the same as the
+    detector says; empty where nothing was found, or by a detector without iterations. `early`: before the trigger.
     """
     import pandas as pd
 
-    rows = [_outcome(record, *item) for record in records for item in _rules_of(record, rules)]
+    rows = [_outcome(record, *item, frozen or {}) for record in records for item in _rules_of(record, rules)]
     table = pd.DataFrame(rows)
-    for name in ("first", "delay", "invariants_checked", "invariants_violated") if rows else ():
+    integers = ("first", "delay", "claimed_delay", "invariants_checked", "invariants_violated")
+    for name in integers if rows else ():
         table[name] = table[name].astype("Int64")
     return table
 
@@ -41,9 +50,11 @@ def _rules_of(record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]) -> I
     return rules[record.detector].items()
 
 
-def _outcome(record: CheckRecord, name: str, rule: Rule) -> dict[str, Any]:
+def _outcome(record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Frozen]) -> dict[str, Any]:
     counted = rule.counted(record.alarms) if record.status == "ok" else ()
-    first = counted[0].iteration if counted else None
+    first = counted[0] if counted and record.kind == "buggy" else None
+    seen, claimed = (_since(each, record) for each in ((first.seen, first.iteration) if first else (None, None)))
+    when = claimed if seen is None else seen
     return {
         "detector": record.detector,
         "version": record.version,
@@ -53,14 +64,21 @@ def _outcome(record: CheckRecord, name: str, rule: Rule) -> dict[str, Any]:
         "bug": record.bug,
         "case": record.case,
         "seed": record.seed,
+        "program": record.program,
         "benign": record.benign,
+        "twin": twin_of(record),
+        "known": known(record, frozen),
+        "oracle": is_oracle(record),
+        "rule_since": rule_since(record, name, rule),
         "status": record.status,
         "reason": record.reason,
         "alarmed": bool(counted),
         "alarms": len(counted),
-        "first": first,
-        "delay": None if first is None or record.kind != "buggy" else first - record.trigger,
-        "diagnosis": diagnosis(counted[0], record.site) if counted and record.kind == "buggy" else None,
+        "first": counted[0].iteration if counted else None,
+        "delay": seen,
+        "claimed_delay": claimed,
+        "early": when is not None and when < 0,
+        "diagnosis": diagnosis(first, record.site) if first else None,
         "invariants_checked": record.invariants.checked if record.invariants else None,
         "invariants_violated": record.invariants.violated if record.invariants else None,
         "prepare_s": record.seconds.prepare,
@@ -68,9 +86,19 @@ def _outcome(record: CheckRecord, name: str, rule: Rule) -> dict[str, Any]:
     }
 
 
+def _since(iteration: int | None, record: CheckRecord) -> int | None:
+    return None if iteration is None else iteration - record.trigger
+
+
 def label(row: Any) -> str:
-    """The name of a row: detector, kind of references and rule, the last two only where they say something."""
-    parts = [part for part in (row["references"], row["rule"]) if part not in ("none", "default")]
+    """The name of a row: detector, kind of references and rule, the last two only where they say something.
+
+    `oracle` stands for references that came with the text of the fixed twin, `post hoc` for a rule that is newer than
+    the records.
+    """
+    references = "oracle" if row["oracle"] else row["references"]
+    marks = ["post hoc"] if row["rule_since"] == "post hoc" else []
+    parts = [part for part in (references, row["rule"]) if part not in ("none", "default")] + marks
     return f"{row['detector']} ({', '.join(parts)})" if parts else str(row["detector"])
 
 
@@ -96,26 +124,28 @@ def scores(table: "pd.DataFrame", overheads: Sequence[OverheadRecord] = ()) -> "
 
 
 def _score(group: "pd.DataFrame") -> dict[str, Any]:
-    buggy = group[group.kind == "buggy"].merge(
-        group[group.kind == "fixed"][[*PROGRAM, "status", "alarmed"]], on=PROGRAM, how="left", suffixes=("", "_fixed")
-    )
-    buggy["paired"] = buggy.alarmed & (buggy.status_fixed == "ok") & ~buggy.alarmed_fixed.fillna(True).astype(bool)
+    buggy = with_twins(group)
     harmful, benign = buggy[~buggy.benign], buggy[buggy.benign]
-    fixed, controls = (group[(group.kind == kind) & (group.status == "ok")] for kind in ("fixed", CONTROL))
     clean = group[(group.kind != "buggy") & (group.invariants_checked > 0)]
-    detected = harmful[harmful.alarmed]
+    detected = harmful[harmful.hit]
     return {
         "version": group.version.iloc[0],
-        **_rate("detected", int(harmful.alarmed.sum()), len(harmful)),
-        **_rate("paired", int(harmful.paired.sum()), len(harmful)),
+        "oracle": bool(group.oracle.any()),
+        "rule_since": "post hoc" if (group.rule_since == "post hoc").any() else group.rule_since.iloc[0],
+        **_rate("detected", harmful, "hit"),
+        **_rate("paired", harmful, "paired"),
+        "bugs": int(harmful.bug.nunique()),
+        "early": int((harmful.alarmed & harmful.early).sum()),
         "ran": int((harmful.status == "ok").sum()),
-        **_rate("false_fixed", int(fixed.alarmed.sum()), len(fixed)),
-        **_rate("false_controls", int(controls.alarmed.sum()), len(controls)),
+        **_false_alarms(group),
+        **_by_twin(harmful),
+        **_rate("paired_known", harmful[harmful.known == True], "paired"),  # noqa: E712
+        **_rate("paired_new", harmful[harmful.known == False], "paired"),  # noqa: E712
         "invariant_rate": _mean(clean.invariants_violated / clean.invariants_checked),
-        "delay_median": None if detected.delay.dropna().empty else float(detected.delay.dropna().median()),
-        "delay_max": None if detected.delay.dropna().empty else int(detected.delay.dropna().max()),
+        **_delays(detected, "delay"),
+        **_delays(detected, "claimed_delay"),
         **{f"diagnosis_{name}": int((detected.diagnosis == name).sum()) for name in ("exact", "near", "no")},
-        "benign_detected": int(benign.alarmed.sum()),
+        "benign_detected": int(benign.hit.sum()),
         "benign_paired": int(benign.paired.sum()),
         "benign_n": len(benign),
         **{name: int((group.status == name).sum()) for name in ("unsupported", "tool_error", "timeout", "peeked")},
@@ -124,31 +154,68 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
     }
 
 
-def _rate(name: str, count: int, n: int) -> dict[str, Any]:
-    low, high = wilson(count, n)
+def with_twins(group: "pd.DataFrame") -> "pd.DataFrame":
+    """The buggy programs of a row, with `hit` (it alarmed, not before the trigger), `paired` and `paired_upstream`.
+
+    Paired is a hit if it ran on that twin, and was silent there; `status_upstream` is empty where there is none.
+    """
+    buggy = group[group.kind == "buggy"]
+    buggy = buggy.assign(hit=buggy.alarmed & ~buggy.early)
+    for kind, paired in (("fixed", "paired"), ("upstream", "paired_upstream")):
+        twins = group[group.kind == kind][[*PROGRAM, "status", "alarmed"]]
+        buggy = buggy.merge(twins, on=PROGRAM, how="left", suffixes=("", f"_{kind}"))
+        silent = (buggy[f"status_{kind}"] == "ok") & ~buggy[f"alarmed_{kind}"].fillna(True).astype(bool)
+        buggy[paired] = buggy.hit & silent
+    return buggy
+
+
+def _false_alarms(group: "pd.DataFrame") -> dict[str, Any]:
+    """Of programs that are right: fixed twins, by what they are, the buggy script in a mended release, controls."""
+    ran = group[group.status == "ok"]
+    fixed = ran[ran.kind == "fixed"]
+    of = {"fixed": fixed, "controls": ran[ran.kind == CONTROL], "upstream": ran[ran.kind == "upstream"]}
+    of |= {name: fixed[fixed.twin == twin] for name, twin in TWINS.items()}
+    return {key: value for name, part in of.items() for key, value in _rate(f"false_{name}", part, "alarmed").items()}
+
+
+def _by_twin(buggy: "pd.DataFrame") -> dict[str, Any]:
+    """PAIRED, by what the twin is that it was silent on."""
+    parts = {name: (buggy[buggy.twin == twin], "paired") for name, twin in TWINS.items()}
+    parts["upstream"] = (buggy[buggy.status_upstream.notna()], "paired_upstream")
+    return {key: value for name, part in parts.items() for key, value in _rate(f"paired_{name}", *part).items()}
+
+
+def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
+    """How many of the programs are hits, with a clustered interval: the cases of a bug are not independent."""
+    clusters = programs.bug.where(programs.kind != CONTROL, programs.case)
+    counted = programs[hits].astype(int).groupby(clusters).agg(["sum", "size"])
+    low, high = clustered(counted["sum"].tolist(), counted["size"].tolist())
+    count, n = int(programs[hits].sum()), len(programs)
     rate = count / n if n else None
     return {name: count, f"{name}_n": n, f"{name}_rate": rate, f"{name}_low": low, f"{name}_high": high}
 
 
-def wilson(count: int, n: int, z: float = 1.959964) -> tuple[float | None, float | None]:
-    """The 95 % interval of a proportion after Wilson (1927); None where nothing was counted."""
-    if n == 0:
-        return None, None
-    share, spread = count / n, z * z / n
-    centre = (share + spread / 2) / (1 + spread)
-    half = z / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
+def _delays(detected: "pd.DataFrame", name: str) -> dict[str, Any]:
+    delays = detected[name].dropna()
+    if delays.empty:
+        return {f"{name}_median": None, f"{name}_max": None}
+    return {f"{name}_median": float(delays.median()), f"{name}_max": int(delays.max())}
 
 
 def _overhead(records: Sequence[OverheadRecord]) -> dict[str, Any]:
-    from statistics import median
-
-    ratios = [median(record.watched) / median(record.bare) for record in records]
+    """Watched over bare: seconds of the whole check by the benchmark's clock, and those of the training as claimed."""
+    measured = [_ratio(each.watched_wall, each.bare_wall) for each in records if each.watched_wall and each.bare_wall]
+    claimed = [_ratio(each.watched, each.bare) for each in records]
     return {
-        "overhead": median(ratios) if ratios else None,
+        "overhead": median(measured) if measured else None,
+        "claimed_overhead": median(claimed) if claimed else None,
         "overhead_of": records[0].of if records else None,
         "overhead_on": ", ".join(f"{record.bug}/{record.case}" for record in records) or None,
     }
+
+
+def _ratio(watched: Sequence[float], bare: Sequence[float]) -> float:
+    return median(watched) / median(bare)
 
 
 def _mean(values: "pd.Series[float]") -> float | None:

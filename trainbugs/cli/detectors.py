@@ -2,19 +2,22 @@
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.documents import beside, of_detector, of_scores, print_json
-from trainbugs.cli.terminal import show_table
+from trainbugs.cli.terminal import show_table, show_text
 from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive
 
 if TYPE_CHECKING:
     from evaluation.running.campaign import Campaign
+    from evaluation.scoring.report import Table
     from evaluation.store import Evaluated
+    from trainbugs.sources import ScoreSource
 
 
 def add_commands(to: Commands) -> None:
@@ -43,6 +46,10 @@ def _add_evaluate(to: Commands) -> None:
         help="clean programs: all, the basic ones in the environments of the bugs, or none; default: all",
     )  # fmt: skip
     parser.add_argument(
+        "--upstream", action="store_true",
+        help="show them also the buggy scripts in the first releases with the real fix, where there are some",
+    )  # fmt: skip
+    parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
         help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
     )  # fmt: skip
@@ -60,6 +67,7 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument(
         "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
     )
+    parser.add_argument("--all-seeds", action="store_true", help="each case with all of its seeds")
     seeds = "comma-separated; default: the first one of each case"
     add_options(parser, "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
@@ -70,8 +78,8 @@ def _add_evaluate(to: Commands) -> None:
 def _add_scores(to: Commands) -> None:
     examples = [
         "scores",
-        "scores --from results --format pdf",
-        "scores my-detector api-sequence --from both --common",
+        "scores --from results --figures pdf",
+        "scores my-detector --beside api-sequence pyod --label compiler --format latex",
     ]
     parser = add(to, "scores", scores_command, "score detectors from their records", examples)
     parser.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
@@ -79,12 +87,19 @@ def _add_scores(to: Commands) -> None:
         "--from",
         dest="source",
         choices=("expected", "results", "both"),
-        default="expected",
-        help="whose records: the committed ones, yours, or both: yours, and the committed ones of other detectors",
+        help="whose records: the committed ones, yours, or both: yours, and the committed ones of other detectors; "
+        "default: expected",
     )
+    parser.add_argument(
+        "--beside", nargs="+", default=(), metavar="DETECTOR",
+        help="your records beside the committed ones of these, on the programs that all were shown",
+    )  # fmt: skip
     parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="only these, and all controls")
     parser.add_argument("--common", action="store_true", help="only programs that all of the detectors were shown")
-    parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="of figures; default: png")
+    formats = ("table", "csv", "json", "markdown", "latex")
+    parser.add_argument("--format", choices=formats, default="table", help="of what is printed; default: table")
+    kinds = ("png", "pdf", "svg", "none")
+    parser.add_argument("--figures", choices=kinds, default="png", help="their format, or none of them; default: png")
     add_options(parser, "label", "results")
     _add_out(parser)
 
@@ -159,6 +174,8 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
         repeats=arguments.repeats,
         force=arguments.ask_again,
         timeout_s=arguments.check_timeout_s,
+        upstream=arguments.upstream,
+        all_seeds=arguments.all_seeds,
     )
 
 
@@ -166,32 +183,59 @@ def scores_command(arguments: Namespace) -> int:
     """Score detectors from their records; status 2 where some cannot be read."""
     from trainbugs.sources import Part, evaluated
 
+    arguments.json = arguments.json or arguments.format == "json"
     how = options(arguments)
-    part = Part(arguments.detectors, arguments.source, how.results, arguments.bugs, how.label, arguments.common)
-    read = evaluated(api.load(), part)
+    source: ScoreSource = arguments.source or ("results" if arguments.beside else "expected")
+    chosen = arguments.bugs, how.label, arguments.common, arguments.beside
+    read = evaluated(api.load(), Part(arguments.detectors, source, how.results, *chosen))
     arguments.status = 2 if read.problems else 0
     print(unreadable(read.problems), end="", file=sys.stderr)
     if read.older:
         print(f"{read.older} records of older code of a detector are left out", file=sys.stderr)
     if read.replaced:
         print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
-    _show(read, arguments, arguments.out, arguments.format)
+    _show(read, arguments, arguments.out, arguments.figures)
     return int(arguments.status)
 
 
 def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False) -> None:
     """Print the scores, unless a document stands there that may have no second one; write them, and figures."""
+    from evaluation.catalog import frozen
     from evaluation.scoring import report
+    from evaluation.scoring.comparison import comparisons
     from evaluation.scoring.scores import outcomes, scores
     from plots.detectors import draw
+    from trainbugs.descriptions import families
 
-    table = outcomes(evaluated.checks, evaluated.rules)
-    scored = scores(table, evaluated.overheads)
+    catalog = api.load()
+    table = outcomes(evaluated.checks, evaluated.rules, frozen.load(catalog.root))
+    scored, compared = scores(table, evaluated.overheads), comparisons(table)
     # Before anything is printed: whoever reads that may go away.
-    paths = [*report.write(scored, table, out), *draw(table, scored, out, kind)]
-    if not arguments.json:
-        show_table(report.rows(scored))
+    paths = report.write(scored, table, compared, out)
+    paths += draw(table, scored, out, kind, families(catalog)) if kind != "none" else []
+    form = "json" if arguments.json else getattr(arguments, "format", "table")
+    if form == "json":
+        if not second:
+            print_json(of_scores(scored))
+    elif form == "csv":
+        print(scored.to_csv(index=False), end="")
+    else:
+        _print_tables(report.tables(scored, compared), form)
+    notes = [*report.notes(table, scored), f"written to {out}: {', '.join(path.name for path in paths)}"]
+    if form == "table":
+        show_text("\n".join(notes))
+    else:
+        print("\n".join(notes), file=sys.stderr)
+
+
+def _print_tables(tables: "Sequence[Table]", form: str) -> None:
+    from evaluation.scoring import report
+
+    for number, table in enumerate(tables):
+        if form != "table":
+            print((report.markdown if form == "markdown" else report.latex)(table), end="\n\n")
+            continue
+        if number:
+            print(f"{table.title}:")
+        show_table(table.rows)
         print()
-    elif not second:
-        print_json(of_scores(scored))
-    print(f"written to {out}: {', '.join(path.name for path in paths)}", file=beside(arguments))

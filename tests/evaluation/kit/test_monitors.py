@@ -41,6 +41,33 @@ def test_alarms_name_the_line_and_the_parameter(python, tmp_path):
     assert first["parameter"] == "0.weight" and report["optimizers"] == 1 and 0 < report["loop_s"] < 60
 
 
+STAMPED = """
+class Monitor:
+    def __init__(self, emit):
+        self.emit = emit
+
+    def before_step(self, iteration):
+        if iteration == 3:
+            self.emit("third", "it says that it is the first", iteration=1)
+
+    def end(self, iteration):
+        self.emit("last", "after five", iteration=1)
+
+
+def attach(model, optimizer, emit):
+    return Monitor(emit)
+"""
+
+
+@pytest.mark.real
+def test_the_launcher_notes_when_an_alarm_was_raised_whatever_it_says(python, tmp_path):
+    folder = tmp_path / "stamped"
+    folder.mkdir()
+    (folder / "monitor.py").write_text(STAMPED)
+    report, _ = watch(python, tmp_path, folder, {"CLEAR": "optimizer.zero_grad()"})
+    assert [(alarm["code"], alarm["seen"]) for alarm in report["alarms"]] == [("third", 3), ("last", 6)]
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("clear", ["pass", "optimizer.zero_grad()"])
 @pytest.mark.parametrize("compiled", ["", "update = torch.compile(update, backend='eager')"])

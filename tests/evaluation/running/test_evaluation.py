@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 from support.checks import overhead as timing
 from support.checks import record
-from support.toy import SCRIPT
+from support.toy import SCRIPT, toy_config
 
 from evaluation.catalog import controls, detectors
 from evaluation.model import Rule, Training
@@ -21,9 +21,9 @@ from evaluation.records import Seconds
 from evaluation.running import campaign, overhead
 from evaluation.running.adapter import Adapter
 from evaluation.running.baseline import Baselines, Once
-from evaluation.running.keys import kit_digest, rules_digest
+from evaluation.running.keys import kit_digest, rule_digest, rules_digest
 from evaluation.running.promote import promote_checks
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.scores import label, outcomes, scores
 from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.errors import UsageError
 from trainbugs import api
@@ -168,12 +168,13 @@ def test_a_look_at_the_catalogue_is_noted_where_the_kernel_cannot_refuse_it(toy,
 
 def test_always_and_never_get_what_they_deserve(toy, make):
     table = score(evaluate(toy, make("always"), make("never"), make("right"), seeds=(0, 1)))
-    assert list(table.detected) == [2, 0, 2]
+    # `always` alarms in iteration 1, before the fault acts in the second one.
+    assert list(table.detected) == [0, 0, 2] and list(table.early) == [2, 0, 0]
     assert list(table.paired) == [0, 0, 2]
     assert list(table.false_fixed) == [2, 0, 0]
     assert list(table.detected_n) == list(table.paired_n) == [2, 2, 2]
     right = table.loc["right"]
-    assert (right.delay_median, right.diagnosis_exact, right.diagnosis_no) == (1, 2, 0)
+    assert (right.claimed_delay_median, right.diagnosis_exact, right.diagnosis_no) == (1, 2, 0)
 
 
 def test_one_that_fails_changes_nobody_elses_score(toy, make):
@@ -200,6 +201,81 @@ def test_one_that_learns_gets_the_fixed_twin_with_other_seeds(toy, make):
     assert {record.references for record in result.checks} == {"same"}
     assert [alarm.message[-4:] for record in result.checks for alarm in record.alarms] == ["of 2"]
     assert all(record.seconds.prepare > 0 for record in result.checks)
+
+
+TELLS = """
+    def told(each):
+        return {name: value is not None for name, value in vars(each).items()}
+
+    def prepare(references, state):
+        (state / "told.json").write_text(json.dumps(told(references[0])))
+
+    def check(target, state):
+        beside = sorted(path.name for path in Path().iterdir())
+        learnt = state / "told.json"
+        said = [told(target), json.loads(learnt.read_text()) if learnt.is_file() else None, beside]
+        return {"alarms": [alarm("told", json.dumps(said)) | {"seen": 1}]}
+
+    main(check, prepare)
+"""
+TEXT, RUNS, RECORDED = {"directory", "script", "arguments"}, {"python", "launcher", "packages"}, {"metrics", "losses"}
+ALWAYS = {"schema", "torch", "device", "timeout_s"}
+
+
+@pytest.mark.parametrize(
+    "needs, given",
+    [
+        (["source"], TEXT),
+        (["metrics"], RECORDED),
+        (["in_process"], TEXT | RUNS),
+        (["metrics", "reference_runs"], RECORDED),
+        (["source", "reference_runs"], TEXT),
+    ],
+)
+def test_a_detector_is_given_what_it_needs_and_nothing_else(toy, make, needs, given):
+    learns = {"references": ["same"]} if "reference_runs" in needs else {}
+    record = evaluate(toy, make("asks", TELLS, needs=needs, **learns), seeds=(0,)).checks[0]
+    told, learnt, beside = json.loads(record.alarms[0].message)
+    assert {name for name in told if told[name]} - ALWAYS - {"torch"} == given
+    assert learnt is None if not learns else {name for name in learnt if learnt[name]} - ALWAYS == given
+    assert ("program" in beside) == bool(given & TEXT)
+    assert record.reference_text == (bool(given & TEXT) if learns else None)
+    row = scores(outcomes([record], {"asks": RULES})).iloc[0]
+    assert label(row) == ("asks" if not learns else "asks (oracle)" if given & TEXT else "asks (same)")
+
+
+def test_an_adapter_does_not_say_when_its_alarms_were_seen(toy, make):
+    """Only the launcher does, and its own adapter passes that on."""
+    alarms = [each for record in evaluate(toy, make("asks", TELLS)).checks for each in record.alarms]
+    assert alarms and {each.seen for each in alarms} == {None}
+
+
+def test_a_rule_that_is_written_after_the_run_is_marked(toy, make):
+    adapter = "main(lambda target, state: {'alarms': [alarm('pid', 'x', severity='info')]})"
+    evaluate(toy, make("late", adapter))
+    rules = {"default": {}, "info": {"minimum_severity": "info"}}
+    evaluate(toy, make("late", adapter, alarm_rules=rules))
+    read = Evaluations(toy.results / "detectors").read()
+    table = scores(outcomes(read.checks, read.rules))
+    assert [label(row) for _, row in table.iterrows()] == ["late", "late (info, post hoc)"]
+    evaluate(toy, make("late", adapter, alarm_rules=rules), force=True)
+    read = Evaluations(toy.results / "detectors").read()
+    assert list(scores(outcomes(read.checks, read.rules)).rule_since) == ["before", "before"]
+
+
+def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make):
+    case = toy_config()["cases"]["only"]
+    case["variants"]["upstream"] = {"environment": "toy"}
+    toy.configure(cases={"only": case})
+    adapter = KINDS["always"].replace("iteration=1", "iteration=2")
+    assert {r.kind for r in evaluate(toy, make("always", adapter)).checks} == {"buggy", "fixed"}
+    checks = evaluate(toy, make("always", adapter), upstream=True).checks
+    assert sorted(record.kind for record in checks) == ["buggy", "fixed", "upstream"]
+    row = score(campaign.Result(checks, (), ())).iloc[0]
+    assert (row.false_upstream, row.false_upstream_n, row.paired_upstream, row.paired_upstream_n) == (1, 1, 0, 1)
+    quiet = [replace(each, alarms=()) if each.kind == "upstream" else each for each in checks]
+    row = score(campaign.Result(tuple(quiet), (), ())).iloc[0]
+    assert (row.paired, row.paired_upstream, row.false_upstream) == (0, 1, 0)
 
 
 def test_nothing_that_a_detector_gets_tells_buggy_from_fixed(toy, make):
@@ -257,6 +333,8 @@ def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
     assert sorted(folder.read().checks, key=lambda r: r.kind) == sorted(result.checks, key=lambda r: r.kind)
     assert folder.read().rules == {"keeps": RULES}
     assert {(record.kit, record.rules) for record in result.checks} == {(kit_digest(), rules_digest(RULES))}
+    assert [record.declared for record in result.checks] == [{"default": rule_digest(Rule())}] * 2
+    assert len({record.program for record in result.checks}) == 2
     assert score(result).loc["keeps"].invariant_rate == 0.25
 
 
@@ -267,6 +345,12 @@ def test_what_a_killed_evaluation_leaves_lies_where_the_next_command_removes_it(
     (check, _) = evaluate(toy, make("where", text), seeds=(0,)).checks
     assert Path(check.alarms[0].message).relative_to(tmp_path / "tmp").parts[0].startswith(".trainbugs-")
     assert not [path for path in (tmp_path / "tmp").iterdir() if not path.name.startswith(".trainbugs-")]
+
+
+def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
+    toy.configure(seeds=[3, 1])
+    met = [{each.seed for each in evaluate(toy, make("never"), all_seeds=every).checks} for every in (False, True)]
+    assert met == [{3}, {1, 3}]
 
 
 def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
@@ -372,7 +456,8 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch,
         result = campaign.run(plan, session)
         assert [len(record.bare) for record in result.overheads] == [2]
         table = scores(outcomes(result.checks, {"trains": RULES}), result.overheads)
-        assert table.overhead[0] == ratio and table.overhead_of[0] == of
+        assert table.claimed_overhead[0] == ratio and table.overhead_of[0] == of
+        assert table.overhead[0] == pytest.approx(sum(result.overheads[0].watched_wall) / bare_s(result), rel=1e-3)
         assert campaign.run(plan, session).overheads == result.overheads
     both_programs, bare, watched = [False, False], True, False
     assert [at == folder for at in checked] == [*both_programs, bare, watched, bare, watched] * 2
@@ -381,6 +466,10 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch,
     assert not campaign.run(
         campaign.Campaign([detectors.read(make("never"))], overhead_on="Toy-1/only"), session
     ).overheads
+
+
+def bare_s(result):
+    return sum(result.overheads[0].bare_wall)
 
 
 def test_one_fixed_program_of_the_named_case_is_timed():
@@ -398,9 +487,10 @@ def test_one_fixed_program_of_the_named_case_is_timed():
 @pytest.mark.parametrize("turn", ["bare", "watched"])
 def test_a_turn_that_fails_or_times_something_else_makes_no_record(turn, bad):
     blank = timing((), ())
-    turns = {"bare": lambda: Training(1.0, "loop"), "watched": lambda: Training(3.0, "loop")}
-    assert overhead.measure(blank, **turns, repeats=2, line=print) == timing((1.0, 1.0), (3.0, 3.0))
-    assert overhead.measure(blank, **turns | {turn: lambda: bad}, repeats=2, line=print) is None
+    turns = {"bare": lambda: (Training(1.0, "loop"), 2.0), "watched": lambda: (Training(3.0, "loop"), 5.0)}
+    walls = {"bare_wall": (2.0, 2.0), "watched_wall": (5.0, 5.0)}
+    assert overhead.measure(blank, **turns, repeats=2, line=print) == replace(timing((1.0, 1.0), (3.0, 3.0)), **walls)
+    assert overhead.measure(blank, **turns | {turn: lambda: (bad, 1.0)}, repeats=2, line=print) is None
 
 
 def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_path):
@@ -458,7 +548,7 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     status, out, err = cli("evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q")
     scored = json.loads(out, parse_constant=pytest.fail)
     assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
-    files = "scores.json, scores.csv, outcomes.csv, matrix.png"
+    files = "scores.json, scores.csv, outcomes.csv, comparisons.csv, matrix.png, page.png, rates.png, delays.png"
     assert err.splitlines()[0] == f"written to scores: {files}" and err.splitlines()[-1].startswith("records: ")
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
     spoilt = Path("results/detectors/always/none/Toy-1/only/fixed-0.json")

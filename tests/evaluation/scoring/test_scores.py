@@ -2,35 +2,25 @@
 
 import json
 
-import pandas as pd
 import pytest
 from msgspec.structs import replace
 from support.checks import HIT, SITE, overhead, record
+from support.detectors import write_detector
 
+from evaluation.catalog.frozen import Frozen
+from evaluation.catalog.frozen import digest as frozen_digest
+from evaluation.catalog.frozen import load as load_frozen
 from evaluation.model import Alarm, Invariants, Rule
-from evaluation.scoring import report
-from evaluation.scoring.scores import diagnosis, outcomes, scores, wilson
-from plots.detectors import draw
+from evaluation.records import Site
+from evaluation.running.keys import rule_digest
+from evaluation.scoring.intervals import clustered
+from evaluation.scoring.scores import diagnosis, label, outcomes, scores
 
 RULES = {"d": {"default": Rule()}}
 
 
 def one(records, rules=RULES, overheads=()):
     return scores(outcomes(records, rules), overheads).iloc[0]
-
-
-@pytest.mark.parametrize(
-    # Newcombe (1998), table I: the score interval without continuity correction
-    "count, n, low, high",
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)
-def test_wilson(count, n, low, high):
-    assert wilson(count, n) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
-
-
-def test_wilson_of_nothing():
-    assert wilson(0, 0) == (None, None)
-    assert wilson(20, 20)[1] == pytest.approx(1)
 
 
 def test_a_detection_is_paired_only_if_the_fixed_twin_ran_and_is_silent():
@@ -55,9 +45,30 @@ def test_alarms_of_a_failed_tool_count_nowhere():
 def test_delay_is_from_the_trigger_and_of_the_first_alarm_that_counts():
     early = Alarm("c", "m", "info", 1)
     row = one([record(alarms=[HIT, replace(HIT, iteration=9), early]), record("fixed")])
-    assert (row.delay_median, row.delay_max) == (2, 2)
+    assert (row.claimed_delay_median, row.claimed_delay_max, row.delay_median) == (2, 2, None)
     static = one([record(alarms=[replace(HIT, iteration=None)]), record("fixed")])
-    assert static.detected == 1 and static.delay_median is None
+    assert static.detected == 1 and static.claimed_delay_median is None
+
+
+def test_the_delay_is_that_of_the_launcher_whatever_the_detector_says():
+    """An alarm of the end that claims to be of the first iteration comes last, and is not early."""
+    late = replace(HIT, iteration=1, seen=30)
+    row = one([record(alarms=[late]), record("fixed")])
+    assert (row.delay_median, row.claimed_delay_median, row.early, row.detected) == (25, -4, 0, 1)
+    both = outcomes([record(alarms=[late, replace(HIT, seen=7, code="first")])], RULES).iloc[0]
+    assert (both.delay, both.claimed_delay) == (2, 2)
+
+
+def test_hits_before_the_trigger_are_counted_apart():
+    early = replace(HIT, iteration=4)
+    found = [
+        record(alarms=[early, HIT]), record("fixed"),
+        record(case="two", alarms=[HIT]), record("fixed", "two"),
+        record(case="three", alarms=[early], benign=True), record("fixed", "three", benign=True),
+    ]  # fmt: skip
+    row = one(found)
+    assert (row.early, row.detected, row.detected_n, row.paired, row.benign_detected) == (1, 1, 2, 1, 0)
+    assert row.claimed_delay_median == 2, "delays are of hits"
 
 
 def test_benign_cases_and_controls_are_counted_apart():
@@ -103,28 +114,69 @@ def test_the_invariant_rate_is_of_clean_programs_only():
 
 
 def test_overhead_is_the_ratio_of_medians():
-    row = one([record(), record("fixed")], overheads=[overhead((1.0, 9.0, 2.0), (3.0, 3.0, 30.0))])
-    assert (row.overhead, row.overhead_of, row.overhead_on) == (1.5, "loop", "B/one")
+    claimed = overhead((1.0, 9.0, 2.0), (3.0, 3.0, 30.0))
+    row = one([record(), record("fixed")], overheads=[claimed])
+    assert (row.claimed_overhead, row.overhead, row.overhead_of, row.overhead_on) == (1.5, None, "loop", "B/one")
+    timed = replace(claimed, bare_wall=(4.0, 4.0, 5.0), watched_wall=(6.0, 5.0, 7.0))
+    row = one([record(), record("fixed")], overheads=[timed])
+    assert (row.claimed_overhead, row.overhead) == (1.5, 1.5), "6 / 4 by the clock outside"
     assert one([record()]).overhead is None
 
 
-def test_an_overhead_without_buggy_programs_is_not_drawn(tmp_path):
-    table = outcomes([record("fixed")], RULES)
-    assert draw(table, scores(table, [overhead((1.0,), (1.1,))]), tmp_path, "png") == []
+def test_twins_that_are_work_arounds_and_mended_releases_are_counted_apart():
+    """The fault of the second bug is in a package: its fixed script goes round it."""
+    away = Site("torch/optim/adam.py", 1, "torch.optim.Adam")
+    found = [
+        record(alarms=[HIT]), record("fixed", site=Site("buggy.py", 40, "x")), record("upstream", alarms=[HIT]),
+        record(case="two", alarms=[HIT], site=away), record("fixed", "two", [HIT], site=away),
+        record("upstream", "two", site=away),
+        record(case="three", alarms=[HIT], site=away), record("fixed", "three", site=away),
+    ]  # fmt: skip
+    row = one(found)
+    assert (row.paired_real_fix, row.paired_real_fix_n, row.paired_workaround, row.paired_workaround_n) == (1, 1, 1, 2)
+    assert (row.paired_upstream, row.paired_upstream_n, row.false_upstream, row.false_upstream_n) == (1, 2, 1, 2)
+    assert (row.false_real_fix, row.false_real_fix_n, row.false_workaround, row.false_workaround_n) == (0, 1, 1, 2)
+    assert (row.paired, row.paired_n, row.false_fixed_n) == (2, 3, 3)
 
 
-def test_everything_is_written_and_drawn(tmp_path):
-    found = [record(alarms=[HIT]), record("fixed"), record("control", "gan"), record(case="two", status="timeout")]
-    table = outcomes(found, RULES)
-    scored = scores(table, [overhead((1.0,), (1.1,))])
-    paths = [*report.write(scored, table, tmp_path), *draw(table, scored, tmp_path, "png")]
-    assert {path.name for path in paths} == {"scores.json", "scores.csv", "outcomes.csv", "matrix.png", "overhead.png"}
-    assert json.loads((tmp_path / "scores.json").read_text())[0]["paired"] == 1
-    assert list(pd.read_csv(tmp_path / "outcomes.csv").delay.dropna()) == [2]
-    line = dict(zip(*report.rows(scored), strict=True))
-    assert (line["DETECTOR"], line["DETECTED"], line["OVERHEAD"], line["DID NOT RUN"]) == (
-        "d",
-        "1/2",
-        "1.10",
-        "1 timeout",
-    )
+def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():
+    found = [record(alarms=[HIT]), record("fixed"), record(bug="C", alarms=[HIT]), record("fixed", bug="C")]
+    found += [record(bug="D"), record("fixed", bug="D")]
+    frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
+    row = scores(outcomes(found, RULES, frozen)).iloc[0]
+    assert (row.paired_known, row.paired_known_n, row.paired_new, row.paired_new_n) == (1, 1, 1, 2)
+    another = {"d": Frozen("2", "2026-01-01", "0" * 64, ("B",))}
+    for none in ({}, another):
+        row = scores(outcomes(found, RULES, none)).iloc[0]
+        assert (row.paired_known_n, row.paired_new_n) == (0, 0), "not frozen at this version"
+
+
+def test_a_detector_that_is_not_what_it_was_is_not_frozen(tmp_path):
+    folder = write_detector(tmp_path / "detectors" / "mine", "")
+    described = {"version": "1", "since": "2026-01-01", "digest": frozen_digest(folder), "developed_on": ["B"]}
+    (tmp_path / "detectors" / "frozen.json").write_text(json.dumps({"mine": described}))
+    assert load_frozen(tmp_path)["mine"].developed_on == ("B",)
+    (folder / "adapter.py").write_text("# mended\n")
+    assert not load_frozen(tmp_path) and not load_frozen(tmp_path / "detectors")
+
+
+def test_a_rule_is_post_hoc_if_it_was_not_declared_in_these_words():
+    declared = {"default": rule_digest(Rule()), "strict": rule_digest(Rule("error"))}
+    now = {"d": {"default": Rule(), "strict": Rule("info"), "later": Rule(at_least=2)}}
+    table = scores(outcomes([record(declared=declared), record("fixed", declared=declared)], now))
+    assert [label(row) for _, row in table.iterrows()] == ["d", "d (later, post hoc)", "d (strict, post hoc)"]
+    assert one([record()]).rule_since is None
+
+
+def test_references_with_the_text_of_the_twin_are_an_oracle():
+    for text, wanted in ((None, "d (oracle)"), (True, "d (oracle)"), (False, "d (same)")):
+        assert label(one([record(references="same", reference_text=text)])) == wanted
+    assert label(one([record(references="cross", reference_text=True)])) == "d (cross)"
+
+
+def test_intervals_are_clustered_by_bug_and_controls_are_programs_of_their_own():
+    cases = [record(case=f"c{n}", alarms=[HIT]) for n in range(4)] + [record(bug="C"), record(bug="D")]
+    row = one([*cases, *(record("control", f"k{n}", [HIT] * (n < 2)) for n in range(4))])
+    assert (row.bugs, row.detected, row.detected_n) == (3, 4, 6)
+    assert (row.detected_low, row.detected_high) == pytest.approx(clustered([4, 0, 0], [4, 1, 1]))
+    assert (row.false_controls_low, row.false_controls_high) == pytest.approx(clustered([1, 1, 0, 0], [1] * 4))

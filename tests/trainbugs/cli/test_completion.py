@@ -57,7 +57,7 @@ def complete(cli, toy, toy_environment, tmp_path):
         (["evaluate", "--detector", "never", "ne"], ["never"]),
         (["evaluate", "--detector", "never", "--bugs", "Toy-"], ["Toy-1", "Toy-1/only"]),
         (["evaluate", "--overhead", "no"], ["none"]),
-        (["scores", "--format", "p"], ["png", "pdf"]),
+        (["scores", "--figures", "p"], ["png", "pdf"]),
         (["watch", "--ignore", "st"], ["stale-gradients"]),
         (["watch", "Toy"], ["Toys", "Toy.csv"]),
         (["completion", "z"], ["zsh"]),

@@ -28,7 +28,7 @@ def scored(tmp_path, monkeypatch, capsys):
     save(store, "mine", CASES)
 
     def call(*arguments):
-        status = main(["scores", *arguments])
+        status = main(["scores", *arguments, "--figures", "none"])
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 
@@ -56,9 +56,8 @@ def test_scores_of_a_location_are_those_of_its_bugs():
     buggy, fixed = (compiler[compiler.kind == kind] for kind in ("buggy", "fixed"))
     scored = rows(trainbugs.scores("expected", "pyod", label="compiler"))
     row = next(row for row in scored if (row["references"], row["rule"]) == ("same", "iforest"))
-    assert (row["detected"], row["detected_n"]) == (buggy.alarmed.sum(), len(buggy)) and 0 < row["detected"] < len(
-        buggy
-    )
+    hits = (buggy.alarmed & ~buggy.early).sum()
+    assert (row["detected"], row["detected_n"]) == (hits, len(buggy)) and 0 < hits < len(buggy)
     assert (row["false_fixed"], row["false_fixed_n"]) == (fixed.alarmed.sum(), (fixed.status == "ok").sum())
     assert row["false_controls_n"] == 19 and row["detected_low"] < row["detected_rate"] < row["detected_high"]
     both = trainbugs.outcomes("expected", "pyod", label=["compiler", "library"], bugs=["PyTorch-115607", "Bolts-654"])
@@ -81,6 +80,34 @@ def test_own_records_beside_the_committed_ones(scored, tmp_path):
     status, out, err = scored("optimizer-progress", "--from", "both", "--json")
     assert numbers(out) == {"optimizer-progress": (0, 1, 0)}
     assert err.startswith("of optimizer-progress the committed records are left out for those of yours\n")
+
+
+def test_own_records_beside_named_committed_ones(scored, tmp_path):
+    """Only on the programs that all were shown, and the pairs of detectors with the others' tables."""
+    out = scored("mine", "--beside", "optimizer-progress", "--json")[1]
+    assert numbers(out) == {"mine": (1, 3, 1), "optimizer-progress": (2, 3, 2)}
+    frame = trainbugs.comparisons("results", "mine", beside="optimizer-progress", label="compiler")
+    paired = frame[frame.measure == "paired"].iloc[0]
+    assert (paired.programs, paired.only_first, paired.only_second, paired.p) == (2, 0, 2, 0.5)
+    assert "records of 'results', not of 'both'" in scored("mine", "--beside", "pyod", "--from", "both")[2]
+
+
+@pytest.mark.parametrize("form, words", [("markdown", "| mine | 1/3 (2-94) |"), ("latex", r"mine & 1/3 (2-94) &")])
+def test_scores_for_a_paper(scored, form, words):
+    status, out, err = scored("mine", "--from", "results", "--format", form)
+    assert status == 0 and words in out and "written to scores" in err and "written" not in out
+
+
+def test_scores_as_csv_and_json_are_what_the_files_hold(scored, tmp_path):
+    assert scored("mine", "--from", "results", "--format", "csv")[1] == (tmp_path / "scores/scores.csv").read_text()
+    out = scored("mine", "--from", "results", "--format", "json")[1]
+    assert json.loads(out) == json.loads((tmp_path / "scores/scores.json").read_text())
+
+
+def test_scores_fit_into_80_columns(scored):
+    """The committed ones, with the longest names there are."""
+    out = scored()[1].splitlines()
+    assert max(map(len, out[: out.index("")])) <= 80 and len(out) > 20
 
 
 def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored, tmp_path):

@@ -1,0 +1,42 @@
+"""Marks of a record: what the fixed twin is, whether the bug was known, what the detector was given, which rules."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from evaluation.catalog.frozen import Frozen
+from evaluation.model import CONTROL, Rule
+from evaluation.records import CheckRecord
+from evaluation.running.keys import rule_digest
+
+RuleSince = Literal["before", "post hoc"]
+
+
+def twin_of(record: CheckRecord) -> str | None:
+    """What the fixed twin of a program is: the mended fault where that is in the script, else a work-around.
+
+    A fault in a package stays there: the fixed script does something else in the same release. Of a file of a package
+    the site has the folder too; the script and what lies beside it have none.
+    """
+    if record.kind == CONTROL:
+        return None
+    return "work-around" if "/" in record.site.file else "real fix"
+
+
+def known(record: CheckRecord, frozen: Mapping[str, Frozen]) -> bool | None:
+    """Whether the bug was known when the detector was written; None unless it is frozen, at this version."""
+    described = frozen.get(record.detector)
+    if described is None or described.version != record.version or record.kind == CONTROL:
+        return None
+    return record.bug in described.developed_on
+
+
+def is_oracle(record: CheckRecord) -> bool:
+    """Whether the detector was given the text of the fixed twin, as any was before that was noted."""
+    return record.references == "same" and record.reference_text is not False
+
+
+def rule_since(record: CheckRecord, name: str, rule: Rule) -> RuleSince | None:
+    """Whether a rule was declared before the check or came later; None for records from before that was noted."""
+    if record.declared is None:
+        return None
+    return "before" if record.declared.get(name) == rule_digest(rule) else "post hoc"

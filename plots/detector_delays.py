@@ -1,0 +1,52 @@
+"""Delays as a distribution: from the iteration in which the fault first acts to the first alarm, hit by hit."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evaluation.scoring.scores import ROW, label
+from plots.style import COLOURS, COLUMN_INCHES, SINGLE, column, new_figure, save
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+ROW_INCHES, MARGIN_INCHES = 0.19, 0.85
+
+
+def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
+    """Draw a point for each alarm on a buggy program, and the median of hits; None where no alarm has an iteration.
+
+    Filled: as the benchmark saw it; open: as the tool says. Those before the trigger are no hits.
+    """
+    alarms = outcomes[(outcomes.kind == "buggy") & outcomes.alarmed & ~outcomes.benign]
+    alarms = alarms.assign(when=alarms.delay.fillna(alarms.claimed_delay)).dropna(subset=["when"])
+    of = {key: group for key, group in alarms.groupby(ROW)}
+    shown = [row for _, row in scores.iterrows() if tuple(row[ROW]) in of]
+    if not shown:
+        return None
+    with column():
+        figure = new_figure(1)
+        figure.set_size_inches(COLUMN_INCHES, MARGIN_INCHES + ROW_INCHES * len(shown))
+        axes = figure.subplots()
+        for y, row in enumerate(shown):
+            _row(axes, y, of[tuple(row[ROW])])
+        axes.axvline(0, color="grey", linewidth=0.8)
+        axes.set_xscale("symlog", linthresh=1, linscale=0.5)
+        axes.set_yticks(range(len(shown)), [label(row) for row in shown], fontsize=6.5)
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        text = "iterations from the trigger to the first alarm\n(orange: before it; open: claimed; bar: median)"
+        axes.set_xlabel(text, fontsize=7)
+        return save(figure, path)
+
+
+def _row(axes: "Axes", y: int, alarms: "pd.DataFrame") -> None:
+    when = alarms.when.astype(float)
+    for part, colour in ((alarms.early, COLOURS["buggy"]), (~alarms.early, SINGLE[0])):
+        for seen, face in ((alarms.delay.notna(), colour), (alarms.delay.isna(), "none")):
+            x = when[part & seen].sort_values()
+            # Equal delays lie one above the other.
+            lift: list[int] = x.groupby(x).cumcount().tolist()
+            axes.plot(x, [y - 0.04 * min(n, 10) + 0.15 for n in lift], "o", markersize=3, mec=colour, mfc=face, mew=0.6)
+    hits = when[~alarms.early]
+    if len(hits):
+        axes.plot([hits.median()] * 2, [y - 0.35, y + 0.35], color="black", linewidth=1.2)

@@ -1,0 +1,82 @@
+"""Two detectors compared, on made records with known answers."""
+
+import pytest
+from msgspec.structs import replace
+from support.checks import HIT, record
+
+from evaluation.model import Rule
+from evaluation.scoring.comparison import comparisons, holm, mcnemar
+from evaluation.scoring.scores import outcomes
+
+RULES = {name: {"default": Rule()} for name in ("a", "b")}
+
+
+def met(detector, bug, case="one", hit=False, false=False, **changes):
+    """The records of a detector on the pair of a case."""
+    pair = record(case=case, alarms=[HIT] * hit), record("fixed", case, [HIT] * false)
+    return [replace(each, detector=detector, bug=bug, **changes) for each in pair]
+
+
+def compared(*records, measure="paired"):
+    table = comparisons(outcomes([each for pair in records for each in pair], RULES))
+    rows = table[table.measure == measure]
+    return rows.iloc[0] if len(rows) else None
+
+
+@pytest.mark.parametrize(
+    # 2 * (1 + 10) / 2^10, as in any table of the sign test
+    "b, c, p",
+    [(1, 9, 0.021484375), (9, 1, 0.021484375), (0, 6, 0.03125), (0, 5, 0.0625), (4, 4, 1.0), (0, 0, 1.0)],
+)
+def test_mcnemar(b, c, p):
+    assert mcnemar(b, c) == p
+
+
+def test_holm():
+    """By hand: 3 * 0.01, 2 * 0.03, and 0.04, which may not come below the one before."""
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.6, 0.7]) == [1, 1] and holm([]) == []
+
+
+def test_programs_are_counted_where_only_one_alarms():
+    ours = [met("a", f"B{n}", hit=n in (0, 10)) for n in range(12)]
+    theirs = [met("b", f"B{n}", hit=n < 9 and n > 0 or n in (9, 10)) for n in range(12)]
+    row = compared(*ours, *theirs)
+    assert (row["first"], row.second, row.programs, row.bugs) == ("a", "b", 12, 12)
+    assert (row.both, row.only_first, row.only_second, row.neither) == (1, 1, 9, 1)
+    assert row.p == row.p_bugs == row.p_holm == 0.021484375
+
+
+def test_a_bug_with_many_cases_counts_once():
+    pairs = [pair for n in range(8) for pair in (met("a", "B", f"c{n}", hit=True), met("b", "B", f"c{n}"))]
+    row = compared(*pairs, met("a", "C"), met("b", "C", hit=True))
+    assert (row.only_first, row.only_second, row.p) == (8, 1, mcnemar(8, 1))
+    assert (row.bugs, row.bugs_first, row.bugs_second, row.p_bugs) == (2, 1, 1, 1.0)
+
+
+def test_only_programs_that_both_met_are_compared():
+    assert compared(met("a", "B", hit=True), met("b", "C", hit=True)) is None
+    assert compared(met("a", "B", hit=True), met("b", "B", hit=True, seed=1)) is None
+    row = compared(met("a", "B", hit=True), met("a", "C", hit=True), met("b", "B"))
+    assert (row.programs, row.only_first) == (1, 1)
+
+
+def test_programs_of_another_text_are_not_compared():
+    old, new = {"program": "0" * 64}, {"program": "1" * 64}
+    assert compared(met("a", "B", **old), met("b", "B", **new)) is None
+    assert compared(met("a", "B", **old), met("b", "B", **old)).programs == 1
+    assert compared(met("a", "B", **old), met("b", "B")).programs == 1, "one of them was not noted"
+
+
+def test_what_did_not_run_is_no_detection_and_no_false_alarm():
+    failed = met("a", "B", hit=True, status="tool_error")
+    assert compared(failed, met("b", "B", hit=True)).only_second == 1
+    assert compared(failed, met("b", "B", false=True), measure="false_fixed") is None
+
+
+def test_benign_cases_are_not_compared():
+    assert compared(met("a", "B", benign=True), met("b", "B", benign=True)) is None
+
+
+def test_one_detector_is_compared_with_nothing():
+    assert comparisons(outcomes(met("a", "B"), RULES)).empty and comparisons(outcomes([], RULES)).empty

@@ -1,0 +1,73 @@
+"""Figures of detectors: which are drawn, at which size, and what their cells and points say."""
+
+import struct
+
+import pytest
+from msgspec.structs import replace
+from support.checks import HIT, record
+
+from evaluation.model import Rule
+from evaluation.scoring.scores import outcomes, scores
+from plots.detector_matrix import draw_matrix
+from plots.detector_page import outcome
+from plots.detectors import draw
+
+RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
+
+
+def drawn(records, folder, kind, families):
+    table = outcomes(records, RULES)
+    return draw(table, scores(table), folder, kind, families)
+
+
+def width(path):
+    return struct.unpack(">I", path.read_bytes()[16:20])[0]
+
+
+def test_figures_of_a_paper_are_as_wide_as_a_column(tmp_path):
+    made = [record(alarms=[HIT]), record("fixed"), record(case="two", bug="C"), record("fixed", "two", bug="C")]
+    made += [replace(each, detector="e") for each in made[:2]]
+    paths = drawn(made, tmp_path, "png", {"B": "compiler"})
+    assert [path.name for path in paths] == ["matrix.png", "page.png", "rates.png", "delays.png"]
+    assert [round(width(path) / 220, 1) for path in paths] == [3.5, 7.2, 3.5, 3.5]
+
+
+def test_what_cannot_be_drawn_is_left_out(tmp_path):
+    assert drawn([record("fixed")], tmp_path, "png", {}) == []
+    still = replace(HIT, iteration=None)
+    paths = drawn([record(alarms=[still]), record("fixed", status="timeout")], tmp_path, "svg", {})
+    assert [path.name for path in paths] == ["matrix.svg", "page.svg"]
+
+
+def test_the_matrix_counts_by_family(tmp_path):
+    """Two of three cases of the compiler, none of a bug that no catalogue has."""
+    made = [record(case=f"c{n}", alarms=[HIT] * (n < 2)) for n in range(3)] + [record(bug="C", alarms=[HIT])]
+    made += [replace(each, kind="fixed", alarms=each.alarms if each.bug == "C" else ()) for each in made]
+    table = outcomes(made, RULES)
+    text = draw_matrix(table, scores(table), {"B": "compiler"}, tmp_path / "m.svg").read_text()
+    words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
+    assert [word for word in words if "/" in word] == ["2/3", "0/1", "1/4"]
+    assert words.index("compiler") < words.index("other") < words.index("fixed")
+
+
+@pytest.mark.parametrize(
+    "made, wanted",
+    [
+        ([record(alarms=[HIT]), record("fixed")], ("found", "+2")),
+        ([record(alarms=[replace(HIT, seen=9)]), record("fixed")], ("found", "+4")),
+        ([record(alarms=[replace(HIT, iteration=1)]), record("fixed")], ("early", "-4")),
+        ([record(alarms=[replace(HIT, iteration=None)]), record("fixed")], ("found", "")),
+        ([record(alarms=[HIT]), record("fixed", alarms=[HIT])], ("also on fixed", "+2")),
+        ([record(), record("fixed", alarms=[HIT])], ("false alarm", "")),
+        ([record(), record("fixed")], ("silent", "")),
+        ([record(status="tool_error"), record("fixed")], ("no answer", "err")),
+        ([record("fixed")], ("not met", "")),
+        ([record(alarms=[HIT]), record(seed=1), record("fixed"), record("fixed", seed=1)], ("found", "1/2")),
+    ],
+)
+def test_a_cell_of_the_page(made, wanted):
+    assert outcome(outcomes(made, RULES)) == wanted
+
+
+def test_a_case_that_was_not_met_has_an_empty_cell():
+    assert outcome(None) == ("not met", "")
