@@ -52,9 +52,12 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the detector's, whether
     its rules count them or not; `dropped` more were left out. `key` identifies detector, program and references.
 
-    The last four are None in records from before they were noted. `kit` is the digest of evaluation/kit that made
-    the record, `rules` that of the alarm rules declared before the check; `isolated`: whether the program was kept
-    from writing elsewhere. `code` is the digest of all that may change the detector's answers, the kit among it.
+    `kit`, `rules`, `isolated` and `code` are None in records from before they were noted. `kit` is the digest of
+    evaluation/kit that made the record, `rules` that of the alarm rules declared before the check; `isolated`: whether
+    the program was kept from writing elsewhere. `code` is the digest of all that may change the detector's answers, the
+    kit among it.
+
+    `perturb` and `plant` are the seeds by which the program was rewritten; None where it is as it is published.
     """
 
     schema: Literal[1]
@@ -87,6 +90,8 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     rules: Hash | None = None
     isolated: bool | None = None
     code: Hash | None = None
+    perturb: Count | None = None
+    plant: Count | None = None
 
     @property
     def name(self) -> str:

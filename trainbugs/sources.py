@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, get_args
 
 from evaluation.model import CONTROL
 from runner.bugs.catalog import NAME, Catalog
+from runner.bugs.config import REWRITTEN
 from runner.bugs.model import Target
 from runner.errors import ResultsError, UsageError
 from runner.files.structs import near
@@ -133,6 +134,25 @@ def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
     if part.bugs or part.label:
         read = subsets.of_bugs(read, _wanted(catalog, part, read))
     return subsets.common(read) if part.common else read
+
+
+def beside_rewritten(folder: Path, detectors: Sequence[str]) -> "Evaluated | None":
+    """The records of these detectors (all, where there are none) in a results folder, with those of rewritten programs.
+
+    None where there are none of rewritten programs.
+    """
+    from evaluation.store import Evaluated, Evaluations
+
+    folders = sorted((folder / REWRITTEN).glob("*/detectors"))
+    parts = [Evaluations(each).read(detectors) for each in (folder / "detectors", *folders)]
+    if not any(part.checks for part in parts[1:]):
+        return None
+    return Evaluated(
+        [check for part in parts for check in part.checks],
+        (),
+        {name: rules for part in parts for name, rules in part.rules.items()},
+        tuple(problem for part in parts[1:] for problem in part.problems),
+    )
 
 
 def _evaluated(catalog: Catalog, part: Part) -> "Evaluated":

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from evaluation.catalog import controls
@@ -12,6 +13,8 @@ from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running import overhead
 from evaluation.running.baseline import Baselines
 from evaluation.running.evaluation import Evaluation, Settings, Task
+from evaluation.running.perturbation import perturbed
+from evaluation.running.planting import planted
 from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
 from runner.bugs.model import Target
@@ -33,7 +36,8 @@ class Campaign:
     """What to evaluate. `bugs` are BUG or BUG/CASE (none: all whose data is there); None for `overhead_on`: no timing.
 
     `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none. `references` are the
-    kinds that detectors with reference runs are given.
+    kinds that detectors with reference runs are given. By the seed `perturb` detectors meet the programs rewritten, by
+    `plant` programs with planted faults; neither of them is timed.
     """
 
     detectors: Sequence[Detector]
@@ -44,6 +48,8 @@ class Campaign:
     repeats: int = 3
     force: bool = False
     timeout_s: float | None = None
+    perturb: int | None = None
+    plant: int | None = None
 
     def __post_init__(self) -> None:
         """Raise UsageError for what cannot be meant."""
@@ -52,15 +58,27 @@ class Campaign:
             raise UsageError(f"two detectors are named {name!r}: their records would be mixed; name one at a time")
         if self.repeats < 1:
             raise UsageError(f"repeats are {self.repeats}, expected a number of at least 1")
+        if self.perturb is not None and self.plant is not None:
+            raise UsageError("programs are perturbed or planted with faults: name one of --perturb and --plant")
+
+    @property
+    def rewriting(self) -> str:
+        """How programs are rewritten, with the seed: the name of a folder; empty where they are as published."""
+        named = {"perturb": self.perturb, "plant": self.plant}
+        return "".join(f"{how}-{seed}" for how, seed in named.items() if seed is not None)
 
 
 @dataclass(frozen=True)
 class Result:
-    """Records of an evaluation; `broken` are programs that do not run by themselves, so that no detector saw them."""
+    """Records of an evaluation, which are kept in `folder`.
+
+    `broken` are programs that do not run by themselves, so that no detector saw them.
+    """
 
     checks: tuple[CheckRecord, ...]
     overheads: tuple[OverheadRecord, ...]
     broken: tuple[Subject, ...]
+    folder: Path
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +96,17 @@ Records = Mapping[Check, CheckRecord]
 def run(campaign: Campaign, session: Session) -> Result:
     """Do what is not done yet; records are kept in the folder detectors of the session's results."""
     root, results = session.catalog.root, session.store.root
-    clean, store = controls.load(root), Evaluations(results / "detectors", session.store.scratch.path)
-    baselines = Baselines(session, clean)
+    clean = controls.load(root)
     guarded = (root / "bugs", root / "detectors", results)
-    settings = Settings(store, guarded, baselines.with_losses, campaign.timeout_s)
     _warn(session)
     targets = _targets(campaign, session)
     targets += _controls(campaign.controls, clean, targets, session)
+    session, targets = _rewritten(campaign, session, targets)
+    store = Evaluations(session.store.root / "detectors", session.store.scratch.path)
+    baselines = Baselines(session, clean)
+    settings = Settings(
+        store, guarded, baselines.with_losses, campaign.timeout_s, perturb=campaign.perturb, plant=campaign.plant
+    )
     subjects = baselines.subjects(targets, session.options.seeds)
     # In an order that has nothing to do with which is which: a detector might remember.
     samples = sorted(baselines.bare(subjects), key=lambda sample: sample.subject.run.key)
@@ -106,7 +128,17 @@ def run(campaign: Campaign, session: Session) -> Result:
         tuple(records[check] for check in checks),
         tuple(record for record in timed if record),
         tuple(subject for subject in subjects if subject.run.key not in good),
+        store.root,
     )
+
+
+def _rewritten(campaign: Campaign, session: Session, targets: list[Target]) -> tuple[Session, list[Target]]:
+    """The session and the targets that detectors meet: these, or what is made of them."""
+    if campaign.perturb is not None:
+        return perturbed(session, targets, campaign.perturb)
+    if campaign.plant is not None:
+        return planted(session, targets, campaign.plant)
+    return session, targets
 
 
 def _targets(campaign: Campaign, session: Session) -> list[Target]:

@@ -30,7 +30,7 @@ def _line(row: "pd.Series[Any]") -> list[str]:
     return [
         label(row),
         f"{row['detected']}/{row['detected_n']}",
-        f"{_percent(row['detected_low'])}-{_percent(row['detected_high'])}",
+        interval(row["detected_low"], row["detected_high"]),
         f"{row['paired']}/{row['paired_n']}",
         f"{row['false_fixed']}/{row['false_fixed_n']}",
         f"{row['false_controls']}/{row['false_controls_n']}",
@@ -40,6 +40,11 @@ def _line(row: "pd.Series[Any]") -> list[str]:
         "-" if _absent(row["overhead"]) else f"{row['overhead']:.2f}",
         ", ".join(failed) or "-",
     ]
+
+
+def interval(low: Any, high: Any) -> str:
+    """An interval of a rate, in percent."""
+    return f"{_percent(low)}-{_percent(high)}"
 
 
 def _percent(value: Any) -> str:
@@ -54,9 +59,13 @@ def write(scores: "pd.DataFrame", outcomes: "pd.DataFrame", directory: Path) -> 
     """Write scores.json, scores.csv and outcomes.csv (a row for each program and rule); raises ResultsError."""
     paths = [directory / name for name in ("scores.json", "scores.csv", "outcomes.csv")]
     write_json(paths[0], finite(json.loads(scores.to_json(orient="records"))))
-    for table, path in ((scores, paths[1]), (outcomes, paths[2])):
-        try:
-            table.to_csv(path, index=False)
-        except OSError as error:
-            raise ResultsError(f"{path}: cannot be written: {error.strerror}") from error
-    return paths
+    return [paths[0], write_table(scores, paths[1]), write_table(outcomes, paths[2])]
+
+
+def write_table(table: "pd.DataFrame", path: Path) -> Path:
+    """Write a table as CSV into a folder that exists; raises ResultsError."""
+    try:
+        table.to_csv(path, index=False)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror}") from error
+    return path

@@ -2,6 +2,7 @@
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from trainbugs import api
 from trainbugs.cli.documents import beside, of_detector, of_scores, print_json
 from trainbugs.cli.terminal import show_table
 from trainbugs.cli.text import unreadable
-from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive
+from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive, seed
 
 if TYPE_CHECKING:
     from evaluation.running.campaign import Campaign
@@ -30,6 +31,7 @@ def _add_evaluate(to: Commands) -> None:
     examples = [
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
         "evaluate --detector my/own/one --bugs PyTorch-115607 --controls same",
+        "evaluate --detector my/own/one --bugs SO-60335387/digits --controls same --perturb 1",
     ]
     parser = add(to, "evaluate", evaluate_command, text, examples)
     parser.set_defaults(status=2)
@@ -52,6 +54,14 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument(
         "--repeats", type=count, default=3, metavar="K", help="bare and watched runs for the overhead; default: 3"
     )
+    parser.add_argument(
+        "--perturb", type=seed, metavar="SEED",
+        help="programs rewritten: other names, order and layout, innocent statements; shown if they do the same",
+    )  # fmt: skip
+    parser.add_argument(
+        "--plant", type=seed, metavar="SEED",
+        help="faults put into controls and fixed programs; shown if they do harm",
+    )  # fmt: skip
     # Not the options of a session with these names, which are for the runs of programs.
     parser.add_argument(
         "--timeout", dest="check_timeout_s", type=positive, metavar="SECONDS",
@@ -135,8 +145,11 @@ def evaluate_command(arguments: Namespace) -> int:
     if not result.checks:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
-    _show(Evaluated(result.checks, result.overheads, rules), arguments, arguments.out)
-    print(f"records: {session.store.root.resolve() / 'detectors'}", file=beside(arguments))
+    out = arguments.out / plan.rewriting if plan.rewriting else arguments.out
+    _show(Evaluated(result.checks, result.overheads, rules), arguments, out)
+    if plan.rewriting:
+        _show_beside(arguments, session.store.root, sorted(rules), arguments.out)
+    print(f"records: {result.folder.resolve()}", file=beside(arguments))
     if arguments.update_expected:
         _show(promote_checks(plan, result, expected).read(), arguments, expected, second=True)
     for subject in result.broken:
@@ -150,15 +163,18 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
     from evaluation.catalog import detectors
     from evaluation.running.campaign import Campaign
 
+    rewritten = (arguments.perturb, arguments.plant) != (None, None)
     return Campaign(
         detectors=[detectors.load(root, name) for name in arguments.detector],
         bugs=arguments.bugs,
         controls=arguments.controls,
         references=tuple(arguments.references),
-        overhead_on=None if arguments.overhead == "none" else arguments.overhead,
+        overhead_on=None if arguments.overhead == "none" or rewritten else arguments.overhead,
         repeats=arguments.repeats,
         force=arguments.ask_again,
         timeout_s=arguments.check_timeout_s,
+        perturb=arguments.perturb,
+        plant=arguments.plant,
     )
 
 
@@ -176,7 +192,30 @@ def scores_command(arguments: Namespace) -> int:
     if read.replaced:
         print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
     _show(read, arguments, arguments.out, arguments.format)
+    if part.source != "expected" and not (part.bugs or part.label):
+        _show_beside(arguments, part.folder, part.detectors, arguments.out)
     return int(arguments.status)
+
+
+def _show_beside(arguments: Namespace, folder: Path, detectors: Sequence[str], out: Path) -> None:
+    """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
+
+    A document stands alone: then they are written only.
+    """
+    from evaluation.scoring import report, rewritten
+    from trainbugs.sources import beside_rewritten
+
+    read = beside_rewritten(folder, detectors)
+    if read is None:
+        return
+    print(unreadable(read.problems), end="", file=sys.stderr)
+    table = rewritten.side_by_side(read)
+    path = report.write_table(table, out / "side-by-side.csv")
+    if not arguments.json:
+        print()
+        show_table(rewritten.rows(table))
+        print()
+    print(f"written to {out}: {path.name}", file=beside(arguments))
 
 
 def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False) -> None:

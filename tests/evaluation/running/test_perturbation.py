@@ -1,0 +1,109 @@
+"""Perturbed toys: shown to detectors where they do what they did, under seeds and records of their own."""
+
+import pytest
+from support.copies import replace
+from support.detectors import write_detector
+from support.records import record
+from support.toy import SCRIPT, toy_config
+
+from evaluation.catalog import detectors
+from evaluation.running import campaign
+from evaluation.running.perturbation import changed
+from evaluation.store import Evaluations
+from runner.results.store import Store
+
+SHOWS = """
+    def check(target, state):
+        text = Path(target.directory, target.script).read_text()
+        line = next(n for n, text in enumerate(text.splitlines(), 1) if "accuracy" in text)
+        return {"alarms": [alarm("text", text, file=target.script, line=line)]}
+    main(check)
+"""
+
+
+def evaluate(toy, directory, **options):
+    plan = campaign.Campaign([detectors.load(toy.root, str(directory))], overhead_on=None, **options)
+    return campaign.run(plan, toy.session())
+
+
+@pytest.fixture
+def shows(tmp_path):
+    return write_detector(tmp_path / "shows", SHOWS)
+
+
+def texts(result):
+    return {check.kind: check.alarms[0].message for check in result.checks}
+
+
+def test_detectors_meet_the_same_training_by_other_names(toy, shows):
+    public, first, second = (evaluate(toy, shows, perturb=seed) for seed in (None, 1, 2))
+    assert {check.kind: check.perturb for check in first.checks} == {"buggy": 1, "fixed": 1}
+    seen = [texts(result) for result in (public, first, second)]
+    assert seen[0] == {"buggy": SCRIPT.replace("VALUE", "1"), "fixed": SCRIPT.replace("VALUE", "2")}
+    assert len({each["buggy"] for each in seen}) == 3 and "records" not in seen[1]["buggy"]
+    assert seen[1]["buggy"].replace("1 * ", "2 * ") == seen[1]["fixed"]
+    assert texts(evaluate(toy, shows, perturb=1, force=True)) == seen[1], "another text for the same seed"
+
+
+def test_the_site_moves_along(toy, shows):
+    found = evaluate(toy, shows, perturb=1)
+    check = next(check for check in found.checks if check.kind == "buggy")
+    assert (check.site.file, check.site.line) == ("program.py", check.alarms[0].line)
+    assert check.site.line != toy_config()["site"]["line"]
+
+
+def test_records_are_in_folders_of_their_own(toy, shows):
+    public, first, second = (evaluate(toy, shows, perturb=seed) for seed in (None, 1, 2))
+    assert len({check.key for result in (public, first, second) for check in result.checks}) == 6
+    root = toy.results.absolute()
+    assert first.folder == root / "rewritten" / "perturb-1" / "detectors"
+    for result, seed in ((public, None), (first, 1), (second, 2)):
+        assert {check.perturb for check in Evaluations(result.folder).read().checks} == {seed}
+    # One run a variant of the published program; the rewritten ones are none of the bug's in tables and verdicts.
+    assert len(Store(root).records()) == 2 and Store(root).bugs() == ["Toy-1"]
+    assert len(Store(root / "rewritten" / "perturb-1").records()) == 2
+
+
+@pytest.mark.parametrize(
+    "more, why",
+    [
+        ("(chr(34) in Path(__file__).read_text())", "its metrics are not the same when it is rewritten (drift "),
+        ("10 * (not hasattr(sys.modules['__main__'], 'records'))", "NOT REPRODUCED as it is rewritten: "),
+        ("10", "NOT REPRODUCED as it is published: "),
+    ],
+)
+def test_what_does_something_else_is_left_out(toy, shows, capsys, more, why):
+    for name, value in (("buggy", "1"), ("fixed", "2")):
+        toy.write(f"{name}.py", SCRIPT.replace("VALUE", value).replace('config["seed"]', more))
+    assert not evaluate(toy, shows, perturb=1).checks
+    assert f"Toy-1/only: left out, {why}" in capsys.readouterr().err
+
+
+def test_what_cannot_be_parsed_is_left_out(toy, shows, capsys):
+    toy.write("buggy.py", "print 1\n")
+    assert not evaluate(toy, shows, perturb=1).checks
+    assert "Toy-1/only: left out, cannot be parsed: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "after, why",
+    [
+        ([record("buggy"), record("fixed", accuracies=(2, 4, 6))], None),
+        ([record("buggy"), record("fixed", accuracies=(2, 4, 6.0000001))], "NOT REPRODUCED as it is rewritten"),
+        ([record("buggy", accuracies=(1, 2.0000001, 3)), record("fixed", accuracies=(2, 4, 6))], "its metrics are not"),
+        ([record("buggy", status="crashed"), record("fixed", accuracies=(2, 4, 6))], "INVALID as it is rewritten"),
+    ],
+)
+def test_the_same_metrics_to_the_last_bit(toy, after, why):
+    case = toy.bug.cases["only"]
+    published = [record("buggy"), record("fixed", accuracies=(2, 4, 6))]
+    found = changed(case, published, after)
+    assert found is None if why is None else found and found.startswith(why)
+
+
+def test_metrics_that_vary_from_run_to_run_are_not_compared(toy):
+    case = toy.bug.cases["only"]
+    volatile = replace(case, oracle=replace(case.oracle, volatile=frozenset({"seconds"})))
+    one, two = ([replace(each, metrics=tuple({**m, "seconds": s} for m in each.metrics)) for each in
+                 (record("buggy"), record("fixed", accuracies=(2, 4, 6)))] for s in (1, 2))  # fmt: skip
+    assert changed(volatile, one, two) is None and "metrics are not the same" in (changed(case, one, two) or "")
