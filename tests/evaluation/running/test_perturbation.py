@@ -4,13 +4,16 @@ import pytest
 from support.copies import replace
 from support.detectors import write_detector
 from support.records import record
-from support.toy import SCRIPT, toy_config
+from support.toy import OWN_PYTHON, SCRIPT, toy_config
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign
 from evaluation.running.perturbation import changed
+from evaluation.running.promote import refuse_part
 from evaluation.store import Evaluations
+from runner.errors import UsageError
 from runner.results.store import Store
+from runner.session.options import Options
 
 SHOWS = """
     def check(target, state):
@@ -107,3 +110,22 @@ def test_metrics_that_vary_from_run_to_run_are_not_compared(toy):
     one, two = ([replace(each, metrics=tuple({**m, "seconds": s} for m in each.metrics)) for each in
                  (record("buggy"), record("fixed", accuracies=(2, 4, 6)))] for s in (1, 2))  # fmt: skip
     assert changed(volatile, one, two) is None and "metrics are not the same" in (changed(case, one, two) or "")
+
+
+def test_what_excludes_each_other(shows, toy):
+    with pytest.raises(UsageError, match="name one of --perturb and --plant"):
+        campaign.Campaign([], perturb=1, plant=2)
+    with pytest.raises(UsageError, match="as they are published: leave out --perturb and --plant"):
+        refuse_part(campaign.Campaign([], perturb=0), Options())
+
+
+def test_scores_stand_side_by_side(cli, toy, shows):
+    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    assert cli(*asked)[0] == 0
+    status, out, _ = cli(*asked, "--perturb", "3")
+    assert status == 0 and "rewritten/perturb-3/detectors" in out
+    status, again, err = cli("scores", "--from", "results", "--results", toy.results)
+    table = [line.split() for line in again.splitlines() if line.startswith(("DETECTOR  PUBLIC", "shows     1/1  "))]
+    assert status == 0 and table[0][:2] == ["DETECTOR", "PUBLIC"] and table[1][:2] == ["shows", "1/1"], again
+    assert "PERTURBED" in out and again.count("written to scores: side-by-side.csv") == 1
+    assert cli(*asked, "--perturb", "-1")[0] == 2
