@@ -124,8 +124,9 @@ def test_scores_stand_side_by_side(cli, toy, shows):
     assert cli(*asked)[0] == 0
     status, out, _ = cli(*asked, "--perturb", "3")
     assert status == 0 and "rewritten/perturb-3/detectors" in out
-    status, again, err = cli("scores", "--from", "results", "--results", toy.results)
-    table = [line.split() for line in again.splitlines() if line.startswith(("DETECTOR  PUBLIC", "shows     1/1  "))]
-    assert status == 0 and table[0][:2] == ["DETECTOR", "PUBLIC"] and table[1][:2] == ["shows", "1/1"], again
+    status, again, _ = cli("scores", "--from", "results", "--results", toy.results)
+    heading, row = (line.split() for line in again.split("\n\n")[2].splitlines())
+    assert status == 0 and heading[:5] == ["DETECTOR", "PUBLIC", "95", "%", "PAIRED"]
+    assert row == ["shows", "1/1", "21-100", "0/1", "1/1", "21-100", "0/1", "-", "-", "-"]
     assert "PERTURBED" in out and again.count("written to scores: side-by-side.csv") == 1
     assert cli(*asked, "--perturb", "-1")[0] == 2
