@@ -132,4 +132,5 @@ def test_is_optimizer_knows_which_calls_make_one():
         "Adam()": False,
     }
     for text, wanted in calls.items():
-        assert is_optimizer(ast.parse(text, mode="eval").body) is wanted, text
+        call = ast.parse(text, mode="eval").body
+        assert isinstance(call, ast.Call) and is_optimizer(call) is wanted, text
