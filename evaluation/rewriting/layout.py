@@ -1,4 +1,7 @@
-"""The text of a tree, in another layout; which line of it holds what was in a line of the original."""
+"""The text of a tree, in another layout; which line of it holds what was in a line of the original.
+
+`ast` is enough: comments and layout are to be lost, which a library that keeps them would only make harder.
+"""
 
 import ast
 from collections.abc import Iterable, Mapping

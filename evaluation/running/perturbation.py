@@ -80,7 +80,10 @@ def perturb(target: Target, seed: int) -> Program:
 
 def files_of(target: Target, variant: str) -> dict[str, str]:
     """The texts of a program, by the names of its files, without the bug's probe; raises RewriteError."""
+    script = target.case.program.variants[variant].script
     scripts = read_scripts(target.bug, target.case.program.variants[variant])
+    if script.name not in scripts:
+        raise RewriteError(f"there is no {script.name}")
     try:
         return {name: text.decode("utf-8") for name, text in scripts.items() if name not in NO_PROGRAM}
     except UnicodeDecodeError as error:

@@ -80,7 +80,8 @@ def test_each_operator_plants_one_fault_and_says_where(operator):
     assert plant("import torch\nprint(torch.ones(1))\n", operator, 1) is None
 
 
-def test_there_are_at_least_ten():
+def test_there_are_at_least_ten_and_the_page_says_how_many():
+    assert len(OPERATORS) == 16 and "one of sixteen known fault patterns" in (ROOT / "docs/detectors.md").read_text()
     assert len({operator.name for operator in OPERATORS}) == len(OPERATORS) == len(LINES) >= 10
     assert len({operator.title for operator in OPERATORS}) == len(OPERATORS)
 

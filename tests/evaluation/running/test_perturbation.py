@@ -82,10 +82,13 @@ def test_what_does_something_else_is_left_out(toy, shows, capsys, more, why):
     assert f"Toy-1/only: left out, {why}" in capsys.readouterr().err
 
 
-def test_what_cannot_be_parsed_is_left_out(toy, shows, capsys):
-    toy.write("buggy.py", "print 1\n")
+@pytest.mark.parametrize("text, why", [("print 1\n", "cannot be parsed: "), (None, "there is no buggy.py")])
+def test_what_cannot_be_read_is_left_out(toy, shows, capsys, text, why):
+    path = toy.write("buggy.py", text or "")
+    if text is None:
+        path.unlink()
     assert not evaluate(toy, shows, perturb=1).checks
-    assert "Toy-1/only: left out, cannot be parsed: " in capsys.readouterr().err
+    assert f"Toy-1/only: left out, {why}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
