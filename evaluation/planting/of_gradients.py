@@ -86,11 +86,16 @@ def _stale_parameters(tree: ast.Module) -> Iterator[Edit]:
 def _copied(tree: ast.Module, block: Block, place: int, model: str) -> Callable[[], None]:
     def copy() -> None:
         block.insert(place + 1, statement(f"{model} = copy.deepcopy({model})", block[place]))
-        first = next(number for number, each in enumerate(tree.body) if isinstance(each, ast.Import | ast.ImportFrom))
+        first = next((number for number, each in enumerate(tree.body) if _imports(each)), 0)
         if not any(alias.name == "copy" for each in tree.body if isinstance(each, ast.Import) for alias in each.names):
             tree.body.insert(first, statement("import copy", tree.body[first]))
 
     return copy
+
+
+def _imports(node: ast.stmt) -> bool:
+    """Whether it is an import before which another one may stand."""
+    return isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != "__future__")
 
 
 def _inserted(block: Block, place: int, text: str) -> Callable[[], None]:

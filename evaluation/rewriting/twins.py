@@ -49,7 +49,12 @@ def difference(trees: Iterable[ast.Module]) -> int:
 
 
 def kept_for(parameters: Iterable[str], probe: str | None, api: str) -> set[str]:
-    """The names that a program keeps: those of its parameters, what its probe looks at, and the site's."""
+    """The names that a program keeps: those of its parameters, what its probe looks at, and the site's.
+
+    Raises RewriteError for a probe that cannot be parsed.
+    """
+    if probe:
+        parsed(probe)
     return {*parameters, *(identifiers(probe) if probe else ()), *api.split(".")}
 
 

@@ -65,7 +65,7 @@ def perturb(target: Target, seed: int) -> Program:
     """The target with its program rewritten, its site moved along; raises RewriteError."""
     case, bug = target.case, target.bug
     files = {name: files_of(target, name) for name in target.variants}
-    probe = bug.probe.read_text(encoding="utf-8") if bug.probe else None
+    probe = bug.probe.read_text(encoding="utf-8", errors="replace") if bug.probe else None
     kept = kept_for(case.program.parameters, probe, bug.site.api)
     own = {name: case.program.variants[name].script.name for name in target.variants}
     texts = rewrite({name: files[name].pop(own[name]) for name in target.variants}, seed, kept)

@@ -83,7 +83,7 @@ def _candidates(source: Target, seed: int, session: Session) -> Iterator[Candida
             session.progress.note(f"{source.case.id}: left out, no operator fits")
         for each in found[:1]:
             yield Candidate(_program(source, each, files, seed), each)
-    except (RewriteError, UnicodeDecodeError) as error:
+    except (RewriteError, UnicodeDecodeError, OSError) as error:
         session.progress.note(f"{source.case.id}: left out, {error}")
 
 
