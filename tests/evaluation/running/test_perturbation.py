@@ -120,9 +120,9 @@ def test_metrics_that_vary_from_run_to_run_are_not_compared(toy):
 def test_what_excludes_each_other(shows, toy):
     with pytest.raises(UsageError, match="name one of --perturb and --plant"):
         campaign.Campaign([], perturb=1, plant=2)
-    for how in ({"perturb": 0}, {"plant": 1}):
+    for perturb, plant in ((0, None), (None, 1)):
         with pytest.raises(UsageError, match="--upstream is for scripts as they are published: leave out --perturb"):
-            campaign.Campaign([], upstream=True, **how)
+            campaign.Campaign([], upstream=True, perturb=perturb, plant=plant)
     with pytest.raises(UsageError, match="as they are published: leave out --perturb and --plant"):
         refuse_part(campaign.Campaign([], perturb=0), Options())
 
