@@ -271,10 +271,10 @@ def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make
     assert {r.kind for r in evaluate(toy, make("always", adapter)).checks} == {"buggy", "fixed"}
     checks = evaluate(toy, make("always", adapter), upstream=True).checks
     assert sorted(record.kind for record in checks) == ["buggy", "fixed", "upstream"]
-    row = score(campaign.Result(checks, (), ())).iloc[0]
+    row = score(campaign.Result(checks, (), (), Path())).iloc[0]
     assert (row.false_upstream, row.false_upstream_n, row.paired_upstream, row.paired_upstream_n) == (1, 1, 0, 1)
     quiet = [replace(each, alarms=()) if each.kind == "upstream" else each for each in checks]
-    row = score(campaign.Result(tuple(quiet), (), ())).iloc[0]
+    row = score(campaign.Result(tuple(quiet), (), (), Path())).iloc[0]
     assert (row.paired, row.paired_upstream, row.false_upstream) == (0, 1, 0)
 
 
