@@ -53,12 +53,14 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the detector's, whether
     its rules count them or not; `dropped` more were left out. `key` identifies detector, program and references.
 
-    The last seven are None in records from before they were noted. `kit` is the digest of evaluation/kit that made
-    the record, `rules` that of the alarm rules declared before the check, `declared` that of each of them; `isolated`:
-    whether the program was kept from writing elsewhere. `code` is the digest of all that may change the detector's
-    answers, the kit among it.
-    `program` is the digest of the program's text and parameters; `reference_text`: whether the detector was given the
-    text of its references, and not only what was recorded of their runs.
+    From `kit` to `reference_text` a field is None in records from before it was noted. `kit` is the digest of
+    evaluation/kit that made the record, `rules` that of the alarm rules declared before the check, `declared` that of
+    each of them; `isolated`: whether the program was kept from writing elsewhere. `code` is the digest of all that may
+    change the detector's answers, the kit among it. `program` is the digest of the program's text and parameters;
+    `reference_text`: whether the detector was given the text of its references, and not only what was recorded of their
+    runs.
+
+    `perturb` and `plant` are the seeds by which the program was rewritten; None where it is as it is published.
     """
 
     schema: Literal[1]
@@ -94,6 +96,13 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     declared: dict[RuleName, Hash] | None = None
     program: Hash | None = None
     reference_text: bool | None = None
+    perturb: Count | None = None
+    plant: Count | None = None
+
+    @property
+    def rewriting(self) -> Literal["public", "perturbed", "planted"]:
+        """Which kind of programs it is of: as they are published, rewritten, or with a planted fault."""
+        return "planted" if self.plant is not None else "public" if self.perturb is None else "perturbed"
 
     @property
     def name(self) -> str:

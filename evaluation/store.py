@@ -159,6 +159,13 @@ class ExpectedEvaluations:
         write_text(self.root / f"{detector.name}.jsonl", "".join(f"{text}\n" for text in texts))
 
 
+def of_newest_code(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
+    """Of the records of each detector those of its newest code, whichever folders they come from."""
+    names = {record.detector for record in checks}
+    newest = {name: _newest([record for record in checks if record.detector == name]) for name in names}
+    return [record for record in checks if _code(record) == newest[record.detector]]
+
+
 def _code(record: CheckRecord | OverheadRecord) -> tuple[str | None, ...]:
     """What tells the code of a detector that made a record; of records from before it was noted, version and kit."""
     return (record.code,) if record.code else (record.version, record.kit)

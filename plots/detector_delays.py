@@ -45,7 +45,7 @@ def _row(axes: "Axes", y: int, alarms: "pd.DataFrame") -> None:
         for seen, face in ((alarms.delay.notna(), colour), (alarms.delay.isna(), "none")):
             x = when[part & seen].sort_values()
             # Equal delays lie one above the other.
-            lift = x.groupby(x).cumcount().to_numpy() if len(x) else []
+            lift: list[int] = x.groupby(x).cumcount().tolist()
             axes.plot(x, [y - 0.04 * min(n, 10) + 0.15 for n in lift], "o", markersize=3, mec=colour, mfc=face, mew=0.6)
     hits = when[~alarms.early]
     if len(hits):

@@ -21,10 +21,10 @@ def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> P
     buggy = outcomes[outcomes.kind == "buggy"]
     cases = sorted(set(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
     names = [*(f"{bug}/{case}" + (" (benign)" if benign else "") for bug, case, benign in cases), "controls"]
-    sizes = (MARGIN_INCHES[0] + CELL_INCHES[0] * len(scores), MARGIN_INCHES[1] + CELL_INCHES[1] * len(names))
+    needed = (MARGIN_INCHES[0] + CELL_INCHES[0] * len(scores), MARGIN_INCHES[1] + CELL_INCHES[1] * len(names))
     with column():
         figure = new_figure(1)
-        figure.set_size_inches(*(max(pair) for pair in zip(PAGE_INCHES, sizes, strict=True)))
+        figure.set_size_inches(max(PAGE_INCHES[0], needed[0]), max(PAGE_INCHES[1], needed[1]))
         axes = figure.subplots()
         for x, (_, row) in enumerate(scores.iterrows()):
             mine = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]

@@ -64,5 +64,5 @@ def _points(axes: "Axes", best: "pd.DataFrame") -> None:
         axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
         # On the left there is room for those that accuse nothing.
         side, lift = (-1 if place[0] < CROWDED else 1), (-5 if place[1] == 0 else 2)
-        at = {"ha": "right" if side < 0 else "left", "textcoords": "offset points"}
-        axes.annotate(",".join(of), place, (4 * side, lift), fontsize=7, **at)
+        where = "right" if side < 0 else "left"
+        axes.annotate(",".join(of), place, (4 * side, lift), textcoords="offset points", ha=where, fontsize=7)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, get_args
 
 from evaluation.model import CONTROL
 from runner.bugs.catalog import NAME, Catalog
+from runner.bugs.config import REWRITTEN
 from runner.bugs.model import Target
 from runner.errors import ResultsError, UsageError
 from runner.files.structs import near
@@ -142,6 +143,25 @@ def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
     if part.bugs or part.label:
         read = subsets.of_bugs(read, _wanted(catalog, part, read))
     return subsets.common(read) if part.common or part.beside else read
+
+
+def beside_rewritten(folder: Path, detectors: Sequence[str]) -> "Evaluated | None":
+    """The records of these detectors (all, where there are none) in a results folder, with those of rewritten programs.
+
+    Of each detector only those of its newest code, by the rules beside the records of published programs where there
+    are some. `problems` are those of the files of rewritten programs. None where there are no records of these.
+    """
+    from evaluation.store import Evaluated, Evaluations, of_newest_code
+
+    public = Evaluations(folder / "detectors").read(detectors)
+    parts = [Evaluations(each).read(detectors) for each in sorted((folder / REWRITTEN).glob("*/detectors"))]
+    problems = tuple(problem for part in parts for problem in part.problems)
+    checks = [check for part in (public, *parts) for check in part.checks]
+    if len(checks) == len(public.checks) and not problems:
+        return None
+    kept = of_newest_code(checks)
+    rules = {name: rules for part in (*parts, public) for name, rules in part.rules.items()}
+    return Evaluated(kept, (), rules, problems, sum(part.older for part in parts) + len(checks) - len(kept))
 
 
 def _evaluated(catalog: Catalog, part: Part) -> "Evaluated":

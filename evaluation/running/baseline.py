@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from evaluation.catalog.controls import Controls
 from evaluation.model import CONTROL, Reference
 from evaluation.running.keys import KIT
-from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
+from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject, seeds_of
 from runner.bugs.model import Target
 from runner.execution.launch import launch
 from runner.files import untrusted
@@ -32,12 +32,14 @@ class Baselines:
         self._bare: dict[str, Sample | None] = {}
         self._losses: Once[Sequence[Mapping[str, Any]]] = Once()
 
-    def subjects(self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None) -> list[Subject]:
-        """The programs of targets, without probes; of each case the first seed, or those given."""
+    def subjects(
+        self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None, all_seeds: bool = False
+    ) -> list[Subject]:
+        """The programs of targets, without probes; of each case the first seed, or all of them, or those given."""
         return [
             Subject(target.bug, run.bare)
             for target in targets
-            for run in self.session.plan(target, seeds or target.case.program.seeds[:1])
+            for run in self.session.plan(target, seeds_of(target.case, seeds, all_seeds))
         ]
 
     def bare(self, subjects: Sequence[Subject], what: str = "bare: ") -> list[Sample]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from evaluation.catalog import controls
@@ -12,6 +13,8 @@ from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running import overhead
 from evaluation.running.baseline import Baselines
 from evaluation.running.evaluation import Evaluation, Settings, Task
+from evaluation.running.perturbation import perturbed
+from evaluation.running.planting import planted
 from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
 from runner.bugs.catalog import with_upstream
@@ -35,7 +38,8 @@ class Campaign:
 
     `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none. `references` are the
     kinds that detectors with reference runs are given. With `upstream` they meet the buggy scripts in releases with the
-    real fix, too.
+    real fix, too, with `all_seeds` each case with all of its seeds, not only with the first one. By the seed `perturb`
+    they meet the programs rewritten, by `plant` programs with planted faults; neither of them is timed.
     """
 
     detectors: Sequence[Detector]
@@ -47,6 +51,9 @@ class Campaign:
     force: bool = False
     timeout_s: float | None = None
     upstream: bool = False
+    all_seeds: bool = False
+    perturb: int | None = None
+    plant: int | None = None
 
     def __post_init__(self) -> None:
         """Raise UsageError for what cannot be meant."""
@@ -55,15 +62,29 @@ class Campaign:
             raise UsageError(f"two detectors are named {name!r}: their records would be mixed; name one at a time")
         if self.repeats < 1:
             raise UsageError(f"repeats are {self.repeats}, expected a number of at least 1")
+        if self.perturb is not None and self.plant is not None:
+            raise UsageError("programs are perturbed or planted with faults: name one of --perturb and --plant")
+        if self.upstream and self.rewriting:
+            raise UsageError("--upstream is for scripts as they are published: leave out --perturb and --plant")
+
+    @property
+    def rewriting(self) -> str:
+        """How programs are rewritten, with the seed: the name of a folder; empty where they are as published."""
+        named = {"perturb": self.perturb, "plant": self.plant}
+        return "".join(f"{how}-{seed}" for how, seed in named.items() if seed is not None)
 
 
 @dataclass(frozen=True)
 class Result:
-    """Records of an evaluation; `broken` are programs that do not run by themselves, so that no detector saw them."""
+    """Records of an evaluation, which are kept in `folder`.
+
+    `broken` are programs that do not run by themselves, so that no detector saw them.
+    """
 
     checks: tuple[CheckRecord, ...]
     overheads: tuple[OverheadRecord, ...]
     broken: tuple[Subject, ...]
+    folder: Path
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +101,21 @@ Records = Mapping[Check, CheckRecord]
 
 def run(campaign: Campaign, session: Session) -> Result:
     """Do what is not done yet; records are kept in the folder detectors of the session's results."""
+    if campaign.all_seeds and session.options.seeds is not None:
+        raise UsageError("--all-seeds and --seeds choose seeds: name one of them")
     root, results = session.catalog.root, session.store.root
-    clean, store = controls.load(root), Evaluations(results / "detectors", session.store.scratch.path)
-    baselines = Baselines(session, clean)
+    clean = controls.load(root)
     guarded = (root / "bugs", root / "detectors", results)
-    settings = Settings(store, guarded, baselines.with_losses, campaign.timeout_s)
     _warn(session)
     targets = _targets(campaign, session)
     targets += _controls(campaign.controls, clean, targets, session)
-    subjects = baselines.subjects(targets, session.options.seeds)
+    session, targets = _rewritten(campaign, session, targets)
+    store = Evaluations(session.store.root / "detectors", session.store.scratch.path)
+    baselines = Baselines(session, clean)
+    settings = Settings(
+        store, guarded, baselines.with_losses, campaign.timeout_s, perturb=campaign.perturb, plant=campaign.plant
+    )
+    subjects = baselines.subjects(targets, session.options.seeds, campaign.all_seeds)
     # In an order that has nothing to do with which is which: a detector might remember.
     samples = sorted(baselines.bare(subjects), key=lambda sample: sample.subject.run.key)
     for detector in campaign.detectors:
@@ -109,7 +136,17 @@ def run(campaign: Campaign, session: Session) -> Result:
         tuple(records[check] for check in checks),
         tuple(record for record in timed if record),
         tuple(subject for subject in subjects if subject.run.key not in good),
+        store.root,
     )
+
+
+def _rewritten(campaign: Campaign, session: Session, targets: list[Target]) -> tuple[Session, list[Target]]:
+    """The session and the targets that detectors meet: these, or what is made of them."""
+    if campaign.perturb is not None:
+        return perturbed(session, targets, campaign.perturb, campaign.all_seeds)
+    if campaign.plant is not None:
+        return planted(session, targets, campaign.plant, campaign.all_seeds)
+    return session, targets
 
 
 def _targets(campaign: Campaign, session: Session) -> list[Target]:
@@ -198,6 +235,8 @@ def _check(check: Check, share: Share, report: Report) -> CheckRecord:
 
 def _to_time(checks: Sequence[Check], records: Records, campaign: Campaign) -> list[Check]:
     """Of each evaluation the check on the fixed program of the case that was named, if its detector trains at all."""
+    if campaign.rewriting:
+        return []
     chosen: dict[Evaluation, Check] = {}
     for check in checks:
         record = records[check]

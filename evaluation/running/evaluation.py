@@ -37,12 +37,15 @@ class Settings:
     """What is the same for all checks of one campaign. `guarded` are folders that tell buggy from fixed.
 
     `with_losses` gives a sample the loss of every iteration. `timeout_s` is for each check; None: the detector's own.
+    `perturb` and `plant` are the seeds by which the programs were rewritten, if they were.
     """
 
     store: Evaluations
     guarded: tuple[Path, ...]
     with_losses: Callable[[Sample], Sample]
     timeout_s: float | None
+    perturb: int | None = None
+    plant: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +157,8 @@ class Evaluation:
             declared={name: rule_digest(rule) for name, rule in self.detector.alarm_rules.items()},
             program=subject.digest,
             reference_text=self.detector.has_text if self.how != "none" else None,
+            perturb=self.settings.perturb,
+            plant=self.settings.plant,
         )
 
     @property

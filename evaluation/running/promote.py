@@ -15,6 +15,8 @@ from runner.session.options import Options
 
 def refuse_part(campaign: Campaign, options: Options) -> None:
     """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs."""
+    if campaign.rewriting:
+        raise UsageError("--update-expected is for programs as they are published: leave out --perturb and --plant")
     whole = not campaign.bugs and campaign.controls == "all" and set(campaign.references) >= set(REFERENCES) - {"none"}
     if not whole or options.label or options.seeds is not None or campaign.overhead_on is None:
         raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")

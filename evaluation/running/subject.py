@@ -15,6 +15,11 @@ from runner.execution.run import Run
 SCRIPT, ARGUMENTS = "program.py", ("config.json",)
 
 
+def seeds_of(case: Case, named: Sequence[int] | None, every: bool) -> Sequence[int]:
+    """The seeds with which detectors meet a case: those that are named, or its first one, or every one."""
+    return named or case.program.seeds[: None if every else 1]
+
+
 @dataclass(frozen=True)
 class Subject:
     """A program as detectors look at it: a variant of a bug's case, or a control. The run holds scripts and runtime."""

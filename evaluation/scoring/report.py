@@ -72,15 +72,16 @@ def _pairs(compared: "pd.DataFrame") -> Rows:
     return [heading, *lines]
 
 
-def _share(name: str, of: str | None = None) -> Callable[[Row], str]:
+def share(name: str, of: str | None = None) -> Callable[[Row], str]:
+    """So many of so many; the latter is a column of its own, or `of`."""
     n = of or f"{name}_n"
     return lambda row: f"{row[name]}/{row[n]}" if row[n] else "-"
 
 
-def _rate(name: str) -> Callable[[Row], str]:
+def rate(name: str) -> Callable[[Row], str]:
     """So many of so many, and the interval in percent."""
-    low, high, share = f"{name}_low", f"{name}_high", _share(name)
-    return lambda row: share(row) + ("" if _absent(row[low]) else f" ({100 * row[low]:.0f}-{100 * row[high]:.0f})")
+    low, high, count = f"{name}_low", f"{name}_high", share(name)
+    return lambda row: count(row) + ("" if _absent(row[low]) else f" ({100 * row[low]:.0f}-{100 * row[high]:.0f})")
 
 
 def _delay(name: str) -> Callable[[Row], str]:
@@ -105,26 +106,26 @@ def _absent(value: Any) -> bool:
 
 
 RATES: dict[str, Callable[[Row], str]] = {
-    "DETECTED": _rate("detected"),
-    "PAIRED": _rate("paired"),
-    "ON FIXED": _share("false_fixed"),
-    "ON CONTROLS": _share("false_controls"),
+    "DETECTED": rate("detected"),
+    "PAIRED": rate("paired"),
+    "ON FIXED": share("false_fixed"),
+    "ON CONTROLS": share("false_controls"),
 }
 DETAILS: dict[str, Callable[[Row], str]] = {
     "EARLY": lambda row: str(row["early"] or "-"),
     "DELAY": _delay("delay"),
     "SITE": _site,
-    "BENIGN": _share("benign_paired", "benign_n"),
+    "BENIGN": share("benign_paired", "benign_n"),
     "OVERHEAD": _ratio("overhead"),
     "DID NOT RUN": _failed,
 }
 CLAIMS = {"CLAIMED DELAY": _delay("claimed_delay"), "CLAIMED OVERHEAD": _ratio("claimed_overhead")}
 KINDS = {
-    "REAL FIX": _share("paired_real_fix"),
-    "WORK-AROUND": _share("paired_workaround"),
-    "UPSTREAM": _share("paired_upstream"),
-    "KNOWN": _share("paired_known"),
-    "NEW": _share("paired_new"),
+    "REAL FIX": share("paired_real_fix"),
+    "WORK-AROUND": share("paired_workaround"),
+    "UPSTREAM": share("paired_upstream"),
+    "KNOWN": share("paired_known"),
+    "NEW": share("paired_new"),
 }
 
 
@@ -171,8 +172,14 @@ def write(scores: "pd.DataFrame", outcomes: "pd.DataFrame", compared: "pd.DataFr
     paths = [directory / name for name in ("scores.json", "scores.csv", "outcomes.csv", "comparisons.csv")]
     write_json(paths[0], finite(json.loads(scores.to_json(orient="records"))))
     for table, path in zip((scores, outcomes, compared), paths[1:], strict=True):
-        try:
-            table.to_csv(path, index=False)
-        except OSError as error:
-            raise ResultsError(f"{path}: cannot be written: {error.strerror}") from error
+        write_table(table, path)
     return paths
+
+
+def write_table(table: "pd.DataFrame", path: Path) -> Path:
+    """Write a table as CSV into a folder that exists; raises ResultsError."""
+    try:
+        table.to_csv(path, index=False)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror}") from error
+    return path

@@ -33,9 +33,17 @@ def outcomes(
 
     `delay` is in iterations from the trigger, as the benchmark saw the alarm raised, `claimed_delay` the same as the
     detector says; empty where nothing was found, or by a detector without iterations. `early`: before the trigger.
+
+    Raises ResultsError for records of programs as published among those of rewritten ones: no rate is of both.
     """
     import pandas as pd
 
+    records = list(records)
+    if len(kinds := sorted({record.rewriting for record in records})) > 1:
+        raise ResultsError(
+            f"there are records of {' and '.join(kinds)} programs, which are not counted together: "
+            "name a results folder of one kind"
+        )
     rows = [_outcome(record, *item, frozen or {}) for record in records for item in _rules_of(record, rules)]
     table = pd.DataFrame(rows)
     integers = ("first", "delay", "claimed_delay", "invariants_checked", "invariants_violated")
@@ -131,7 +139,7 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
     return {
         "version": group.version.iloc[0],
         "oracle": bool(group.oracle.any()),
-        "rule_since": "post hoc" if (group.rule_since == "post hoc").any() else group.rule_since.iloc[0],
+        "rule_since": since(group.rule_since),
         **_rate("detected", harmful, "hit"),
         **_rate("paired", harmful, "paired"),
         "bugs": int(harmful.bug.nunique()),
@@ -152,6 +160,11 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         "prepare_s": _mean(group.prepare_s),
         "check_s": _mean(group[group.status == "ok"].check_s),
     }
+
+
+def since(rules: "pd.Series[Any]") -> str | None:
+    """Of the records of a row: whether its rule was declared before; if it came after some of them, *post hoc*."""
+    return "post hoc" if (rules == "post hoc").any() else rules.iloc[0]
 
 
 def with_twins(group: "pd.DataFrame") -> "pd.DataFrame":

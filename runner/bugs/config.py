@@ -23,7 +23,9 @@ from runner.bugs.model import (
 # So that the name of an environment that it brings is one.
 MAX_ID = 76
 # What else has a folder in a results folder: the clean programs of detectors, the records of detectors, logs of jobs.
-TAKEN = ("control", "detectors", "slurm")
+# And what was run of programs that detectors meet rewritten.
+REWRITTEN = "rewritten"
+TAKEN = ("control", "detectors", "slurm", REWRITTEN)
 # An environment of the catalogue, or the one that the bug brings.
 BROUGHT = "./environment"
 Place = Annotated[str, Meta(pattern=r"^(\./environment|[A-Za-z0-9][A-Za-z0-9._-]*)$(?!\n)", max_length=80)]

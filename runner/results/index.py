@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 from zlib import crc32
 
+from runner.bugs.config import REWRITTEN
 from runner.errors import ResultsError
 from runner.files.untrusted import shown
 from runner.results.record import SCHEMA
@@ -143,8 +144,10 @@ def _look(entries: Iterable["os.DirEntry[str]"], prefix: str, files: Files) -> t
             folders.append(entry.name)
         elif named:
             odd.append(prefix + entry.name)
-    # A folder `logs` beside records is skipped: it holds twice as many files, and no record.
-    return [prefix + name for name in folders if not (records and name == LOGS)], odd
+    # A folder `logs` beside records is skipped: it holds twice as many files, and no record. Rewritten programs are
+    # none of the catalogue's: their records are found where their own folder is named.
+    skipped = {LOGS} if records else set() if prefix else {REWRITTEN}
+    return [prefix + name for name in folders if name not in skipped], odd
 
 
 def _state(stat: os.stat_result) -> State:

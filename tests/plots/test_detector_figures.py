@@ -15,9 +15,9 @@ from plots.detectors import draw
 RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
 
 
-def tables(*records):
+def drawn(records, folder, kind, families):
     table = outcomes(records, RULES)
-    return table, scores(table)
+    return draw(table, scores(table), folder, kind, families)
 
 
 def width(path):
@@ -27,27 +27,27 @@ def width(path):
 def test_figures_of_a_paper_are_as_wide_as_a_column(tmp_path):
     made = [record(alarms=[HIT]), record("fixed"), record(case="two", bug="C"), record("fixed", "two", bug="C")]
     made += [replace(each, detector="e") for each in made[:2]]
-    paths = draw(*tables(*made), tmp_path, "png", {"B": "compiler"})
+    paths = drawn(made, tmp_path, "png", {"B": "compiler"})
     assert [path.name for path in paths] == ["matrix.png", "page.png", "rates.png", "delays.png"]
     assert [round(width(path) / 220, 1) for path in paths] == [3.5, 7.2, 3.5, 3.5]
 
 
 def test_what_cannot_be_drawn_is_left_out(tmp_path):
-    assert draw(*tables(record("fixed")), tmp_path, "png", {}) == []
+    assert drawn([record("fixed")], tmp_path, "png", {}) == []
     still = replace(HIT, iteration=None)
-    drawn = draw(*tables(record(alarms=[still]), record("fixed", status="timeout")), tmp_path, "svg", {})
-    assert [path.name for path in drawn] == ["matrix.svg", "page.svg"]
+    paths = drawn([record(alarms=[still]), record("fixed", status="timeout")], tmp_path, "svg", {})
+    assert [path.name for path in paths] == ["matrix.svg", "page.svg"]
 
 
 def test_the_matrix_counts_by_family(tmp_path):
     """Two of three cases of the compiler, none of a bug that no catalogue has."""
     made = [record(case=f"c{n}", alarms=[HIT] * (n < 2)) for n in range(3)] + [record(bug="C", alarms=[HIT])]
     made += [replace(each, kind="fixed", alarms=each.alarms if each.bug == "C" else ()) for each in made]
-    path = draw_matrix(*tables(*made), {"B": "compiler"}, tmp_path / "m.svg")
-    text = path.read_text()
-    drawn = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
-    assert [word for word in drawn if "/" in word] == ["2/3", "0/1", "1/4"]
-    assert drawn.index("compiler") < drawn.index("other") < drawn.index("fixed")
+    table = outcomes(made, RULES)
+    text = draw_matrix(table, scores(table), {"B": "compiler"}, tmp_path / "m.svg").read_text()
+    words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
+    assert [word for word in words if "/" in word] == ["2/3", "0/1", "1/4"]
+    assert words.index("compiler") < words.index("other") < words.index("fixed")
 
 
 @pytest.mark.parametrize(

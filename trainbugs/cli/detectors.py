@@ -11,7 +11,7 @@ from trainbugs import api
 from trainbugs.cli.documents import beside, of_detector, of_scores, print_json
 from trainbugs.cli.terminal import show_table, show_text
 from trainbugs.cli.text import unreadable
-from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive
+from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive, seed
 
 if TYPE_CHECKING:
     from evaluation.running.campaign import Campaign
@@ -33,6 +33,7 @@ def _add_evaluate(to: Commands) -> None:
     examples = [
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
         "evaluate --detector my/own/one --bugs PyTorch-115607 --controls same",
+        "evaluate --detector my/own/one --bugs SO-60335387/digits --controls same --perturb 1",
     ]
     parser = add(to, "evaluate", evaluate_command, text, examples)
     parser.set_defaults(status=2)
@@ -59,6 +60,14 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument(
         "--repeats", type=count, default=3, metavar="K", help="bare and watched runs for the overhead; default: 3"
     )
+    parser.add_argument(
+        "--perturb", type=seed, metavar="SEED",
+        help="programs rewritten: other names, order and layout, innocent statements; shown if they do the same",
+    )  # fmt: skip
+    parser.add_argument(
+        "--plant", type=seed, metavar="SEED",
+        help="faults put into controls and fixed programs; shown if they do harm",
+    )  # fmt: skip
     # Not the options of a session with these names, which are for the runs of programs.
     parser.add_argument(
         "--timeout", dest="check_timeout_s", type=positive, metavar="SECONDS",
@@ -67,6 +76,7 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument(
         "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
     )
+    parser.add_argument("--all-seeds", action="store_true", help="each case with all of its seeds, not only the first")
     seeds = "comma-separated; default: the first one of each case"
     add_options(parser, "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
@@ -149,8 +159,11 @@ def evaluate_command(arguments: Namespace) -> int:
     if not result.checks:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
-    _show(Evaluated(result.checks, result.overheads, rules), arguments, arguments.out)
-    print(f"records: {session.store.root.resolve() / 'detectors'}", file=beside(arguments))
+    out = arguments.out / plan.rewriting if plan.rewriting else arguments.out
+    _show(Evaluated(result.checks, result.overheads, rules), arguments, out)
+    if plan.rewriting:
+        _show_rewritten(arguments, session.store.root, sorted(rules))
+    print(f"records: {result.folder.resolve()}", file=beside(arguments))
     if arguments.update_expected:
         _show(promote_checks(plan, result, expected).read(), arguments, expected, second=True)
     for subject in result.broken:
@@ -174,6 +187,9 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
         force=arguments.ask_again,
         timeout_s=arguments.check_timeout_s,
         upstream=arguments.upstream,
+        all_seeds=arguments.all_seeds,
+        perturb=arguments.perturb,
+        plant=arguments.plant,
     )
 
 
@@ -193,7 +209,40 @@ def scores_command(arguments: Namespace) -> int:
     if read.replaced:
         print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
     _show(read, arguments, arguments.out, arguments.figures)
+    # Of a part of the programs there is no second table.
+    if source != "expected" and not any(chosen) and _show_rewritten(arguments, how.results, arguments.detectors):
+        arguments.status = 2
     return int(arguments.status)
+
+
+def _show_rewritten(arguments: Namespace, folder: Path, detectors: Sequence[str]) -> Sequence[str]:
+    """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
+
+    With a format that has one document they are written only. Returns a line for each file that cannot be read.
+    """
+    from evaluation.scoring import report, rewritten
+    from trainbugs.sources import beside_rewritten
+
+    read = beside_rewritten(folder, detectors)
+    if read is None:
+        return ()
+    print(unreadable(read.problems), end="", file=sys.stderr)
+    if read.older:
+        print(f"side by side: {read.older} records of older code of a detector are left out", file=sys.stderr)
+    if all(record.rewriting == "public" for record in read.checks):
+        return read.problems
+    table, form = rewritten.side_by_side(read), _form(arguments)
+    path = report.write_table(table, arguments.out / "side-by-side.csv")
+    if form == "table":
+        print()
+    if form not in ("json", "csv"):
+        _print_tables([rewritten.to_read(table)], form, titled=True)
+    print(f"written to {arguments.out}: {path.name}", file=sys.stdout if form == "table" else sys.stderr)
+    return read.problems
+
+
+def _form(arguments: Namespace) -> str:
+    return "json" if arguments.json else getattr(arguments, "format", "table")
 
 
 def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False) -> None:
@@ -211,7 +260,7 @@ def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "
     # Before anything is printed: whoever reads that may go away.
     paths = report.write(scored, table, compared, out)
     paths += draw(table, scored, out, kind, families(catalog)) if kind != "none" else []
-    form = "json" if arguments.json else getattr(arguments, "format", "table")
+    form = _form(arguments)
     if form == "json":
         if not second:
             print_json(of_scores(scored))
@@ -226,14 +275,15 @@ def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "
         print("\n".join(notes), file=sys.stderr)
 
 
-def _print_tables(tables: "Sequence[Table]", form: str) -> None:
+def _print_tables(tables: "Sequence[Table]", form: str, titled: bool = False) -> None:
+    """Print tables; as text the first one has no title, unless it is `titled`."""
     from evaluation.scoring import report
 
     for number, table in enumerate(tables):
         if form != "table":
             print((report.markdown if form == "markdown" else report.latex)(table), end="\n\n")
             continue
-        if number:
+        if number or titled:
             print(f"{table.title}:")
         show_table(table.rows)
         print()

@@ -11,6 +11,9 @@ from typing import Any, NoReturn, TypeAlias, get_args
 from runner.errors import UsageError
 from runner.session.options import DEVICES, Options
 
+# Of rewritten programs; it is part of the name of a folder.
+MAX_SEED = 10**9
+
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser whose usage errors are one line."""
@@ -107,6 +110,13 @@ def numbers(text: str) -> tuple[int, ...]:
     if not values or min(values) < 0 or len(set(values)) < len(values):
         raise argparse.ArgumentTypeError(f"{text!r}: expected different numbers >= 0, separated by commas, like 0,1,2")
     return values
+
+
+def seed(text: str) -> int:
+    """Parse one seed: a number >= 0, as a record can hold it."""
+    if not text.isdecimal() or int(text) > MAX_SEED:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to {MAX_SEED}")
+    return int(text)
 
 
 def device(text: str) -> str:

@@ -271,10 +271,10 @@ def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make
     assert {r.kind for r in evaluate(toy, make("always", adapter)).checks} == {"buggy", "fixed"}
     checks = evaluate(toy, make("always", adapter), upstream=True).checks
     assert sorted(record.kind for record in checks) == ["buggy", "fixed", "upstream"]
-    row = score(campaign.Result(checks, (), ())).iloc[0]
+    row = score(campaign.Result(checks, (), (), Path())).iloc[0]
     assert (row.false_upstream, row.false_upstream_n, row.paired_upstream, row.paired_upstream_n) == (1, 1, 0, 1)
     quiet = [replace(each, alarms=()) if each.kind == "upstream" else each for each in checks]
-    row = score(campaign.Result(tuple(quiet), (), ())).iloc[0]
+    row = score(campaign.Result(tuple(quiet), (), (), Path())).iloc[0]
     assert (row.paired, row.paired_upstream, row.false_upstream) == (0, 1, 0)
 
 
@@ -345,6 +345,12 @@ def test_what_a_killed_evaluation_leaves_lies_where_the_next_command_removes_it(
     (check, _) = evaluate(toy, make("where", text), seeds=(0,)).checks
     assert Path(check.alarms[0].message).relative_to(tmp_path / "tmp").parts[0].startswith(".trainbugs-")
     assert not [path for path in (tmp_path / "tmp").iterdir() if not path.name.startswith(".trainbugs-")]
+
+
+def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
+    toy.configure(seeds=[3, 1])
+    met = [{each.seed for each in evaluate(toy, make("never"), all_seeds=every).checks} for every in (False, True)]
+    assert met == [{3}, {1, 3}]
 
 
 def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):

@@ -1,0 +1,66 @@
+"""A session that runs programs as they were rewritten, in the place of those of the catalogue."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evaluation.running.subject import seeds_of
+from runner.bugs.config import REWRITTEN
+from runner.bugs.model import Target
+from runner.execution.run import Run
+from runner.results.record import RunRecord
+from runner.session.session import Session
+
+
+@dataclass(frozen=True)
+class Program:
+    """A case as it is rewritten: `target` is shown to detectors, `source` is what it is made of.
+
+    `variants` names the variant of the source for each of the target's; `scripts` are the files, by the target's
+    variant, that are put in the place of the source's.
+    """
+
+    target: Target
+    source: Target
+    variants: Mapping[str, str]
+    scripts: Mapping[str, Mapping[str, bytes]]
+
+
+class RewrittenSession(Session):
+    """Runs rewritten programs; what it was not given it runs as it is. Its results are in a folder of their own."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        options = replace(session.options, results=session.store.root / REWRITTEN / name)
+        super().__init__(session.catalog, options, session.progress)
+        # Interpreters are probed once.
+        self.runtimes = session.runtimes
+        self.label = name
+        self.programs: dict[str, Program] = {}
+
+    def add(self, programs: Iterable[Program]) -> None:
+        """Run these in the place of what the cases' names stand for."""
+        self.programs |= {program.target.case.id: program for program in programs}
+
+    def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
+        """The runs of a target, rewritten where it is one of the programs."""
+        program = self.programs.get(target.case.id)
+        if program is None:
+            return super().plan(target, seeds)
+        runs = []
+        for variant in target.variants:
+            source = Target(program.source.bug, program.source.case, (program.variants[variant],))
+            runs += [self._rewritten(run, variant, program) for run in super().plan(source, seeds)]
+        return runs
+
+    def _rewritten(self, run: Run, variant: str, program: Program) -> Run:
+        scripts = {**run.scripts, **program.scripts[variant]}
+        return replace(run, case=program.target.case, variant=variant, scripts=scripts, label=self.label)
+
+
+def records_of(session: Session, targets: Sequence[Target], all_seeds: bool) -> dict[str, list[RunRecord]]:
+    """The records of the runs of targets, by the ID of the case; finished runs are not done again."""
+    named = session.options.seeds
+    runs = [run for target in targets for run in session.plan(target, seeds_of(target.case, named, all_seeds))]
+    records: dict[str, list[RunRecord]] = {target.case.id: [] for target in targets}
+    for run, record in session.execute(runs):
+        records[run.case.id].append(record)
+    return records

@@ -1,0 +1,192 @@
+"""Perturbed toys: shown to detectors where they do what they did, under seeds and records of their own."""
+
+from pathlib import Path
+
+import pytest
+from support.copies import replace
+from support.detectors import write_detector
+from support.records import record
+from support.toy import OWN_PYTHON, SCRIPT, toy_config
+
+from evaluation.catalog import detectors
+from evaluation.running import campaign
+from evaluation.running.perturbation import changed
+from evaluation.running.promote import refuse_part
+from evaluation.store import Evaluations
+from runner.errors import UsageError
+from runner.results.store import Store
+from runner.session.options import Options
+
+SHOWS = """
+    def check(target, state):
+        text = Path(target.directory, target.script).read_text()
+        line = next(n for n, text in enumerate(text.splitlines(), 1) if "accuracy" in text)
+        return {"alarms": [alarm("text", text, file=target.script, line=line)]}
+    main(check)
+"""
+
+
+def evaluate(toy, directory, **options):
+    plan = campaign.Campaign([detectors.load(toy.root, str(directory))], overhead_on=None, **options)
+    return campaign.run(plan, toy.session())
+
+
+@pytest.fixture
+def shows(tmp_path):
+    return write_detector(tmp_path / "shows", SHOWS)
+
+
+def texts(result):
+    return {check.kind: check.alarms[0].message for check in result.checks}
+
+
+def test_detectors_meet_the_same_training_by_other_names(toy, shows):
+    public, first, second = (evaluate(toy, shows, perturb=seed) for seed in (None, 1, 2))
+    assert {check.kind: check.perturb for check in first.checks} == {"buggy": 1, "fixed": 1}
+    seen = [texts(result) for result in (public, first, second)]
+    assert seen[0] == {"buggy": SCRIPT.replace("VALUE", "1"), "fixed": SCRIPT.replace("VALUE", "2")}
+    assert len({each["buggy"] for each in seen}) == 3 and "records" not in seen[1]["buggy"]
+    assert seen[1]["buggy"].replace("1 * ", "2 * ") == seen[1]["fixed"]
+    assert texts(evaluate(toy, shows, perturb=1, force=True)) == seen[1], "another text for the same seed"
+
+
+def test_the_site_moves_along(toy, shows):
+    found = evaluate(toy, shows, perturb=1)
+    check = next(check for check in found.checks if check.kind == "buggy")
+    assert (check.site.file, check.site.line) == ("program.py", check.alarms[0].line)
+    assert check.site.line != toy_config()["site"]["line"]
+
+
+def test_records_are_in_folders_of_their_own(toy, shows):
+    public, first, second = (evaluate(toy, shows, perturb=seed) for seed in (None, 1, 2))
+    assert len({check.key for result in (public, first, second) for check in result.checks}) == 6
+    root = toy.results.absolute()
+    assert first.folder == root / "rewritten" / "perturb-1" / "detectors"
+    for result, seed in ((public, None), (first, 1), (second, 2)):
+        assert {check.perturb for check in Evaluations(result.folder).read().checks} == {seed}
+    # One run a variant of the published program; the rewritten ones are none of the bug's in tables and verdicts.
+    assert len(Store(root).records()) == 2 and Store(root).bugs() == ["Toy-1"]
+    assert len(Store(root / "rewritten" / "perturb-1").records()) == 2
+
+
+@pytest.mark.parametrize(
+    "more, why",
+    [
+        ("(chr(34) in Path(__file__).read_text())", "its metrics are not the same when it is rewritten (drift "),
+        ("10 * (not hasattr(sys.modules['__main__'], 'records'))", "NOT REPRODUCED as it is rewritten: "),
+        ("10", "NOT REPRODUCED as it is published: "),
+    ],
+)
+def test_what_does_something_else_is_left_out(toy, shows, capsys, more, why):
+    for name, value in (("buggy", "1"), ("fixed", "2")):
+        toy.write(f"{name}.py", SCRIPT.replace("VALUE", value).replace('config["seed"]', more))
+    assert not evaluate(toy, shows, perturb=1).checks
+    assert f"Toy-1/only: left out, {why}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text, why", [("print 1\n", "cannot be parsed: "), (None, "there is no buggy.py")])
+def test_what_cannot_be_read_is_left_out(toy, shows, capsys, text, why):
+    path = toy.write("buggy.py", text or "")
+    if text is None:
+        path.unlink()
+    assert not evaluate(toy, shows, perturb=1).checks
+    assert f"Toy-1/only: left out, {why}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "after, why",
+    [
+        ([record("buggy"), record("fixed", accuracies=(2, 4, 6))], None),
+        ([record("buggy"), record("fixed", accuracies=(2, 4, 6.0000001))], "NOT REPRODUCED as it is rewritten"),
+        ([record("buggy", accuracies=(1, 2.0000001, 3)), record("fixed", accuracies=(2, 4, 6))], "its metrics are not"),
+        ([record("buggy", status="crashed"), record("fixed", accuracies=(2, 4, 6))], "INVALID as it is rewritten"),
+    ],
+)
+def test_the_same_metrics_to_the_last_bit(toy, after, why):
+    case = toy.bug.cases["only"]
+    published = [record("buggy"), record("fixed", accuracies=(2, 4, 6))]
+    found = changed(case, published, after)
+    assert found is None if why is None else found and found.startswith(why)
+
+
+def test_metrics_that_vary_from_run_to_run_are_not_compared(toy):
+    case = toy.bug.cases["only"]
+    volatile = replace(case, oracle=replace(case.oracle, volatile=frozenset({"seconds"})))
+    one, two = ([replace(each, metrics=tuple({**m, "seconds": s} for m in each.metrics)) for each in
+                 (record("buggy"), record("fixed", accuracies=(2, 4, 6)))] for s in (1, 2))  # fmt: skip
+    assert changed(volatile, one, two) is None and "metrics are not the same" in (changed(case, one, two) or "")
+
+
+def test_what_excludes_each_other(shows, toy):
+    with pytest.raises(UsageError, match="name one of --perturb and --plant"):
+        campaign.Campaign([], perturb=1, plant=2)
+    for perturb, plant in ((0, None), (None, 1)):
+        with pytest.raises(UsageError, match="--upstream is for scripts as they are published: leave out --perturb"):
+            campaign.Campaign([], upstream=True, perturb=perturb, plant=plant)
+    with pytest.raises(UsageError, match="as they are published: leave out --perturb and --plant"):
+        refuse_part(campaign.Campaign([], perturb=0), Options())
+
+
+def test_scores_stand_side_by_side(cli, toy, shows):
+    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    assert cli(*asked)[0] == 0
+    status, out, _ = cli(*asked, "--perturb", "3")
+    assert status == 0 and "rewritten/perturb-3/detectors" in out
+    status, again, _ = cli("scores", "--from", "results", "--results", toy.results)
+    title, heading, row = again.split("\n\n")[-2].splitlines()
+    assert title == "Bugs found in programs as published, rewritten, and with planted faults:"
+    assert status == 0 and heading.split()[:4] == ["DETECTOR", "PUBLIC", "PAIRED", "PERTURBED"]
+    assert row.split() == ["shows", "1/1", "(21-100)", "0/1", "1/1", "(21-100)", "0/1", "-", "-"]
+    assert "PERTURBED" in out and again.count("written to scores: side-by-side.csv") == 1
+    assert cli(*asked, "--perturb", "-1")[0] == 2
+
+
+def test_side_by_side_in_other_formats(cli, toy, shows):
+    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    cli(*asked)
+    cli(*asked, "--perturb", "3")
+    scored = ("scores", "--from", "results", "--results", toy.results, "--figures", "none")
+    assert "| shows | 1/1 (21-100) | 0/1 | 1/1 (21-100) | 0/1 | - | - |" in cli(*scored, "--format", "markdown")[1]
+    out, err = cli(*scored, "--format", "csv")[1:]
+    assert len(out.splitlines()) == 2 and "written to scores: side-by-side.csv" in err
+    # A part of the programs has no such table.
+    assert "PERTURBED" not in cli(*scored, "--common")[1]
+
+
+def test_rewritten_programs_never_count_among_published_ones(cli, toy, shows):
+    """Table, comparisons and files are those of before; a folder in which somebody has mixed them is refused."""
+    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    scored = ("scores", "--from", "results", "--results", toy.results)
+    names = ("scores.csv", "outcomes.csv", "comparisons.csv", "scores.json")
+    cli(*asked)
+    before = cli(*scored)[1], {name: Path("scores", name).read_bytes() for name in names}
+    figures = {path.name: path.read_bytes() for path in Path("scores").glob("*.png")}
+    cli(*asked, "--perturb", "3")
+    after = cli(*scored)[1], {name: Path("scores", name).read_bytes() for name in names}
+    assert after[1] == before[1] and after[0].startswith(before[0])
+    assert figures and figures == {path.name: path.read_bytes() for path in Path("scores").glob("*.png")}
+    own, other = toy.results / "detectors" / "shows", toy.results / "rewritten" / "perturb-3" / "detectors" / "shows"
+    (other / "none/Toy-1/only/buggy-0.json").replace(own / "none/Toy-1/only/buggy-0.json")
+    status, out, err = cli(*scored)
+    assert (status, out, len(err.splitlines())) == (2, "", 1) and "of perturbed and public programs" in err
+
+
+def test_records_of_older_code_are_not_set_beside_newer_ones(cli, toy, tmp_path, shows):
+    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    cli(*asked, "--perturb", "3")
+    write_detector(
+        tmp_path / "shows", SHOWS.replace("enumerate(", "(each for each in enumerate(").replace(", 1)", ", 1))")
+    )
+    cli(*asked)
+    status, out, err = cli("scores", "--from", "results", "--results", toy.results)
+    assert status == 0 and "PERTURBED" not in out and "2 records of older code of a detector are left out" in err
+
+
+def test_all_seeds_are_checked_and_met(toy, shows):
+    toy.configure(seeds=[1, 0])
+    met = [{each.seed for each in evaluate(toy, shows, perturb=1, all_seeds=every).checks} for every in (False, True)]
+    assert met == [{1}, {0, 1}]
+    assert len(Store(toy.results.absolute() / "rewritten" / "perturb-1").records()) == 4
+    with pytest.raises(UsageError, match="--all-seeds and --seeds choose seeds: name one of them"):
+        plan = campaign.Campaign([detectors.load(toy.root, str(shows))], overhead_on=None, all_seeds=True)
+        campaign.run(plan, toy.session(seeds=(1,)))

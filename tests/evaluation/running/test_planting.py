@@ -1,0 +1,136 @@
+"""Faults planted into toys: shown to detectors where they do harm, each beside the program without it."""
+
+import ast
+import json
+
+import pytest
+from support.detectors import write_detector
+
+from evaluation.catalog import detectors
+from evaluation.planting.edits import is_optimizer
+from evaluation.planting.of_calls import OPERATORS
+from evaluation.running import campaign
+from evaluation.store import Evaluations
+
+# Descends along a parabola; what it calls is what a script in torch calls.
+CLEAN = """\
+import json
+import random
+import sys
+from pathlib import Path
+
+
+class Loss:
+    def __init__(self, place):
+        self.value = place.at ** 2
+
+    def backward(self):
+        place.slope += 2 * place.at
+
+
+class Descent:
+    at, slope = 8.0, 0.0
+
+    def zero_grad(self):
+        self.slope = 0.0
+
+    def step(self):
+        self.at -= RATE * self.slope
+
+
+path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+config = json.loads(path.read_text())["parameters"]
+place = Descent()
+place.at += random.Random(config["seed"]).random()
+records = []
+for epoch in range(1, config["num_epoch"] + 1):
+    place.zero_grad()
+    loss = Loss(place)
+    loss.backward()
+    place.step()
+    record = {"epoch": epoch, "loss": loss.value, "accuracy": RATE * epoch}
+    print(json.dumps(record), flush=True)
+    records.append(record)
+Path(config["output"] + ".json").write_text(json.dumps(records))
+"""
+NEVER = "main(lambda target, state: {})"
+SHOWS = """
+    def check(target, state):
+        return {"alarms": [alarm("text", Path(target.directory, target.script).read_text())]}
+    main(check)
+"""
+
+
+@pytest.fixture
+def plant(toy, tmp_path, monkeypatch):
+    """Plant the faults of one operator, or of all, into the fixed toy."""
+    toy.write("fixed.py", CLEAN.replace("RATE", "0.3"))
+    toy.write("buggy.py", CLEAN.replace("RATE", "0.0"))
+
+    def call(operator=None, seed=1, adapter=SHOWS):
+        chosen = tuple(each for each in OPERATORS if operator in (None, each.name))
+        monkeypatch.setattr("evaluation.planting.operators.OPERATORS", chosen)
+        directory = write_detector(tmp_path / "shows", adapter)
+        plan = campaign.Campaign([detectors.load(toy.root, str(directory))], overhead_on=None, plant=seed)
+        return campaign.run(plan, toy.session())
+
+    return call
+
+
+def told(result):
+    return json.loads((result.folder.parent / "planted.json").read_text())
+
+
+def test_a_fault_that_does_harm_is_shown_beside_the_clean_program(plant, toy):
+    result = plant("no-step")
+    assert {(each.kind, each.bug, each.case, each.plant) for each in result.checks} == {
+        (kind, "planted-Toy-1", "no-step", 1) for kind in ("buggy", "fixed")
+    }
+    texts = {each.kind: each.alarms[0].message for each in result.checks}
+    buggy, fixed = (texts[kind].splitlines() for kind in ("buggy", "fixed"))
+    lost = [line.strip() for line in fixed if line not in buggy]
+    assert [line.split(".")[1] for line in lost] == ["step()"] and "place" not in texts["fixed"].split("class")[0]
+    check = next(each for each in result.checks if each.kind == "buggy")
+    assert (check.site.file, check.site.api, check.trigger) == ("program.py", "torch.optim.Optimizer.step", 1)
+    assert fixed[fixed.index(next(line for line in fixed if ".step()" in line)) + 1] == buggy[check.site.line - 1]
+    assert [(each["operator"], each["harm"]) for each in told(result)] == [("no-step", True)]
+    assert Evaluations(toy.results.absolute() / "detectors").read().checks == []
+
+
+def test_a_program_without_the_pattern_is_left_out(plant, capsys):
+    result = plant("evaluation-mode")
+    assert not result.checks and "Toy-1/only: left out, no operator fits" in capsys.readouterr().err
+
+
+def test_what_crashes_is_discarded(plant, toy, capsys):
+    toy.write("fixed.py", CLEAN.replace("RATE", "0.3").replace("place.slope += 2 * place.at", "place.slope = 1 / 0"))
+    assert not plant("no-step").checks
+    said = capsys.readouterr().err
+    assert "planted-Toy-1/no-step: discarded, " in said and "crashed" in said
+    assert "planted faults: 0 do harm, 1 are discarded" in said
+
+
+def test_a_harmless_fault(plant, toy, capsys):
+    toy.write("fixed.py", CLEAN.replace("RATE", "0.3").replace("place.slope += ", "place.slope = "))
+    result = plant("no-zero-grad")
+    assert not result.checks and told(result)[0]["why"].startswith("loss, accuracy: not worse by more than")
+    assert "planted faults: 0 do harm, 1 are discarded" in capsys.readouterr().err
+
+
+def test_the_published_pair_is_not_touched(plant, toy):
+    before = {path.name: path.read_bytes() for path in toy.directory.glob("*.py")}
+    plant()
+    assert {path.name: path.read_bytes() for path in toy.directory.glob("*.py")} == before
+
+
+def test_is_optimizer_knows_which_calls_make_one():
+    calls = {
+        "torch.optim.Adam(model.parameters(), lr=1)": True,
+        "optim.SGD(net.parameters())": True,
+        "torch.optim.Adam(parameters)": False,
+        "torch.optim.lr_scheduler.StepLR(optimizer.parameters(), 1)": False,
+        "Adam()": False,
+    }
+    for text, wanted in calls.items():
+        call = ast.parse(text, mode="eval").body
+        assert isinstance(call, ast.Call) and is_optimizer(call) is wanted, text

@@ -1,0 +1,84 @@
+"""Scores of public, perturbed and planted programs side by side, counted by hand."""
+
+import pytest
+from msgspec.structs import replace
+from support.checks import HIT, record
+
+from evaluation.model import Rule
+from evaluation.scoring.intervals import clustered
+from evaluation.scoring.rewritten import side_by_side, to_read
+from evaluation.scoring.scores import outcomes
+from evaluation.store import Evaluated
+from runner.errors import ResultsError
+
+
+def pair(case, alarms=(HIT,), bug="B", **changes):
+    both = (record(case=case, alarms=alarms), record("fixed", case))
+    return [replace(each, bug=bug, **changes) for each in both]
+
+
+def table(*checks):
+    rules = {each.detector: {"default": Rule()} for each in checks}
+    return side_by_side(Evaluated(checks, (), rules))
+
+
+def rows(table):
+    return to_read(table).rows
+
+
+def test_kinds_of_programs_are_counted_apart():
+    checks = [
+        *pair("one"), *pair("two"), *pair("three", ()),
+        *pair("one", (), perturb=1), *pair("one", perturb=2), *pair("two", (), perturb=1),
+        *pair("no-step", bug="planted-B", plant=1), *pair("no-step", (), bug="planted-C", plant=1),
+        *pair("no-step", (), bug="planted-B", plant=2),
+    ]  # fmt: skip
+    row = table(*checks).iloc[0]
+    # Three was not met perturbed; one was, twice.
+    assert (row.public_detected, row.public_detected_n) == (2, 2)
+    assert (row.perturbed_detected, row.perturbed_detected_n, row.perturbed_paired) == (1, 3, 1)
+    assert (row.planted_detected, row.planted_detected_n) == (1, 3)
+    # Perturbed programs are of one bug, planted ones of two, one of which came by two seeds.
+    assert (row.perturbed_detected_low, row.perturbed_detected_high) == clustered([1], [3])
+    assert (row.planted_detected_low, row.planted_detected_high) == clustered([1, 0], [2, 1])
+    public, perturbed, planted = (
+        f"{count} ({100 * low:.0f}-{100 * high:.0f})"
+        for count, (low, high) in (
+            ("2/2", clustered([2], [2])),
+            ("1/3", clustered([1], [3])),
+            ("1/3", clustered([1, 0], [2, 1])),
+        )
+    )
+    assert rows(table(*checks))[1] == ["d", public, "2/2", perturbed, "1/3", planted, "1/3"]
+
+
+def test_without_perturbed_programs_all_public_ones_count():
+    found = table(*pair("one"), *pair("two", ()), *pair("no-step", bug="planted-B", plant=1))
+    assert found.iloc[0].public_detected_n == 2
+    assert rows(found)[1] == ["d", "1/2 (5-95)", "1/2", "-", "-", "1/1 (21-100)", "1/1"]
+
+
+def test_each_detector_by_what_it_met():
+    other = [replace(each, detector="e") for each in (*pair("one"), *pair("two"))]
+    found = table(*pair("one"), *pair("two"), *pair("one", (), perturb=1), *other)
+    counts = [[cell.split()[0] for cell in (line[0], line[1], line[3])] for line in rows(found)[1:]]
+    assert counts == [["d", "1/1", "0/1"], ["e", "2/2", "-"]]
+
+
+def test_controls_and_benign_cases_are_in_no_column():
+    benign = [replace(each, benign=True) for each in (*pair("one"), *pair("one", perturb=1))]
+    found = table(*pair("two"), *pair("two", (), perturb=1), *benign, record("control", "gan", [HIT], perturb=1))
+    assert rows(found)[1][1:5] == ["1/1 (21-100)", "1/1", "0/1 (0-79)", "0/1"]
+
+
+def test_a_rule_that_came_after_some_of_the_records_is_named():
+    assert rows(table(*pair("one", declared={"default": 64 * "0"}), *pair("one", perturb=1)))[1][0] == "d (post hoc)"
+
+
+@pytest.mark.parametrize("how, kind", [({"perturb": 0}, "perturbed"), ({"plant": 3}, "planted")])
+def test_published_and_rewritten_programs_are_never_counted_together(how, kind):
+    """By the one function through which tables, comparisons and figures get records."""
+    rules = {"d": {"default": Rule()}}
+    with pytest.raises(ResultsError, match=f"records of {kind} and public programs, which are not counted together"):
+        outcomes([*pair("one"), *pair("two", **how)], rules)
+    assert len(outcomes(pair("two", **how), rules)) == 2
