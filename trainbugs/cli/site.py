@@ -1,15 +1,16 @@
-"""The subcommand site: writes a static site from the committed records."""
+"""The subcommand site: a static site from the committed records, or one page from a results folder."""
 
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.text import unreadable
-from trainbugs.cli.types import Commands, add
+from trainbugs.cli.types import Commands, add, add_options, options
 
 # What the site is made with, beside what every installation has: module -> package.
 NEEDED = {"jinja2": "jinja2", "markdown_it": "markdown-it-py", "pygments": "pygments"}
@@ -17,23 +18,50 @@ NEEDED = {"jinja2": "jinja2", "markdown_it": "markdown-it-py", "pygments": "pygm
 
 def add_commands(to: Commands) -> None:
     """Add site."""
-    examples = ["site", "site --out public"]
+    examples = ["site", "site --out public", "site --from results --out report.html"]
     parser = add(to, "site", site_command, "write a static site of bugs, scores, studies and docs", examples)
-    parser.add_argument("--out", type=Path, default=Path("site"), metavar="DIR", help="default: ./site")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("expected", "results"),
+        default="expected",
+        help="whose records: the committed ones, or yours, which make one self-contained page",
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR|FILE", help="default: ./site, or ./report.html for results")
+    add_options(parser, "results")
 
 
 def site_command(arguments: Namespace) -> int:
-    """Write the site; status 2 where something in the catalogue cannot be read."""
+    """Write the site or the page; status 2 where something cannot be read."""
     lacking = [package for module, package in NEEDED.items() if find_spec(module) is None]
     if lacking:
         raise UsageError(f"site needs {', '.join(lacking)}, not installed; `pip install {' '.join(NEEDED.values())}`")
+    began = time.monotonic()
+    problems, written = (_site if arguments.source == "expected" else _report)(arguments)
+    arguments.status = 2 if problems else 0
+    print(unreadable(problems), end="", file=sys.stderr)
+    print(f"{written}, {time.monotonic() - began:.1f} s)")
+    return int(arguments.status)
+
+
+def _site(arguments: Namespace) -> tuple[Sequence[str], str]:
     from trainbugs.site.build import build, write
 
-    began = time.monotonic()
+    out = arguments.out or Path("site")
     site = build(api.load())
-    write(site, arguments.out)
-    arguments.status = 2 if site.problems else 0
-    print(unreadable(site.problems), end="", file=sys.stderr)
-    taken = time.monotonic() - began
-    print(f"site: {arguments.out / 'index.html'} ({len(site.pages)} pages, {site.size / 1e6:.1f} MB, {taken:.1f} s)")
-    return int(arguments.status)
+    write(site, out)
+    return site.problems, f"site: {out / 'index.html'} ({len(site.pages)} pages, {site.size / 1e6:.1f} MB"
+
+
+def _report(arguments: Namespace) -> tuple[Sequence[str], str]:
+    from runner.files.atomic import write_text
+    from trainbugs.site.report import report
+    from trainbugs.sources import check_source
+
+    out, results = arguments.out or Path("report.html"), options(arguments).results
+    check_source("results", results)
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder; expected a file like report.html for --out")
+    made = report(api.load(), results)
+    write_text(out, made.html)
+    return made.problems, f"report: {out} ({made.cases} cases, {made.rows} rows of detectors"

@@ -15,7 +15,7 @@ from runner.results.provenance import revision
 from trainbugs.site import index
 from trainbugs.site.bug import BugPart, commands, read
 from trainbugs.site.downloads import Download, downloads
-from trainbugs.site.evaluations import ABSENT, FALSE, SILENT, Evaluation, evaluation
+from trainbugs.site.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
 from trainbugs.site.links import Links, listed, place
 from trainbugs.site.markdown import Text, render
 from trainbugs.site.tables import index as as_index
@@ -174,13 +174,14 @@ class _Builder:
         answers = self.evaluation.of(bug.id)
         quiet = [answer for answer in answers if answer.state in (SILENT, FALSE, ABSENT)]
         anchors = [heading for heading in (story.headings if story else ()) if heading.level == 2]
-        contents = [("run", "Run it"), *((heading.anchor, heading.text) for heading in anchors)]
-        contents += [("side-by-side", "Side by side"), ("cases", "Cases")]
-        contents += [("versions", "Versions")] if part.versions else []
+        contents = [("page-run", "Run it"), *((heading.anchor, heading.text) for heading in anchors)]
+        contents += [("page-side-by-side", "Side by side"), ("page-cases", "Cases")]
+        contents += [("page-versions", "Versions")] if part.versions else []
+        contents += [("page-detectors", "Detectors"), ("page-provenance", "Provenance")]
         self._page(
             f"bugs/{bug.id}.html", "bug.html", "index.html", title=f"{bug.id}: {bug.title}", part=part,
             story=story.html if story else "", problems=part.problems, commands=commands(part), zip_size=size,
-            contents=[*contents, ("detectors", "Detectors"), ("provenance", "Provenance")],
+            contents=contents,
             found=", ".join(index.found_by(part, self.evaluation)), answers=answers, quiet=quiet,
             alarmed=[answer for answer in answers if answer not in quiet], provenances=_provenances(bug),
             summaries=[(each.place, each.title) for each in summaries if each.bug == bug.id],
@@ -198,7 +199,7 @@ class _Builder:
         self._page(
             "leaderboard.html", "leaderboard.html", "leaderboard.html", title="Leaderboard", scores=scores,
             rows=as_index(rows), facets=index.score_facets(rows), columns=index.SCORE_COLUMNS,
-            rates=list(index.RATES), matrix=matrix, overhead=overhead,
+            rates=list(RATES), matrix=matrix, overhead=overhead,
         )  # fmt: skip
 
     def _studies(self) -> list[Summary]:

@@ -15,6 +15,7 @@ from markdown_it.token import Token
 from trainbugs.site.code import block
 from trainbugs.site.links import Links
 
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -51,7 +52,9 @@ def render(text: str, source: str, links: Links, page: str, without_title: bool 
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "highlight": _highlight}).enable("table")
+    parser = MarkdownIt("commonmark", {"html": True, "highlight": _highlight}).enable("table")
+    for kind in ("html_block", "html_inline"):
+        parser.add_render_rule(kind, _raw)
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", _table_close)
     return parser
@@ -59,6 +62,12 @@ def _parser() -> MarkdownIt:
 
 def _highlight(text: str, language: str, attributes: str) -> str:
     return block(text, language)
+
+
+def _raw(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    """A comment says nothing to a reader; any other HTML is shown as it is written."""
+    content = tokens[index].content
+    return "" if COMMENT.fullmatch(content.strip()) else escape(content)
 
 
 def _table_open(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:

@@ -1,0 +1,196 @@
+"""The site of a made catalogue, and that of the real one: links, escapes, what pages say, what is refused."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from support.paths import ROOT
+from support.records import as_pinned
+from support.toy import README, Toy, toy_config
+from support.website import Page, problems
+
+from runner.bugs.catalog import Catalog
+from runner.errors import UsageError
+from runner.session.promote import promote_runs
+from trainbugs.cli import site as command
+from trainbugs.site.build import MARKER, build, write
+from trainbugs.site.evaluations import ALL, FOUND, evaluation
+from trainbugs.sources import Part, evaluated
+
+HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
+STORY = (
+    README.replace("DIFF", "-a\n+b")
+    + """
+<script>alert(2)</script> <img src=x onerror=alert(3)>
+
+<!-- a comment -->
+
+[bad](javascript:alert(4)) [gone](nothing.md) [out](../../../../etc/passwd) ![far](https://example.org/far.png)
+
+| a | b |
+|---|---|
+| 1 | [config](config.json) |
+"""
+)
+
+
+@pytest.fixture
+def recorded(toy: Toy) -> Toy:
+    """The toy bug with committed records."""
+    promote_runs([as_pinned(toy.run())])
+    return toy
+
+
+def wrong(site) -> list[str]:
+    return problems(site.pages, set(site.files) | set(site.pages))
+
+
+def test_every_link_and_picture_leads_to_something(recorded):
+    site = build(recorded.catalog)
+    assert wrong(site) == [] and site.problems == []
+    assert {"index.html", "leaderboard.html", "studies.html", "downloads.html", "bugs/Toy-1.html"} <= set(site.pages)
+
+
+def test_the_check_finds_what_is_wrong():
+    """If it found nothing, the tests of links would hold of anything."""
+    page = '<h1 id="a">A</h1><h3 id="a">B</h3><p><a href="b.html">b</a><img src="http://x/y.png"></div>'
+    found = "\n".join(problems({"index.html": page}, set()))
+    for said in (
+        "h3 follows h1",
+        "'a' is there 2 times",
+        "b.html: there is no",
+        "loads http",
+        "no text",
+        "is not closed",
+    ):
+        assert said in found
+
+
+def test_hostile_text_is_text(recorded):
+    case = toy_config()["cases"]["only"] | {"title": HOSTILE}
+    case["expectations"][0]["statement"] = HOSTILE
+    labels = toy_config()["labels"] | {"root_cause": HOSTILE, "symptom": HOSTILE}
+    recorded.configure(title=HOSTILE, cases={"only": case}, labels=labels)
+    recorded.write("README.md", STORY)
+    site = build(recorded.catalog)
+    assert wrong(site) == []
+    for text in site.pages.values():
+        page = Page(text)
+        assert "alert" not in "".join(page.loads) and not any(link.startswith("javascript") for link in page.links)
+        assert (
+            "<script>alert" not in text and "<img src=x" not in text and "<b>" not in text and "a comment" not in text
+        )
+    bug = site.pages["bugs/Toy-1.html"]
+    assert "{{ 7*7 }}" in bug and "&lt;script&gt;alert(2)" in bug and "[picture: far]" in bug
+    # What leads nowhere, or out of the catalogue, is plain text, and is told.
+    said = [problem.split(" at ")[1] for problem in site.problems]
+    assert said == ["'nothing.md'", "'../../../../etc/passwd'"]
+    index = site.pages["index.html"].split('id="bugs-index">')[1].split("</script>")[0]
+    assert json.loads(index)[0]["order"]["title"] == HOSTILE
+
+
+def test_a_page_says_what_the_records_say(recorded):
+    page = build(recorded.catalog).pages["bugs/Toy-1.html"]
+    assert "REPRODUCED</span> by the committed records: 4 checks hold" in page
+    # 1 * 3 + seed, and the distance of the fixed script from it.
+    for said in ("last 3</li>", "last 4</li>", "last 3.0</li>", "&lt;= 5"):
+        assert said in page, said
+    assert "torch 2.2.2" in page and "There are no committed records of detectors" in page
+    chart = json.loads(page.split('id="chart-only-cpu-1">')[1].split("</script>")[0])
+    assert [curve["mean"] for curve in chart["curves"]] == [[1.5, 2.5, 3.5], [2.5, 4.5, 6.5]]
+    assert chart["curves"][0]["low"] == [1, 2, 3] and chart["curves"][0]["high"] == [2, 3, 4]
+
+
+def test_without_records_a_page_says_so(toy):
+    site = build(toy.catalog)
+    page = site.pages["bugs/Toy-1.html"]
+    assert "There are no committed records of this case yet." in page and "REPRODUCED" not in page
+    assert wrong(site) == []
+
+
+def test_a_record_that_cannot_be_read_stops_nothing(recorded, cli):
+    path = recorded.directory / "expected" / "only" / "fixed-seed1.json"
+    path.write_text(path.read_text().replace('"accuracy": 3', '"accuracy": 9'))
+    status, out, err = cli("site")
+    assert status == 2 and "fixed-seed1.json: its metrics are not those of the run" in err and "site: site/index" in out
+    page = (recorded.root.parent / "site" / "bugs" / "Toy-1.html").read_text()
+    assert "its metrics are not those of the run" in page and "last 3" not in page
+
+
+def test_a_bug_that_cannot_be_read_is_told_and_the_others_are_there(recorded):
+    (recorded.root / "bugs" / "Odd-1").mkdir()
+    (recorded.root / "bugs" / "Odd-1" / "config.json").write_text("{")
+    site = build(recorded.catalog)
+    assert len(site.problems) == 1 and "Odd-1" in site.problems[0] and "bugs/Toy-1.html" in site.pages
+
+
+def test_the_same_records_make_the_same_site(recorded):
+    first, second = build(recorded.catalog), build(recorded.catalog)
+    assert first.pages == second.pages and first.files == second.files
+
+
+def test_an_older_site_is_replaced_and_nothing_else(recorded, cli, tmp_path):
+    assert cli("site", "--out", "public")[0] == 0
+    (tmp_path / "public" / "stray.html").write_text("")
+    assert cli("site", "--out", "public")[0] == 0
+    assert not (tmp_path / "public" / "stray.html").exists() and (tmp_path / "public" / MARKER).is_file()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    status, _, err = cli("site", "--out", "mine")
+    assert status == 2 and "no site that this command made" in err and len(err.splitlines()) == 1
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+    assert not list(tmp_path.glob(".site-*"))
+
+
+def test_a_folder_that_cannot_be_written_is_told(recorded, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="no site that this command made"):
+        write(build(recorded.catalog), tmp_path / "file")
+
+
+def test_what_is_not_installed_is_named(cli, monkeypatch):
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "markdown_it" else object())
+    status, out, err = cli("site")
+    assert (status, out) == (2, "")
+    assert err == (
+        "trainbugs: site needs markdown-it-py, not installed; `pip install jinja2 markdown-it-py pygments`\n"
+    )
+
+
+def test_other_commands_do_not_load_what_the_site_needs():
+    code = "import sys; from trainbugs.cli.main import parser; parser(); print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
+    assert "trainbugs.cli.site" in loaded and not {*command.NEEDED, "trainbugs.site", "pandas"} & set(loaded)
+
+
+@pytest.fixture(scope="module")
+def real():
+    return build(Catalog(ROOT))
+
+
+def test_the_real_site_is_whole(real):
+    assert wrong(real) == [] and real.problems == []
+    assert all(f"bugs/{name}.html" in real.pages for name in Catalog(ROOT).ids())
+    assert len([name for name in real.pages if name.startswith("studies/")]) == len(
+        list(ROOT.glob("bugs/*/studies/*.md"))
+    )
+    assert all(f"docs/{path.stem}.html" in real.pages for path in ROOT.glob("docs/*.md") if path.stem != "README")
+
+
+def test_no_page_of_the_real_site_is_large(real):
+    assert {name: len(text.encode()) for name, text in real.pages.items() if len(text.encode()) > 400_000} == {}
+
+
+def test_answers_add_up_to_the_committed_scores(tmp_path):
+    catalog = Catalog(ROOT)
+    found = evaluation(evaluated(catalog, Part((), "expected", tmp_path)), list(catalog))
+    table = pd.read_csv(ROOT / "detectors" / "expected" / "scores.csv", keep_default_na=False)
+    scores = [score for score in found.scores if score.group == ALL]
+    assert len(scores) == len(table) > 10
+    for score in scores:
+        mine = [each for each in found.answers if each.label == score.label and not each.benign]
+        assert sum(each.state == FOUND for each in mine) == score.rates["paired"].count, score.label
+    paired = {(row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()}
+    assert {(s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores} == paired
