@@ -71,6 +71,18 @@ def console(driver) -> list[str]:
     return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("WARNING", "SEVERE")]
 
 
+def settle(driver) -> None:
+    """Wait until the pictures near the first screen are there; those further away are loaded when one gets near."""
+    script = (
+        "const done = arguments[0], began = performance.now(); let seen = -1; (function look() {"
+        "const count = performance.getEntriesByType('resource').length;"
+        "const near = [...document.images].filter(i => i.getBoundingClientRect().top < innerHeight && i.offsetParent);"
+        "if (count === seen && near.every(i => i.complete) || performance.now() - began > 60000) return done();"
+        "seen = count; setTimeout(look, 1000); })()"
+    )
+    driver.execute_async_script(script)
+
+
 def transferred(driver) -> dict[str, int]:
     """The bytes of the page and of all that it has loaded, by address."""
     script = (

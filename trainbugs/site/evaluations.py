@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evaluation.model import CONTROL
-from evaluation.scoring import report, scores, subsets
+from evaluation.scoring import report, scores
 from runner.bugs.model import Bug
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from evaluation.records import OverheadRecord
     from evaluation.store import Evaluated
 
 # The states of a case for a detector, from best to worst to read.
@@ -93,19 +96,20 @@ def evaluation(read: "Evaluated", bugs: Sequence[Bug]) -> Evaluation:
     if not read.checks:
         return Evaluation((), ())
     table = scores.outcomes(read.checks, read.rules)
-    groups = {ALL: read}
-    recorded = {check.bug for check in read.checks if check.kind != CONTROL}
+    groups = {ALL: table}
+    recorded = set(table.bug[table.kind != CONTROL])
     for location in dict.fromkeys(bug.labels.location for bug in bugs if bug.id in recorded):
         chosen = {bug.id for bug in bugs if bug.labels.location == location}
-        groups[location] = subsets.of_bugs(read, chosen)
-    rows = [row for group, part in groups.items() for row in _scores(group, part)]
+        # Controls count in every group.
+        groups[location] = table[table.bug.isin(chosen) | (table.kind == CONTROL)]
+    rows = [row for group, part in groups.items() for row in _scores(group, part, read.overheads)]
     order = list(groups)
     rows.sort(key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label))
     return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows))
 
 
-def _scores(group: str, part: "Evaluated") -> list[Score]:
-    table = scores.scores(scores.outcomes(part.checks, part.rules), part.overheads)
+def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecord]") -> list[Score]:
+    table = scores.scores(part, overheads)
     texts = report.rows(table)
     made = []
     for row, line in zip(table.to_dict("records"), texts[1:], strict=True):

@@ -17,6 +17,7 @@ PLACES = {
     "LICENSES.md": "docs/licences.html",
     "benchmarks/README.md": "docs/benchmarks.html",
     "docs/README.md": "docs/index.html",
+    "detectors/README.md": "docs/list-of-detectors.html",
 }
 # Folders that have a page of their own.
 FOLDERS = {"bugs": "index.html", "detectors/expected": "leaderboard.html", "docs": "docs/index.html"}

@@ -15,8 +15,9 @@ from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.session.promote import promote_runs
 from trainbugs.cli import site as command
-from trainbugs.site.build import MARKER, build, write
+from trainbugs.site.build import DOCS, MARKER, build, write
 from trainbugs.site.evaluations import ALL, FOUND, evaluation
+from trainbugs.site.links import place
 from trainbugs.sources import Part, evaluated
 
 HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
@@ -179,6 +180,12 @@ def test_the_real_site_is_whole(real):
     assert all(f"docs/{path.stem}.html" in real.pages for path in ROOT.glob("docs/*.md") if path.stem != "README")
 
 
+def test_no_two_sources_have_the_same_place():
+    sources = [path.relative_to(ROOT).as_posix() for pattern in (*DOCS, "bugs/*/*.md", "bugs/*/studies/*.md")
+               for path in ROOT.glob(pattern)]  # fmt: skip
+    assert len({place(source) for source in sources}) == len(sources) > 60
+
+
 def test_no_page_of_the_real_site_is_large(real):
     assert {name: len(text.encode()) for name, text in real.pages.items() if len(text.encode()) > 400_000} == {}
 
@@ -194,3 +201,41 @@ def test_answers_add_up_to_the_committed_scores(tmp_path):
         assert sum(each.state == FOUND for each in mine) == score.rates["paired"].count, score.label
     paired = {(row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()}
     assert {(s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores} == paired
+
+
+def test_own_results_make_one_page(toy, cli, tmp_path):
+    toy.run()
+    status, out, err = cli("site", "--from", "results", "--results", toy.results, "--out", "mine/report.html")
+    assert (status, err) == (0, "") and "report: mine/report.html (1 cases, 0 rows of detectors" in out
+    text = (tmp_path / "mine" / "report.html").read_text()
+    page = Page(text)
+    assert page.problems == [] and page.loads == [] and all(link.startswith("#") for link in page.links)
+    assert {link[1:] for link in page.links} <= set(page.anchors)
+    assert "REPRODUCED</span>" in text and "last 3, expected &lt;= 5" in text and "<style>" in text
+    assert '<path class="line buggy' in text
+
+
+def test_a_verdict_that_does_not_hold_is_shown_as_it_is(toy, cli, tmp_path):
+    toy.write("buggy.py", (toy.directory / "fixed.py").read_text())
+    toy.run()
+    assert cli("site", "--from", "results", "--results", toy.results)[0] == 0
+    text = (tmp_path / "report.html").read_text()
+    assert "NOT REPRODUCED</span>" in text and ">REPRODUCED</span>" not in text and "fails</span>" in text
+
+
+def test_a_folder_without_results_is_told(toy, cli, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for folder, said in (("empty", "there are no verdicts in 'empty'"), ("gone", "there is no folder 'gone'")):
+        status, out, err = cli("site", "--from", "results", "--results", folder)
+        assert (status, out) == (2, "") and said in err and len(err.splitlines()) == 1
+    toy.run()
+    status, _, err = cli("site", "--from", "results", "--results", toy.results, "--out", "empty")
+    assert status == 2 and "empty is a folder" in err
+
+
+def test_a_damaged_record_is_told_and_the_rest_is_there(toy, cli, tmp_path):
+    toy.run()
+    path = next((toy.results / "Toy-1" / "only").glob("fixed-seed1-*.json"))
+    path.write_text("{}")
+    status, _, err = cli("site", "--from", "results", "--results", toy.results)
+    assert status == 2 and path.name in err and (tmp_path / "report.html").is_file()
