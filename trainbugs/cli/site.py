@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from runner.bugs.model import counted
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.text import unreadable
@@ -64,4 +65,4 @@ def _report(arguments: Namespace) -> tuple[Sequence[str], str]:
         raise UsageError(f"{out} is a folder; expected a file like report.html for --out")
     made = report(api.load(), results)
     write_text(out, made.html)
-    return made.problems, f"report: {out} ({made.cases} cases, {made.rows} rows of detectors"
+    return made.problems, f"report: {out} ({counted(made.cases, 'case')}, {counted(made.rows, 'row')} of detectors"

@@ -234,7 +234,7 @@ def _nice(low: float, high: float, whole: bool = False) -> list[float]:
     """About five round numbers between two; only whole ones, if asked."""
     raw = (high - low) / TICKS
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw)
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= 0.7 * raw)
     step = max(step, 1.0) if whole else step
     first = math.ceil(low / step - 1e-9)
     return [round(index * step, 12) for index in range(first, math.floor(high / step + 1e-9) + 1)]
