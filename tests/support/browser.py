@@ -59,10 +59,14 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def show(driver, width: int, height: int = 900, scheme: str = "light") -> None:
-    """Set the width of the window, and whether it is dark."""
+    """Set the width of the window, and whether it is dark; nothing moves smoothly."""
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    # Smooth scrolling would move what is clicked.
+    features = [
+        {"name": "prefers-color-scheme", "value": scheme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 

@@ -77,7 +77,13 @@ def write(site: Site, out: Path) -> None:
             _fill(site, new)
             if out.exists():
                 out.rename(old)
-            new.rename(out)
+            try:
+                new.rename(out)
+            except OSError:
+                # The older site stays.
+                if old.exists():
+                    old.rename(out)
+                raise
     except OSError as error:
         raise ResultsError(f"{out}: cannot be written: {error.strerror}; name a folder with room by --out") from error
 

@@ -14,7 +14,7 @@ from runner.results.store import Store
 from trainbugs.site import chart, index
 from trainbugs.site.evaluations import ALL, RATES, Score, evaluation
 from trainbugs.site.links import Links
-from trainbugs.site.tables import Indexed, facet, words
+from trainbugs.site.tables import Indexed, Value, facet, words
 from trainbugs.site.tables import index as as_index
 from trainbugs.site.templating import Templates, asset
 from trainbugs.sources import Part, evaluated
@@ -109,12 +109,13 @@ def _judged(case: Case, verdict: VerdictRecord, records: Sequence[RunRecord]) ->
 def _row(each: Judged) -> Indexed:
     verdict = each.verdict.verdict or "no verdict"
     drift = each.verdict.drift
+    order: dict[str, Value] = {"case": each.case.id, "verdict": verdict, "runs": float(len(each.records))}
+    order |= {"seconds": each.seconds, "drift": None if isinstance(drift, str) else drift}
     return Indexed(
         each.case.id,
         words(each.case.id, each.case.title, verdict, each.verdict.reason),
         {"bug": [each.case.bug], "verdict": [verdict]},
-        {"case": each.case.id, "verdict": verdict, "runs": float(len(each.records)), "seconds": each.seconds}
-        | {"drift": drift if isinstance(drift, float | int) else None},
+        order,
     )
 
 

@@ -164,6 +164,7 @@ def test_curves_tell_their_values(driver, address):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
+    browser.show(driver, WIDTHS["desktop"])
     driver.get(address + "bugs/SO-60335387.html")
     figure = driver.find_elements(By.CSS_SELECTOR, "figure[data-chart]")[1]
     svg = figure.find_element(By.TAG_NAME, "svg")

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from support.toy import README, Toy, toy_config
 from support.website import Page, problems
 
 from runner.bugs.catalog import Catalog
-from runner.errors import UsageError
+from runner.errors import ResultsError, UsageError
 from runner.session.promote import promote_runs
 from trainbugs.cli import site as command
 from trainbugs.site.build import DOCS, MARKER, build, write
@@ -142,6 +143,23 @@ def test_an_older_site_is_replaced_and_nothing_else(recorded, cli, tmp_path):
     assert status == 2 and "no site that this command made" in err and len(err.splitlines()) == 1
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
     assert not list(tmp_path.glob(".site-*"))
+
+
+def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(recorded, tmp_path, monkeypatch):
+    site, out = build(recorded.catalog), tmp_path / "public"
+    write(site, out)
+    (out / "old.html").write_text("")
+    rename = Path.rename
+
+    def failing(path, target):
+        if path.name == "new":
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(ResultsError, match="cannot be written: No space left on device"):
+        write(site, out)
+    assert (out / "old.html").is_file() and (out / "index.html").is_file() and not list(tmp_path.glob(".site-*"))
 
 
 def test_a_folder_that_cannot_be_written_is_told(recorded, tmp_path):
