@@ -98,7 +98,7 @@ def test_a_page_says_what_the_records_say(recorded):
     assert "REPRODUCED</span> by the committed records: 4 checks hold" in page
     # The buggy script ends at 3 + seed; the fixed one is 3 above it with both seeds.
     assert (page.count("last 3</li>"), page.count("last 4</li>"), page.count("&lt;= 5")) == (3, 1, 1)
-    assert "torch 2.2.2" in page and "There are no committed records of detectors" in page
+    assert "There are no committed records of detectors" in page
     chart = json.loads(page.split('id="chart-only-cpu-1">')[1].split("</script>")[0])
     assert [curve["mean"] for curve in chart["curves"]] == [[1.5, 2.5, 3.5], [2.5, 4.5, 6.5]]
     assert chart["curves"][0]["low"] == [1, 2, 3] and chart["curves"][0]["high"] == [2, 3, 4]
