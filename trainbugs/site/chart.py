@@ -56,11 +56,12 @@ def panels(case: Case, records: Sequence[RunRecord]) -> list[Drawn]:
 
 
 def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> Drawn:
+    runs = {variant: [each for each in records if each.variant == variant] for variant in VARIANTS}
     curves = [
-        _curve(case, line, index, variant, [each for each in records if each.variant == variant], len(panel.lines) == 1)
-        for index, line in enumerate(panel.lines)
+        _curve(case, line, style, variant, runs[variant], len(panel.lines) == 1)
+        for line, style in zip(panel.lines, _styles(panel), strict=True)
         for variant in VARIANTS
-        if any(each.variant == variant for each in records)
+        if runs[variant]
     ]
     longest = max(len(curve.x) for curve in curves)
     every = -(-longest // MAX_POINTS)
@@ -68,6 +69,15 @@ def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> Drawn:
     axes = _Axes.of(thin, panel.scale)
     parts = [*axes.grid(case.plot.x, panel.label), *(axes.band(c) for c in thin), *(axes.line(c) for c in thin)]
     return Drawn(panel.label, case.plot.x, panel.scale, thin, "".join(parts), axes.data(thin), every)
+
+
+def _styles(panel: Panel) -> list[int]:
+    """A number for each line of a panel, all different; its remainder by 4 is how the line is broken (0: not at all)."""
+    made: list[int] = []
+    for index, line in enumerate(panel.lines):
+        before = sum(other.dashed == line.dashed for other in panel.lines[:index])
+        made.append((1, 2)[before % 2] + 4 * (before // 2) if line.dashed else (0, 3)[before % 2] + 4 * (before // 2))
+    return made
 
 
 def _curve(case: Case, line: Line, style: int, variant: str, runs: Sequence[RunRecord], alone: bool) -> Curve:

@@ -40,6 +40,17 @@ def test_curves_stay_within_their_axes(toy, scale, values):
     assert drawn.svg.count('text-anchor="end"') >= 2
 
 
+def test_lines_of_a_panel_are_told_apart(toy):
+    plot = toy_config()["plot"]
+    plot["panels"][0]["lines"] = [
+        {"label": str(number), "metric": "accuracy", "dashed": number % 2 == 1} for number in range(6)
+    ]
+    toy.configure(plot=plot)
+    drawn = chart.panels(toy.bug.cases["only"], [record("buggy"), record("fixed")])[0]
+    styles = [curve.style for curve in drawn.curves if curve.variant == "buggy"]
+    assert len(set(styles)) == 6 and [style % 4 for style in styles] == [0, 1, 3, 2, 0, 1]
+
+
 def test_one_point_and_equal_values_are_drawn(toy):
     assert "NaN" not in _panels(toy, "linear", [2])[0].svg and "nan" not in _panels(toy, "log", [3, 3, 3])[0].svg
 
