@@ -72,7 +72,7 @@ def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> Drawn:
 
 
 def _styles(panel: Panel) -> list[int]:
-    """A number for each line of a panel, all different; its remainder by 4 is how the line is broken (0: not at all)."""
+    """A number for each line of a panel, all different; its remainder by 4 is how the line is broken, 0 not at all."""
     made: list[int] = []
     for index, line in enumerate(panel.lines):
         before = sum(other.dashed == line.dashed for other in panel.lines[:index])
