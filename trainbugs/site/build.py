@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from trainbugs.site import index
 from trainbugs.site.bug import BugPart, commands, read
 from trainbugs.site.downloads import Download, downloads
 from trainbugs.site.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
-from trainbugs.site.links import Links, listed, place
+from trainbugs.site.links import MAX_FILE_BYTES, Links, copied, listed, place
 from trainbugs.site.markdown import Text, render
 from trainbugs.site.tables import index as as_index
 from trainbugs.site.templating import Templates, asset
@@ -122,7 +123,7 @@ class _Builder:
     def build(self) -> None:
         for name in ASSETS:
             self.site.files[f"assets/{name}"] = asset(name).encode()
-        offered = list(downloads([part.bug for part in self.parts], self.root))
+        offered = list(downloads([part.bug for part in self.parts], self.root, self.site.problems))
         sizes = {each.name: len(each.content) for each in offered}
         summaries = self._studies()
         stories = {part.bug.id: self._story(part.bug) for part in self.parts}
@@ -152,14 +153,21 @@ class _Builder:
     def _page(self, name: str, template: str, section: str, **values: Any) -> None:
         self.site.pages[name] = self.templates.render(template, name, section, **values)
 
-    def _text(self, source: str, without_title: bool = False) -> Text | None:
-        """A rendered page of the repository; None where it cannot be read."""
+    def _source(self, source: str) -> str | None:
+        """A page of the repository as it is written; None where it cannot be read."""
         try:
-            text = untrusted.read_text(self.root / source, MAX_PAGE_BYTES, self.root)
+            return untrusted.read_text(self.root / source, MAX_PAGE_BYTES, self.root)
         except untrusted.UnsafeError as error:
             self.site.problems.append(f"{source}: {error}")
             return None
-        return render(text, source, self.links, self.links.pages[source], without_title)
+
+    def _text(self, source: str, without_title: bool = False) -> Text | None:
+        """A rendered page of the repository; None where it cannot be read."""
+        written = self._source(source)
+        return None if written is None else self._render(written, source, without_title)
+
+    def _render(self, written: str, source: str, without_title: bool = False) -> Text:
+        return render(written, source, self.links, self.links.pages[source], without_title)
 
     def _story(self, bug: Bug) -> Text | None:
         source = f"bugs/{bug.id}/README.md"
@@ -211,9 +219,10 @@ class _Builder:
     def _studies(self) -> list[Summary]:
         summaries = []
         for source in self.studies:
-            text = self._text(source)
-            if text is None:
+            written = self._source(source)
+            if written is None:
                 continue
+            text = self._render(written, source)
             path = self.root / source
             bug = path.parent.parent.name
             figures = [
@@ -225,7 +234,7 @@ class _Builder:
                 figures=[(name, _figure(path.stem, name)) for name in figures], every=(), rows=[],
                 files=[each.relative_to(self.root).as_posix() for each in tables if each.is_file()],
             )  # fmt: skip
-            summaries.append(Summary(source, place(source), bug, text.title, _question(path)))
+            summaries.append(Summary(source, place(source), bug, text.title, _question(written)))
         self._page("studies.html", "studies.html", "studies.html", title="Impact studies", summaries=summaries)
         return summaries
 
@@ -256,13 +265,16 @@ class _Builder:
         """Copies of the files that pages link to, and lists of folders."""
         for folder in sorted(self.links.folders):
             name = f"files/{folder}/index.html"
-            files = [f"{folder}/{path.name}" for path in listed(self.root / folder)]
+            files = [f"{folder}/{path.name}" for path in listed(self.root / folder, self.root)]
             self._page(
-                name, "page.html", "docs/index.html", title=folder, html=f"<h1>{folder}</h1>", contents=(), figures=(),
+                name, "page.html", "docs/index.html", title=folder, html=f"<h1>{escape(folder)}</h1>", contents=(), figures=(),
                 every=(), rows=[], files=files,
             )  # fmt: skip
         for source in sorted(self.links.files):
-            self.site.files[f"files/{source}"] = self.root / source
+            if copied(self.root / source, self.root):
+                self.site.files[f"files/{source}"] = self.root / source
+            else:
+                self.site.problems.append(f"{source}: is no plain file of at most {MAX_FILE_BYTES} bytes, not copied")
 
 
 def _studies(bug: Bug) -> list[Path]:
@@ -281,9 +293,9 @@ def _figure(study: str, name: str) -> str:
     return f"{study}: {said.get(kind) or kind.replace('by_', 'grid by ').replace('_', ' ')}"
 
 
-def _question(path: Path) -> str:
+def _question(summary: str) -> str:
     """The question that a study asks: the first paragraph of its summary that ends with a question mark."""
-    paragraphs = path.read_text(encoding="utf-8").split("\n\n")
+    paragraphs = summary.split("\n\n")
     return next((text.strip() for text in paragraphs if text.strip().endswith("?")), "")
 
 

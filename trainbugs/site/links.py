@@ -80,24 +80,35 @@ class Links:
         return relative(f"files/{source}", page)
 
     def _place(self, target: str) -> str | None:
-        readme = posixpath.join(target, "README.md")
+        readme = posixpath.normpath(posixpath.join(target, "README.md"))
         if target in FOLDERS:
             return FOLDERS[target]
         if target in self.pages or readme in self.pages:
             return self.pages.get(target) or self.pages[readme]
         path = self.root / target
-        if target.startswith("..") or not path.resolve().is_relative_to(self.root.resolve()):
+        # What begins with a dot is for tools, or leads out: .git has names and addresses of people.
+        if any(part.startswith(".") for part in target.split("/")) or not _own(path, self.root):
             return None
         if path.is_dir():
             self.folders.add(target)
-            self.files |= {f"{target}/{each.name}" for each in listed(path)}
+            self.files |= {f"{target}/{each.name}" for each in listed(path, self.root)}
             return f"files/{target}/index.html"
-        if path.is_file() and path.stat().st_size <= MAX_FILE_BYTES:
+        if copied(path, self.root):
             self.files.add(target)
             return f"files/{target}"
         return None
 
 
-def listed(folder: Path) -> list[Path]:
+def listed(folder: Path, root: Path) -> list[Path]:
     """The files of a folder that a list of them shows."""
-    return sorted(each for each in folder.iterdir() if each.is_file() and not each.name.startswith("."))
+    return sorted(each for each in folder.iterdir() if not each.name.startswith(".") and copied(each, root))
+
+
+def copied(path: Path, root: Path) -> bool:
+    """Whether a file may be copied: a plain one of the repository that is not too large, reached by no link."""
+    return _own(path, root) and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES
+
+
+def _own(path: Path, root: Path) -> bool:
+    """Whether no part of a path below the root is a symbolic link."""
+    return path.resolve() == root.resolve() / path.relative_to(root)

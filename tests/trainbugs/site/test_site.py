@@ -18,7 +18,7 @@ from runner.session.promote import promote_runs
 from trainbugs.cli import site as command
 from trainbugs.site.build import DOCS, MARKER, build, write
 from trainbugs.site.evaluations import ALL, FOUND, evaluation
-from trainbugs.site.links import place
+from trainbugs.site.links import MAX_FILE_BYTES, place
 from trainbugs.sources import Part, evaluated
 
 HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
@@ -91,6 +91,41 @@ def test_hostile_text_is_text(recorded):
     assert said == ["'nothing.md'", "'../../../../etc/passwd'"]
     index = site.pages["index.html"].split('id="bugs-index">')[1].split("</script>")[0]
     assert json.loads(index)[0]["order"]["title"] == HOSTILE
+
+
+def test_only_plain_files_of_the_repository_are_copied(recorded, tmp_path):
+    notes = recorded.root / "notes"
+    folder = notes / "<img src=x>"
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_text("a")
+    (tmp_path / "secret.txt").write_text("s3cret")
+    for place in (notes, folder):
+        (place / "far.txt").symlink_to(tmp_path / "secret.txt")
+    (notes / "near.txt").symlink_to(recorded.directory / "config.json")
+    (notes / "linked").symlink_to(recorded.directory)
+    (recorded.root / ".git").mkdir()
+    (recorded.root / ".git" / "config").write_text("s3cret")
+    with (notes / "large.bin").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    links = (".git/config", "notes/far.txt", "notes/near.txt", "notes/linked/config.json", "notes/linked",
+             "notes/large.bin", "notes/%3Cimg%20src=x%3E")  # fmt: skip
+    recorded.write("README.md", STORY.split("<script>")[0] + " ".join(f"[x](../../{link})" for link in links))
+    site = build(recorded.catalog)
+    assert wrong(site) == []
+    assert [problem.split(" at ")[1] for problem in site.problems] == [f"'../../{link}'" for link in links[:-1]]
+    assert {name for name in site.files if name.startswith("files/notes")} == {"files/notes/<img src=x>/a.txt"}
+    page = site.pages["files/notes/<img src=x>/index.html"]
+    assert "<h1>&lt;img src=x&gt;</h1>" in page and "<img" not in page
+
+
+def test_downloads_and_summaries_that_lead_out_are_told(recorded, tmp_path):
+    (tmp_path / "secret.txt").write_text("s3cret?\n")
+    records = recorded.root / "detectors" / "expected"
+    records.mkdir(parents=True)
+    (records / "scores.csv").symlink_to(tmp_path / "secret.txt")
+    site = build(recorded.catalog)
+    assert len(site.problems) == 1 and "scores.csv: is a link that leads out" in site.problems[0]
+    assert "downloads/scores.csv" not in site.files and wrong(site) == []
 
 
 def test_a_page_says_what_the_records_say(recorded):
