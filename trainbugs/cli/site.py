@@ -48,6 +48,8 @@ def site_command(arguments: Namespace) -> int:
 def _site(arguments: Namespace) -> tuple[Sequence[str], str]:
     from trainbugs.site.build import build, write
 
+    if "results" in arguments:
+        raise UsageError("--results names your own results, and is for --from results; without it nothing reads them")
     out = arguments.out or Path("site")
     site = build(api.load())
     write(site, out)
@@ -56,13 +58,12 @@ def _site(arguments: Namespace) -> tuple[Sequence[str], str]:
 
 def _report(arguments: Namespace) -> tuple[Sequence[str], str]:
     from runner.files.atomic import write_text
-    from trainbugs.site.report import report
+    from trainbugs.site.report import check_replaceable, report
     from trainbugs.sources import check_source
 
     out, results = arguments.out or Path("report.html"), options(arguments).results
     check_source("results", results)
-    if out.is_dir():
-        raise UsageError(f"{out} is a folder; expected a file like report.html for --out")
+    check_replaceable(out)
     made = report(api.load(), results)
     write_text(out, made.html)
     return made.problems, f"report: {out} ({counted(made.cases, 'case')}, {counted(made.rows, 'row')} of detectors"

@@ -1,5 +1,8 @@
 """The whole site: reads the records, renders the pages, and writes them to a new folder that replaces an older one."""
 
+import json
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -65,24 +68,23 @@ def build(catalog: Catalog) -> Site:
 
 
 def write(site: Site, out: Path) -> None:
-    """Write the site; a folder that is there already is replaced if it is an older site, or empty.
+    """Write the site; a folder that is there already is replaced if it is an older site and no more, or empty.
 
     Raises UsageError for another folder, ResultsError where nothing can be written.
     """
-    if out.exists() and not (out / MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} exists, and is no site that this command made; name another folder by --out")
     try:
+        _check_replaceable(out)
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".site-", dir=out.parent) as scratch:
             new, old = Path(scratch) / "new", Path(scratch) / "old"
             _fill(site, new)
-            if out.exists():
-                out.rename(old)
             try:
+                if out.exists():
+                    out.rename(old)
                 new.rename(out)
-            except OSError:
-                # The older site stays.
-                if old.exists():
+            except BaseException:
+                # The older site stays, also where Ctrl-C comes between the two.
+                if old.exists() and not out.exists():
                     old.rename(out)
                 raise
     except OSError as error:
@@ -98,7 +100,32 @@ def _fill(site: Site, folder: Path) -> None:
             path.write_bytes(content)
         else:
             shutil.copyfile(content, path)
-    (folder / MARKER).write_text("made by trainbugs site\n", encoding="utf-8")
+    written = sorted({*site.pages, *site.files})
+    (folder / MARKER).write_text("".join(f"{json.dumps(name)}\n" for name in written), encoding="utf-8")
+
+
+def _check_replaceable(out: Path) -> None:
+    """Raise UsageError where something would be lost that this command did not write."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not (out / MARKER).is_file():
+        raise UsageError(f"{out} exists, and is no site that this command made; name another folder by --out")
+    try:
+        lines = untrusted.read_text(out / MARKER, MAX_PAGE_BYTES, out).splitlines()
+    except untrusted.UnsafeError as error:
+        raise UsageError(f"{out / MARKER} {error}; name another folder by --out") from error
+    ours = set(lines)
+    for folder, folders, files in os.walk(out):
+        folders.sort()
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        for name in sorted(files + links):
+            place = Path(folder, name).relative_to(out).as_posix()
+            if place != MARKER and json.dumps(place) not in ours:
+                shown = untrusted.shown(Path(place))
+                raise UsageError(
+                    f"{out} holds {shown}, which this command did not write, and which would be lost; move it away, or "
+                    "name another folder by --out"
+                )
 
 
 def _parent(path: Path) -> Path:
@@ -267,8 +294,8 @@ class _Builder:
             name = f"files/{folder}/index.html"
             files = [f"{folder}/{path.name}" for path in listed(self.root / folder, self.root)]
             self._page(
-                name, "page.html", "docs/index.html", title=folder, html=f"<h1>{escape(folder)}</h1>", contents=(), figures=(),
-                every=(), rows=[], files=files,
+                name, "page.html", "docs/index.html", title=folder, html=f"<h1>{escape(folder)}</h1>", contents=(),
+                figures=(), every=(), rows=[], files=files,
             )  # fmt: skip
         for source in sorted(self.links.files):
             if copied(self.root / source, self.root):
@@ -310,4 +337,9 @@ def _provenances(bug: Bug) -> list[tuple[str, Any]]:
 
 def _footer(root: Path) -> str:
     commit = revision(root, ())
-    return "Made by trainbugs site from the committed records" + (f" at {commit[:12]}." if commit else ".")
+    return "Made by trainbugs site from the committed records" + (f" at {_short(commit)}." if commit else ".")
+
+
+def _short(commit: str) -> str:
+    """A commit with 12 digits, and with its -dirty; the version of a package as it is."""
+    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", commit)

@@ -27,6 +27,9 @@ COLUMNS = (
     ("drift", "Drift"),
     ("", "Why"),
 )
+# What tells that a file was made here, and may be replaced; it stands before all else that differs.
+GENERATOR = "trainbugs site --from results"
+START_BYTES = 2000
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,20 @@ class Report:
     problems: tuple[str, ...]
 
 
+def check_replaceable(out: Path) -> None:
+    """Raise UsageError for a folder, and for a file that is no older report: it would be lost."""
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder; expected a file like report.html for --out")
+    if not out.exists():
+        return
+    try:
+        start = untrusted.read_start(out, START_BYTES)
+    except untrusted.UnsafeError as error:
+        raise UsageError(f"{out} {error}; name another file by --out") from error
+    if f'content="{GENERATOR}"'.encode() not in start:
+        raise UsageError(f"{out} exists, and is no report that this command made; name another file by --out")
+
+
 def report(catalog: Catalog, results: Path) -> Report:
     """The report of a results folder; raises UsageError where it has neither verdicts nor answers of detectors."""
     cases, problems = _cases(catalog, Store(results))
@@ -75,8 +92,9 @@ def report(catalog: Catalog, results: Path) -> Report:
     rows, scored = [_row(each) for each in cases], index.of_scores(scores, {})
     verdicts = facet("verdict", "Verdict", rows, ("REPRODUCED", "NOT REPRODUCED", "INVALID"))
     html = templates.render(
-        "report.html", "report.html", "", title="Results", single=True, css=_inline("site.css"), js=_inline("site.js"),
-        cases=cases, rows=as_index(rows), facets=[facet("bug", "Bug", rows), verdicts], columns=COLUMNS, scores=scores,
+        "report.html", "report.html", "", title="Results", single=True, generator=GENERATOR,
+        css=_inline("site.css"), js=_inline("site.js"), cases=cases, rows=as_index(rows),
+        facets=[facet("bug", "Bug", rows), verdicts], columns=COLUMNS, scores=scores,
         score_rows=as_index(scored), score_facets=[facet("detector", "Detector", scored)],
         score_columns=index.SCORE_COLUMNS, rates=list(RATES), count={name: n for name, n in verdicts.values.items()},
     )  # fmt: skip

@@ -42,7 +42,14 @@ class Templates:
             "bytes": in_bytes,
             "json": as_json,
         }
-        environment.globals |= {"navigation": NAVIGATION, "single": False, "css": "", "js": "", **common}
+        environment.globals |= {
+            "navigation": NAVIGATION,
+            "single": False,
+            "generator": "",
+            "css": "",
+            "js": "",
+            **common,
+        }
         self.environment = environment
 
     def render(self, template: str, page: str, section: str, **values: Any) -> str:

@@ -99,8 +99,8 @@ def test_only_plain_files_of_the_repository_are_copied(recorded, tmp_path):
     folder.mkdir(parents=True)
     (folder / "a.txt").write_text("a")
     (tmp_path / "secret.txt").write_text("s3cret")
-    for place in (notes, folder):
-        (place / "far.txt").symlink_to(tmp_path / "secret.txt")
+    for each in (notes, folder):
+        (each / "far.txt").symlink_to(tmp_path / "secret.txt")
     (notes / "near.txt").symlink_to(recorded.directory / "config.json")
     (notes / "linked").symlink_to(recorded.directory)
     (recorded.root / ".git").mkdir()
@@ -169,9 +169,16 @@ def test_the_same_records_make_the_same_site(recorded):
 
 def test_an_older_site_is_replaced_and_nothing_else(recorded, cli, tmp_path):
     assert cli("site", "--out", "public")[0] == 0
-    (tmp_path / "public" / "stray.html").write_text("")
+    (tmp_path / "public" / "index.html").write_text("older")
     assert cli("site", "--out", "public")[0] == 0
-    assert not (tmp_path / "public" / "stray.html").exists() and (tmp_path / "public" / MARKER).is_file()
+    assert (tmp_path / "public" / "index.html").read_text() != "older" and (tmp_path / "public" / MARKER).is_file()
+    for stray in (".git/config", ".nojekyll", "bugs/mine.html", "CNAME"):
+        (tmp_path / "public" / stray).parent.mkdir(exist_ok=True)
+        (tmp_path / "public" / stray).write_text("mine")
+        status, _, err = cli("site", "--out", "public")
+        assert status == 2 and f"public holds {stray}, which this command did not write" in err
+        assert (tmp_path / "public" / stray).read_text() == "mine" and len(err.splitlines()) == 1
+        (tmp_path / "public" / stray).unlink()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("x")
     status, _, err = cli("site", "--out", "mine")
@@ -180,21 +187,26 @@ def test_an_older_site_is_replaced_and_nothing_else(recorded, cli, tmp_path):
     assert not list(tmp_path.glob(".site-*"))
 
 
-def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(recorded, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [(OSError(28, "No space left on device"), ResultsError), (KeyboardInterrupt(), KeyboardInterrupt)],
+)
+def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(recorded, tmp_path, monkeypatch, error, raised):
     site, out = build(recorded.catalog), tmp_path / "public"
     write(site, out)
-    (out / "old.html").write_text("")
+    (out / "index.html").write_text("older")
     rename = Path.rename
 
     def failing(path, target):
         if path.name == "new":
-            raise OSError(28, "No space left on device")
+            raise error
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(ResultsError, match="cannot be written: No space left on device"):
+    said = "cannot be written: No space left on device" if raised is ResultsError else None
+    with pytest.raises(raised, match=said):
         write(site, out)
-    assert (out / "old.html").is_file() and (out / "index.html").is_file() and not list(tmp_path.glob(".site-*"))
+    assert (out / "index.html").read_text() == "older" and not list(tmp_path.glob(".site-*"))
 
 
 def test_a_folder_that_cannot_be_written_is_told(recorded, tmp_path):
@@ -284,6 +296,36 @@ def test_a_folder_without_results_is_told(toy, cli, tmp_path):
     toy.run()
     status, _, err = cli("site", "--from", "results", "--results", toy.results, "--out", "empty")
     assert status == 2 and "empty is a folder" in err
+
+
+def test_only_an_older_report_is_replaced(toy, cli, tmp_path):
+    toy.run()
+    own = ("site", "--from", "results", "--results", toy.results)
+    assert cli(*own)[0] == 0 and cli(*own)[0] == 0
+    (tmp_path / "thesis.tex").write_text("mine")
+    status, _, err = cli(*own, "--out", "thesis.tex")
+    assert status == 2 and "thesis.tex exists, and is no report that this command made" in err
+    assert (tmp_path / "thesis.tex").read_text() == "mine" and len(err.splitlines()) == 1
+
+
+def test_a_folder_of_results_is_not_ignored(recorded, cli, tmp_path):
+    status, out, err = cli("site", "--results", recorded.results)
+    assert (status, out) == (2, "") and "--from results" in err and not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize(
+    ("commit", "said"),
+    [
+        ("0123456789" * 4, "012345678901."),
+        ("0123456789" * 4 + "-dirty", "012345678901-dirty."),
+        ("trainbugs-1.2.3.dev45", "trainbugs-1.2.3.dev45."),
+        (None, "records."),
+    ],
+)
+def test_the_footer_names_the_commit(recorded, monkeypatch, commit, said):
+    monkeypatch.setattr("trainbugs.site.build.revision", lambda *arguments: commit)
+    footer = build(recorded.catalog).pages["index.html"].split("<footer><p>")[1]
+    assert footer.split("</p>")[0].endswith(said)
 
 
 def test_a_damaged_record_is_told_and_the_rest_is_there(toy, cli, tmp_path):
