@@ -239,6 +239,7 @@ class _Builder:
         matrix, overhead = (f"detectors/expected/{path.name}" if path.is_file() else None for path in pictures)
         self._page(
             "leaderboard.html", "leaderboard.html", "leaderboard.html", title="Leaderboard", scores=scores,
+            evaluation=self.evaluation, bugs=len(self.parts),
             rows=as_index(rows), facets=index.score_facets(rows), columns=index.SCORE_COLUMNS,
             rates=list(RATES), matrix=matrix, overhead=overhead,
         )  # fmt: skip

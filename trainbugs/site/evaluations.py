@@ -19,7 +19,8 @@ FOUND, BOTH, FALSE, SILENT, ABSENT = "found", "also on fixed", "false alarm", "s
 # An alarm on the buggy program, and no answer about the fixed one: nobody knows whether it is about the fault.
 UNPAIRED = "fixed did not run"
 STATES = (FOUND, UNPAIRED, BOTH, FALSE, SILENT, ABSENT)
-ALL = "all bugs"
+# Of all bugs that have records of detectors, which need not be all that there are.
+ALL = "all evaluated bugs"
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,16 @@ class Evaluation:
         """The answers about a bug, the best ones first."""
         mine = [answer for answer in self.answers if answer.bug == bug]
         return sorted(mine, key=lambda answer: (STATES.index(answer.state), answer.label, answer.case))
+
+    @property
+    def bugs(self) -> int:
+        """How many bugs have answers."""
+        return len({answer.bug for answer in self.answers})
+
+    @property
+    def programs(self) -> int:
+        """How many buggy programs have answers."""
+        return len({(answer.bug, answer.case) for answer in self.answers})
 
     def finders(self, bug: str) -> list[str]:
         """The detectors that found a harmful case of a bug and were silent on its fixed twin."""

@@ -93,10 +93,10 @@ def of_scores(scores: Sequence[Score], needs: Mapping[str, Sequence[str]]) -> li
 
 
 def score_facets(rows: Sequence[Indexed]) -> list[Facet]:
-    """The filters of the leaderboard: at first it shows the scores on all bugs."""
+    """The filters of the leaderboard: at first it shows the scores on all evaluated bugs."""
     chosen = ALL if any(ALL in row.facets["group"] for row in rows) else ""
     return [
-        facet("group", "Bugs", rows, (ALL, *LISTS["location"]), chosen),
+        facet("group", "Bugs", rows, (ALL, *LISTS["location"]), chosen, counted=False),
         facet("detector", "Detector", rows),
         facet("needs", "Looks at", rows),
         facet("references", "Learns from", rows, ("none", "same", "cross")),

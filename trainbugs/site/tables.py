@@ -20,22 +20,29 @@ class Indexed:
 
 @dataclass(frozen=True)
 class Facet:
-    """A filter: its name in the address, its label, its values with how many rows have each, and what is chosen."""
+    """A filter: its name in the address, its label, its values with how many rows have each, and what is chosen.
+
+    The numbers are not shown where they would read as numbers of something else (`counted`).
+    """
 
     name: str
     label: str
     values: Mapping[str, int]
     chosen: str = ""
+    counted: bool = True
 
 
-def facet(name: str, label: str, rows: Sequence[Indexed], order: Sequence[str] = (), chosen: str = "") -> Facet:
+def facet(
+    name: str, label: str, rows: Sequence[Indexed], order: Sequence[str] = (), chosen: str = "", counted: bool = True
+) -> Facet:
     """The filter by a facet of rows; values come in the order given, all others after them by name."""
     counts: dict[str, int] = {}
     for row in rows:
         for value in dict.fromkeys(row.facets.get(name, ())):
             counts[value] = counts.get(value, 0) + 1
     known = [value for value in order if value in counts]
-    return Facet(name, label, {value: counts[value] for value in [*known, *sorted(set(counts) - set(known))]}, chosen)
+    values = {value: counts[value] for value in [*known, *sorted(set(counts) - set(known))]}
+    return Facet(name, label, values, chosen, counted)
 
 
 def index(rows: Sequence[Indexed]) -> list[dict[str, Any]]:

@@ -267,6 +267,16 @@ def test_answers_add_up_to_the_committed_scores(tmp_path):
     assert {(s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores} == paired
 
 
+def test_the_leaderboard_says_what_was_evaluated(real):
+    text = real.pages["leaderboard.html"]
+    table = pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")
+    shown = table[table.kind == "buggy"]
+    programs = len(shown[["bug", "case"]].drop_duplicates())
+    assert f"{shown.bug.nunique()} of {len(Catalog(ROOT).ids())} bugs, {programs} programs." in text
+    groups = text.split('name="group"')[1].split("</select>")[0]
+    assert ">all evaluated bugs</option>" in groups and "(" not in groups
+
+
 def test_own_results_make_one_page(toy, cli, tmp_path, capsys):
     toy.run()
     capsys.readouterr()
