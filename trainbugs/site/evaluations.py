@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 FOUND, BOTH, FALSE, SILENT, ABSENT = "found", "also on fixed", "false alarm", "silent", "did not run"
 # An alarm on the buggy program, and no answer about the fixed one: nobody knows whether it is about the fault.
 UNPAIRED = "fixed did not run"
-STATES = (FOUND, UNPAIRED, BOTH, FALSE, SILENT, ABSENT)
+# All alarms came before the fault acts: they cannot be about it. PAIRED counts them, a finder needs a later one.
+EARLY = "before the fault"
+STATES = (FOUND, EARLY, UNPAIRED, BOTH, FALSE, SILENT, ABSENT)
 # Of all bugs that have records of detectors, which need not be all that there are.
 ALL = "all evaluated bugs"
 
@@ -89,8 +91,8 @@ class Evaluation:
         return len({(answer.bug, answer.case) for answer in self.answers})
 
     def finders(self, bug: str) -> list[str]:
-        """The detectors that found a harmful case of a bug and were silent on its fixed twin."""
-        return sorted({answer.detector for answer in self.of(bug) if answer.state == FOUND and not answer.benign})
+        """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin."""
+        return sorted({answer.label for answer in self.of(bug) if answer.state == FOUND and not answer.benign})
 
 
 RATES = {
@@ -176,7 +178,8 @@ def _answer(group: Sequence[Mapping[Any, Any]]) -> Answer:
     elif not alarmed:
         state = FALSE if accused else SILENT
     else:
-        state = BOTH if accused else UNPAIRED if lacking else FOUND
+        early = all((_known(row["delay"]) or 0.0) < 0 for row in alarmed)
+        state = BOTH if accused else UNPAIRED if lacking else EARLY if early else FOUND
         when, site = _when(alarmed), str(alarmed[0]["diagnosis"])
     first = buggy[0]
     return Answer(

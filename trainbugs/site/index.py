@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from runner.bugs.taxonomy import LISTS, REALISM
 from runner.verdicts.affected import version_order
 from trainbugs.site.bug import BugPart
-from trainbugs.site.evaluations import ALL, RATES, Evaluation, Score
+from trainbugs.site.evaluations import ABSENT, ALL, RATES, Evaluation, Score
 from trainbugs.site.markdown import Text
 from trainbugs.site.tables import Facet, Indexed, facet, words
 
-NOBODY, UNKNOWN = "no detector", "not evaluated yet"
+NOBODY, UNRUN, UNKNOWN = "none of those that ran", "none ran", "not evaluated yet"
+FINDERS = "Alarm on buggy only"
 BUG_COLUMNS = (
     ("id", "Bug"),
     ("title", "What happens"),
@@ -19,7 +20,7 @@ BUG_COLUMNS = (
     ("stage", "Stage"),
     ("cases", "Cases"),
     ("seconds", "Seconds"),
-    ("found", "Found by"),
+    ("found", FINDERS),
 )
 SCORE_COLUMNS = (
     ("detector", "Detector"),
@@ -34,10 +35,12 @@ SCORE_COLUMNS = (
 
 
 def found_by(part: BugPart, evaluation: Evaluation) -> list[str]:
-    """The detectors that found a bug; one entry that says so where none did, or none was asked."""
-    if not evaluation.of(part.bug.id):
+    """The detectors with their rules that found a bug; one entry that says so where none did, ran, or was asked."""
+    answers = evaluation.of(part.bug.id)
+    if not answers:
         return [UNKNOWN]
-    return evaluation.finders(part.bug.id) or [NOBODY]
+    ran = any(answer.state != ABSENT for answer in answers)
+    return evaluation.finders(part.bug.id) or [NOBODY if ran else UNRUN]
 
 
 def of_bugs(parts: Sequence[BugPart], evaluation: Evaluation, stories: Mapping[str, str]) -> list[Indexed]:
@@ -49,7 +52,7 @@ def _of_bug(part: BugPart, found: Sequence[str], story: str) -> Indexed:
     bug, labels = part.bug, part.bug.labels
     realism = sorted({case.provenance.realism for case in bug.cases.values() if case.provenance})
     classes = {"location": labels.location, "cause": labels.cause, "effect": labels.effect, "stage": labels.stage}
-    number = None if found[0] == UNKNOWN else 0.0 if found[0] == NOBODY else float(len(found))
+    number = None if found[0] == UNKNOWN else 0.0 if found[0] in (NOBODY, UNRUN) else float(len(found))
     return Indexed(
         bug.id,
         words(
@@ -72,7 +75,7 @@ def bug_facets(rows: Sequence[Indexed]) -> list[Facet]:
         facet("effect", "Symptom", rows, LISTS["effect"]),
         facet("stage", "Stage", rows, LISTS["stage"]),
         facet("release", "Seen in", rows, order),
-        facet("found", "Found by", rows, (NOBODY, UNKNOWN)),
+        facet("found", FINDERS, rows, (NOBODY, UNRUN, UNKNOWN)),
         facet("realism", "Program", rows, REALISM),
     ]
 

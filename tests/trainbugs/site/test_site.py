@@ -16,8 +16,10 @@ from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
 from runner.session.promote import promote_runs
 from trainbugs.cli import site as command
+from trainbugs.site import index
+from trainbugs.site.bug import read
 from trainbugs.site.build import DOCS, MARKER, build, write
-from trainbugs.site.evaluations import ALL, FOUND, evaluation
+from trainbugs.site.evaluations import ABSENT, ALL, EARLY, FOUND, SILENT, Answer, Evaluation, _answer, evaluation
 from trainbugs.site.links import MAX_FILE_BYTES, place
 from trainbugs.sources import Part, evaluated
 
@@ -89,8 +91,8 @@ def test_hostile_text_is_text(recorded):
     # What leads nowhere, or out of the catalogue, is plain text, and is told.
     said = [problem.split(" at ")[1] for problem in site.problems]
     assert said == ["'nothing.md'", "'../../../../etc/passwd'"]
-    index = site.pages["index.html"].split('id="bugs-index">')[1].split("</script>")[0]
-    assert json.loads(index)[0]["order"]["title"] == HOSTILE
+    rows = site.pages["index.html"].split('id="bugs-index">')[1].split("</script>")[0]
+    assert json.loads(rows)[0]["order"]["title"] == HOSTILE
 
 
 def test_only_plain_files_of_the_repository_are_copied(recorded, tmp_path):
@@ -262,9 +264,32 @@ def test_answers_add_up_to_the_committed_scores(tmp_path):
     assert len(scores) == len(table) > 10
     for score in scores:
         mine = [each for each in found.answers if each.label == score.label and not each.benign]
-        assert sum(each.state == FOUND for each in mine) == score.rates["paired"].count, score.label
+        assert sum(each.state in (FOUND, EARLY) for each in mine) == score.rates["paired"].count, score.label
     paired = {(row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()}
     assert {(s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores} == paired
+
+
+def test_an_alarm_before_the_fault_finds_nothing():
+    def state(*delays):
+        base = {"detector": "d", "rule": "r", "references": "none", "bug": "A", "case": "c", "benign": False}
+        base |= {"status": "ok", "diagnosis": "-", "first": 5}
+        buggy = [base | {"kind": "buggy", "alarmed": True, "delay": delay} for delay in delays]
+        return _answer([*buggy, base | {"kind": "fixed", "alarmed": False, "delay": None}]).state
+
+    assert [state(-1), state(-1, -2), state(-1, 0), state(0), state(None)] == [EARLY, EARLY, FOUND, FOUND, FOUND]
+
+
+def test_finders_are_named_with_their_rule(recorded):
+    part = read(recorded.catalog.bug("Toy-1"), recorded.root)
+
+    def found(*states):
+        answers = [
+            Answer("d", f"d (rule {n})", "Toy-1", "only", False, state, "", "") for n, state in enumerate(states)
+        ]
+        return index.found_by(part, Evaluation(tuple(answers), ()))
+
+    assert found(SILENT, FOUND, EARLY) == ["d (rule 1)"] and found() == ["not evaluated yet"]
+    assert found(SILENT, ABSENT, EARLY) == ["none of those that ran"] and found(ABSENT) == ["none ran"]
 
 
 def test_the_leaderboard_says_what_was_evaluated(real):
