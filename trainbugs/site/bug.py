@@ -12,7 +12,7 @@ from runner.results.expected import CPU, expected_records, seconds, seen_on, ups
 from runner.results.record import RunRecord
 from runner.studies.definition import names as studies
 from runner.verdicts.affected import AFFECTED, Finding, findings, version_order
-from runner.verdicts.verdict import Upstream, Verdict, verify, verify_upstream
+from runner.verdicts.verdict import REPRODUCED, Upstream, Verdict, verify, verify_upstream
 from trainbugs.site import chart
 from trainbugs.site.diff import Row, rows
 
@@ -43,6 +43,11 @@ class Runs:
     upstream_torch: str = ""
 
     @property
+    def reproduced(self) -> bool:
+        """Whether all expectations hold."""
+        return self.verdict.outcome == REPRODUCED
+
+    @property
     def made(self) -> str:
         """With what and when the records were made, in words."""
         torch = sorted({record.torch for record in self.records if record.torch})
@@ -63,6 +68,11 @@ class CasePart:
     runs: tuple[Runs, ...]
     picture: str | None
     problem: str = ""
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether committed records reproduce it, on one kind of device at least."""
+        return any(runs.reproduced for runs in self.runs)
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,7 @@ class BugPart:
             if item.state == AFFECTED
         }
         if self.bug.package == "torch":
-            found |= {(record.torch or "-").split("+")[0] for record in self._records}
+            found |= {(record.torch or "-").split("+")[0] for record in self._shows}
         return [f"{self.bug.package} {version}" for version in sorted(found - {"-"}, key=version_order)]
 
     @property
@@ -115,8 +125,10 @@ class BugPart:
         return sum(known) if known else None
 
     @property
-    def _records(self) -> list[RunRecord]:
-        return [record for part in self.cases for runs in part.runs for record in runs.records]
+    def _shows(self) -> list[RunRecord]:
+        """The buggy runs of what is reproduced: only these show the bug."""
+        judged = [runs for part in self.cases for runs in part.runs if runs.reproduced]
+        return [record for runs in judged for record in runs.records if record.variant == "buggy"]
 
 
 def read(bug: Bug, root: Path) -> BugPart:

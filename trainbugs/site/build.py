@@ -207,6 +207,7 @@ class _Builder:
             "index.html", "index.html", "index.html", title="trainbugs", parts=self.parts, rows=as_index(rows),
             facets=index.bug_facets(rows), columns=index.BUG_COLUMNS, found=found,
             cases=sum(len(part.cases) for part in self.parts),
+            reproduced=sum(each.reproduced for part in self.parts for each in part.cases),
             detectors=len({answer.detector for answer in self.evaluation.answers}),
         )  # fmt: skip
 

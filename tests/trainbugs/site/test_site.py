@@ -141,6 +141,20 @@ def test_a_page_says_what_the_records_say(recorded):
     assert chart["curves"][0]["low"] == [1, 2, 3] and chart["curves"][0]["high"] == [2, 3, 4]
 
 
+def test_only_what_is_reproduced_counts(toy):
+    assert "1 cases; the committed records of 0 of these" in build(toy.catalog).pages["index.html"]
+    promote_runs([as_pinned(toy.run())])
+    assert "the committed records of 1 of these" in build(toy.catalog).pages["index.html"]
+    part = read(toy.catalog.bug("Toy-1"), toy.root)
+    assert [(record.variant, record.seed) for record in part._shows] == [("buggy", 0), ("buggy", 1)]
+    case = toy_config()["cases"]["only"]
+    case["expectations"][0]["value"] = -1
+    toy.configure(cases={"only": case})
+    part = read(toy.catalog.bug("Toy-1"), toy.root)
+    assert part.cases[0].runs[0].verdict.outcome == "NOT REPRODUCED" and part._shows == []
+    assert "the committed records of 0 of these" in build(toy.catalog).pages["index.html"]
+
+
 def test_without_records_a_page_says_so(toy):
     site = build(toy.catalog)
     page = site.pages["bugs/Toy-1.html"]
