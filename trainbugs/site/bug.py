@@ -83,6 +83,7 @@ class Pair:
     right: str
     cases: tuple[str, ...]
     rows: tuple[Row, ...]
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,9 @@ def read(bug: Bug, root: Path) -> BugPart:
     except TrainbugsError as error:
         versions = None
         problems.append(str(error))
-    return BugPart(bug, cases, _pairs(bug), versions, tuple(studies(bug)), tuple(problems))
+    pairs = _pairs(bug)
+    problems += [pair.problem for pair in pairs if pair.problem]
+    return BugPart(bug, cases, pairs, versions, tuple(studies(bug)), tuple(problems))
 
 
 def _case(bug: Bug, case: Case) -> CasePart:
@@ -199,17 +202,17 @@ def _pairs(bug: Bug) -> tuple[Pair, ...]:
     for case in bug.cases.values():
         left, right = (case.program.variants[name].script for name in VARIANTS)
         cases.setdefault((left, right), []).append(case.name)
-    return tuple(
-        Pair(left.name, right.name, tuple(names), tuple(rows(_script(left, bug), _script(right, bug))))
-        for (left, right), names in cases.items()
-    )
+    return tuple(_pair(left, right, tuple(names), bug) for (left, right), names in cases.items())
 
 
-def _script(path: Path, bug: Bug) -> str:
-    try:
-        return untrusted.read_text(path, MAX_SCRIPT_BYTES, bug.directory)
-    except untrusted.UnsafeError:
-        return ""
+def _pair(left: Path, right: Path, cases: tuple[str, ...], bug: Bug) -> Pair:
+    texts = []
+    for path in (left, right):
+        try:
+            texts.append(untrusted.read_text(path, MAX_SCRIPT_BYTES, bug.directory))
+        except untrusted.UnsafeError as error:
+            return Pair(left.name, right.name, cases, (), f"{bug.id}/{path.name}: {error}")
+    return Pair(left.name, right.name, cases, tuple(rows(*texts)))
 
 
 def _versions(bug: Bug, root: Path) -> VersionMap | None:

@@ -171,6 +171,14 @@ def test_a_record_that_cannot_be_read_stops_nothing(recorded, cli):
     assert "its metrics are not those of the run" in page and "last 3" not in page
 
 
+def test_a_script_that_cannot_be_read_is_told(recorded, monkeypatch):
+    monkeypatch.setattr("trainbugs.site.bug.MAX_SCRIPT_BYTES", 10)
+    site = build(recorded.catalog)
+    page = site.pages["bugs/Toy-1.html"]
+    assert site.problems == ["Toy-1/buggy.py: is larger than 10 bytes"]
+    assert "cannot be read: Toy-1/buggy.py: is larger than 10 bytes" in page and "scripts are the same" not in page
+
+
 def test_a_bug_that_cannot_be_read_is_told_and_the_others_are_there(recorded):
     (recorded.root / "bugs" / "Odd-1").mkdir()
     (recorded.root / "bugs" / "Odd-1" / "config.json").write_text("{")
