@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Value = str | float | None
+# A word, in a row and in a query: punctuation stays only within it. site.js has the same in its own syntax.
+WORD = r"[\w.+-]*\w"
 
 
 @dataclass(frozen=True)
@@ -55,5 +57,5 @@ def index(rows: Sequence[Indexed]) -> list[dict[str, Any]]:
 
 def words(*texts: str) -> str:
     """The different words of texts in small letters, once each: what a search looks through."""
-    found = re.findall(r"[\w.+-]*\w", " ".join(texts).lower())
+    found = re.findall(WORD, " ".join(texts).lower())
     return " ".join(dict.fromkeys(word for word in found if len(word) > 1))

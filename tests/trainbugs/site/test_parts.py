@@ -8,8 +8,8 @@ from runner.errors import MeasureError
 from trainbugs.site import chart, diff
 from trainbugs.site.links import Links, place, relative
 from trainbugs.site.markdown import render
-from trainbugs.site.tables import Indexed, facet, words
-from trainbugs.site.templating import as_json, outside
+from trainbugs.site.tables import WORD, Indexed, facet, words
+from trainbugs.site.templating import as_json, asset, outside
 
 
 def test_lines_side_by_side():
@@ -92,6 +92,12 @@ def test_facets_count_rows_and_keep_their_order():
     assert facet("where", "Where", rows, ["b"]).values == {"b": 2, "a": 1, "c": 1}
     assert list(facet("where", "Where", rows, ["b"]).values) == ["b", "a", "c"]
     assert words("Adam, adam: the lr=1e-3") == "adam the lr 1e-3"
+
+
+def test_a_query_is_split_as_the_rows_are():
+    """The browser's tests search by it; this holds where there is none."""
+    own = WORD.replace("[\\w", "[\\p{L}\\p{N}_").replace("\\w", "[\\p{L}\\p{N}_]")
+    assert f"const WORD = /{own}/gu;" in asset("site.js") and words("optimizer.zero_grad()") == "optimizer.zero_grad"
 
 
 def test_json_cannot_end_its_element():

@@ -9,6 +9,9 @@
     return JSON.parse(document.getElementById(id).textContent);
   }
 
+  // What the index takes for a word (tables.py): "zero_grad()" is found as it is typed.
+  const WORD = /[\p{L}\p{N}_.+-]*[\p{L}\p{N}_]/gu;
+
   // ---- Tables -------------------------------------------------------------------------------------------------------
 
   // The state of all tables of the page lives in its address: #q=zero&location=compiler&sort=-seconds
@@ -32,7 +35,7 @@
         const value = control.value.trim();
         if (!value) continue;
         if (control.name === "q") {
-          const words = value.toLowerCase().split(/\s+/);
+          const words = value.toLowerCase().match(WORD) || [];
           if (!words.every((word) => entry.words.includes(word))) return false;
         } else if (!(entry.facets[control.name] || []).includes(value)) {
           return false;
