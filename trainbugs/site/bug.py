@@ -187,11 +187,8 @@ def _observed(verdict: Verdict) -> list[Observed]:
     made = []
     for expectation in verdict.case.oracle.expectations:
         checks = [check for check in verdict.checks if check.expectation is expectation]
-        wanted, values = "", []
-        for check in checks:
-            said, _, wanted_here = check.explanation.rpartition(", expected ")
-            wanted = wanted_here if said else wanted
-            values.append((check.of, said or check.explanation))
+        wanted = next((check.wanted for check in checks if check.wanted), "")
+        values = [(check.of, check.observed or check.explanation) for check in checks]
         holds = [check.holds for check in checks]
         made.append(Observed(expectation, wanted, tuple(values), None if None in holds or not holds else all(holds)))
     return made
