@@ -242,7 +242,7 @@ class _Builder:
             "leaderboard.html", "leaderboard.html", "leaderboard.html", title="Leaderboard", scores=scores,
             evaluation=self.evaluation, bugs=len(self.parts),
             rows=as_index(rows), facets=index.score_facets(rows), columns=index.SCORE_COLUMNS,
-            rates=list(RATES), matrix=matrix, overhead=overhead,
+            rates=RATES, matrix=matrix, overhead=overhead,
         )  # fmt: skip
 
     def _studies(self) -> list[Summary]:

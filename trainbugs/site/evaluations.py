@@ -127,16 +127,20 @@ def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecor
     made = []
     for row, line in zip(table.to_dict("records"), texts[1:], strict=True):
         shown = dict(zip(texts[0], line, strict=True))
+        rates, overhead = {name: _interval(row, name) for name in RATES}, _known(row["overhead"])
+        if group != ALL:
+            # Controls and overheads are of no group.
+            rates["false_controls"], overhead, shown["OVERHEAD"] = Interval(0, 0, None, None), None, "–"
         made.append(
             Score(
                 group,
                 str(row["detector"]),
                 shown["DETECTOR"],
                 str(row["references"]),
-                {name: _interval(row, name) for name in RATES},
+                rates,
                 {name: shown[heading] for name, heading in TEXTS.items()},
                 _known(row["delay_median"]),
-                _known(row["overhead"]),
+                overhead,
             )
         )
     return made

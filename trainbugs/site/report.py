@@ -96,7 +96,7 @@ def report(catalog: Catalog, results: Path) -> Report:
         css=_inline("site.css"), js=_inline("site.js"), cases=cases, rows=as_index(rows),
         facets=[facet("bug", "Bug", rows), verdicts], columns=COLUMNS, scores=scores,
         score_rows=as_index(scored), score_facets=[facet("detector", "Detector", scored)],
-        score_columns=index.SCORE_COLUMNS, rates=list(RATES), count={name: n for name, n in verdicts.values.items()},
+        score_columns=index.SCORE_COLUMNS, rates=RATES, count={name: n for name, n in verdicts.values.items()},
     )  # fmt: skip
     return Report(html, len(cases), len(scores), (*problems, *more))
 

@@ -327,6 +327,29 @@ def test_finders_are_named_with_their_rule(recorded):
     assert found(SILENT, ABSENT, EARLY) == ["none of those that ran"] and found(ABSENT) == ["none ran"]
 
 
+def test_rows_of_a_location_have_only_what_is_of_it(tmp_path):
+    catalog = Catalog(ROOT)
+    scores = evaluation(evaluated(catalog, Part((), "expected", tmp_path)), list(catalog)).scores
+    known = [
+        (score.overhead is not None, score.rates["false_controls"].n > 0) for score in scores if score.group != ALL
+    ]
+    assert len(known) > 10 and not any(any(each) for each in known)
+    assert any(score.overhead for score in scores) and any(score.rates["false_controls"].n for score in scores)
+
+
+def test_an_invalid_verdict_has_the_mark_of_an_open_one(toy):
+    """It says nothing about the bug, and is not NOT REPRODUCED."""
+    run = [as_pinned(each) for each in [toy.run()]]
+    promote_runs(run)
+    for seed in (0, 1):
+        (toy.directory / "expected" / "only" / f"fixed-seed{seed}.json").unlink()
+    case = toy_config()["cases"]["only"]
+    case["expectations"][0]["metric"] = "nothing"
+    toy.configure(cases={"only": case})
+    page = build(toy.catalog).pages["bugs/Toy-1.html"]
+    assert '<span class="mark open">INVALID</span>' in page and "mark no" not in page
+
+
 def test_the_leaderboard_says_what_was_evaluated(real):
     text = real.pages["leaderboard.html"]
     table = pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")

@@ -70,6 +70,9 @@
         if (column && head.dataset.column === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
         else head.removeAttribute("aria-sort");
       }
+      const group = controls.find((each) => each.name === "group");
+      // One group is chosen: a column that says it in each row takes room.
+      table.classList.toggle("one-group", Boolean(group && group.value));
       status.textContent = count + " of " + index.length + " " + table.dataset.thing;
     }
 
