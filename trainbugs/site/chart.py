@@ -175,7 +175,16 @@ class _Axes:
             f'<circle class="dot {curve.variant}" cx="{self.to_x(x):.1f}" cy="{self.to_y(y):.1f}" r="2.6"/>'
             for x, y in (zip(curve.x, curve.mean, strict=True) if len(curve.x) <= SMALL else ())
         )
-        return f'<g data-curve="{_id(curve)}">{path}{dots}</g>'
+        return f'<g data-curve="{_id(curve)}">{path}{dots}{self._name(curve)}</g>'
+
+    def _name(self, curve: Curve) -> str:
+        """The word at a line: who cannot tell the colours reads it. Those of the two variants are apart."""
+        at = len(curve.x) // 3 if curve.variant == "buggy" else 2 * len(curve.x) // 3
+        x, y = self.to_x(curve.x[at]), self.to_y(curve.mean[at])
+        above = max(y - 6, TOP + 12.0)
+        return (
+            f'<text class="of {curve.variant}" x="{x:.1f}" y="{above:.1f}" text-anchor="middle">{curve.variant}</text>'
+        )
 
     def data(self, curves: Sequence[Curve]) -> dict[str, Any]:
         return {

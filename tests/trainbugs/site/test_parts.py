@@ -51,6 +51,11 @@ def test_lines_of_a_panel_are_told_apart(toy):
     assert len(set(styles)) == 6 and [style % 4 for style in styles] == [0, 1, 3, 2, 0, 1]
 
 
+def test_a_line_says_whose_it_is(toy):
+    svg = _panels(toy, "linear", [1, 2, 3])[0].svg
+    assert svg.count(">buggy</text>") == svg.count(">fixed</text>") == 1
+
+
 def test_one_point_and_equal_values_are_drawn(toy):
     assert "NaN" not in _panels(toy, "linear", [2])[0].svg and "nan" not in _panels(toy, "log", [3, 3, 3])[0].svg
 
