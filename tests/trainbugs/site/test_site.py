@@ -119,7 +119,7 @@ def test_only_plain_files_of_the_repository_are_copied(recorded, tmp_path):
     assert [problem.split(" at ")[1] for problem in site.problems] == [f"'../../{link}'" for link in links[:-1]]
     assert {name for name in site.files if name.startswith("files/notes")} == {"files/notes/<img src=x>/a.txt"}
     page = site.pages["files/notes/<img src=x>/index.html"]
-    assert "<h1>&lt;img src=x&gt;</h1>" in page and "<img" not in page
+    assert "<h1>notes/&lt;img src=x&gt;</h1>" in page and "<img" not in page
 
 
 def test_downloads_and_summaries_that_lead_out_are_told(recorded, tmp_path):
