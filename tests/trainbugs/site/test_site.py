@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -16,10 +15,9 @@ from support.website import Page, problems
 from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
 from runner.session.promote import promote_runs
-from runner.verdicts import verdict
 from trainbugs.cli import site as command
 from trainbugs.site import index
-from trainbugs.site.bug import _observed, read
+from trainbugs.site.bug import read
 from trainbugs.site.build import DOCS, MARKER, build, write
 from trainbugs.site.evaluations import ABSENT, ALL, EARLY, FOUND, SILENT, Answer, Evaluation, _answer, evaluation
 from trainbugs.site.links import MAX_FILE_BYTES, place
@@ -158,14 +156,11 @@ def test_only_what_is_reproduced_counts(toy):
 
 
 def test_a_text_that_has_the_word_expected_is_whole(recorded):
-    case = recorded.catalog.bug("Toy-1").cases["only"]
-    expectation = replace(case.oracle.expectations[0], value="one, expected two", op="!=")
-    check = verdict.check(expectation, 0, {"buggy": [{"epoch": 1, "accuracy": 3.0}]})
-    judged = verdict.Verdict(
-        replace(case, oracle=replace(case.oracle, expectations=(expectation,))), None, "", (check,)
-    )
-    made = _observed(judged)[0]
-    assert (made.wanted, made.values) == ("!= one, expected two", (("seed 0", "last 3"),))
+    case = toy_config()["cases"]["only"]
+    case["expectations"][0] |= {"op": "!=", "value": "one, expected two"}
+    recorded.configure(cases={"only": case})
+    made = read(recorded.catalog.bug("Toy-1"), recorded.root).cases[0].runs[0].observed[0]
+    assert made.wanted == "!= 'one, expected two'" and made.values == (("seed 0", "last 3"), ("seed 1", "last 4"))
 
 
 def test_the_sides_of_a_diff_are_told_without_colours(recorded):
