@@ -22,12 +22,18 @@ INVALID = "INVALID"
 
 @dataclass(frozen=True)
 class Check:
-    """One expectation on the records of one seed, or of all (`seed` None). `holds` is None where it is undecided."""
+    """One expectation on the records of one seed, or of all (`seed` None). `holds` is None where it is undecided.
+
+    `explanation` says what was observed and what was wanted, or why it is undecided; only where it is decided are
+    `observed` and `wanted` there by themselves.
+    """
 
     expectation: Expectation
     seed: int | None
     holds: bool | None
     explanation: str
+    observed: str = ""
+    wanted: str = ""
 
     @property
     def of(self) -> str:
@@ -179,8 +185,8 @@ def check(expectation: Expectation, seed: int, records: Mapping[str, Sequence[Re
         holds = _holds(observed, expectation)
     except (MeasureError, KeyError) as error:
         return Check(expectation, seed, None, _undecided(error))
-    said = f"{expectation.reduce} {_text(observed)}, expected {_wanted(expectation)}"
-    return Check(expectation, seed, holds, said + _lengths(observed, expectation))
+    made = f"{expectation.reduce} {_text(observed)}"
+    return _decided(expectation, seed, holds, made, _lengths(observed, expectation))
 
 
 def check_across(expectation: Expectation, by_seed: Mapping[int, Mapping[str, Sequence[Record]]]) -> Check:
@@ -202,7 +208,12 @@ def check_across(expectation: Expectation, by_seed: Mapping[int, Mapping[str, Se
     except MeasureError as error:
         return Check(expectation, None, None, str(error))
     made = f"{how} {_text(statistic)} of {expectation.reduce} {_text(numbers)}"
-    return Check(expectation, None, holds, f"{made}, expected {_wanted(expectation)}")
+    return _decided(expectation, None, holds, made)
+
+
+def _decided(expectation: Expectation, seed: int | None, holds: bool, made: str, lengths: str = "") -> Check:
+    wanted = _wanted(expectation)
+    return Check(expectation, seed, holds, f"{made}, expected {wanted}{lengths}", made, wanted + lengths)
 
 
 def _observed(expectation: Expectation, records: Mapping[str, Sequence[Record]]) -> Value | list[Value]:

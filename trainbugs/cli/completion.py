@@ -45,7 +45,7 @@ def completion_command(arguments: Namespace) -> int:
             action.complete = kind.functions  # type: ignore[attr-defined]
         elif action.metavar == "DIR":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif action.metavar in ("FILE", "PATH", SCRIPT):
+        elif action.metavar in ("FILE", "PATH", "DIR|FILE", SCRIPT):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     preamble = "\n".join(kind.definition(arguments.shell) for kind in dict.fromkeys(kinds.values()))
     print(shtab.complete(root, arguments.shell, preamble=preamble))

@@ -28,6 +28,7 @@ COMMANDS = {
     "environments": ("env", "versions", "why"),
     "detectors": ("detectors", "evaluate", "scores"),
     "watch": ("watch",),
+    "site": ("site",),
     "completion": ("completion",),
 }
 

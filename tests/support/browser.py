@@ -1,0 +1,109 @@
+"""A real headless browser, a server for a folder of pages, and what the browser says of a page."""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage", "--no-first-run",
+    "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+# The file axe.min.js of axe-core 4, which is not part of this repository.
+AXE = "TRAINBUGS_AXE"
+# A page that loads slowly is no failure of its own.
+PATIENCE_S = 300
+
+
+def chromium():
+    """A driver of the system's Chromium, or of the one in PATH; the test is skipped where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    from selenium.webdriver.chrome.service import Service
+
+    browser, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not browser or not driver:
+        pytest.skip("there is no Chromium with chromedriver (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    for flag in FLAGS:
+        options.add_argument(flag)
+    made = webdriver.Chrome(options=options, service=Service(driver))
+    made.set_page_load_timeout(PATIENCE_S)
+    made.set_script_timeout(PATIENCE_S)
+    return made
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address at which a folder is served, on this machine only."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def show(driver, width: int, height: int = 900, scheme: str = "light") -> None:
+    """Set the width of the window, and whether it is dark; nothing moves smoothly."""
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    # Smooth scrolling would move what is clicked.
+    features = [
+        {"name": "prefers-color-scheme", "value": scheme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def console(driver) -> list[str]:
+    """What the console says since the last time, warnings and errors."""
+    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("WARNING", "SEVERE")]
+
+
+def settle(driver) -> None:
+    """Wait until the pictures near the first screen are there; those further away are loaded when one gets near."""
+    script = (
+        "const done = arguments[0], began = performance.now(); let seen = -1; (function look() {"
+        "const count = performance.getEntriesByType('resource').length;"
+        "const near = [...document.images].filter(i => i.getBoundingClientRect().top < innerHeight && i.offsetParent);"
+        "if (count === seen && near.every(i => i.complete) || performance.now() - began > 60000) return done();"
+        "seen = count; setTimeout(look, 1000); })()"
+    )
+    driver.execute_async_script(script)
+
+
+def transferred(driver) -> dict[str, int]:
+    """The bytes of the page and of all that it has loaded, by address."""
+    script = (
+        "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
+        ".map(e => [e.name, e.encodedBodySize])"
+    )
+    return {name.split("#")[0]: size for name, size in driver.execute_script(script)}
+
+
+def axe(driver) -> list[dict]:
+    """The serious and critical findings of axe-core on the page; skips where the file is not named."""
+    path = os.environ.get(AXE)
+    if not path:
+        pytest.skip(f"{AXE} does not name the file axe.min.js of axe-core 4")
+    driver.execute_script(Path(path).read_text(encoding="utf-8"))
+    run = "const done = arguments[0]; axe.run().then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))"
+    return [
+        {"id": each["id"], "impact": each.get("impact"), "nodes": [node["target"] for node in each["nodes"]][:5]}
+        for each in driver.execute_async_script(run)
+    ]

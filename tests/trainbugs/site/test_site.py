@@ -1,0 +1,428 @@
+"""The site of a made catalogue, and that of the real one: links, escapes, what pages say, what is refused."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.paths import ROOT
+from support.records import as_pinned
+from support.toy import README, Toy, toy_config
+from support.website import Page, problems
+
+from runner.bugs.catalog import Catalog
+from runner.errors import ResultsError, UsageError
+from runner.session.promote import promote_runs
+from trainbugs.cli import site as command
+from trainbugs.site import index
+from trainbugs.site.bug import read
+from trainbugs.site.build import DOCS, MARKER, build, write
+from trainbugs.site.evaluations import ABSENT, ALL, EARLY, FOUND, SILENT, Answer, Evaluation, _answer, evaluation
+from trainbugs.site.links import MAX_FILE_BYTES, place
+from trainbugs.sources import Part, evaluated
+
+HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
+STORY = (
+    README.replace("DIFF", "-a\n+b")
+    + """
+<script>alert(2)</script> <img src=x onerror=alert(3)>
+
+<!-- a comment -->
+
+[bad](javascript:alert(4)) [gone](nothing.md) [out](../../../../etc/passwd) ![far](https://example.org/far.png)
+
+| a | b |
+|---|---|
+| 1 | [config](config.json) |
+"""
+)
+
+
+@pytest.fixture
+def recorded(toy: Toy) -> Toy:
+    """The toy bug with committed records."""
+    promote_runs([as_pinned(toy.run())])
+    return toy
+
+
+def wrong(site) -> list[str]:
+    return problems(site.pages, set(site.files) | set(site.pages))
+
+
+def test_every_link_and_picture_leads_to_something(recorded):
+    site = build(recorded.catalog)
+    assert wrong(site) == [] and site.problems == []
+    assert {"index.html", "leaderboard.html", "studies.html", "downloads.html", "bugs/Toy-1.html"} <= set(site.pages)
+
+
+def test_the_check_finds_what_is_wrong():
+    """If it found nothing, the tests of links would hold of anything."""
+    page = '<h1 id="a">A</h1><h3 id="a">B</h3><p><a href="b.html">b</a><img src="http://x/y.png"></div>'
+    found = "\n".join(problems({"index.html": page}, set()))
+    for said in (
+        "h3 follows h1",
+        "'a' is there 2 times",
+        "b.html: there is no",
+        "loads http",
+        "no text",
+        "is not closed",
+    ):
+        assert said in found
+
+
+def test_hostile_text_is_text(recorded):
+    case = toy_config()["cases"]["only"] | {"title": HOSTILE}
+    case["expectations"][0]["statement"] = HOSTILE
+    labels = toy_config()["labels"] | {"root_cause": HOSTILE, "symptom": HOSTILE}
+    recorded.configure(title=HOSTILE, cases={"only": case}, labels=labels)
+    recorded.write("README.md", STORY)
+    site = build(recorded.catalog)
+    assert wrong(site) == []
+    for text in site.pages.values():
+        page = Page(text)
+        assert "alert" not in "".join(page.loads) and not any(link.startswith("javascript") for link in page.links)
+        assert (
+            "<script>alert" not in text and "<img src=x" not in text and "<b>" not in text and "a comment" not in text
+        )
+    bug = site.pages["bugs/Toy-1.html"]
+    assert "{{ 7*7 }}" in bug and "&lt;script&gt;alert(2)" in bug and "[picture: far]" in bug
+    # What leads nowhere, or out of the catalogue, is plain text, and is told.
+    said = [problem.split(" at ")[1] for problem in site.problems]
+    assert said == ["'nothing.md'", "'../../../../etc/passwd'"]
+    rows = site.pages["index.html"].split('id="bugs-index">')[1].split("</script>")[0]
+    assert json.loads(rows)[0]["order"]["title"] == HOSTILE
+
+
+def test_only_plain_files_of_the_repository_are_copied(recorded, tmp_path):
+    notes = recorded.root / "notes"
+    folder = notes / "<img src=x>"
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_text("a")
+    (tmp_path / "secret.txt").write_text("s3cret")
+    for each in (notes, folder):
+        (each / "far.txt").symlink_to(tmp_path / "secret.txt")
+    (notes / "near.txt").symlink_to(recorded.directory / "config.json")
+    (notes / "linked").symlink_to(recorded.directory)
+    (recorded.root / ".git").mkdir()
+    (recorded.root / ".git" / "config").write_text("s3cret")
+    with (notes / "large.bin").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    links = (".git/config", "notes/far.txt", "notes/near.txt", "notes/linked/config.json", "notes/linked",
+             "notes/large.bin", "notes/%3Cimg%20src=x%3E")  # fmt: skip
+    recorded.write("README.md", STORY.split("<script>")[0] + " ".join(f"[x](../../{link})" for link in links))
+    site = build(recorded.catalog)
+    assert wrong(site) == []
+    assert [problem.split(" at ")[1] for problem in site.problems] == [f"'../../{link}'" for link in links[:-1]]
+    assert {name for name in site.files if name.startswith("files/notes")} == {"files/notes/<img src=x>/a.txt"}
+    page = site.pages["files/notes/<img src=x>/index.html"]
+    assert "<h1>notes/&lt;img src=x&gt;</h1>" in page and "<img" not in page
+
+
+def test_downloads_and_summaries_that_lead_out_are_told(recorded, tmp_path):
+    (tmp_path / "secret.txt").write_text("s3cret?\n")
+    records = recorded.root / "detectors" / "expected"
+    records.mkdir(parents=True)
+    (records / "scores.csv").symlink_to(tmp_path / "secret.txt")
+    site = build(recorded.catalog)
+    assert len(site.problems) == 1 and "scores.csv: is a link that leads out" in site.problems[0]
+    assert "downloads/scores.csv" not in site.files and wrong(site) == []
+
+
+def test_a_page_says_what_the_records_say(recorded):
+    page = build(recorded.catalog).pages["bugs/Toy-1.html"]
+    assert "REPRODUCED</span> by the committed records: 4 checks hold" in page
+    # The buggy script ends at 3 + seed; the fixed one is 3 above it with both seeds.
+    assert (page.count("last 3</li>"), page.count("last 4</li>"), page.count("&lt;= 5")) == (3, 1, 1)
+    assert "There are no committed records of detectors" in page
+    chart = json.loads(page.split('id="chart-only-cpu-1">')[1].split("</script>")[0])
+    assert [curve["mean"] for curve in chart["curves"]] == [[1.5, 2.5, 3.5], [2.5, 4.5, 6.5]]
+    assert chart["curves"][0]["low"] == [1, 2, 3] and chart["curves"][0]["high"] == [2, 3, 4]
+
+
+def test_only_what_is_reproduced_counts(toy):
+    assert "1 cases; the committed records of 0 of these" in build(toy.catalog).pages["index.html"]
+    promote_runs([as_pinned(toy.run())])
+    assert "the committed records of 1 of these" in build(toy.catalog).pages["index.html"]
+    part = read(toy.catalog.bug("Toy-1"), toy.root)
+    assert [(record.variant, record.seed) for record in part._shows] == [("buggy", 0), ("buggy", 1)]
+    case = toy_config()["cases"]["only"]
+    case["expectations"][0]["value"] = -1
+    toy.configure(cases={"only": case})
+    part = read(toy.catalog.bug("Toy-1"), toy.root)
+    assert part.cases[0].runs[0].verdict.outcome == "NOT REPRODUCED" and part._shows == []
+    assert "the committed records of 0 of these" in build(toy.catalog).pages["index.html"]
+
+
+def test_a_text_that_has_the_word_expected_is_whole(recorded):
+    case = toy_config()["cases"]["only"]
+    case["expectations"][0] |= {"op": "!=", "value": "one, expected two"}
+    recorded.configure(cases={"only": case})
+    made = read(recorded.catalog.bug("Toy-1"), recorded.root).cases[0].runs[0].observed[0]
+    assert made.wanted == "!= 'one, expected two'" and made.values == (("seed 0", "last 3"), ("seed 1", "last 4"))
+
+
+def test_the_sides_of_a_diff_are_told_without_colours(recorded):
+    page = build(recorded.catalog).pages["bugs/Toy-1.html"]
+    table = page.split('<table class="diff" role="table">')[1].split("</table>")[0]
+    assert "− buggy, + fixed" in page and table.count('role="row"') == table.count("<tr") > 1
+    assert table.count("<td") == table.count('role="cell"') > 4 and table.count('role="columnheader"') == 4
+
+
+def test_without_records_a_page_says_so(toy):
+    site = build(toy.catalog)
+    page = site.pages["bugs/Toy-1.html"]
+    assert "There are no committed records of this case yet." in page and "REPRODUCED" not in page
+    assert wrong(site) == []
+
+
+def test_a_record_that_cannot_be_read_stops_nothing(recorded, cli):
+    path = recorded.directory / "expected" / "only" / "fixed-seed1.json"
+    path.write_text(path.read_text().replace('"accuracy": 3', '"accuracy": 9'))
+    status, out, err = cli("site")
+    assert status == 2 and "fixed-seed1.json: its metrics are not those of the run" in err and "site: site/index" in out
+    page = (recorded.root.parent / "site" / "bugs" / "Toy-1.html").read_text()
+    assert "its metrics are not those of the run" in page and "last 3" not in page
+
+
+def test_a_script_that_cannot_be_read_is_told(recorded, monkeypatch):
+    monkeypatch.setattr("trainbugs.site.bug.MAX_SCRIPT_BYTES", 10)
+    site = build(recorded.catalog)
+    page = site.pages["bugs/Toy-1.html"]
+    assert site.problems == ["Toy-1/buggy.py: is larger than 10 bytes"]
+    assert "cannot be read: Toy-1/buggy.py: is larger than 10 bytes" in page and "scripts are the same" not in page
+
+
+def test_a_bug_that_cannot_be_read_is_told_and_the_others_are_there(recorded):
+    (recorded.root / "bugs" / "Odd-1").mkdir()
+    (recorded.root / "bugs" / "Odd-1" / "config.json").write_text("{")
+    site = build(recorded.catalog)
+    assert len(site.problems) == 1 and "Odd-1" in site.problems[0] and "bugs/Toy-1.html" in site.pages
+
+
+def test_the_same_records_make_the_same_site(recorded):
+    first, second = build(recorded.catalog), build(recorded.catalog)
+    assert first.pages == second.pages and first.files == second.files
+
+
+def test_an_older_site_is_replaced_and_nothing_else(recorded, cli, tmp_path):
+    assert cli("site", "--out", "public")[0] == 0
+    (tmp_path / "public" / "index.html").write_text("older")
+    assert cli("site", "--out", "public")[0] == 0
+    assert (tmp_path / "public" / "index.html").read_text() != "older" and (tmp_path / "public" / MARKER).is_file()
+    for stray in (".git/config", ".nojekyll", "bugs/mine.html", "CNAME"):
+        (tmp_path / "public" / stray).parent.mkdir(exist_ok=True)
+        (tmp_path / "public" / stray).write_text("mine")
+        status, _, err = cli("site", "--out", "public")
+        assert status == 2 and f"public holds {stray}, which this command did not write" in err
+        assert (tmp_path / "public" / stray).read_text() == "mine" and len(err.splitlines()) == 1
+        (tmp_path / "public" / stray).unlink()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    status, _, err = cli("site", "--out", "mine")
+    assert status == 2 and "no site that this command made" in err and len(err.splitlines()) == 1
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+    assert not list(tmp_path.glob(".site-*"))
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [(OSError(28, "No space left on device"), ResultsError), (KeyboardInterrupt(), KeyboardInterrupt)],
+)
+def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(recorded, tmp_path, monkeypatch, error, raised):
+    site, out = build(recorded.catalog), tmp_path / "public"
+    write(site, out)
+    (out / "index.html").write_text("older")
+    rename = Path.rename
+
+    def failing(path, target):
+        if path.name == "new":
+            raise error
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    said = "cannot be written: No space left on device" if raised is ResultsError else None
+    with pytest.raises(raised, match=said):
+        write(site, out)
+    assert (out / "index.html").read_text() == "older" and not list(tmp_path.glob(".site-*"))
+
+
+def test_a_folder_that_cannot_be_written_is_told(recorded, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="no site that this command made"):
+        write(build(recorded.catalog), tmp_path / "file")
+
+
+def test_what_is_not_installed_is_named(cli, monkeypatch):
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "markdown_it" else object())
+    status, out, err = cli("site")
+    assert (status, out) == (2, "")
+    assert err == (
+        "trainbugs: site needs markdown-it-py, not installed; `pip install jinja2 markdown-it-py pygments`\n"
+    )
+
+
+def test_other_commands_do_not_load_what_the_site_needs():
+    code = "import sys; from trainbugs.cli.main import parser; parser(); print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
+    assert "trainbugs.cli.site" in loaded and not {*command.NEEDED, "trainbugs.site", "pandas"} & set(loaded)
+
+
+@pytest.fixture(scope="module")
+def real():
+    return build(Catalog(ROOT))
+
+
+def test_the_real_site_is_whole(real):
+    assert wrong(real) == [] and real.problems == []
+    assert all(f"bugs/{name}.html" in real.pages for name in Catalog(ROOT).ids())
+    assert len([name for name in real.pages if name.startswith("studies/")]) == len(
+        list(ROOT.glob("bugs/*/studies/*.md"))
+    )
+    assert all(f"docs/{path.stem}.html" in real.pages for path in ROOT.glob("docs/*.md") if path.stem != "README")
+
+
+def test_no_two_sources_have_the_same_place():
+    sources = [path.relative_to(ROOT).as_posix() for pattern in (*DOCS, "bugs/*/*.md", "bugs/*/studies/*.md")
+               for path in ROOT.glob(pattern)]  # fmt: skip
+    assert len({place(source) for source in sources}) == len(sources) > 60
+
+
+def test_no_page_of_the_real_site_is_large(real):
+    assert {name: len(text.encode()) for name, text in real.pages.items() if len(text.encode()) > 400_000} == {}
+
+
+def test_answers_add_up_to_the_committed_scores(tmp_path):
+    catalog = Catalog(ROOT)
+    found = evaluation(evaluated(catalog, Part((), "expected", tmp_path)), list(catalog))
+    table = pd.read_csv(ROOT / "detectors" / "expected" / "scores.csv", keep_default_na=False)
+    scores = [score for score in found.scores if score.group == ALL]
+    assert len(scores) == len(table) > 10
+    for score in scores:
+        mine = [each for each in found.answers if each.label == score.label and not each.benign]
+        assert sum(each.state in (FOUND, EARLY) for each in mine) == score.rates["paired"].count, score.label
+    paired = {(row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()}
+    assert {(s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores} == paired
+
+
+def test_an_alarm_before_the_fault_finds_nothing():
+    def state(*delays):
+        base = {"detector": "d", "rule": "r", "references": "none", "bug": "A", "case": "c", "benign": False}
+        base |= {"status": "ok", "diagnosis": "-", "first": 5}
+        buggy = [base | {"kind": "buggy", "alarmed": True, "delay": delay} for delay in delays]
+        return _answer([*buggy, base | {"kind": "fixed", "alarmed": False, "delay": None}]).state
+
+    assert [state(-1), state(-1, -2), state(-1, 0), state(0), state(None)] == [EARLY, EARLY, FOUND, FOUND, FOUND]
+
+
+def test_finders_are_named_with_their_rule(recorded):
+    part = read(recorded.catalog.bug("Toy-1"), recorded.root)
+
+    def found(*states):
+        answers = [
+            Answer("d", f"d (rule {n})", "Toy-1", "only", False, state, "", "") for n, state in enumerate(states)
+        ]
+        return index.found_by(part, Evaluation(tuple(answers), ()))
+
+    assert found(SILENT, FOUND, EARLY) == ["d (rule 1)"] and found() == ["not evaluated yet"]
+    assert found(SILENT, ABSENT, EARLY) == ["none of those that ran"] and found(ABSENT) == ["none ran"]
+
+
+def test_rows_of_a_location_have_only_what_is_of_it(tmp_path):
+    catalog = Catalog(ROOT)
+    scores = evaluation(evaluated(catalog, Part((), "expected", tmp_path)), list(catalog)).scores
+    known = [
+        (score.overhead is not None, score.rates["false_controls"].n > 0) for score in scores if score.group != ALL
+    ]
+    assert len(known) > 10 and not any(any(each) for each in known)
+    assert any(score.overhead for score in scores) and any(score.rates["false_controls"].n for score in scores)
+
+
+def test_an_invalid_verdict_has_the_mark_of_an_open_one(toy):
+    """It says nothing about the bug, and is not NOT REPRODUCED."""
+    promote_runs([as_pinned(toy.run())])
+    case = toy_config()["cases"]["only"]
+    case["expectations"][0]["metric"] = "nothing"
+    toy.configure(cases={"only": case})
+    page = build(toy.catalog).pages["bugs/Toy-1.html"]
+    assert '<span class="mark open">INVALID</span>' in page and "mark no" not in page
+
+
+def test_the_leaderboard_says_what_was_evaluated(real):
+    text = real.pages["leaderboard.html"]
+    table = pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")
+    shown = table[table.kind == "buggy"]
+    programs = len(shown[["bug", "case"]].drop_duplicates())
+    assert f"{shown.bug.nunique()} of {len(Catalog(ROOT).ids())} bugs, {programs} programs." in text
+    groups = text.split('name="group"')[1].split("</select>")[0]
+    assert ">all evaluated bugs</option>" in groups and "(" not in groups
+
+
+def test_own_results_make_one_page(toy, cli, tmp_path, capsys):
+    toy.run()
+    capsys.readouterr()
+    status, out, err = cli("site", "--from", "results", "--results", toy.results, "--out", "mine/report.html")
+    assert (status, err) == (0, "") and "report: mine/report.html (1 case, 0 rows of detectors" in out
+    text = (tmp_path / "mine" / "report.html").read_text()
+    page = Page(text)
+    assert page.problems == [] and page.loads == [] and all(link.startswith("#") for link in page.links)
+    assert {link[1:] for link in page.links} <= set(page.anchors)
+    assert "REPRODUCED</span>" in text and "last 3, expected &lt;= 5" in text and "<style>" in text
+    assert '<path class="line buggy' in text
+
+
+def test_a_verdict_that_does_not_hold_is_shown_as_it_is(toy, cli, tmp_path):
+    toy.write("buggy.py", (toy.directory / "fixed.py").read_text())
+    toy.run()
+    assert cli("site", "--from", "results", "--results", toy.results)[0] == 0
+    text = (tmp_path / "report.html").read_text()
+    assert "NOT REPRODUCED</span>" in text and ">REPRODUCED</span>" not in text and "fails</span>" in text
+
+
+def test_a_folder_without_results_is_told(toy, cli, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for folder, said in (("empty", "there are no verdicts in 'empty'"), ("gone", "there is no folder 'gone'")):
+        status, out, err = cli("site", "--from", "results", "--results", folder)
+        assert (status, out) == (2, "") and said in err and len(err.splitlines()) == 1
+    toy.run()
+    status, _, err = cli("site", "--from", "results", "--results", toy.results, "--out", "empty")
+    assert status == 2 and "empty is a folder" in err
+
+
+def test_only_an_older_report_is_replaced(toy, cli, tmp_path):
+    toy.run()
+    own = ("site", "--from", "results", "--results", toy.results)
+    assert cli(*own)[0] == 0 and cli(*own)[0] == 0
+    (tmp_path / "thesis.tex").write_text("mine")
+    status, _, err = cli(*own, "--out", "thesis.tex")
+    assert status == 2 and "thesis.tex exists, and is no report that this command made" in err
+    assert (tmp_path / "thesis.tex").read_text() == "mine" and len(err.splitlines()) == 1
+
+
+def test_a_folder_of_results_is_not_ignored(recorded, cli, tmp_path):
+    status, out, err = cli("site", "--results", recorded.results)
+    assert (status, out) == (2, "") and "--from results" in err and not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize(
+    ("commit", "said"),
+    [
+        ("0123456789" * 4, "012345678901."),
+        ("0123456789" * 4 + "-dirty", "012345678901-dirty."),
+        ("trainbugs-1.2.3.dev45", "trainbugs-1.2.3.dev45."),
+        (None, "records."),
+    ],
+)
+def test_the_footer_names_the_commit(recorded, monkeypatch, commit, said):
+    monkeypatch.setattr("trainbugs.site.build.revision", lambda *arguments: commit)
+    footer = build(recorded.catalog).pages["index.html"].split("<footer><p>")[1]
+    assert footer.split("</p>")[0].endswith(said)
+
+
+def test_a_damaged_record_is_told_and_the_rest_is_there(toy, cli, tmp_path):
+    toy.run()
+    path = next((toy.results / "Toy-1" / "only").glob("fixed-seed1-*.json"))
+    path.write_text("{}")
+    status, _, err = cli("site", "--from", "results", "--results", toy.results)
+    assert status == 2 and path.name in err and (tmp_path / "report.html").is_file()

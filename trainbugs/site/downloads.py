@@ -1,0 +1,109 @@
+"""What can be downloaded: tables of the catalogue and of the scores, tables of studies, an archive of each bug."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.bugs.model import Bug
+from runner.files import untrusted
+from trainbugs.cli.documents import of_bug
+from trainbugs.descriptions import case_rows
+
+# The earliest that an archive can hold: the same files make the same archive, whenever it is made.
+DAY = (1980, 1, 1, 0, 0, 0)
+SKIPPED = ("__pycache__",)
+# Far above the largest record of a detector.
+MAX_BYTES = 200_000_000
+SCORES = {
+    "scores.csv": "scores of all detectors, a row for each rule",
+    "scores.json": "the same",
+    "outcomes.csv": "what is behind them: a row for each program and rule",
+}
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of the folder downloads, what it holds, and its content."""
+
+    group: str
+    name: str
+    what: str
+    content: bytes
+
+    @property
+    def place(self) -> str:
+        """Its place on the site."""
+        return f"downloads/{self.name}"
+
+
+def downloads(bugs: Sequence[Bug], root: Path, problems: list[str]) -> Iterator[Download]:
+    """All downloads, in the order in which they are shown; a file that cannot be read is a line in `problems`."""
+    reader = _Reader(problems)
+    rows = [row for bug in bugs for row in case_rows(bug)]
+    documents = [{key: value for key, value in of_bug(bug).items() if key != "directory"} for bug in bugs]
+    yield Download("The catalogue", "cases.csv", "a row for each case", _csv(rows))
+    text = json.dumps(documents, indent=1) + "\n"
+    yield Download("The catalogue", "bugs.json", "all that config.json says of each bug", text.encode())
+    for name, what in SCORES.items():
+        path = root / "detectors" / "expected" / name
+        if path.is_file():
+            yield from reader.download("Detectors", name, what, path, root)
+    for path in sorted(root.glob("detectors/expected/*.jsonl")):
+        yield from reader.download("Detectors", path.name, "its description, and a record a line", path, root)
+    for bug in bugs:
+        for path in sorted(bug.directory.glob("studies/*.csv")):
+            what = "the table of a study, a row for each run"
+            yield from reader.download("Studies", f"{bug.id}-{path.name}", what, path, bug.directory)
+    for bug in bugs:
+        yield Download("Bugs", f"{bug.id}.zip", bug.title, _archive(bug, reader))
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads files that nobody has vouched for; notes those that cannot be read."""
+
+    problems: list[str]
+
+    def read(self, path: Path, within: Path) -> bytes | None:
+        try:
+            return untrusted.read_bytes(path, MAX_BYTES, within)
+        except untrusted.UnsafeError as error:
+            self.problems.append(f"{untrusted.shown(path)}: {error}")
+            return None
+
+    def download(self, group: str, name: str, what: str, path: Path, within: Path) -> Iterator[Download]:
+        content = self.read(path, within)
+        if content is not None:
+            yield Download(group, name, what, content)
+
+
+def _archive(bug: Bug, reader: _Reader) -> bytes:
+    """A zip of a bug's directory."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
+        for path in sorted(bug.directory.rglob("*")):
+            name = path.relative_to(bug.directory)
+            if path.is_symlink() or not path.is_file() or set(name.parts) & set(SKIPPED):
+                continue
+            content = reader.read(path, bug.directory)
+            if content is None:
+                continue
+            entry = zipfile.ZipInfo(f"{bug.id}/{name.as_posix()}", DAY)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            file.writestr(entry, content)
+    return made.getvalue()
+
+
+def _csv(rows: Sequence[dict[str, object]]) -> bytes:
+    if not rows:
+        return b""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    # A number that is not known is an empty field.
+    writer.writerows({key: "" if value != value else value for key, value in row.items()} for row in rows)
+    return text.getvalue().encode()

@@ -1,0 +1,201 @@
+"""What detectors said of each case, and the rows of the leaderboard, from committed records or a results folder."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evaluation.model import CONTROL
+from evaluation.scoring import report, scores
+from runner.bugs.model import Bug
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evaluation.records import OverheadRecord
+    from evaluation.store import Evaluated
+
+# The states of a case for a detector, from best to worst to read.
+FOUND, BOTH, FALSE, SILENT, ABSENT = "found", "also on fixed", "false alarm", "silent", "did not run"
+# An alarm on the buggy program, and no answer about the fixed one: nobody knows whether it is about the fault.
+UNPAIRED = "fixed did not run"
+# All alarms came before the fault acts: they cannot be about it. PAIRED counts them, a finder needs a later one.
+EARLY = "before the fault"
+STATES = (FOUND, EARLY, UNPAIRED, BOTH, FALSE, SILENT, ABSENT)
+# Of all bugs that have records of detectors, which need not be all that there are.
+ALL = "all evaluated bugs"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one row of the leaderboard said of one case, over the seeds that were asked about."""
+
+    detector: str
+    label: str
+    bug: str
+    case: str
+    benign: bool
+    state: str
+    when: str
+    site: str
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A proportion with its 95 % interval after Wilson; shares are in percent, None where nothing was counted."""
+
+    count: int
+    n: int
+    low: float | None
+    high: float | None
+
+    @property
+    def rate(self) -> float | None:
+        """The share in percent."""
+        return 100 * self.count / self.n if self.n else None
+
+
+@dataclass(frozen=True)
+class Score:
+    """One row of the leaderboard: a detector, kind of references and rule, on a group of bugs."""
+
+    group: str
+    detector: str
+    label: str
+    references: str
+    rates: Mapping[str, Interval]
+    texts: Mapping[str, str]
+    delay: float | None
+    overhead: float | None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All that the records say: answers by case, and scores by group of bugs."""
+
+    answers: tuple[Answer, ...]
+    scores: tuple[Score, ...]
+
+    def of(self, bug: str) -> list[Answer]:
+        """The answers about a bug, the best ones first."""
+        mine = [answer for answer in self.answers if answer.bug == bug]
+        return sorted(mine, key=lambda answer: (STATES.index(answer.state), answer.label, answer.case))
+
+    @property
+    def bugs(self) -> int:
+        """How many bugs have answers."""
+        return len({answer.bug for answer in self.answers})
+
+    @property
+    def programs(self) -> int:
+        """How many buggy programs have answers."""
+        return len({(answer.bug, answer.case) for answer in self.answers})
+
+    def finders(self, bug: str) -> list[str]:
+        """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin."""
+        return sorted({answer.label for answer in self.of(bug) if answer.state == FOUND and not answer.benign})
+
+
+RATES = {
+    "detected": "Detected",
+    "paired": "Paired",
+    "false_fixed": "False on fixed",
+    "false_controls": "On controls",
+}
+TEXTS = {"delay": "DELAY", "site": "SITE", "benign": "BENIGN", "overhead": "OVERHEAD", "failed": "DID NOT RUN"}
+
+
+def evaluation(read: "Evaluated", bugs: Sequence[Bug]) -> Evaluation:
+    """The answers and the scores, of all bugs and of those of each location."""
+    if not read.checks:
+        return Evaluation((), ())
+    table = scores.outcomes(read.checks, read.rules)
+    groups = {ALL: table}
+    recorded = set(table.bug[table.kind != CONTROL])
+    for location in dict.fromkeys(bug.labels.location for bug in bugs if bug.id in recorded):
+        chosen = {bug.id for bug in bugs if bug.labels.location == location}
+        # Controls count in every group.
+        groups[location] = table[table.bug.isin(chosen) | (table.kind == CONTROL)]
+    rows = [row for group, part in groups.items() for row in _scores(group, part, read.overheads)]
+    order = list(groups)
+    rows.sort(key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label))
+    return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows))
+
+
+def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecord]") -> list[Score]:
+    table = scores.scores(part, overheads)
+    texts = report.rows(table)
+    made = []
+    for row, line in zip(table.to_dict("records"), texts[1:], strict=True):
+        shown = dict(zip(texts[0], line, strict=True))
+        rates, overhead = {name: _interval(row, name) for name in RATES}, _known(row["overhead"])
+        if group != ALL:
+            # Controls and overheads are of no group.
+            rates["false_controls"], overhead, shown["OVERHEAD"] = Interval(0, 0, None, None), None, "–"
+        made.append(
+            Score(
+                group,
+                str(row["detector"]),
+                shown["DETECTOR"],
+                str(row["references"]),
+                rates,
+                {name: shown[heading] for name, heading in TEXTS.items()},
+                _known(row["delay_median"]),
+                overhead,
+            )
+        )
+    return made
+
+
+def _interval(row: Mapping[Any, Any], name: str) -> Interval:
+    count, n = int(row[name]), int(row[f"{name}_n"])
+    low, high = scores.wilson(count, n)
+    return Interval(count, n, None if low is None else 100 * low, None if high is None else 100 * high)
+
+
+def _known(value: Any) -> float | None:
+    """A number, or None for what pandas has in the place of one."""
+    import pandas as pd
+
+    return None if pd.isna(value) else float(value)
+
+
+def _answers(rows: Sequence[Mapping[Any, Any]]) -> list[Answer]:
+    groups: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
+    for row in rows:
+        if row["kind"] != CONTROL:
+            key = tuple(str(row[name]) for name in (*scores.ROW, "bug", "case"))
+            groups.setdefault(key, []).append(row)
+    return [_answer(group) for group in groups.values() if any(row["kind"] == "buggy" for row in group)]
+
+
+def _answer(group: Sequence[Mapping[Any, Any]]) -> Answer:
+    """The state of a case, as in the figure of the outcomes: over all seeds, beside the fixed twin."""
+    buggy = [row for row in group if row["kind"] == "buggy"]
+    fixed = [row for row in group if row["kind"] == "fixed"]
+    failed = [row["status"] for row in buggy if row["status"] != "ok"]
+    alarmed = [row for row in buggy if row["alarmed"]]
+    accused = any(row["alarmed"] for row in fixed)
+    lacking = not fixed or any(row["status"] != "ok" for row in fixed)
+    when = site = ""
+    if failed:
+        state, when = ABSENT, str(failed[0]).replace("_", " ")
+    elif not alarmed:
+        state = FALSE if accused else SILENT
+    else:
+        early = all((_known(row["delay"]) or 0.0) < 0 for row in alarmed)
+        state = BOTH if accused else UNPAIRED if lacking else EARLY if early else FOUND
+        when, site = _when(alarmed), str(alarmed[0]["diagnosis"])
+    first = buggy[0]
+    return Answer(
+        str(first["detector"]), scores.label(first), str(first["bug"]), str(first["case"]), bool(first["benign"]),
+        state, when, site,
+    )  # fmt: skip
+
+
+def _when(alarmed: Sequence[Mapping[Any, Any]]) -> str:
+    """In which iterations of the seeds it alarmed first; a detector that reads the text has none."""
+    known = [(_known(row["first"]), _known(row["delay"])) for row in alarmed]
+    words = [
+        f"iteration {first:g} ({delay:+g})" for first, delay in dict.fromkeys(known) if first and delay is not None
+    ]
+    return ", ".join(words) or "no iteration"

@@ -1,0 +1,114 @@
+"""Which file of the repository becomes which page of the site, and links between pages."""
+
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from runner.files import untrusted
+
+# Pages of the repository that are no documentation of a bug: their places on the site.
+PLACES = {
+    "README.md": "docs/overview.html",
+    "CONTRIBUTING.md": "docs/contributing.html",
+    "CHANGELOG.md": "docs/changelog.html",
+    "LICENSES.md": "docs/licences.html",
+    "benchmarks/README.md": "docs/benchmarks.html",
+    "docs/README.md": "docs/index.html",
+    "detectors/README.md": "docs/list-of-detectors.html",
+}
+# Folders that have a page of their own.
+FOLDERS = {"bugs": "index.html", "detectors/expected": "leaderboard.html", "docs": "docs/index.html"}
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+# A file that a page links to and that is larger is not copied.
+MAX_FILE_BYTES = 20_000_000
+
+
+def place(source: str) -> str:
+    """The place on the site of a page of the repository, both relative with slashes."""
+    if source in PLACES:
+        return PLACES[source]
+    folder, name = posixpath.split(source)
+    parts = folder.split("/")
+    if parts[0] == "bugs" and len(parts) == 2 and name == "README.md":
+        return f"bugs/{parts[1]}.html"
+    if parts[0] == "bugs" and len(parts) == 3:
+        return f"studies/{parts[1]}-{name.removesuffix('.md')}.html"
+    if name == "README.md":
+        return f"docs/{'-'.join(parts)}.html"
+    return f"docs/{name.removesuffix('.md')}.html"
+
+
+def relative(target: str, page: str) -> str:
+    """A link from one place on the site to another."""
+    path, hash_, anchor = target.partition("#")
+    link = quote(posixpath.relpath(path, posixpath.dirname(page) or "."))
+    return link + hash_ + anchor
+
+
+@dataclass
+class Links:
+    """Links of pages in the repository, as links on the site; notes which files have to be copied for them.
+
+    `pages` maps sources to places. `files` are the sources that are copied to files/<source>, `folders` those that get
+    a list of their files, and `dead` has a line for each link that leads nowhere: it becomes plain text.
+    """
+
+    root: Path
+    pages: Mapping[str, str]
+    files: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    dead: list[str] = field(default_factory=list)
+
+    def resolve(self, link: str, source: str, page: str) -> str | None:
+        """The link on `page` for one that stands in `source`; None where it leads nowhere."""
+        if link.startswith("#") or link.startswith(("http:", "https:", "mailto:")):
+            return link
+        path, _, anchor = unquote(link).partition("#")
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        found = None if SCHEME.match(link) or path.startswith("/") else self._place(target)
+        if found is None:
+            self.dead.append(f"{source}: there is nothing on the site at {untrusted.brief(link)}")
+            return None
+        return relative(f"{found}#{anchor}" if anchor else found, page)
+
+    def file(self, source: str, page: str) -> str:
+        """A link to a copy of a file, which exists."""
+        self.files.add(source)
+        return relative(f"files/{source}", page)
+
+    def _place(self, target: str) -> str | None:
+        readme = posixpath.normpath(posixpath.join(target, "README.md"))
+        if target in FOLDERS:
+            return FOLDERS[target]
+        if target in self.pages or readme in self.pages:
+            return self.pages.get(target) or self.pages[readme]
+        path = self.root / target
+        # What begins with a dot is for tools, or leads out: .git has names and addresses of people.
+        if any(part.startswith(".") for part in target.split("/")) or not _own(path, self.root):
+            return None
+        if path.is_dir():
+            self.folders.add(target)
+            self.files |= {f"{target}/{each.name}" for each in listed(path, self.root)}
+            return f"files/{target}/index.html"
+        if copied(path, self.root):
+            self.files.add(target)
+            return f"files/{target}"
+        return None
+
+
+def listed(folder: Path, root: Path) -> list[Path]:
+    """The files of a folder that a list of them shows."""
+    return sorted(each for each in folder.iterdir() if not each.name.startswith(".") and copied(each, root))
+
+
+def copied(path: Path, root: Path) -> bool:
+    """Whether a file may be copied: a plain one of the repository that is not too large, reached by no link."""
+    return _own(path, root) and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES
+
+
+def _own(path: Path, root: Path) -> bool:
+    """Whether no part of a path below the root is a symbolic link."""
+    return path.resolve() == root.resolve() / path.relative_to(root)
