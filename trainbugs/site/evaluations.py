@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FOUND, BOTH, FALSE, SILENT, ABSENT = "found", "also on fixed", "false alarm", "silent", "did not run"
 # An alarm on the buggy program, and no answer about the fixed one: nobody knows whether it is about the fault.
 UNPAIRED = "fixed did not run"
-# All alarms came before the fault acts: they cannot be about it. PAIRED counts them, a finder needs a later one.
+# All alarms came before the fault acts: they cannot be about it, and neither DETECTED nor PAIRED counts them.
 EARLY = "before the fault"
 STATES = (FOUND, EARLY, UNPAIRED, BOTH, FALSE, SILENT, ABSENT)
 # Of all bugs that have records of detectors, which need not be all that there are.
@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Interval:
-    """A proportion with its 95 % interval after Wilson; shares are in percent, None where nothing was counted."""
+    """A proportion with its clustered 95 % interval; shares are in percent, None where nothing was counted."""
 
     count: int
     n: int
@@ -102,6 +102,8 @@ RATES = {
     "false_controls": "On controls",
 }
 TEXTS = {"delay": "DELAY", "site": "SITE", "benign": "BENIGN", "overhead": "OVERHEAD", "failed": "DID NOT RUN"}
+# What a tool says of itself stands where the benchmark has not measured it, and is marked.
+CLAIMED = {"DELAY": "CLAIMED DELAY", "OVERHEAD": "CLAIMED OVERHEAD"}
 
 
 def evaluation(read: "Evaluated", bugs: Sequence[Bug]) -> Evaluation:
@@ -123,11 +125,10 @@ def evaluation(read: "Evaluated", bugs: Sequence[Bug]) -> Evaluation:
 
 def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecord]") -> list[Score]:
     table = scores.scores(part, overheads)
-    texts = report.rows(table)
     made = []
-    for row, line in zip(table.to_dict("records"), texts[1:], strict=True):
-        shown = dict(zip(texts[0], line, strict=True))
-        rates, overhead = {name: _interval(row, name) for name in RATES}, _known(row["overhead"])
+    for row in table.to_dict("records"):
+        shown = {heading: _text(row, heading) for heading in TEXTS.values()}
+        rates, overhead = {name: _interval(row, name) for name in RATES}, _measured(row, "overhead")
         if group != ALL:
             # Controls and overheads are of no group.
             rates["false_controls"], overhead, shown["OVERHEAD"] = Interval(0, 0, None, None), None, "–"
@@ -135,11 +136,11 @@ def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecor
             Score(
                 group,
                 str(row["detector"]),
-                shown["DETECTOR"],
+                scores.label(row),
                 str(row["references"]),
                 rates,
                 {name: shown[heading] for name, heading in TEXTS.items()},
-                _known(row["delay_median"]),
+                _measured(row, "delay_median"),
                 overhead,
             )
         )
@@ -147,9 +148,22 @@ def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecor
 
 
 def _interval(row: Mapping[Any, Any], name: str) -> Interval:
-    count, n = int(row[name]), int(row[f"{name}_n"])
-    low, high = scores.wilson(count, n)
-    return Interval(count, n, None if low is None else 100 * low, None if high is None else 100 * high)
+    low, high = (_known(row[f"{name}_{end}"]) for end in ("low", "high"))
+    shares = (None if end is None else 100 * end for end in (low, high))
+    return Interval(int(row[name]), int(row[f"{name}_n"]), *shares)
+
+
+def _text(row: Mapping[Any, Any], heading: str) -> str:
+    """A cell of the terminal's table, or what the tool claims."""
+    text = report.DETAILS[heading](row)
+    claimed = report.CLAIMS[CLAIMED[heading]](row) if text == "-" and heading in CLAIMED else "-"
+    return text if claimed == "-" else f"{claimed}, claimed"
+
+
+def _measured(row: Mapping[Any, Any], name: str) -> float | None:
+    """What the benchmark has measured, or what the tool claims."""
+    measured = _known(row[name])
+    return _known(row[f"claimed_{name}"]) if measured is None else measured
 
 
 def _known(value: Any) -> float | None:
@@ -182,7 +196,7 @@ def _answer(group: Sequence[Mapping[Any, Any]]) -> Answer:
     elif not alarmed:
         state = FALSE if accused else SILENT
     else:
-        early = all((_known(row["delay"]) or 0.0) < 0 for row in alarmed)
+        early = all(row["early"] for row in alarmed)
         state = BOTH if accused else UNPAIRED if lacking else EARLY if early else FOUND
         when, site = _when(alarmed), str(alarmed[0]["diagnosis"])
     first = buggy[0]
@@ -194,7 +208,7 @@ def _answer(group: Sequence[Mapping[Any, Any]]) -> Answer:
 
 def _when(alarmed: Sequence[Mapping[Any, Any]]) -> str:
     """In which iterations of the seeds it alarmed first; a detector that reads the text has none."""
-    known = [(_known(row["first"]), _known(row["delay"])) for row in alarmed]
+    known = [(_known(row["first"]), _measured(row, "delay")) for row in alarmed]
     words = [
         f"iteration {first:g} ({delay:+g})" for first, delay in dict.fromkeys(known) if first and delay is not None
     ]

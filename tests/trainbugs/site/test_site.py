@@ -301,7 +301,7 @@ def test_answers_add_up_to_the_committed_scores(tmp_path):
     assert len(scores) == len(table) > 10
     for score in scores:
         mine = [each for each in found.answers if each.label == score.label and not each.benign]
-        assert sum(each.state in (FOUND, EARLY) for each in mine) == score.rates["paired"].count, score.label
+        assert sum(each.state == FOUND for each in mine) == score.rates["paired"].count, score.label
     paired = {(row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()}
     assert {(s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores} == paired
 
@@ -309,8 +309,11 @@ def test_answers_add_up_to_the_committed_scores(tmp_path):
 def test_an_alarm_before_the_fault_finds_nothing():
     def state(*delays):
         base = {"detector": "d", "rule": "r", "references": "none", "bug": "A", "case": "c", "benign": False}
-        base |= {"status": "ok", "diagnosis": "-", "first": 5}
-        buggy = [base | {"kind": "buggy", "alarmed": True, "delay": delay} for delay in delays]
+        base |= {"status": "ok", "diagnosis": "-", "first": 5, "oracle": False, "rule_since": None}
+        buggy = [
+            base | {"kind": "buggy", "alarmed": True, "delay": delay, "early": delay is not None and delay < 0}
+            for delay in delays
+        ]
         return _answer([*buggy, base | {"kind": "fixed", "alarmed": False, "delay": None}]).state
 
     assert [state(-1), state(-1, -2), state(-1, 0), state(0), state(None)] == [EARLY, EARLY, FOUND, FOUND, FOUND]
