@@ -311,7 +311,14 @@ def test_an_alarm_before_the_fault_finds_nothing():
         base = {"detector": "d", "rule": "r", "references": "none", "bug": "A", "case": "c", "benign": False}
         base |= {"status": "ok", "diagnosis": "-", "first": 5, "oracle": False, "rule_since": None}
         buggy = [
-            base | {"kind": "buggy", "alarmed": True, "delay": delay, "early": delay is not None and delay < 0}
+            base
+            | {
+                "kind": "buggy",
+                "alarmed": True,
+                "delay": delay,
+                "claimed_delay": None,
+                "early": delay is not None and delay < 0,
+            }
             for delay in delays
         ]
         return _answer([*buggy, base | {"kind": "fixed", "alarmed": False, "delay": None}]).state
