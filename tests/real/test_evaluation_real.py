@@ -127,8 +127,8 @@ def test_committed_scores_are_those_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
     evaluated = ExpectedEvaluations(folder).read()
     checks = evaluated.checks
-    # The sanitizer is scored when it is frozen.
-    assert {record.detector for record in checks} | {"sanitizer"} == set(detectors.names(ROOT))
+    # The sanitizer is yet to be scored; memory is a control of other programs than the published ones.
+    assert {record.detector for record in checks} | {"sanitizer", "memory"} == set(detectors.names(ROOT))
     met = {}
     for record in checks:
         program = (record.bug, record.case, record.kind, record.seed)

@@ -33,7 +33,7 @@ def _add_evaluate(to: Commands) -> None:
     examples = [
         "evaluate --detector api-sequence gradient-cycle optimizer-progress",
         "evaluate --detector my/own/one --bugs PyTorch-115607 --controls same",
-        "evaluate --detector my/own/one --bugs SO-60335387/digits --controls same --perturb 1",
+        "evaluate --detector my/own/one --bugs Bolts-654 --perturb 1",
     ]
     parser = add(to, "evaluate", evaluate_command, text, examples)
     parser.set_defaults(status=2)
@@ -88,7 +88,7 @@ def _add_scores(to: Commands) -> None:
     examples = [
         "scores",
         "scores --from results --figures pdf",
-        "scores my-detector --beside api-sequence pyod --label compiler --format latex",
+        "scores my-detector --beside api-sequence --format latex",
     ]
     parser = add(to, "scores", scores_command, "score detectors from their records", examples)
     parser.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")

@@ -182,7 +182,7 @@ def test_what_is_outside_of_the_catalogue(toy, tmp_path):
 
 
 def test_names_of_other_folders_in_a_results_folder_are_taken():
-    assert set(TAKEN) == {CONTROL, "detectors", "slurm"}
+    assert set(TAKEN) == {CONTROL, "detectors", "rewritten", "slurm"}
 
 
 @pytest.mark.parametrize(
