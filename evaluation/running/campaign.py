@@ -66,6 +66,8 @@ class Campaign:
             raise UsageError("programs are perturbed or planted with faults: name one of --perturb and --plant")
         if self.upstream and self.rewriting:
             raise UsageError("--upstream is for scripts as they are published: leave out --perturb and --plant")
+        if self.rewriting and self.overhead_on not in (None, USUAL):
+            raise UsageError(f"--overhead {self.overhead_on}: rewritten programs are not timed; leave it out")
 
     @property
     def rewriting(self) -> str:

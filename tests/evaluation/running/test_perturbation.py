@@ -123,6 +123,8 @@ def test_what_excludes_each_other(shows, toy):
     for perturb, plant in ((0, None), (None, 1)):
         with pytest.raises(UsageError, match="--upstream is for scripts as they are published: leave out --perturb"):
             campaign.Campaign([], upstream=True, perturb=perturb, plant=plant)
+        with pytest.raises(UsageError, match="--overhead Toy-1/only: rewritten programs are not timed; leave it out"):
+            campaign.Campaign([], overhead_on="Toy-1/only", perturb=perturb, plant=plant)
     with pytest.raises(UsageError, match="as they are published: leave out --perturb and --plant"):
         refuse_part(campaign.Campaign([], perturb=0), Options())
 
