@@ -1,19 +1,13 @@
 """detectors/frozen.json: which bugs those who wrote a detector of ours knew, and that it is the same since."""
 
-import hashlib
 import json
 
 import pytest
 from support.paths import ROOT
 
+from evaluation.catalog.frozen import digest
+
 FROZEN = json.loads((ROOT / "detectors" / "frozen.json").read_text())
-
-
-def digest(folder):
-    """A hash of the programs of a detector, and of its detector.json."""
-    paths = sorted(path for path in folder.rglob("*") if path.name == "detector.json" or path.suffix == ".py")
-    lines = (f"{path.relative_to(folder).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in paths)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 @pytest.mark.parametrize("name", FROZEN)
