@@ -204,7 +204,9 @@ def _scatter(axes: "Axes", own: Sequence[Pair], row: str, colour: str) -> None:
 
 
 def _range(sides: Sequence[Side]) -> list[list[float]]:
-    return [[side.mean - min(side.values) for side in sides], [max(side.values) - side.mean for side in sides]]
+    """How far the seeds are below and above their mean; rounding may put the mean of equal values beside them."""
+    below = [max(0.0, side.mean - min(side.values)) for side in sides]
+    return [below, [max(0.0, max(side.values) - side.mean) for side in sides]]
 
 
 def factors(study: Study, cells: Sequence[Cell]) -> "Figure":

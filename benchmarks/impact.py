@@ -1,0 +1,116 @@
+"""The tables of docs/impact.md that the summary of the study does not have, made of its committed table.
+
+.venv/bin/python benchmarks/impact.py
+"""
+
+import math
+import statistics
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from runner.bugs.catalog import Catalog
+from runner.studies import definition, table
+from runner.studies.analysis import pairs, row_name, row_names
+from runner.studies.cells import BENIGN, BETTER, LABELS, UNDECIDED, UNSTABLE, WORSE, Cell, by_point, cells, tuned
+
+ROOT = Path(__file__).resolve().parents[1]
+# The cross entropy of somebody who guesses: nats.
+CLASSES = {"wine": 3, "breast_cancer": 2, "digits": 10, "majority": 4, "text": 6}
+NOT_FINITE, AS_GUESSING, LEARNS = "not finite", "no better than guessing", "looks like learning"
+ALL = "all"
+
+
+def markdown(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+
+
+def percent(part, whole):
+    return f"{part / whole:.0%}" if whole else "–"
+
+
+def by_rate(study, found):
+    """Labels by the learning rate, as a multiple of the fixed program's best one."""
+    near = set(map(id, tuned(found, study.written.comparison)))
+    grouped = defaultdict(list)
+    for cell in found:
+        grouped[cell.place].append(cell)
+    rows = []
+    for place, own in sorted(grouped.items()):
+        counts = Counter(cell.label for cell in own)
+        good = sum(id(cell) in near for cell in own)
+        rows.append([f"{place:g}", len(own), percent(good, len(own)), *(percent(counts[x], len(own)) for x in LABELS)])
+    return markdown(["rate / best", "cells", "fixed program as good as at its best", *LABELS], rows)
+
+
+def looks(cell, rows):
+    """What the training loss at the end says of a cell: the worst of its seeds decides."""
+    losses = [row.metrics["train_loss"] for row in rows]
+    if not all(math.isfinite(number) for row in rows for number in row.metrics.values()):
+        return NOT_FINITE
+    dataset = cell.point.values[0]
+    return AS_GUESSING if max(losses) >= math.log(CLASSES[dataset]) else LEARNS
+
+
+def silence(study, found, rows):
+    """Of the harmed cells at settings where a user would train: what can be seen in the training loss alone."""
+    buggy = defaultdict(list)
+    for row in rows:
+        if row.variant == "buggy" and row.ok:
+            buggy[row.point, row.setting].append(row)
+    harmed = [cell for cell in tuned(found, study.written.comparison) if cell.label in (WORSE, UNSTABLE)]
+    said = {id(cell): looks(cell, buggy[cell.point, cell.setting]) for cell in harmed}
+    lines = []
+    for name in (*row_names(study, found), ALL):
+        own = [cell for cell in harmed if name in (ALL, row_name(study, cell))]
+        counts = Counter(said[id(cell)] for cell in own)
+        lines.append([name, len(own), *(percent(counts[word], len(own)) for word in (NOT_FINITE, AS_GUESSING, LEARNS))])
+    return markdown(["optimizer", "harmed cells", NOT_FINITE, AS_GUESSING, LEARNS], lines)
+
+
+def cure(study, found, index):
+    """Points that a lower rate cures, by the value of one parameter."""
+    tolerance = study.written.comparison.tolerance * (1 + 1e-9)
+    grouped = defaultdict(list)
+    for pair in pairs(found):
+        grouped[pair.point.values[index]].append(pair)
+    lines = []
+    for name, own in grouped.items():
+        cured = [pair for pair in own if pair.gain >= -tolerance]
+        ratio = statistics.median(pair.ratio for pair in own)
+        gain = statistics.median(pair.gain for pair in own)
+        lines.append([name, len(own), len(cured), f"{gain:+.3f}", f"{ratio:.2g}", sum(pair.edge for pair in own)])
+    head = [study.written.axes[index], "points", "cured", "median gain", "median ratio of rates", "at an end"]
+    return markdown(head, sorted(lines))
+
+
+def untouched(study, found):
+    """Points where the bug does no harm at the fixed program's best rate: benign or better there."""
+    lines = []
+    best = {point: min(own, key=lambda cell: abs(math.log(cell.place))) for point, own in by_point(found).items()}
+    for name in (*row_names(study, found), ALL):
+        own = [cell for cell in best.values() if name in (ALL, row_name(study, cell))]
+        counts = Counter(cell.label for cell in own)
+        words = (BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED)
+        gain = statistics.median(cell.gain for cell in own if math.isfinite(cell.gain))
+        lines.append([name, len(own), *(counts[word] for word in words), f"{gain:+.3f}"])
+    return markdown(["optimizer", "points", BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED, "median gain"], lines)
+
+
+def tables() -> dict[str, str]:
+    """Title → table, as Markdown."""
+    study = definition.load(Catalog(ROOT).bug("SO-60335387"), "impact")
+    rows = table.read(study)
+    found: list[Cell] = cells(study, rows)
+    axes = study.written.axes
+    return {
+        "At the best rate of the fixed program": untouched(study, found),
+        "By learning rate": by_rate(study, found),
+        "In the training loss": silence(study, found, rows),
+        **{f"Cured, by {axes[index]}": cure(study, found, index) for index in range(len(axes)) if index < 2},
+    }
+
+
+if __name__ == "__main__":
+    for title, text in tables().items():
+        print(f"{title}\n\n{text}")

@@ -1,0 +1,42 @@
+"""What docs/impact.md says of the study of SO-60335387: its tables are made of the committed one."""
+
+import importlib.util
+
+import pytest
+from support.paths import ROOT
+
+PAGE = (ROOT / "docs" / "impact.md").read_text()
+SUMMARY = (ROOT / "bugs" / "SO-60335387" / "studies" / "impact.md").read_text()
+
+
+def made():
+    spec = importlib.util.spec_from_file_location("impact", ROOT / "benchmarks" / "impact.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.tables()
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return made()
+
+
+def test_the_page_has_the_tables_that_the_script_makes(tables):
+    missing = [title for title, text in tables.items() if text not in PAGE]
+    assert missing == []
+
+
+def test_the_page_tells_of_the_whole_study():
+    counted = next(line for line in SUMMARY.splitlines() if " of 144 points" in line)
+    assert counted.startswith("114 of 144 points")
+    assert "INVALID runs, which count in no number below: 0." in counted
+    for number in ("114", "684", "6156", "1026"):
+        assert number in PAGE
+
+
+def test_what_explains_the_harm_is_quoted_as_the_summary_has_it():
+    rows = [line for line in SUMMARY.splitlines() if line.startswith("| ") and line.split(" | ")[-1].startswith("0.")]
+    shares = rows[rows.index(next(row for row in rows if row.startswith("| dataset"))) :]
+    assert shares
+    assert [row for row in shares if row not in PAGE] == []
