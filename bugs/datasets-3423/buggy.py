@@ -48,7 +48,7 @@ class DigitStream(IterableDataset):
 
 
 def write_files(folder, images, labels, count):
-    """The digits in the order in which they were collected, cut into as many files."""
+    """The digits, in the order in which they come, cut into as many files."""
     files = []
     for number, part in enumerate(np.array_split(np.arange(len(labels)), count)):
         files.append(Path(folder, f"digits-{number:02d}.csv"))
