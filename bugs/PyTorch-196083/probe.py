@@ -1,0 +1,10 @@
+"""How many momentum buffers the stations' optimizers have for the first weights of their networks."""
+
+
+def start():
+    pass
+
+
+def look(names):
+    pairs = zip(names["models"], names["optimizers"], strict=True)
+    return {"buffers": len({optimizer.state[model[0].weight]["momentum_buffer"].data_ptr() for model, optimizer in pairs})}
