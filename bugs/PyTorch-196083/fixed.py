@@ -1,10 +1,11 @@
 """Train one network on the data of several stations, then a copy of it for each station, by SGD with momentum.
 
 The stations' instruments differ, so that the same inputs have other answers there. In the second phase every station
-goes on with its own copy of network and optimizer, on its own data; the stations take turns, batch by batch. Every epoch
-prints one JSON object: its phase, the mean loss of its batches, and the validation losses of the stations. At the end
-all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json`
-beside this file.
+goes on with its own copy of network and optimizer, on its own data; the stations take turns, batch by batch.
+
+Every epoch prints one JSON object: its phase, the mean loss of its batches, and the validation losses of the stations.
+At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the
+`config.json` beside this file.
 """
 
 import copy

@@ -7,4 +7,5 @@ def start():
 
 def look(names):
     pairs = zip(names["models"], names["optimizers"], strict=True)
-    return {"buffers": len({optimizer.state[model[0].weight]["momentum_buffer"].data_ptr() for model, optimizer in pairs})}
+    buffers = [optimizer.state[model[0].weight]["momentum_buffer"] for model, optimizer in pairs]
+    return {"buffers": len({buffer.data_ptr() for buffer in buffers})}
