@@ -10,7 +10,7 @@ TABLES = ROOT / "benchmarks" / "conformance" / "tables"
 PAGE = (ROOT / "docs" / "conformance.md").read_text()
 ROWS = {
     release: list(csv.DictReader((TABLES / f"torch-{release}.csv").read_text().splitlines()))
-    for release in ("2.2.2", "2.13.0")
+    for release in (path.stem.removeprefix("torch-") for path in TABLES.glob("torch-*.csv"))
 }
 
 
@@ -34,19 +34,36 @@ def test_what_a_minimal_program_printed_is_what_the_page_shows(name):
     assert f"```\n{(TABLES / name).with_suffix('.txt').read_text()}```" in PAGE
 
 
+MOMENTUM = {
+    "momentum of first None",
+    "momentum of last None",
+    "one parameter, its momentum None",
+    "one parameter, loaded without momentum",
+}
+
+
 def test_two_things_differ_in_the_current_release():
     differs = [row for row in ROWS["2.13.0"] if row["outcome"] == "differs"]
     assert len(differs) == 6
     momentum = {row["variation"] for row in differs if row["optimizer"] == "SGD"}
-    assert momentum == {
-        "momentum of first None",
-        "momentum of last None",
-        "one parameter, its momentum None",
-        "one parameter, loaded without momentum",
-    }
+    assert momentum == MOMENTUM
     rates = [row for row in differs if row["optimizer"] == "Muon"]
     assert {row["variation"] for row in rates} == {"rate: tensor", "rate: tensor of one dimension"}
     assert {f"{float(row['distance']):.1e}" for row in rates} == {"1.7e-03"}
+
+
+def test_the_momentum_that_is_none_differs_in_every_release_from_2_4_1_on():
+    for release in set(ROWS) - {"2.1.2", "2.2.2", "2.3.1"}:
+        wrong = outcomes(release, optimizer="SGD", outcome="differs")
+        assert {variation for _, variation in wrong} == MOMENTUM
+    older = outcomes("2.3.1", optimizer="SGD", outcome="differs")
+    assert {variation for _, variation in older} - MOMENTUM == {"state of all forgotten", "momentum of all None"}
+
+
+def test_muon_of_the_release_that_brought_it_differs_nearly_everywhere():
+    wrong = outcomes("2.9.1", optimizer="Muon", outcome="differs")
+    assert len(wrong) == 25 and "Muon" not in {name for name, _ in outcomes("2.8.0")}
+    assert {name for name, _ in outcomes("2.9.1", outcome="compiled fails")} == {"SparseAdam", "Adafactor"}
 
 
 def test_the_mended_line_is_the_cause():
