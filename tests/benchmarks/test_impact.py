@@ -9,17 +9,13 @@ PAGE = (ROOT / "docs" / "impact.md").read_text()
 SUMMARY = (ROOT / "bugs" / "SO-60335387" / "studies" / "impact.md").read_text()
 
 
-def made():
+@pytest.fixture(scope="module")
+def tables():
     spec = importlib.util.spec_from_file_location("impact", ROOT / "benchmarks" / "impact.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.tables()
-
-
-@pytest.fixture(scope="module")
-def tables():
-    return made()
 
 
 def test_the_page_has_the_tables_that_the_script_makes(tables):
