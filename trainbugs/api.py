@@ -118,8 +118,9 @@ def scores(
     """The scores of detectors, all or those named: one row a detector, kind of references and rule, as in scores.csv.
 
     `source` is "expected" (the committed records of the catalogue), "results" (those in `folder`) or "both": those in
-    `folder`, and the committed ones of detectors that have none there. `bugs` (BUG or BUG/CASE) and `label` choose
-    bugs, as of `trainbugs scores`; controls stay. With `common` only programs count that all the detectors were shown.
+    `folder`, and the committed ones of detectors that have none there; "submissions": those of submitted detectors, and
+    the committed ones. `bugs` (BUG or BUG/CASE) and `label` choose bugs, as of `trainbugs scores`; controls stay. With
+    `common` only programs count that all the detectors were shown.
     `beside` names detectors whose committed records come beside those of `source`, which has to be "results"; `common`
     holds then. A file of `folder` that cannot be read is left out, with a warning. Raises UsageError for a detector or
     a bug without records there, ResultsError or CatalogError for another file that cannot be read.
@@ -175,7 +176,7 @@ def comparisons(
 
 def _scored(part: "Part", root: Path | str | None) -> "tuple[Evaluated, pd.DataFrame]":
     """The records of a part of the evaluations, and their outcomes; warns of files that cannot be read."""
-    from evaluation.catalog import frozen
+    from evaluation.catalog import submissions
     from evaluation.scoring import scores as scoring
     from trainbugs.sources import evaluated
 
@@ -183,7 +184,7 @@ def _scored(part: "Part", root: Path | str | None) -> "tuple[Evaluated, pd.DataF
     read = evaluated(catalog, part)
     for problem in read.problems:
         warnings.warn(problem, stacklevel=3)
-    return read, scoring.outcomes(read.checks, read.rules, frozen.load(catalog.root))
+    return read, scoring.outcomes(read.checks, read.rules, submissions.known(catalog.root))
 
 
 def plot(

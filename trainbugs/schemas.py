@@ -6,6 +6,7 @@
 from pathlib import Path
 
 from evaluation.catalog.controls import Described
+from evaluation.catalog.submissions import Submission
 from evaluation.model import Description, OwnAnswer
 from evaluation.records import CheckRecord, OverheadRecord
 from runner.bugs.config import Config
@@ -21,6 +22,7 @@ SCHEMAS = {
     "verdict": VerdictRecord,
     "detector": Description,
     "controls": Described,
+    "submission": Submission,
     "answer": OwnAnswer,
     "check-record": CheckRecord,
     "overhead-record": OverheadRecord,

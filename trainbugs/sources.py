@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evaluation.store import Evaluated
 
 Source: TypeAlias = Literal["expected", "results"]
-ScoreSource: TypeAlias = Literal["expected", "results", "both"]
+ScoreSource: TypeAlias = Literal["expected", "results", "both", "submissions"]
 # What was read, and a line for each file that cannot be read.
 Read: TypeAlias = tuple[Iterable[RunRecord], Sequence[str]]
 
@@ -28,12 +28,12 @@ Read: TypeAlias = tuple[Iterable[RunRecord], Sequence[str]]
 def check_source(source: str, folder: Path, known: Sequence[str] = get_args(Source)) -> None:
     """Raise UsageError for a source that does not exist, or a results folder that does not."""
     if source not in known:
-        both = ", or 'both'" if "both" in known else ""
+        more = "".join(f", or {other!r}" for other in known if other not in get_args(Source))
         raise UsageError(
-            f"source is {source!r}, expected 'expected' (the committed records) or 'results' (your own){both}; "
+            f"source is {source!r}, expected 'expected' (the committed records) or 'results' (your own){more}; "
             "names come after it"
         )
-    if source != "expected" and not folder.is_dir():
+    if source in ("results", "both") and not folder.is_dir():
         raise UsageError(
             f"there is no folder {str(folder)!r}; expected a results folder, which `trainbugs run` and `trainbugs "
             "evaluate` make, and trainbugs.run in Python"
@@ -172,8 +172,24 @@ def _evaluated(catalog: Catalog, part: Part) -> "Evaluated":
     committed = ExpectedEvaluations(catalog.root / "detectors" / "expected")
     if part.source == "expected":
         return committed.read(part.detectors)
+    if part.source == "submissions":
+        return beside(_submitted(catalog.root, part.detectors), committed.read(part.detectors))
     read = own.read(part.detectors)
     return read if part.source == "results" else beside(read, committed.read(part.detectors))
+
+
+def _submitted(root: Path, detectors: Sequence[str]) -> "Evaluated":
+    """The records of submitted detectors, all or those named."""
+    from evaluation.catalog import submissions
+    from evaluation.store import Evaluated, ExpectedEvaluations
+
+    names = [name for name in submissions.names(root) if name in detectors or not detectors]
+    parts = [ExpectedEvaluations(root / submissions.FOLDER / name).read() for name in names]
+    return Evaluated(
+        [check for part in parts for check in part.checks],
+        [timing for part in parts for timing in part.overheads],
+        {name: rules for part in parts for name, rules in part.rules.items()},
+    )
 
 
 def _refuse_lacking(catalog: Catalog, part: Part, read: "Evaluated") -> None:
@@ -185,7 +201,9 @@ def _refuse_lacking(catalog: Catalog, part: Part, read: "Evaluated") -> None:
     if checked and not lacking:
         return
     own, committed = str(part.folder / "detectors"), "the committed records"
-    where = {"expected": committed, "results": own}.get(part.source, f"{own} and {committed}")
+    where = {"expected": committed, "results": own, "submissions": f"submissions and {committed}"}.get(
+        part.source, f"{own} and {committed}"
+    )
     known = sorted({record.detector for record in _evaluated(catalog, replace(part, detectors=())).checks})
     names, advice = ", ".join(name + near(name, known) for name in lacking), "`trainbugs evaluate` makes them"
     if read.problems:

@@ -11,12 +11,14 @@ from evaluation.model import Text
 from runner.bugs.catalog import check, read_json
 from runner.bugs.model import Name
 
+Date = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
+
 
 class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
     """Since when a detector is left alone, at which version, the digest of its files, and the bugs known by then."""
 
     version: Text
-    since: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
+    since: Date
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
     developed_on: tuple[Name, ...]
 

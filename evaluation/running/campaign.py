@@ -107,7 +107,7 @@ def run(campaign: Campaign, session: Session) -> Result:
         raise UsageError("--all-seeds and --seeds choose seeds: name one of them")
     root, results = session.catalog.root, session.store.root
     clean = controls.load(root)
-    guarded = (root / "bugs", root / "detectors", results)
+    guarded = (root / "bugs", root / "detectors", root / "submissions", results)
     _warn(session)
     targets = _targets(campaign, session)
     targets += _controls(campaign.controls, clean, targets, session)

@@ -1,9 +1,11 @@
 """The records of detectors that are committed: those of an evaluation that is whole, clean and pinned."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from evaluation.catalog import submissions
 from evaluation.model import REFERENCES
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
@@ -13,30 +15,48 @@ from runner.errors import UsageError
 from runner.session.options import Options
 
 
-def refuse_part(campaign: Campaign, options: Options) -> None:
-    """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs."""
+def homes(campaign: Campaign, root: Path) -> dict[str, Path]:
+    """By detector, the folder of its committed records: that of its submission, or the one of all of ours.
+
+    Raises CatalogError.
+    """
+    ours = root / "detectors" / "expected"
+    return {each.name: submissions.records_of(root, each) or ours for each in campaign.detectors}
+
+
+def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
+    """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs.
+
+    Submissions may be of a part: what they are beside is chosen by what they met.
+    """
     if campaign.rewriting:
         raise UsageError("--update-expected is for programs as they are published: leave out --perturb and --plant")
+    if all(folder.parent.name == submissions.FOLDER for folder in homes(campaign, root).values()):
+        return
     whole = not campaign.bugs and campaign.controls == "all" and set(campaign.references) >= set(REFERENCES) - {"none"}
     if not whole or options.label or options.seeds is not None or campaign.overhead_on is None:
         raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")
 
 
-def promote_checks(campaign: Campaign, result: Result, folder: Path) -> ExpectedEvaluations:
-    """Put the records of the evaluated detectors in the place of those that are there; raises UsageError.
+def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Path]) -> dict[Path, ExpectedEvaluations]:
+    """Put the records of the evaluated detectors in the place of those in their folders, which it returns.
 
-    Refused are records of what is not committed or not pinned, and an evaluation in which a program did not run.
+    Nothing is done where there are none. Raises UsageError for records of what is not committed or not pinned, and an
+    evaluation in which a program did not run.
     """
+    if not folders:
+        return {}
     for record in result.checks:
         _refuse(record)
     if result.broken:
         raise UsageError(f"{result.broken[0].run.name} does not run by itself: expected records stay as they are")
-    expected = ExpectedEvaluations(folder)
+    kept = {folder: ExpectedEvaluations(folder) for folder in folders.values()}
     for detector in campaign.detectors:
+        expected = kept[folders[detector.name]]
         checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         expected.replace(detector, checks, overheads)
-    return expected
+    return kept
 
 
 def _thinned(record: CheckRecord) -> CheckRecord:

@@ -95,9 +95,9 @@ def _add_scores(to: Commands) -> None:
     parser.add_argument(
         "--from",
         dest="source",
-        choices=("expected", "results", "both"),
-        help="whose records: the committed ones, yours, or both: yours, and the committed ones of other detectors; "
-        "default: expected",
+        choices=("expected", "results", "both", "submissions"),
+        help="whose records: the committed ones, yours, both (yours, and the committed ones of other detectors), or "
+        "submissions (those, and the committed ones); default: expected",
     )
     parser.add_argument(
         "--beside", nargs="+", default=(), metavar="DETECTOR",
@@ -141,7 +141,7 @@ def evaluate_command(arguments: Namespace) -> int:
     import pandas as pandas
 
     from evaluation.running import campaign
-    from evaluation.running.promote import promote_checks, refuse_part
+    from evaluation.running.promote import homes, promote_checks, refuse_part
     from evaluation.store import Evaluated
     from plots.detectors import draw as draw
     from runner.progress.lines import on_stderr
@@ -150,10 +150,10 @@ def evaluate_command(arguments: Namespace) -> int:
 
     catalog, how = api.load(), options(arguments)
     plan = _campaign(arguments, catalog.root)
-    expected = catalog.root / "detectors" / "expected"
-    if arguments.update_expected:
-        refuse_installed("--update-expected", [expected])
-        refuse_part(plan, how)
+    folders = homes(plan, catalog.root) if arguments.update_expected else {}
+    if folders:
+        refuse_installed("--update-expected", folders.values())
+        refuse_part(plan, how, catalog.root)
     session = Session(catalog, how, on_stderr(arguments.quiet))
     result = campaign.run(plan, session)
     if not result.checks:
@@ -164,8 +164,10 @@ def evaluate_command(arguments: Namespace) -> int:
     if plan.rewriting:
         _show_rewritten(arguments, session.store.root, sorted(rules))
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
-    if arguments.update_expected:
-        _show(promote_checks(plan, result, expected).read(), arguments, expected, second=True)
+    for folder, kept in promote_checks(plan, result, folders).items():
+        # Of a submission the tables are enough.
+        figures = "png" if folder.name == "expected" else "none"
+        _show(kept.read(), arguments, folder, figures, second=True)
     for subject in result.broken:
         session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
     failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
@@ -247,7 +249,7 @@ def _form(arguments: Namespace) -> str:
 
 def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False) -> None:
     """Print the scores, unless a document stands there that may have no second one; write them, and figures."""
-    from evaluation.catalog import frozen
+    from evaluation.catalog import submissions
     from evaluation.scoring import report
     from evaluation.scoring.comparison import comparisons
     from evaluation.scoring.scores import outcomes, scores
@@ -255,7 +257,7 @@ def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "
     from trainbugs.descriptions import families
 
     catalog = api.load()
-    table = outcomes(evaluated.checks, evaluated.rules, frozen.load(catalog.root))
+    table = outcomes(evaluated.checks, evaluated.rules, submissions.known(catalog.root))
     scored, compared = scores(table, evaluated.overheads), comparisons(table)
     # Before anything is printed: whoever reads that may go away.
     paths = report.write(scored, table, compared, out)

@@ -497,6 +497,7 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     directory = make("always")
     result = evaluate(toy, directory)
     plan, folder = campaign.Campaign([detectors.read(directory)]), tmp_path / "expected"
+    to = {"always": folder}
     good = [replace(record, pinned=True, revision="0" * 40) for record in result.checks]
     for bad, words in (
         (replace_result(result, checks=tuple(replace(r, pinned=False) for r in good)), "pinned"),
@@ -505,13 +506,13 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
         (replace_result(result, checks=tuple(good), broken=(session_subject(toy),)), "does not run"),
     ):
         with pytest.raises(UsageError, match=words):
-            promote_checks(plan, bad, folder)
+            promote_checks(plan, bad, to)
         assert not folder.exists()
     gone = replace(good[0], case="gone")
-    promote_checks(plan, replace_result(result, checks=(*good, gone)), folder)
+    promote_checks(plan, replace_result(result, checks=(*good, gone)), to)
     assert len(ExpectedEvaluations(folder).read().checks) == len(good) + 1
     (folder / "other.jsonl").write_text("of another detector")
-    kept = promote_checks(plan, replace_result(result, checks=tuple(good[::-1])), folder).read(["always"])
+    kept = promote_checks(plan, replace_result(result, checks=tuple(good[::-1])), to)[folder].read(["always"])
     assert kept.checks == sorted(good, key=lambda record: record.kind)
     assert kept.rules == {"always": RULES}
     assert (folder / "other.jsonl").read_text() == "of another detector"

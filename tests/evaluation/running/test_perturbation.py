@@ -126,7 +126,7 @@ def test_what_excludes_each_other(shows, toy):
         with pytest.raises(UsageError, match="--overhead Toy-1/only: rewritten programs are not timed; leave it out"):
             campaign.Campaign([], overhead_on="Toy-1/only", perturb=perturb, plant=plant)
     with pytest.raises(UsageError, match="as they are published: leave out --perturb and --plant"):
-        refuse_part(campaign.Campaign([], perturb=0), Options())
+        refuse_part(campaign.Campaign([], perturb=0), Options(), toy.root)
 
 
 def test_scores_stand_side_by_side(cli, toy, shows):

@@ -1,0 +1,73 @@
+"""Detectors of others.
+
+submissions/<name>/ holds submission.json, the detector in the folder <name>, its records in <name>.jsonl, and tables.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from evaluation.catalog import detectors, frozen
+from evaluation.catalog.frozen import Date, Frozen
+from evaluation.model import Detector, Text
+from runner.bugs.catalog import check, read_json
+from runner.bugs.model import Name
+from runner.errors import CatalogError
+
+FOLDER = "submissions"
+
+
+class Submission(Struct, frozen=True, forbid_unknown_fields=True):
+    """submission.json: who submits a detector, and what they knew."""
+
+    schema: Literal[1]
+    authors: Annotated[tuple[Text, ...], Meta(min_length=1, description="names, as a paper has them")]
+    licence: Annotated[Text, Meta(description="of the detector, by its SPDX identifier")]
+    link: Annotated[Text, Meta(description="where to read more of it, or to ask: a paper, a repository")]
+    since: Annotated[Date, Meta(description="since when its programs are what they are")]
+    developed_on: Annotated[
+        tuple[Name, ...], Meta(description="bugs of this benchmark by which it was made, tuned or trained")
+    ]
+
+
+def names(root: Path) -> list[str]:
+    """Names of all submissions."""
+    return sorted(path.parent.name for path in (root / FOLDER).glob("*/submission.json"))
+
+
+def load(root: Path, name: str) -> tuple[Submission, Detector]:
+    """A submission and its detector; raises CatalogError naming the file, the key and the value."""
+    folder = root / FOLDER / name
+    submission: Submission = check(read_json(folder / "submission.json"), Submission, folder / "submission.json")
+    if not (folder / name / "detector.json").is_file():
+        raise CatalogError(
+            f"{folder}: there is no {name}/detector.json; the detector's folder has the submission's name"
+        )
+    return submission, detectors.read(folder / name)
+
+
+def records_of(root: Path, detector: Detector) -> Path | None:
+    """The folder with the records of a submitted detector; None for any other detector.
+
+    Raises CatalogError where its submission.json says something else than it may.
+    """
+    name = detector.name
+    if detector.directory != (root / FOLDER / name / name).resolve():
+        return None
+    load(root, name)
+    return root / FOLDER / name
+
+
+def known(root: Path) -> Mapping[str, Frozen]:
+    """By detector, since when it is left alone and by which bugs it was made: the frozen ones of ours, and submissions.
+
+    Raises CatalogError.
+    """
+    described = dict(frozen.load(root))
+    for name in names(root):
+        submission, detector = load(root, name)
+        digest = frozen.digest(detector.directory)
+        described[name] = Frozen(detector.version, submission.since, digest, submission.developed_on)
+    return described
