@@ -1,12 +1,17 @@
-"""What does `trainbugs watch` cost? For benchmark.py: two trainings of over a minute, bare and watched, in turns."""
+"""What does `trainbugs watch` cost? For benchmark.py: two trainings of over a minute, bare and watched, in turns.
+
+Processor time, of one thread: with several threads it would hold their waiting for each other, which depends on what
+else runs. The command that starts the program is part of it.
+"""
 
 import json
+import os
 import statistics
 import sys
 import tempfile
 from pathlib import Path
 
-from timing import interleaved, show
+from timing import interleaved, processor_seconds, show
 
 from runner.bugs.catalog import Catalog
 from runner.environments import builder, spec
@@ -14,7 +19,7 @@ from runner.progress.lines import on_stderr
 
 ROOT = Path(__file__).resolve().parent.parent
 # Ten epochs, as the bug's case has, take seconds.
-EPOCHS, STEPS = 200, 120
+EPOCHS, STEPS = 100, 150
 LIMITS = {"bare": "", "watch": "(limit 1.15)", "watch --light": "(limit 1.02)"}
 
 
@@ -28,13 +33,18 @@ def bench_sanitizer(arguments):
                 "watch": [*watch, *script],
                 "watch --light": [*watch, "--light", *script],
             }
-            measured = dict(zip(commands, interleaved(arguments.repeats, *commands.values()), strict=True))
+            times_of = interleaved(arguments.repeats, *commands.values(), measure=on_one_thread)
+            measured = dict(zip(commands, times_of, strict=True))
             for how, times in measured.items():
                 # Pairs of neighbours: what a busy moment of the machine does to one it mostly does to both.
                 pairs = zip(times, measured["bare"], strict=True)
                 ratio = statistics.median(watched / alone for watched, alone in pairs)
                 show(f"{name}: {how}", times, f"ratio {ratio:.3f} {LIMITS[how]}")
             print()
+
+
+def on_one_thread(command):
+    return processor_seconds(command, env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
 
 def programs(folder):

@@ -1,5 +1,6 @@
 """Seconds of commands, measured in turns, and how they are shown."""
 
+import resource
 import statistics
 import subprocess
 import time
@@ -14,9 +15,17 @@ def seconds(command, **options):
     return time.perf_counter() - start
 
 
-def interleaved(repeats, *commands):
+def processor_seconds(command, **options):
+    """Of the command and all that it starts and waits for: another job beside it adds little."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds(command, **options)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def interleaved(repeats, *commands, measure=seconds):
     """Seconds of each command, measured in turns so that a busy moment of the machine meets all of them."""
-    times = [[seconds(command) for command in commands] for _ in range(repeats)]
+    times = [[measure(command) for command in commands] for _ in range(repeats)]
     return [list(column) for column in zip(*times, strict=True)]
 
 
