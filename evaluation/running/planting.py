@@ -7,7 +7,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from evaluation.model import CONTROL
-from evaluation.planting import moves_monitor
 from evaluation.planting.harm import Harm, harm, moves
 from evaluation.planting.operators import Planted, fitting
 from evaluation.rewriting.layout import RewriteError
@@ -27,7 +26,8 @@ from runner.verdicts.verdict import drift
 
 # Seeds on which the oracle compares a program with and without the fault.
 SEEDS = 3
-MONITOR = Path(moves_monitor.__file__)
+# It is not imported: whoever does that writes its file at the end.
+MONITOR = Path(__file__).parents[1] / "planting" / "moves_monitor.py"
 
 
 @dataclass(frozen=True)

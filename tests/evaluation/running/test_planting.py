@@ -2,9 +2,13 @@
 
 import ast
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from support.detectors import write_detector
+from support.paths import ROOT
 
 from evaluation.catalog import detectors
 from evaluation.planting.edits import is_optimizer
@@ -134,3 +138,9 @@ def test_is_optimizer_knows_which_calls_make_one():
     for text, wanted in calls.items():
         call = ast.parse(text, mode="eval").body
         assert isinstance(call, ast.Call) and is_optimizer(call) is wanted, text
+
+
+def test_whoever_evaluates_is_left_no_file(tmp_path):
+    code = "import evaluation.running.campaign"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert not list(tmp_path.iterdir())
