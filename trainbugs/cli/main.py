@@ -29,6 +29,7 @@ COMMANDS = {
     "detectors": ("detectors", "evaluate", "scores"),
     "watch": ("watch",),
     "site": ("site",),
+    "export": ("export",),
     "completion": ("completion",),
 }
 

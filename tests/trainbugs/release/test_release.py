@@ -1,0 +1,153 @@
+"""A release: tables that pandas, `datasets` and mlcroissant read alike, and a description that holds of them."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.paths import ROOT
+from support.records import as_pinned
+
+from runner.bugs.catalog import Catalog
+from runner.errors import UsageError
+from runner.execution.run import read_scripts
+from runner.session.promote import promote_runs
+from trainbugs.release.croissant import RESPONSIBLE, About
+from trainbugs.release.tables import COLUMNS, ROWS, tables
+from trainbugs.release.write import write
+
+ABOUT = About("A benchmark", "0.1.0", "2026-11-23", "urn:trainbugs", ["the authors"])
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("release") / "release"
+    made = write(Catalog(ROOT), ABOUT, folder)
+    assert not made.problems and set(made.rows) == set(COLUMNS)
+    return folder
+
+
+def run(*command, cwd, home):
+    env = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "PATH": "/usr/bin:/bin"}
+    return subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=env, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_both_forms_of_a_table_hold_the_same(release, name):
+    parquet = pd.read_parquet(release / "data" / f"{name}.parquet")
+    lines = pd.read_json(release / "data" / f"{name}.jsonl", lines=True, dtype=False)
+    assert len(parquet) == len(lines) > 0 and list(parquet) == list(lines) == list(COLUMNS[name])
+    pd.testing.assert_frame_equal(
+        parquet.astype(object).where(parquet.notna(), None), lines.astype(object).where(lines.notna(), None),
+        check_dtype=False, atol=1e-9,
+    )  # fmt: skip
+
+
+def test_tables_are_of_the_catalogue(release):
+    catalog = Catalog(ROOT)
+    read = {name: pd.read_parquet(release / "data" / f"{name}.parquet") for name in COLUMNS}
+    assert list(read["bugs"].bug) == list(catalog.ids())
+    cases = [case for name in catalog.ids() for case in catalog.bug(name).cases.values()]
+    assert list(read["cases"].bug + "/" + read["cases"].case) == [case.id for case in cases]
+    assert set(read["runs"].bug) == set(catalog.ids()) and (read["runs"].status == "ok").all()
+    row = read["scripts"].query("bug == 'Bolts-654' and variant == 'fixed' and main").iloc[0]
+    text = (ROOT / "bugs" / "Bolts-654" / "fixed.py").read_text()
+    assert (row.text, row.sha256) == (text, hashlib.sha256(text.encode()).hexdigest())
+    variants = [(case, variant) for case in cases for variant in case.program.variants.values()]
+    files = [name for case, variant in variants for name in read_scripts(catalog.bug(case.bug), variant)]
+    assert list(read["scripts"].file) == files
+    assert read["scripts"].licences.notna().all()
+    assert len(json.loads(read["runs"].metrics[0])) == read["runs"].records[0]
+
+
+def test_pandas_and_datasets_read_it_in_two_lines_without_a_network(release, tmp_path):
+    card = (release / "README.md").read_text()
+    code = card.partition("```python\n")[2].partition("```")[0]
+    said = run("-c", f"{code}\nprint(len(bugs), scripts.num_rows)", cwd=release.parent, home=tmp_path)
+    sizes = [len(pd.read_parquet(release / "data" / f"{name}.parquet")) for name in ("bugs", "scripts")]
+    assert said.split() == [str(size) for size in sizes]
+
+
+def test_its_description_is_valid_and_reads_every_table(release, tmp_path):
+    code = """
+import mlcroissant, sys
+found = mlcroissant.Dataset("croissant.json")
+issues = found.metadata.ctx.issues
+assert not issues.errors and not issues.warnings, issues.report()
+for name in sys.argv[1:]:
+    print(sum(1 for _ in found.records(name)))
+"""
+    said = run("-c", code, *COLUMNS, cwd=release, home=tmp_path)
+    assert said.split() == [str(len(pd.read_parquet(release / "data" / f"{name}.parquet"))) for name in COLUMNS]
+
+
+def test_a_description_that_is_wrong_is_found(release, tmp_path):
+    document = json.loads((release / "croissant.json").read_text())
+    document["recordSet"][0]["field"][0]["source"]["fileObject"] = {"@id": "data/gone.parquet"}
+    (tmp_path / "croissant.json").write_text(json.dumps(document))
+    with pytest.raises(subprocess.CalledProcessError):
+        run("-c", "import mlcroissant; mlcroissant.Dataset('croissant.json')", cwd=tmp_path, home=tmp_path)
+
+
+def test_it_says_what_responsible_use_asks_for(release):
+    document = json.loads((release / "croissant.json").read_text())
+    assert document["conformsTo"] == ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
+    assert all(document[f"rai:{name}"] for name in RESPONSIBLE)
+    fields = {field["name"]: field["description"] for each in document["recordSet"] for field in each["field"]}
+    assert all(fields.values()) and {each["description"] for each in document["recordSet"]} == set(ROWS.values())
+
+
+def test_every_file_has_its_sum(release):
+    sums = dict(reversed(line.split("  ")) for line in (release / "SHA256SUMS").read_text().splitlines())
+    there = {path.relative_to(release).as_posix(): path for path in release.rglob("*") if path.is_file()}
+    assert set(sums) == set(there) - {"SHA256SUMS"}
+    assert all(hashlib.sha256(there[name].read_bytes()).hexdigest() == value for name, value in sums.items())
+    assert {"LICENSE", "LICENSES.md", "DATASHEET.md", "README.md"} <= set(sums)
+
+
+def test_the_same_catalogue_gives_the_same_files(toy, tmp_path):
+    promote_runs([as_pinned(toy.run())])
+    sums = []
+    for name in ("a", "b"):
+        write(toy.catalog, ABOUT, tmp_path / name)
+        sums.append((tmp_path / name / "SHA256SUMS").read_text())
+    assert sums[0] == sums[1]
+    write(toy.catalog, ABOUT, tmp_path / "a")
+
+
+def test_what_has_no_value_is_empty(toy):
+    made, problems = tables(toy.catalog)
+    read = {table.name: table.frame for table in made}
+    assert not problems and len(read["bugs"]) == 1 and read["runs"].empty and read["outcomes"].empty
+    assert str(read["bugs"].retired.dtype) == "string" and read["bugs"].retired.isna().all()
+
+
+def test_it_replaces_a_release_and_nothing_else(cli, toy, tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("")
+    status, _, err = cli("export", "--out", folder)
+    assert (status, err) == (2, f"trainbugs: {folder} is there, and is no release; name a new folder by --out\n")
+    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
+    with pytest.raises(UsageError, match="is no release"):
+        write(toy.catalog, ABOUT, folder / "thesis.txt")
+
+
+def test_the_command(cli, toy, tmp_path):
+    promote_runs([as_pinned(toy.run())])
+    status, out, _ = cli("export", "--out", tmp_path / "out", "--url", "https://example.org")
+    assert status == 0 and out.startswith(f"release: {tmp_path / 'out'} (1 bugs, 1 cases,")
+    document = json.loads((tmp_path / "out" / "croissant.json").read_text())
+    assert document["url"] == "https://example.org" and len(document["datePublished"]) == 10
+    assert Path(tmp_path / "out" / "data" / "bugs.parquet").is_file()
+
+
+def test_the_citation_is_one(tmp_path):
+    code = "from cffconvert.cli.cli import cli; cli()"
+    said = run("-c", code, "--validate", "-i", str(ROOT / "CITATION.cff"), cwd=tmp_path, home=tmp_path)
+    assert "valid" in said

@@ -1,0 +1,108 @@
+"""A release in a folder: tables as Parquet and JSONL, croissant.json, README.md, DATASHEET.md, licences, SHA256SUMS."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.bugs.catalog import Catalog
+from runner.errors import ResultsError, UsageError
+from runner.files.atomic import write_text
+from trainbugs.release.croissant import About, File, croissant
+from trainbugs.release.tables import Table, tables
+
+TEXTS = Path(__file__).parent / "texts"
+SUMS = "SHA256SUMS"
+KINDS = {
+    ".parquet": "application/x-parquet",
+    ".jsonl": "application/jsonlines",
+    ".md": "text/markdown",
+    "": "text/plain",
+}
+
+
+@dataclass(frozen=True)
+class Release:
+    """What was written: rows by table, bytes, and a line for each file of the catalogue that cannot be read."""
+
+    rows: dict[str, int]
+    size: int
+    problems: Sequence[str]
+
+
+def write(catalog: Catalog, about: About, out: Path) -> Release:
+    """Write a release into a folder that is new, empty or an earlier release; raises UsageError for any other.
+
+    It is written beside the folder, and put into its place when it is whole. Raises ResultsError where that fails.
+    """
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / SUMS).is_file())):
+        raise UsageError(f"{out} is there, and is no release; name a new folder by --out")
+    made, problems = tables(catalog)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
+            folder = Path(scratch) / "release"
+            _write(about, made, folder)
+            size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+            if out.exists():
+                shutil.rmtree(out)
+            folder.rename(out)
+    except OSError as error:
+        raise ResultsError(f"{out}: cannot be written: {error.strerror}") from error
+    return Release({table.name: len(table.frame) for table in made}, size, problems)
+
+
+def _write(about: About, made: Sequence[Table], folder: Path) -> None:
+    (folder / "data").mkdir(parents=True)
+    for table in made:
+        table.frame.to_parquet(folder / "data" / f"{table.name}.parquet", index=False)
+        table.frame.to_json(folder / "data" / f"{table.name}.jsonl", orient="records", lines=True, force_ascii=False)
+    for path in TEXTS.iterdir():
+        shutil.copy(path, folder)
+    write_text(folder / "README.md", card(about, made))
+    files = [_file(path, folder) for path in sorted(folder.rglob("*")) if path.is_file()]
+    document = json.dumps(croissant(about, made, files), indent=1, ensure_ascii=False)
+    write_text(folder / "croissant.json", document + "\n")
+    files.append(_file(folder / "croissant.json", folder))
+    write_text(folder / SUMS, "".join(f"{file.sha256}  {file.place}\n" for file in files))
+
+
+def _file(path: Path, folder: Path) -> File:
+    content = path.read_bytes()
+    kind = KINDS.get(path.suffix, "application/json")
+    return File(path.relative_to(folder).as_posix(), hashlib.sha256(content).hexdigest(), len(content), kind)
+
+
+def card(about: About, made: Sequence[Table]) -> str:
+    """README.md: what `datasets` reads at its top, and a table of the tables."""
+    lines = ["---", "license: mit", "pretty_name: trainbugs", "configs:"]
+    for table in made:
+        lines += [f"- config_name: {table.name}", f"  data_files: data/{table.name}.parquet"]
+    lines += ["---", "", "# trainbugs", "", f"{about.title}, version {about.version} of {about.day}.", ""]
+    lines += ["| table | rows | a row is |", "|---|---|---|"]
+    lines += [f"| `{table.name}` | {len(table.frame)} | {table.row} |" for table in made]
+    for table in made:
+        lines += ["", f"## {table.name}", "", "| column | |", "|---|---|"]
+        lines += [f"| `{name}` | {text} |" for name, text in table.columns.items()]
+    return "\n".join([*lines, "", USE, ""])
+
+
+USE = """## Use
+
+From the folder that holds this one, called `release`:
+
+```python
+import pandas as pd
+bugs = pd.read_parquet("release/data/bugs.parquet")
+
+from datasets import load_dataset
+scripts = load_dataset("release", "scripts", split="train")
+```
+
+The tables are there as JSON Lines, too. [croissant.json](croissant.json) describes all columns,
+[DATASHEET.md](DATASHEET.md) says how the data came about and what it is not for, [LICENSES.md](LICENSES.md) what
+follows from the licences of the reports. `sha256sum -c SHA256SUMS` checks the files. The programs run with the command
+`trainbugs` of the repository."""
