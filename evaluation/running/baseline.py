@@ -67,23 +67,27 @@ class Baselines:
         return self.subjects(others, REFERENCE_SEEDS[:1]) or None
 
     def _record_losses(self, subject: Subject) -> Sequence[Mapping[str, Any]]:
-        run = subject.run
         with self.session.store.working_directory() as scratch:
-            directory = scratch / "program"
-            subject.lay_out(directory)
-            launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
-            argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
-            launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT], writes=[directory.parent])
-            return _losses(directory / "losses.json")
+            return losses(subject, scratch)
+
+
+def losses(subject: Subject, scratch: Path) -> Sequence[Mapping[str, Any]]:
+    """The loss of every iteration of a program, taken by a monitor in a run of its own, inside of an empty folder."""
+    run, directory = subject.run, scratch / "program"
+    subject.lay_out(directory)
+    launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
+    argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
+    launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT], writes=[directory.parent])
+    return _losses(directory / "losses.json")
 
 
 def _losses(path: Path) -> list[Mapping[str, Any]]:
     """What the monitor wrote; nothing, where the program ended before that, or wrote something else there."""
     try:
-        losses = untrusted.read_json(path, MAX_LOSSES_BYTES, path.parent, constants=True)
+        found = untrusted.read_json(path, MAX_LOSSES_BYTES, path.parent, constants=True)
     except untrusted.UnsafeError:
         return []
-    return losses if isinstance(losses, list) else []
+    return found if isinstance(found, list) else []
 
 
 class Once(Generic[T]):

@@ -1,6 +1,6 @@
 """A whole evaluation: detectors × programs × references, then overheads; programs run bare first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,6 +105,8 @@ def run(campaign: Campaign, session: Session) -> Result:
     """Do what is not done yet; records are kept in the folder detectors of the session's results."""
     if campaign.all_seeds and session.options.seeds is not None:
         raise UsageError("--all-seeds and --seeds choose seeds: name one of them")
+    if session.remote and campaign.rewriting:
+        raise UsageError("--perturb and --plant try programs on this machine: leave out --executor")
     root, results = session.catalog.root, session.store.root
     clean = controls.load(root)
     guarded = (root / "bugs", root / "detectors", root / "submissions", results)
@@ -132,7 +134,10 @@ def run(campaign: Campaign, session: Session) -> Result:
         checks = [check for each in evaluations for check in _plan(each, samples, baselines)]
         records = _do(checks, campaign, store, session)
         # One at a time, with nothing else beside them: these are timings.
-        timed = [_time(check, records[check], campaign, store) for check in _to_time(checks, records, campaign)]
+        chosen = _to_time(checks, records, campaign)
+        if session.remote and chosen:
+            session.progress.note("nothing is timed on a cluster: for overheads leave out --executor")
+        timed = [_time(check, records[check], campaign, store) for check in chosen if not session.remote]
     good = {sample.subject.run.key for sample in samples}
     return Result(
         tuple(records[check] for check in checks),
@@ -221,12 +226,21 @@ def _do(checks: Sequence[Check], campaign: Campaign, store: Evaluations, session
         sample = check.task.sample
         run = sample.subject.run
         jobs.append(Job(f"{check.evaluation.label} on {run.name}", run.need, sample.seconds, check))
-    with closing(session.pool.do(jobs, _check)) as done:
+    with closing(_done(jobs, session)) as done:
         for number, (check, record) in enumerate(done, 1):
             records[check] = record
             say = session.progress.line if record.status in ("ok", "unsupported") else session.progress.note
             say(f"[{number}/{len(jobs)}] {_label(check)}: {_ending(record)}")
     return records
+
+
+def _done(jobs: Sequence[Job[Check]], session: Session) -> Generator[tuple[Check, CheckRecord], None, None]:
+    """Each check with its record, as they end: done here, or by the workers of a cluster."""
+    if session.remote is None:
+        return session.pool.do(jobs, _check)
+    from evaluation.running.remote import Remote
+
+    return Remote(*session.remote, session.progress).do(jobs)
 
 
 def _check(check: Check, share: Share, report: Report) -> CheckRecord:

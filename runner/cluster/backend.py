@@ -1,8 +1,9 @@
 """Executes runs on a cluster; this process alone writes the results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from contextlib import closing
+from typing import TYPE_CHECKING, TypeVar
 
 from runner.cluster import worker
 from runner.cluster.worker import Delivery, Where
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from runner.cluster.client import Cluster
 
 Jobs = Sequence[Job[Sequence[Run]]]
-Look = Callable[[Jobs, Jobs], None]
+W = TypeVar("W")
+T = TypeVar("T")
 
 
 class ClusterRuntimes:
@@ -40,6 +42,49 @@ class ClusterRuntimes:
         return self._runtimes[name]
 
 
+class ClusterPool:
+    """As many calls on workers as these can do at a time; a terminal shows what is being done."""
+
+    def __init__(self, cluster: "Cluster", progress: Progress) -> None:
+        self.cluster, self.progress = cluster, progress
+
+    def do(self, jobs: Sequence[Job[W]], call: Callable[[W], "Future[T]"]) -> Generator[tuple[W, T], None, None]:
+        """Yields each job's item with the result of its call, as they end; the longest jobs start first.
+
+        The first exception is raised. Calls that have not ended then, or when the generator is closed, are cancelled.
+        """
+        board: Board[Job[W]] = Board(self.progress, len(jobs), lambda: self.cluster.threads)
+        calls: set[Future[T]] = set()
+
+        def submit(job: Job[W], share: Share) -> "Future[T]":
+            board.begin(job)
+            future = call(job.item)
+            calls.add(future)
+            future.add_done_callback(calls.discard)
+            return future
+
+        try:
+            for job, result in schedule(longest_first(jobs), ClusterSlots(self.cluster), submit, self._looking(board)):
+                board.end(job)
+                yield job.item, result
+        finally:
+            for future in list(calls):
+                future.cancel()
+
+    def _looking(self, board: Board[Job[W]]) -> Callable[[Sequence[Job[W]], Sequence[Job[W]]], None]:
+        """A function that shows the running jobs and, where nothing can run, prints the reason once."""
+        printed: list[str] = []
+
+        def look(running: Sequence[Job[W]], waiting: Sequence[Job[W]]) -> None:
+            trouble = self.cluster.trouble()
+            if trouble and not printed:
+                self.progress.note(trouble)
+            printed[:] = [trouble] if trouble else []
+            board.look(running, waiting)
+
+        return look
+
+
 class ClusterQueue(RunQueue):
     """Executes runs on workers. Runs of a worker that is lost are executed again on another one."""
 
@@ -48,38 +93,12 @@ class ClusterQueue(RunQueue):
         self.cluster, self.where = cluster, where
 
     def _do(self, jobs: Jobs) -> DoneTogether:
-        board: Board[Job[Sequence[Run]]] = Board(self.progress, len(jobs), lambda: self.cluster.threads)
-        calls: set[Future[Delivery]] = set()
+        def call(runs: Sequence[Run]) -> "Future[Delivery]":
+            return _or_lost(self.cluster.submit(worker.perform, self.where, runs[0]), runs[0])
 
-        def submit(job: Job[Sequence[Run]], share: Share) -> "Future[Delivery]":
-            board.begin(job)
-            call = self.cluster.submit(worker.perform, self.where, job.item[0])
-            calls.add(call)
-            call.add_done_callback(calls.discard)
-            return _or_lost(call, job.item[0])
-
-        try:
-            for job, delivery in schedule(
-                longest_first(jobs), ClusterSlots(self.cluster), submit, self._looking(board)
-            ):
-                board.end(job)
-                yield job.item, self._keep(delivery)
-        finally:
-            for call in list(calls):
-                call.cancel()
-
-    def _looking(self, board: Board[Job[Sequence[Run]]]) -> Look:
-        """A function that shows the running jobs and, where nothing can run, prints the reason once."""
-        printed: list[str] = []
-
-        def look(running: Jobs, waiting: Jobs) -> None:
-            trouble = self.cluster.trouble()
-            if trouble and not printed:
-                self.progress.note(trouble)
-            printed[:] = [trouble] if trouble else []
-            board.look(running, waiting)
-
-        return look
+        with closing(ClusterPool(self.cluster, self.progress).do(jobs, call)) as done:
+            for runs, delivery in done:
+                yield runs, self._keep(delivery)
 
     def _keep(self, delivery: Delivery) -> RunRecord:
         self.store.save_logs(delivery.record, delivery.logs)
@@ -106,9 +125,20 @@ class ClusterSlots:
         self._count -= 1
 
 
+class _Linked(Future[Delivery]):
+    """Whoever cancels it cancels the call that it is the outcome of."""
+
+    def __init__(self, call: "Future[Delivery]") -> None:
+        super().__init__()
+        self._call = call
+
+    def cancel(self) -> bool:
+        return self._call.cancel()
+
+
 def _or_lost(call: "Future[Delivery]", run: Run) -> "Future[Delivery]":
     """Turn WorkerLostError into a failed run; other results and errors of the call stay as they are."""
-    outcome: Future[Delivery] = Future()
+    outcome: Future[Delivery] = _Linked(call)
 
     def ended(call: "Future[Delivery]") -> None:
         try:

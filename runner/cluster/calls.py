@@ -52,9 +52,9 @@ def identity() -> dict[str, str]:
     except PackageNotFoundError:
         release = "not installed"
     digest = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    for path in sorted(package.rglob("*.py")):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    root = Path(__file__).parents[2]
+    for path in sorted(path for package in ("runner", "evaluation") for path in (root / package).rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return {
         "trainbugs": f"{release} (source {digest.hexdigest()[:8]})",
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",

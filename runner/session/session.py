@@ -28,6 +28,7 @@ from runner.verdicts.verdict import drift, unjudged
 
 if TYPE_CHECKING:
     from runner.cluster.client import Cluster
+    from runner.cluster.worker import Where
 
 
 class Session:
@@ -45,6 +46,8 @@ class Session:
         self.store = Store(options.results.absolute())
         self.data = options.data and options.data.absolute()
         self.pool = LocalPool(Slots(options.at_a_time, options.gpus, options.per_gpu), progress)
+        # The cluster, and how its workers find environments; None on this machine.
+        self.remote: tuple[Cluster, Where] | None = None
         self.runtimes, self.queue = self._on_cluster(cluster) if cluster else self._on_this_machine()
 
     def _on_this_machine(self) -> tuple[RuntimeFinder, RunQueue]:
@@ -57,6 +60,7 @@ class Session:
         from runner.cluster.worker import Where
 
         where = Where(self.catalog.root, self.options.device, self.options.python)
+        self.remote = cluster, where
         runtimes = ClusterRuntimes(cluster, where, self.progress)
         return runtimes, ClusterQueue(self.store, cluster, where, self.progress, self.options.force)
 

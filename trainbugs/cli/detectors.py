@@ -78,7 +78,8 @@ def _add_evaluate(to: Commands) -> None:
     )
     parser.add_argument("--all-seeds", action="store_true", help="each case with all of its seeds, not only the first")
     seeds = "comma-separated; default: the first one of each case"
-    add_options(parser, "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "results", seeds=seeds)
+    names = "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "executor", "results"
+    add_options(parser, *names, seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
     _add_out(parser)
     add_quiet(parser)
@@ -146,7 +147,7 @@ def evaluate_command(arguments: Namespace) -> int:
     from plots.detectors import draw as draw
     from runner.progress.lines import on_stderr
     from runner.session.promote import refuse_installed
-    from runner.session.session import Session
+    from runner.session.session import Session, connected
 
     catalog, how = api.load(), options(arguments)
     plan = _campaign(arguments, catalog.root)
@@ -154,8 +155,9 @@ def evaluate_command(arguments: Namespace) -> int:
     if folders:
         refuse_installed("--update-expected", folders.values())
         refuse_part(plan, how, catalog.root)
-    session = Session(catalog, how, on_stderr(arguments.quiet))
-    result = campaign.run(plan, session)
+    with connected(how) as cluster:
+        session = Session(catalog, how, on_stderr(arguments.quiet), cluster)
+        result = campaign.run(plan, session)
     if not result.checks:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.text import unreadable
@@ -42,7 +43,7 @@ def export_command(arguments: Namespace) -> int:
     return int(arguments.status)
 
 
-def _newest(catalog: "api.Catalog") -> str:
+def _newest(catalog: Catalog) -> str:
     """The day of the newest record: the same records make the same release, whenever it is made."""
     from trainbugs import sources
 

@@ -115,10 +115,10 @@ def _records(table: Table) -> Node:
             "@type": "cr:Field",
             "@id": f"{table.name}/{name}",
             "name": name,
-            "description": table.columns[name],
-            "dataType": TYPES[str(kind)],
+            "description": about,
+            "dataType": TYPES[str(table.frame.dtypes[name])],
             "source": {"fileObject": {"@id": f"data/{table.name}.parquet"}, "extract": {"column": name}},
         }
-        for name, kind in table.frame.dtypes.items()
+        for name, about in table.columns.items()
     ]
     return {"@type": "cr:RecordSet", "@id": table.name, "name": table.name, "description": table.row, "field": fields}
