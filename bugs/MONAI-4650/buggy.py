@@ -1,6 +1,6 @@
 """Find a tumour and its core in scans of brains, with the generalised Wasserstein Dice loss.
 
-The loss knows how far apart the classes are: to take the core for the oedema around it is less wrong than to miss the
+The loss knows how far apart the classes are: to take the core for the oedema around it costs less than to miss the
 tumour. Every epoch prints one JSON object: the mean loss in training, the loss of the scans that validate, and the Dice
 scores of the classes there, counted over all pixels. At the end all of them go to `<output>.json`. The one argument, a
 JSON file with `parameters`, is by default the `config.json` beside this file.
