@@ -286,7 +286,7 @@ def test_checkout(cli, toy_environment):
         (["run", "Toy-1", "--seeds", "0,x"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--seeds", "1,1"], "expected different numbers >= 0"),
         (["run", "Toy-1", "--device", "x"], "'x': expected auto, cpu, cuda or cuda:N; `trainbugs run --help` shows"),
-        (["evaluate", "--detector", "x", "--executor", "slurm"], "--executor slurm; `trainbugs evaluate --help` shows"),
+        (["versions", "x", "--executor", "slurm"], "--executor slurm; `trainbugs versions --help` shows"),
         (["env", "list", "--bogus"], "--bogus; `trainbugs env --help` shows"),
         (["run", "Toy-1", "--runs-per-gpu", "2"], "--runs-per-gpu is 2 and no GPUs are named"),
         (["info", "nope"], "there is no bug 'nope'; `trainbugs list` shows all"),
