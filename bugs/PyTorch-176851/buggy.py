@@ -3,8 +3,8 @@
 The data is scikit-learn's set of 569 patients with 30 measurements each. The divergence from the prior is annealed: its
 weight in the loss starts at 0 and grows to 1 in a few stages. Every epoch prints one JSON object with the loss and its
 two parts, the bound on the held-out patients (the negative ELBO), and the energy distance between these patients and as
-many that are drawn. At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by
-default the `config.json` beside this file.
+many that are drawn. At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is
+by default the `config.json` beside this file.
 """
 
 import json
