@@ -1,0 +1,37 @@
+"""Show which hooks a compiled network runs, in the torch that runs this.
+
+One line for each place of a hook that is registered after the first call, with and without guards on hooks.
+"""
+
+import torch
+import torch._dynamo
+from torch import nn
+
+
+class Own(nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+
+def calls(place, skip):
+    torch._dynamo.reset()
+    torch._dynamo.config.skip_nnmodule_hook_guards = skip
+    model = nn.Sequential(nn.Linear(4, 4), Own())
+    compiled = torch.compile(model, backend="eager")
+    compiled(torch.ones(2, 4))
+    seen = []
+    module = {"the network itself": model, "one of PyTorch's layers": model[0], "a layer of one's own": model[1]}[place]
+    module.register_forward_hook(lambda *_: seen.append(1))
+    for _ in range(3):
+        compiled(torch.ones(2, 4))
+    return len(seen)
+
+
+def main():
+    print(f"torch {torch.__version__}; calls of a hook in three passes, right: 3")
+    for place in ("the network itself", "one of PyTorch's layers", "a layer of one's own"):
+        print(f"{place:24} by default {calls(place, True)}, with guards on hooks {calls(place, False)}")
+
+
+if __name__ == "__main__":
+    main()
