@@ -118,6 +118,13 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             "scored apart",
         ),
     ] = ()
+    reference_count: (
+        Annotated[
+            int,
+            Meta(ge=1, le=6, description="with the references same: runs with as many seeds to learn from; default: 2"),
+        ]
+        | None
+    ) = None
     alarm_rules: Annotated[
         dict[RuleName, Rule],
         Meta(min_length=1, description="by name: when alarms count as a detection; each rule is scored apart"),
@@ -135,6 +142,8 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             raise ValueError("adapter and monitor exclude each other; name one of them")
         if ("reference_runs" in self.needs) != bool(self.references):
             raise ValueError("references and the need reference_runs go together; name both or none")
+        if self.reference_count is not None and "same" not in self.references:
+            raise ValueError("reference_count is for the references same; name them, or leave it out")
         if self.monitor and self.needs != ("in_process",):
             raise ValueError("a monitor needs in_process and nothing else; write an adapter for more")
         try:

@@ -19,7 +19,8 @@ from runner.session.session import Session
 T = TypeVar("T")
 
 # Of runs to learn from: no seed that is evaluated.
-REFERENCE_SEEDS = (101, 102)
+REFERENCE_SEEDS = (101, 102, 103, 104, 105, 106)
+USUAL_COUNT = 2
 MAX_LOSSES_BYTES = 64_000_000
 
 
@@ -55,12 +56,17 @@ class Baselines:
         subject = sample.subject
         return replace(sample, losses=self._losses.get(subject.run.key, lambda: self._record_losses(subject)))
 
-    def references(self, subject: Subject, how: Reference) -> list[Subject] | None:
-        """Clean runs to learn from for that program; None where there are none, or it is among those for all others."""
+    def references(self, subject: Subject, how: Reference, count: int | None = None) -> list[Subject] | None:
+        """Clean runs to learn from for that program; None where there are none, or it is among those for all others.
+
+        `count` is the number of seeds of its fixed twin; None: the usual one.
+        """
         if how == "none":
             return []
         if how == "same":
-            return self.subjects([Target(subject.bug, subject.case, ("fixed",))], REFERENCE_SEEDS)
+            return self.subjects(
+                [Target(subject.bug, subject.case, ("fixed",))], REFERENCE_SEEDS[: count or USUAL_COUNT]
+            )
         if subject.bug.id == CONTROL and subject.case.name in self.controls.references:
             return None
         others = [Target(self.controls.bug, self.controls.bug.cases[n], ("fixed",)) for n in self.controls.references]

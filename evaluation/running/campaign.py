@@ -203,7 +203,8 @@ def _controls(which: str, clean: Controls, bugs: Sequence[Target], session: Sess
 
 def _plan(evaluation: Evaluation, samples: Sequence[Sample], baselines: Baselines) -> list[Check]:
     """The checks of an evaluation; what its detector learns from is run bare."""
-    references = {sample: baselines.references(sample.subject, evaluation.how) for sample in samples}
+    count = evaluation.detector.reference_count
+    references = {sample: baselines.references(sample.subject, evaluation.how, count) for sample in samples}
     baselines.bare([subject for subjects in references.values() for subject in subjects or ()], "reference: ")
     tasks = [
         Task(sample, tuple(subjects), tuple(baselines.bare(subjects)))

@@ -47,6 +47,8 @@ def test_a_directory_anywhere_is_a_detector(tmp_path):
         ({"needs": ["source", "source"]}, "needs names 'source' twice"),
         ({"needs": ["reference_runs"]}, "go together"),
         ({"references": ["same"]}, "go together"),
+        ({"reference_count": 3}, "reference_count is for the references same"),
+        ({"needs": ["reference_runs"], "references": ["same"], "reference_count": 7}, "reference_count"),
         ({"torch": "two"}, "torch is 'two', expected a range like"),
         ({"adapter": None, "monitor": "monitor.py"}, "a monitor needs in_process"),
         (

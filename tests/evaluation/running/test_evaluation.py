@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 from support.checks import overhead as timing
 from support.checks import record
+from support.detectors import write_detector
 from support.toy import SCRIPT, toy_config
 
 from evaluation.catalog import controls, detectors
@@ -425,6 +426,21 @@ def test_controls_for_sanitizers_are_shown_only_with_all(toy, make, with_control
     for which, met in (("same", {"plain"}), ("all", {"plain", "odd"})):
         checks = evaluate(toy, make("never"), seeds=(0,), controls=which).checks
         assert {record.case for record in checks if record.kind == "control"} == met
+
+
+@pytest.mark.parametrize("count", [None, 1, 5])
+def test_a_detector_says_how_many_clean_runs_it_learns_from(toy, tmp_path, count):
+    counts = """
+        def prepare(references, state):
+            (state / "count").write_text(str(len({reference.directory for reference in references})))
+        def check(target, state):
+            return {"alarms": [alarm("count", (state / "count").read_text())]}
+        main(check, prepare)
+    """
+    asked = {} if count is None else {"reference_count": count}
+    needs = {"needs": ["source", "reference_runs"], "references": ["same"]}
+    result = evaluate(toy, write_detector(tmp_path / "counts", counts, **needs, **asked), controls="none")
+    assert {check.alarms[0].message for check in result.checks} == {str(count or 2)} and len(result.checks) == 2
 
 
 def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):

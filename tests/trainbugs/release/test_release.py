@@ -65,6 +65,7 @@ def test_tables_are_of_the_catalogue(release):
     assert len(json.loads(read["runs"].metrics[0])) == read["runs"].records[0]
 
 
+@pytest.mark.stress
 def test_pandas_and_datasets_read_it_in_two_lines_without_a_network(release, tmp_path):
     card = (release / "README.md").read_text()
     code = card.partition("```python\n")[2].partition("```")[0]
@@ -73,6 +74,7 @@ def test_pandas_and_datasets_read_it_in_two_lines_without_a_network(release, tmp
     assert said.split() == [str(size) for size in sizes]
 
 
+@pytest.mark.stress
 def test_its_description_is_valid_and_reads_every_table(release, tmp_path):
     code = """
 import mlcroissant, sys
@@ -86,6 +88,7 @@ for name in sys.argv[1:]:
     assert said.split() == [str(len(pd.read_parquet(release / "data" / f"{name}.parquet"))) for name in COLUMNS]
 
 
+@pytest.mark.stress
 def test_a_description_that_is_wrong_is_found(release, tmp_path):
     document = json.loads((release / "croissant.json").read_text())
     document["recordSet"][0]["field"][0]["source"]["fileObject"] = {"@id": "data/gone.parquet"}
