@@ -53,8 +53,8 @@ def test_tables_are_those_of_the_records(name):
 def test_they_are_scored_beside_the_committed_ones():
     frame = trainbugs.scores("submissions")
     assert set(NAMES) < set(frame.detector)
-    (row,) = trainbugs.scores("submissions", EXAMPLE).itertuples()
-    assert row.detected > 0 and row.paired_known_n > 0 and row.paired_new_n > 0
+    row = trainbugs.scores("submissions", EXAMPLE).iloc[0].to_dict()
+    assert row["detected"] > 0 and row["paired_known_n"] > 0 and row["paired_new_n"] > 0
     with pytest.raises(UsageError, match="there are no checks of gone in submissions and the committed records"):
         trainbugs.scores("submissions", "gone")
 
