@@ -1,10 +1,10 @@
 """Distil a network for handwritten digits into one with a twelfth of its weights.
 
-The large network, the teacher, is trained on labelled images. The small one, the student, learns from the labels and from
-the probabilities that the teacher gives to the ten digits. Each epoch of the student prints one JSON object: its training
-loss, its accuracy and its loss on held-out images, and how often it gives the teacher's answer there. At the end all of
-them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this
-file.
+The large network, the teacher, is trained on labelled images. The small one, the student, learns from the labels and
+from the probabilities that the teacher gives to the ten digits. Each epoch of the student prints one JSON object: its
+training loss, its accuracy and its loss on held-out images, and how often it gives the teacher's answer there. At the
+end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json`
+beside this file.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""How often the teacher's likeliest digit is the label of the image that it is used for, in the epoch that has ended."""
+"""How often the teacher's likeliest digit is the label of the image that it is used for, in the last epoch."""
 
 import torch
 
