@@ -2,8 +2,9 @@
 
 Each layer has a memory of its own; a second one is handed from layer to layer. A term of the loss, the similarity of
 what both memories take in, is to keep them from storing the same. Each epoch prints one JSON object: the prediction's
-error, that similarity and the whole loss in training, and error and similarity in held-out films. At the end all of them
-go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
+error, that similarity and the whole loss in training, and error and similarity in held-out films. At the end all of
+them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside
+this file.
 """
 
 import json
