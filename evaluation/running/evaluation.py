@@ -26,6 +26,7 @@ from runner.results import provenance
 from runner.results.provenance import machine
 from runner.results.store import WORK
 from runner.sandbox.env import THREADS
+from runner.sandbox.means import means
 from runner.sandbox.streams import keep, open_streams
 
 # Of a file that a detector names to be kept.
@@ -153,6 +154,7 @@ class Evaluation:
             revision=self.revision,
             kit=kit_digest(),
             rules=rules_digest(self.detector.alarm_rules),
+            isolated=means() is not None,
             code=self.digest,
             declared={name: rule_digest(rule) for name, rule in self.detector.alarm_rules.items()},
             program=subject.digest,

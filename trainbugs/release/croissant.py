@@ -41,7 +41,7 @@ RESPONSIBLE = {
     "dataAnnotationPlatform": "None: files in a version-controlled repository, reviewed as code is.",
     "machineAnnotationTools": ["Programs and texts were written with the help of large language models."],
     "dataBiases": "Bugs that happen on a CPU within seconds, that were reported in English and in public, and that "
-    "somebody understood. Framework and compiler are over-represented by comparison with user code in the field.",
+    "somebody understood. How often a kind of bug is here says nothing of how often it is in the field.",
     "dataUseCases": "Evaluation of detectors of silent training bugs, fault localisation, teaching. Not for training a "
     "detector that is then evaluated on it.",
     "dataLimitations": "Small models and data. What a GPU alone shows is nearly absent. All programs are public: a "
