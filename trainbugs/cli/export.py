@@ -2,11 +2,9 @@
 
 import sys
 from argparse import Namespace
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.text import unreadable
@@ -29,23 +27,13 @@ def export_command(arguments: Namespace) -> int:
     """Write a release; status 2 where a file of the catalogue cannot be read."""
     if find_spec("pyarrow") is None:
         raise UsageError("export needs pyarrow, not installed; `pip install 'trainbugs[export]'`")
-    from trainbugs.release.croissant import About
+    from trainbugs.release.about import about
     from trainbugs.release.write import write
 
     catalog = api.load()
-    title = "A reproducible benchmark of silent training bugs in PyTorch programs"
-    about = About(title, version("trainbugs"), _newest(catalog), arguments.url, ["the trainbugs authors"])
-    made = write(catalog, about, arguments.out)
+    made = write(catalog, about(catalog, arguments.url), arguments.out)
     arguments.status = 2 if made.problems else 0
     print(unreadable(made.problems), end="", file=sys.stderr)
     rows = ", ".join(f"{count} {name}" for name, count in made.rows.items())
     print(f"release: {arguments.out} ({rows}; {made.size / 1e6:.1f} MB)")
     return int(arguments.status)
-
-
-def _newest(catalog: Catalog) -> str:
-    """The day of the newest record: the same records make the same release, whenever it is made."""
-    from trainbugs import sources
-
-    records, _ = sources.expected(catalog, ())
-    return max((record.started[:10] for record in records), default="1970-01-01")

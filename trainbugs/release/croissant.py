@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trainbugs.release.about import About
 from trainbugs.release.tables import Table
 
 Node = dict[str, Any]
@@ -62,17 +63,6 @@ class File:
     sha256: str
     size: int
     kind: str
-
-
-@dataclass(frozen=True)
-class About:
-    """What is said of the whole release."""
-
-    title: str
-    version: str
-    day: str
-    url: str
-    authors: Sequence[str]
 
 
 def croissant(about: About, tables: Sequence[Table], files: Sequence[File]) -> Node:

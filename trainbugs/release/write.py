@@ -11,7 +11,8 @@ from pathlib import Path
 from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
 from runner.files.atomic import write_text
-from trainbugs.release.croissant import About, File, croissant
+from trainbugs.release.about import About
+from trainbugs.release.croissant import File, croissant
 from trainbugs.release.tables import Table, tables
 
 TEXTS = Path(__file__).parent / "texts"

@@ -16,9 +16,10 @@ from runner.bugs.model import Bug
 from runner.errors import ResultsError, TrainbugsError, UsageError
 from runner.files import untrusted
 from runner.results.provenance import revision
+from trainbugs.release.about import about, bibtex
 from trainbugs.site import index
 from trainbugs.site.bug import BugPart, commands, read
-from trainbugs.site.downloads import Download, downloads
+from trainbugs.site.downloads import Download, dataset, downloads
 from trainbugs.site.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
 from trainbugs.site.links import MAX_FILE_BYTES, Links, copied, listed, place
 from trainbugs.site.markdown import Text, render
@@ -63,7 +64,7 @@ def build(catalog: Catalog) -> Site:
     site = Site()
     bugs, problems = catalog.readable()
     site.problems += problems
-    _Builder(catalog.root, bugs, site).build()
+    _Builder(catalog, bugs, site).build()
     return site
 
 
@@ -136,21 +137,25 @@ def _parent(path: Path) -> Path:
 class _Builder:
     """Makes the pages of a site, one kind after the other."""
 
-    def __init__(self, root: Path, bugs: list[Bug], site: Site) -> None:
-        self.root, self.site = root, site
+    def __init__(self, catalog: Catalog, bugs: list[Bug], site: Site) -> None:
+        root = catalog.root
+        self.catalog, self.root, self.site = catalog, root, site
         self.parts = [read(bug, root) for bug in bugs]
         self.sources = [path.relative_to(root).as_posix() for pattern in DOCS for path in sorted(root.glob(pattern))]
         stories = [f"bugs/{bug.id}/README.md" for bug in bugs if (bug.directory / "README.md").is_file()]
         self.studies = [path.relative_to(root).as_posix() for bug in bugs for path in _studies(bug)]
         places = {source: place(source) for source in (*self.sources, *stories, *self.studies)}
         self.links = Links(root, places)
-        self.templates = Templates(self.links, {"footer": _footer(root), "pages": frozenset(places)})
+        self.release = about(catalog)
+        common = {"footer": _footer(root), "pages": frozenset(places), "bibtex": bibtex(self.release)}
+        self.templates = Templates(self.links, common)
         self.evaluation = self._evaluate()
 
     def build(self) -> None:
         for name in ASSETS:
             self.site.files[f"assets/{name}"] = asset(name).encode()
-        offered = list(downloads([part.bug for part in self.parts], self.root, self.site.problems))
+        offered = list(dataset(self.catalog, self.release))
+        offered += downloads([part.bug for part in self.parts], self.root, self.site.problems)
         sizes = {each.name: len(each.content) for each in offered}
         summaries = self._studies()
         stories = {part.bug.id: self._story(part.bug) for part in self.parts}
@@ -219,7 +224,7 @@ class _Builder:
         contents = [("page-run", "Run it"), *((heading.anchor, heading.text) for heading in anchors)]
         contents += [("page-side-by-side", "Side by side"), ("page-cases", "Cases")]
         contents += [("page-versions", "Versions")] if part.versions else []
-        contents += [("page-detectors", "Detectors"), ("page-provenance", "Provenance")]
+        contents += [("page-detectors", "Detectors"), ("page-provenance", "Provenance"), ("page-cite", "Cite it")]
         self._page(
             f"bugs/{bug.id}.html", "bug.html", "index.html", title=f"{bug.id}: {bug.title}", part=part,
             story=story.html if story else "", problems=part.problems, commands=commands(part), zip_size=size,

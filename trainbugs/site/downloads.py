@@ -3,15 +3,19 @@
 import csv
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
+from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug
 from runner.files import untrusted
 from trainbugs.cli.documents import of_bug
 from trainbugs.descriptions import case_rows
+from trainbugs.release.about import About
 
 # The earliest that an archive can hold: the same files make the same archive, whenever it is made.
 DAY = (1980, 1, 1, 0, 0, 0)
@@ -59,7 +63,23 @@ def downloads(bugs: Sequence[Bug], root: Path, problems: list[str]) -> Iterator[
             what = "the table of a study, a row for each run"
             yield from reader.download("Studies", f"{bug.id}-{path.name}", what, path, bug.directory)
     for bug in bugs:
-        yield Download("Bugs", f"{bug.id}.zip", bug.title, _archive(bug, reader))
+        yield Download("Bugs", f"{bug.id}.zip", bug.title, _archive(bug.id, bug.directory, reader))
+
+
+def dataset(catalog: Catalog, release: About) -> Iterator[Download]:
+    """What `trainbugs export` writes, as an archive; nothing where pyarrow is not installed."""
+    if find_spec("pyarrow") is None:
+        return
+    from trainbugs.release.write import write
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "release"
+        # What cannot be read, the pages of the bugs name.
+        write(catalog, release, folder)
+        what = (
+            "tables of bugs, cases, scripts, runs and outcomes as Parquet and JSON Lines, croissant.json, a datasheet"
+        )
+        yield Download("The dataset", "trainbugs-dataset.zip", what, _archive("release", folder, _Reader([])))
 
 
 @dataclass(frozen=True)
@@ -81,18 +101,18 @@ class _Reader:
             yield Download(group, name, what, content)
 
 
-def _archive(bug: Bug, reader: _Reader) -> bytes:
-    """A zip of a bug's directory."""
+def _archive(called: str, folder: Path, reader: _Reader) -> bytes:
+    """A zip of a folder."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
-        for path in sorted(bug.directory.rglob("*")):
-            name = path.relative_to(bug.directory)
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(folder)
             if path.is_symlink() or not path.is_file() or set(name.parts) & set(SKIPPED):
                 continue
-            content = reader.read(path, bug.directory)
+            content = reader.read(path, folder)
             if content is None:
                 continue
-            entry = zipfile.ZipInfo(f"{bug.id}/{name.as_posix()}", DAY)
+            entry = zipfile.ZipInfo(f"{called}/{name.as_posix()}", DAY)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             file.writestr(entry, content)
     return made.getvalue()

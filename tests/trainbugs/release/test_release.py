@@ -15,7 +15,8 @@ from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.execution.run import read_scripts
 from runner.session.promote import promote_runs
-from trainbugs.release.croissant import RESPONSIBLE, About
+from trainbugs.release.about import About
+from trainbugs.release.croissant import RESPONSIBLE
 from trainbugs.release.tables import COLUMNS, ROWS, tables
 from trainbugs.release.write import write
 

@@ -1,8 +1,10 @@
 """The site of a made catalogue, and that of the real one: links, escapes, what pages say, what is refused."""
 
 import json
+import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +18,8 @@ from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
 from runner.session.promote import promote_runs
 from trainbugs.cli import site as command
+from trainbugs.release import write as release
+from trainbugs.release.about import about
 from trainbugs.site import index
 from trainbugs.site.bug import read
 from trainbugs.site.build import DOCS, MARKER, build, write
@@ -128,6 +132,29 @@ def test_downloads_and_summaries_that_lead_out_are_told(recorded, tmp_path):
     site = build(recorded.catalog)
     assert len(site.problems) == 1 and "scores.csv: is a link that leads out" in site.problems[0]
     assert "downloads/scores.csv" not in site.files and wrong(site) == []
+
+
+def test_the_site_has_the_dataset_and_says_how_to_cite_it(recorded, tmp_path):
+    site = build(recorded.catalog)
+    write(site, tmp_path / "site")
+    exported = release.write(recorded.catalog, about(recorded.catalog), tmp_path / "release")
+    assert exported.rows["bugs"] == 1
+    with zipfile.ZipFile(tmp_path / "site" / "downloads" / "trainbugs-dataset.zip") as archive:
+        names = [path.relative_to(tmp_path).as_posix() for path in (tmp_path / "release").rglob("*") if path.is_file()]
+        assert sorted(archive.namelist()) == sorted(names) and "release/croissant.json" in names
+        assert all(archive.read(name) == (tmp_path / name).read_bytes() for name in names)
+    described = (ROOT / "CITATION.cff").read_text()
+    for page in ("downloads.html", "bugs/Toy-1.html"):
+        cited = dict(re.findall(r"  (\w+) = \{(.*)\},\n", site.pages[page].split("@software{trainbugs,")[1]))
+        assert re.search(r'^title: "(.*)"$', described, re.MULTILINE)[1] == cited["title"]
+        assert re.search(r"^version: (.*)$", described, re.MULTILINE)[1] == cited["version"]
+        assert "{" + re.search(r"^  - name: (.*)$", described, re.MULTILINE)[1] + "}" == cited["author"]
+
+
+def test_without_pyarrow_there_is_no_dataset(recorded, monkeypatch):
+    monkeypatch.setattr("trainbugs.site.downloads.find_spec", lambda name: None)
+    site = build(recorded.catalog)
+    assert "downloads/trainbugs-dataset.zip" not in site.files and "downloads/cases.csv" in site.files
 
 
 def test_a_page_says_what_the_records_say(recorded):

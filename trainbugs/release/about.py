@@ -1,0 +1,44 @@
+"""What is said of the whole release, and how the benchmark is cited."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from runner.bugs.catalog import Catalog
+from trainbugs import sources
+
+# Where nobody says where it is published.
+URN = "urn:trainbugs"
+# That of CITATION.cff, without the name.
+TITLE = "a reproducible benchmark of silent training bugs in PyTorch programs"
+AUTHORS = "the trainbugs authors"
+
+
+@dataclass(frozen=True)
+class About:
+    """Title, version, day of publication, address and authors of a release."""
+
+    title: str
+    version: str
+    day: str
+    url: str
+    authors: Sequence[str]
+
+
+def about(catalog: Catalog, url: str = URN) -> About:
+    """The release of a catalogue. Its day is that of the newest record: the same records make the same release."""
+    records, _ = sources.expected(catalog, ())
+    day = max((record.started[:10] for record in records), default="1970-01-01")
+    return About(TITLE.capitalize().replace("pytorch", "PyTorch"), version("trainbugs"), day, url, [AUTHORS])
+
+
+def bibtex(release: About) -> str:
+    """The benchmark as an entry of BibTeX."""
+    fields = {
+        "title": f"trainbugs: {TITLE}",
+        "author": f"{{{AUTHORS}}}",
+        "version": release.version,
+        "year": release.day[:4],
+        **({} if release.url == URN else {"url": release.url}),
+    }
+    return "@software{trainbugs,\n" + "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items()) + "}\n"
