@@ -45,6 +45,7 @@ def build(config, processor):
                 num_attention_heads=2,
                 image_size=scenes.SIZE,
                 patch_size=processor.patch_size,
+                initializer_range=0.1,
             ),
             text_config=LlamaConfig(
                 vocab_size=len(tokenizer),
@@ -54,6 +55,7 @@ def build(config, processor):
                 num_attention_heads=2,
                 max_position_embeddings=64,
                 pad_token_id=tokenizer.pad_token_id,
+                initializer_range=0.1,
             ),
             image_token_index=tokenizer.convert_tokens_to_ids("[IMG]"),
             image_seq_length=(scenes.SIZE // processor.patch_size) ** 2,
