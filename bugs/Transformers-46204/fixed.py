@@ -65,7 +65,7 @@ def main():
     config = json.loads(path.read_text())["parameters"]
     torch.set_num_threads(1)
     torch.manual_seed(config["seed"])
-    chances = sessions.shop(config["items"], config["likely"], seed=config["seed"])
+    chances = sessions.shop(config["items"], seed=config["seed"])
     train = sessions.load(config["visits"], chances, config["leave"], seed=2 * config["seed"] + 1)
     validation = sessions.load(config["validation_visits"], chances, config["leave"], seed=2 * config["seed"] + 2)
 

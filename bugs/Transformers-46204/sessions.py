@@ -3,14 +3,15 @@
 import torch
 
 LONGEST = 5
+LIKELY = [0.5, 0.25, 0.1]
 
 
-def shop(items, likely, seed):
-    """How probable each item is after each other one: a few are likely, any is possible."""
+def shop(items, seed):
+    """How probable each item is after each other one: three are likely, any is possible."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.full((items, items), 0.1 / items)
     for row in weights:
-        row[torch.randperm(items, generator=generator)[: len(likely)]] += torch.tensor(likely)
+        row[torch.randperm(items, generator=generator)[: len(LIKELY)]] += torch.tensor(LIKELY)
     return weights / weights.sum(1, keepdim=True)
 
 
