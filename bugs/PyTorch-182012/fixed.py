@@ -2,9 +2,9 @@
 
 The energy is the sum of a table: off the diagonal what each pair of atoms contributes, by a network of their kinds and
 their distance, and on the diagonal what each atom contributes by itself. The sum is compiled. The clusters and their
-energies, those of Morse potentials, are made. Every epoch prints one JSON object with the loss of training, and the
-root of the mean squared error per atom for other clusters, both for energies above or below the mean. At the end all of them go
-to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
+energies, those of Morse potentials less their mean, are made. Every epoch prints one JSON object with the loss of
+training, and the root of the mean squared error per atom for other clusters. At the end all of them go to
+`<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
