@@ -1,4 +1,4 @@
-"""Made measurements of five gases, by the sensors of two instruments: one of them is older, and some sensors are off."""
+"""Made measurements of five gases, by the sensors of two instruments: one is older, and some of its sensors are off."""
 
 import torch
 
