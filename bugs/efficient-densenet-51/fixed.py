@@ -103,6 +103,11 @@ def main():
         records.append(record)
     Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
+    model.load_state_dict(best_weights)
+    test = signs.Signs(*signs.draw(config["test_images"], config["noise"], config["seed"], 200 + config["seed"]))
+    _, accuracy = evaluate(model, DataLoader(test, config["batch_size"]), device)
+    print(f"test, with the weights of epoch {best_epoch}: accuracy {accuracy:.3f}", file=sys.stderr)
+
 
 if __name__ == "__main__":
     main()

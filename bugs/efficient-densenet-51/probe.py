@@ -15,15 +15,14 @@ def look(names):
     config, signs, model, device = names["config"], names["signs"], names["model"], names["device"]
     chosen = names["validation"].indices
     images, kinds = names["images"][chosen].to(device), names["kinds"][chosen].to(device)
-    test_images, test_kinds = signs.draw(1000, config["noise"], config["seed"], 200 + config["seed"])
+    test_images, test_kinds = signs.draw(config["test_images"], config["noise"], config["seed"], 200 + config["seed"])
     model.eval()
     outputs = model(images)
     kept = copy.deepcopy(model)
     kept.load_state_dict(names["best_weights"])
-    accuracies = [
-        (network(test_images.to(device)).argmax(1).cpu() == test_kinds).float().mean().item()
-        for network in (model, kept)
-    ]
+    test_images, accuracies = test_images.to(device), []
+    for network in (model, kept):
+        accuracies.append((network(test_images).argmax(1).cpu() == test_kinds).float().mean().item())
     return {
         "true_loss": cross_entropy(outputs, kinds).item(),
         "true_accuracy": (outputs.argmax(1) == kinds).float().mean().item(),
