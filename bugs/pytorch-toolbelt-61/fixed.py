@@ -38,7 +38,7 @@ class LovaszSoftmaxLoss(nn.Module):
 
     @staticmethod
     def jaccard_steps(inside):
-        """By how much the Jaccard loss grows with each further wrong pixel, the largest error first."""
+        """By how much the Jaccard loss grows with each further pixel, the largest error first."""
         total = inside.sum()
         jaccard = 1 - (total - inside.cumsum(0)) / (total + (1 - inside).cumsum(0))
         return torch.diff(jaccard, prepend=jaccard.new_zeros(1))
