@@ -123,12 +123,22 @@ def test_the_page_leads_to_a_working_detector(tmp_path):
     assert (tmp_path / "scores" / "matrix.png").is_file()
 
 
+def programs_of_today():
+    """All that a detector meets by default where there is neither data nor a GPU. Older records are of fewer."""
+    catalog, shown = Catalog(ROOT), set()
+    for target in catalog.select(catalog.active()):
+        program = target.case.program
+        if not program.data and "gpu" not in program.needs:
+            shown |= {(target.bug.id, target.case.name, kind, program.seeds[0]) for kind in ("buggy", "fixed")}
+    return shown | {("control", target.case.name, "control", 0) for target in controls.load(ROOT).targets()}
+
+
 def test_committed_scores_are_those_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
     evaluated = ExpectedEvaluations(folder).read()
     checks = evaluated.checks
     # These are yet to be scored; memory is a control of other programs than the published ones.
-    unscored = {"sanitizer", "trainproof", "trainproof-compare", "traincheck-full"}
+    unscored = {"trainproof", "trainproof-compare", "traincheck-full"}
     assert {record.detector for record in checks} | unscored | {"memory"} == set(detectors.names(ROOT))
     met = {}
     for record in checks:
@@ -139,6 +149,8 @@ def test_committed_scores_are_those_of_the_committed_records():
         # TrainCheck takes hours for all bugs: so far its records are of the first ones.
         bugs = {bug for bug, *_ in met["dslinter", "none"]} if name != "traincheck" else {"control", *FIRST}
         wanted = {program for program in met["dslinter", "none"] if program[0] in bugs}
+        if name == "sanitizer":
+            wanted = programs_of_today()
         assert programs | (learnt_from if references == "cross" else set()) == wanted
     assert {references for name, references in met if name == "traincheck"} == {"same", "cross"}
     table = scores(outcomes(checks, evaluated.rules), evaluated.overheads)
