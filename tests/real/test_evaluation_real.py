@@ -12,7 +12,7 @@ import pytest
 from support.detectors import OWN
 from support.paths import ROOT
 
-from evaluation.catalog import controls, detectors
+from evaluation.catalog import controls, detectors, submissions
 from evaluation.running import campaign
 from evaluation.scoring.scores import outcomes, scores
 from evaluation.store import ExpectedEvaluations
@@ -153,7 +153,7 @@ def test_committed_scores_are_those_of_the_committed_records():
             wanted = programs_of_today()
         assert programs | (learnt_from if references == "cross" else set()) == wanted
     assert {references for name, references in met if name == "traincheck"} == {"same", "cross"}
-    table = scores(outcomes(checks, evaluated.rules), evaluated.overheads)
+    table = scores(outcomes(checks, evaluated.rules, submissions.known(ROOT)), evaluated.overheads)
     assert json.loads(table.to_json(orient="records")) == json.loads((folder / "scores.json").read_text())
     for name in {record.detector for record in checks}:
         committed = json.loads((folder / f"{name}.jsonl").read_text().splitlines()[0])
