@@ -29,7 +29,7 @@ def about(catalog: Catalog, url: str = URN) -> About:
     """The release of a catalogue. Its day is that of the newest record: the same records make the same release."""
     records, _ = sources.expected(catalog, ())
     day = max((record.started[:10] for record in records), default="1970-01-01")
-    return About(TITLE.capitalize().replace("pytorch", "PyTorch"), version("trainbugs"), day, url, [AUTHORS])
+    return About(TITLE[0].upper() + TITLE[1:], version("trainbugs"), day, url, [AUTHORS])
 
 
 def bibtex(release: About) -> str:
