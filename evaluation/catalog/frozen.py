@@ -1,11 +1,12 @@
 """detectors/frozen.json: detectors of ours that stay as they are, and the bugs that those who wrote them knew."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from evaluation.model import Text
 from runner.bugs.catalog import check, read_json
@@ -14,13 +15,33 @@ from runner.bugs.model import Name
 Date = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
 
 
+Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+
+class FrozenRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """What an alarm rule counts was written before the rest: since when, in which files, and the bugs known by then."""
+
+    since: Date
+    files: tuple[Text, ...]
+    digest: Digest
+    developed_on: tuple[Name, ...]
+
+
 class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
-    """Since when a detector is left alone, at which version, the digest of its files, and the bugs known by then."""
+    """Since when a detector is left alone, at which version, the digest of its files, and the bugs known by then.
+
+    `rules` are alarm rules that count only what an earlier version said, in files that are still what they were.
+    """
 
     version: Text
     since: Date
-    digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    digest: Digest
     developed_on: tuple[Name, ...]
+    rules: dict[str, FrozenRule] = {}
+
+    def known_to(self, rule: str) -> tuple[str, ...]:
+        """The bugs that were known when what a rule counts was written."""
+        return self.rules[rule].developed_on if rule in self.rules else self.developed_on
 
 
 def load(root: Path) -> Mapping[str, Frozen]:
@@ -29,11 +50,27 @@ def load(root: Path) -> Mapping[str, Frozen]:
     if not path.is_file():
         return {}
     described = check(read_json(path), dict[str, Frozen], path)
-    return {name: each for name, each in described.items() if digest(path.with_name(name)) == each.digest}
+    found = {}
+    for name, each in described.items():
+        folder = path.with_name(name)
+        if digest(folder) == each.digest:
+            rules = {rule: one for rule, one in each.rules.items() if digest_of(folder, one.files) == one.digest}
+            found[name] = replace(each, rules=rules)
+    return found
 
 
 def digest(folder: Path) -> str:
     """A hash of the programs of a detector, and of its detector.json."""
-    paths = sorted(path for path in folder.rglob("*") if path.name == "detector.json" or path.suffix == ".py")
-    lines = (f"{path.relative_to(folder).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in paths)
+    paths = [path for path in folder.rglob("*") if path.name == "detector.json" or path.suffix == ".py"]
+    return digest_of(folder, [path.relative_to(folder).as_posix() for path in paths])
+
+
+def digest_of(folder: Path, files: Iterable[str]) -> str:
+    """A hash of files of a folder, with their names; one that is not there has the hash of nothing."""
+    paths = sorted(folder / file for file in files)
+    lines = (f"{path.relative_to(folder).as_posix()} {hashlib.sha256(_text(path)).hexdigest()}" for path in paths)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _text(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""

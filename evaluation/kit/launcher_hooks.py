@@ -10,6 +10,7 @@ import threading
 import types
 import weakref
 
+import launcher_numbers
 import torch
 import torch._dynamo
 import torch.nn.functional as F  # noqa: N812
@@ -262,13 +263,25 @@ def scheduler_classes():
 def hook_loads(tell, wants):
     depth = Depth()
 
+    def before(arguments, options):
+        tell("before_load", arguments[0], arguments[1] if len(arguments) > 1 else options["state_dict"])
+
     def after(arguments, options, result):
         tell("after_load", arguments[0])
 
     optimizers = [one for one in vars(torch.optim).values() if isinstance(one, type)]
     for one in {torch.nn.Module, torch.optim.Optimizer, *optimizers, *scheduler_classes()}:
         if "load_state_dict" in vars(one):
-            one.load_state_dict = outermost(one.load_state_dict, after=after, depth=depth)
+            one.load_state_dict = outermost(one.load_state_dict, before, after, depth)
+
+
+def hook_states(tell, wants):
+    """The state dictionaries that modules give; those of their parts, of which they are made, are not told."""
+
+    def after(arguments, options, result):
+        tell("after_state", arguments[0], result)
+
+    torch.nn.Module.state_dict = outermost(torch.nn.Module.state_dict, after=after)
 
 
 def hook_modes(tell, wants):
@@ -304,6 +317,8 @@ HOOKS = {
     hook_clipping: ("before_clip", "after_clip"),
     hook_loaders: ("before_epoch", "after_batch"),
     hook_schedulers: ("after_scheduler", "before_schedule", "after_schedule"),
-    hook_loads: ("after_load",),
+    hook_loads: ("before_load", "after_load"),
+    hook_states: ("after_state",),
     hook_modes: ("after_mode",),
+    **launcher_numbers.HOOKS,
 }

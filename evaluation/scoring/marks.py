@@ -22,12 +22,12 @@ def twin_of(record: CheckRecord) -> str | None:
     return "work-around" if "/" in record.site.file else "real fix"
 
 
-def known(record: CheckRecord, frozen: Mapping[str, Frozen]) -> bool | None:
-    """Whether the bug was known when the detector was written; None unless it is frozen, at this version."""
+def known(record: CheckRecord, frozen: Mapping[str, Frozen], rule: str) -> bool | None:
+    """Whether the bug was known when what a rule counts was written; None unless that is frozen, at this version."""
     described = frozen.get(record.detector)
     if described is None or described.version != record.version or record.kind == CONTROL:
         return None
-    return record.bug in described.developed_on
+    return record.bug in described.known_to(rule)
 
 
 def is_oracle(record: CheckRecord) -> bool:

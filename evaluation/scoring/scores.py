@@ -24,6 +24,8 @@ TWINS = {"real_fix": "real fix", "workaround": "work-around"}
 ROW = ["detector", "references", "rule"]
 # One program; its fixed twin has the same.
 PROGRAM = ["bug", "case", "seed"]
+# What an outcome tells and no score counts.
+UNCOUNTED = ("program", "reason", "alarms", "first")
 
 
 def outcomes(
@@ -75,7 +77,7 @@ def _outcome(record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Fr
         "program": record.program,
         "benign": record.benign,
         "twin": twin_of(record),
-        "known": known(record, frozen),
+        "known": known(record, frozen, name),
         "oracle": is_oracle(record),
         "rule_since": rule_since(record, name, rule),
         "status": record.status,
@@ -123,6 +125,10 @@ def scores(table: "pd.DataFrame", overheads: Sequence[OverheadRecord] = ()) -> "
     """One row for each detector, kind of references and rule. Benign cases are counted in columns of their own."""
     import pandas as pd
 
+    # Rows are taken out a hundred times below, and each column that comes along costs time.
+    table = table.drop(columns=[name for name in UNCOUNTED if name in table])
+    texts = [name for name in table if pd.api.types.is_string_dtype(table[name])]
+    table = table.astype(dict.fromkeys(texts, object))
     rows = []
     for key, group in table.groupby(ROW, sort=True):
         detector, references, rule = key
@@ -200,9 +206,11 @@ def _by_twin(buggy: "pd.DataFrame") -> dict[str, Any]:
 
 def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
     """How many of the programs are hits, with a clustered interval: the cases of a bug are not independent."""
-    clusters = programs.bug.where(programs.kind != CONTROL, programs.case)
-    counted = programs[hits].astype(int).groupby(clusters).agg(["sum", "size"])
-    low, high = clustered(counted["sum"].tolist(), counted["size"].tolist())
+    clusters: dict[str, list[bool]] = {}
+    for kind, bug, case, hit in programs[["kind", "bug", "case", hits]].itertuples(index=False):
+        clusters.setdefault(case if kind == CONTROL else bug, []).append(bool(hit))
+    found = [clusters[each] for each in sorted(clusters)]
+    low, high = clustered([sum(each) for each in found], [len(each) for each in found])
     count, n = int(programs[hits].sum()), len(programs)
     rate = count / n if n else None
     return {name: count, f"{name}_n": n, f"{name}_rate": rate, f"{name}_low": low, f"{name}_high": high}

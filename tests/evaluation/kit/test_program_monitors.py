@@ -47,7 +47,8 @@ def watch(program, emit):
 ALL = (
     "before_forward inner_forward after_forward after_loss after_difference before_backward after_backward "
     "before_step after_step before_zero_grad after_zero_grad before_clip after_clip before_epoch after_batch "
-    "after_scheduler before_schedule after_schedule after_load after_mode before_compiled after_compiled"
+    "after_scheduler before_schedule after_schedule before_load after_load after_mode before_compiled after_compiled "
+    "after_sum after_number after_scale after_unscale before_scaled_step after_state"
 )
 
 PROGRAM = """\
@@ -84,11 +85,16 @@ def train(rank=0):
             losses.append(loss.item())
             if MODE == "function":
                 whole(points)
+        # Two of five sums, and six of eight numbers, are told.
+        sums = [1 + loss, loss.detach() + loss, loss + loss, 1 + loss.detach(), points + 1]
+        numbers = [float(loss), loss.tolist(), torch.tensor([loss, loss]), float(loss.detach()), torch.tensor([1.0])]
+        assert not sums[0].equal(sums[1]) and len(numbers) == 5
         scheduler.step()
         net.eval()
         with torch.no_grad():
             net(points)
     optimizer.load_state_dict(optimizer.state_dict())
+    model.state_dict()
     torch.ones(2, 1) - torch.zeros(2)
     torch.ones(2, 1) - torch.zeros(1)
     print(losses, torch._dynamo.utils.counters["stats"]["unique_graphs"])
@@ -105,7 +111,8 @@ ONCE = {
     "before_forward": 6, "inner_forward": 3, "after_forward": 6, "after_loss": 4, "after_difference": 1,
     "before_backward": 4, "after_backward": 4, "before_step": 4, "after_step": 4, "before_zero_grad": 4,
     "after_zero_grad": 4, "before_clip": 4, "after_clip": 4, "before_epoch": 2, "after_batch": 4, "after_scheduler": 3,
-    "before_schedule": 2, "after_schedule": 2, "after_load": 1, "after_mode": 4,
+    "before_schedule": 2, "after_schedule": 2, "before_load": 1, "after_load": 1, "after_mode": 4,
+    "after_sum": 4, "after_number": 16, "after_state": 1,
 }  # fmt: skip
 UNSAID = ("inner_forward",)
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from support.checks import HIT, SITE, overhead, record
 from support.detectors import write_detector
 
-from evaluation.catalog.frozen import Frozen
+from evaluation.catalog.frozen import Frozen, FrozenRule, digest_of
 from evaluation.catalog.frozen import digest as frozen_digest
 from evaluation.catalog.frozen import load as load_frozen
 from evaluation.model import Alarm, Invariants, Rule
@@ -149,6 +149,29 @@ def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():
     for none in ({}, another):
         row = scores(outcomes(found, RULES, none)).iloc[0]
         assert (row.paired_known_n, row.paired_new_n) == (0, 0), "not frozen at this version"
+
+
+def test_a_rule_of_an_earlier_version_has_its_own_known_bugs():
+    found = [record(alarms=[HIT]), record("fixed"), record(bug="C", alarms=[HIT]), record("fixed", bug="C")]
+    former = FrozenRule("2025-01-01", ("adapter.py",), "0" * 64, ("B",))
+    frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B", "C"), {"former": former})}
+    rules = {"d": {"default": Rule(), "former": Rule()}}
+    table = scores(outcomes(found, rules, frozen)).set_index("rule")
+    counted = table[["paired_known_n", "paired_new_n"]].to_dict("index")
+    assert counted["default"] == {"paired_known_n": 2, "paired_new_n": 0}
+    assert counted["former"] == {"paired_known_n": 1, "paired_new_n": 1}
+
+
+def test_a_rule_whose_files_are_not_what_they_were_knows_what_the_detector_knows(tmp_path):
+    folder = write_detector(tmp_path / "detectors" / "mine", "")
+    former = {"since": "2025-01-01", "files": ["adapter.py"], "developed_on": ["B"]}
+    described = {"version": "1", "since": "2026-01-01", "developed_on": ["B", "C"]}
+    for text, known in (("", ("B",)), ("# mended\n", ("B", "C"))):
+        former["digest"] = former.get("digest") or digest_of(folder, ["adapter.py"])
+        (folder / "adapter.py").write_text((folder / "adapter.py").read_text() + text)
+        whole = described | {"digest": frozen_digest(folder), "rules": {"former": former}}
+        (tmp_path / "detectors" / "frozen.json").write_text(json.dumps({"mine": whole}))
+        assert load_frozen(tmp_path)["mine"].known_to("former") == known
 
 
 def test_a_detector_that_is_not_what_it_was_is_not_frozen(tmp_path):
