@@ -16,7 +16,8 @@ from support.paths import ROOT
 from support.watching import Fake
 from uv import find_uv_bin
 
-pytestmark = pytest.mark.stress
+# One process builds the wheel.
+pytestmark = [pytest.mark.stress, pytest.mark.xdist_group("wheel")]
 DATA = ("bugs", "environments", "detectors")
 SLIM = ("msgspec", "filelock", "packaging")
 

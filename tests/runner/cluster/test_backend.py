@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.copies import replace
-from support.processes import ancestors, wait_until
+from support.processes import ancestors, is_alive, wait_until
 from support.records import without_times
 from support.toy import SCRIPT
 
@@ -63,41 +63,43 @@ def cluster(tmp_path):
     made.stop()
 
 
-def noting(toy, notes, sleep):
-    """Each execution notes its beginning and its end, with the variant and the seed."""
+def noting(toy, notes):
+    """Each run notes its beginning and its end, with the variant and the seed; from seed 3 on it waits for a sign."""
     notes.mkdir()
     for variant, factor in zip(("buggy", "fixed"), "12", strict=True):
         note = (
             "import os, sys, time\nfrom pathlib import Path\n"
             f"seed = Path('config.json').read_text().split('\"seed\": ')[1].split(',')[0]\n"
-            f"note = Path({str(notes)!r}) / f'{variant}-{{seed}}-{{os.getpid()}}'\n"
-            f"note.touch()\ntime.sleep({sleep})\n"
+            f"notes = Path({str(notes)!r})\nnote = notes / f'{variant}-{{seed}}-{{os.getpid()}}'\nnote.touch()\n"
+            "while int(seed) > 2 and not (notes / 'go.sign').exists():\n    time.sleep(0.02)\n"
         )
         toy.write(
             f"{variant}.py", note + SCRIPT.replace("VALUE", factor) + "\nnote.rename(note.with_suffix('.done'))\n"
         )
 
 
-def in_the_middle(worker, notes, results):
-    """Whether a worker is doing a run, while all that was done has been written by the command."""
-    done = len(list(notes.glob("*.done")))
-    written = len(list(results.rglob("*-seed*.json")))
-    begun = [int(note.name.rsplit("-", 1)[1]) for note in notes.iterdir() if note.suffix != ".done"]
-    return done >= 6 and written == done and any(worker in ancestors(pid) for pid in begun)
+def doing(worker, notes):
+    """The processes that do a run for a worker."""
+    begun = [int(note.name.rsplit("-", 1)[1]) for note in notes.iterdir() if not note.suffix]
+    return [pid for pid in begun if worker in ancestors(pid)]
 
 
 @pytest.mark.stress
 def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, cluster, shared):
     serial = toy.run(seeds=tuple(range(10)), results=tmp_path / "serial")
     notes = shared / "notes"
-    noting(toy, notes, 0.3)
+    noting(toy, notes)
     victim, _ = cluster.worker(), cluster.worker()
     command = [sys.executable, "-m", "runner", "run", toy.directory, "--executor", f"dask:{cluster.file}", *PYTHON]
     command += ["--seeds", "0,1,2,3,4,5,6,7,8,9", "--results", tmp_path / "results"]
     argv, pipe = [str(part) for part in command], subprocess.PIPE
     with subprocess.Popen(argv, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) as program:
-        assert wait_until(lambda: in_the_middle(victim.pid, notes, tmp_path / "results"), 60)
+        written = (tmp_path / "results").rglob
+        assert wait_until(lambda: len(list(written("*-seed*.json"))) == 6 and doing(victim.pid, notes), 120)
+        [lost] = doing(victim.pid, notes)
         victim.send_signal(signal.SIGKILL)
+        assert wait_until(lambda: not is_alive(lost), 60), "the run that the lost worker was doing ends with it"
+        (notes / "go.sign").touch()
         out, err = program.communicate(timeout=120)
     assert program.returncode == 1 and out.splitlines()[1].split()[:4] == ["Toy-1/only", "NOT", "REPRODUCED", "20"], err
     records = [json.loads(path.read_text()) for path in (tmp_path / "results").rglob("*-seed*.json")]
@@ -105,8 +107,7 @@ def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, cluster, shar
     assert metrics == {(r.variant, r.seed): list(map(dict, r.metrics)) for r in serial.records} and len(records) == 20
     done = [path.name.rsplit("-", 1)[0] for path in notes.glob("*.done")]
     assert sorted(done) == sorted(set(done)) and len(done) == 20, "what was done is not done again"
-    begun = [path.name for path in notes.iterdir() if path.suffix != ".done"]
-    assert len(begun) == 1, "the run that the lost worker was doing ended with it"
+    assert [path.name.endswith(f"-{lost}") for path in notes.iterdir() if not path.suffix] == [True]
 
 
 @pytest.mark.stress

@@ -17,10 +17,10 @@ from runner.bugs.catalog import Catalog
 from runner.results.expected import expected_records
 
 pytest.importorskip("jinja2", reason="what the site is made with is not installed")
-from trainbugs.site.build import build, write  # noqa: E402
+from trainbugs.site.build import write  # noqa: E402
 
 # A whole site is made and looked at.
-pytestmark = pytest.mark.stress
+pytestmark = [pytest.mark.stress, pytest.mark.xdist_group("site")]
 
 WIDTHS = {"phone": 360, "tablet": 768, "desktop": 1280}
 PAGES = (
@@ -33,9 +33,9 @@ PICTURED = ("index.html", "bugs/SO-60335387.html", "leaderboard.html")
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(real, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "site"
-    write(build(Catalog(ROOT)), folder)
+    write(real, folder)
     with browser.served(folder) as served:
         yield served
 

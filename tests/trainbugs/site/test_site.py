@@ -23,9 +23,11 @@ from trainbugs.release.about import about
 from trainbugs.site import index
 from trainbugs.site.bug import read
 from trainbugs.site.build import DOCS, MARKER, build, write
-from trainbugs.site.evaluations import ABSENT, ALL, EARLY, FOUND, SILENT, Answer, Evaluation, _answer, evaluation
+from trainbugs.site.evaluations import ABSENT, ALL, EARLY, FOUND, SILENT, Answer, Evaluation, _answer
 from trainbugs.site.links import MAX_FILE_BYTES, place
-from trainbugs.sources import Part, evaluated
+
+# One process makes the real site.
+pytestmark = pytest.mark.xdist_group("site")
 
 HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
 STORY = (
@@ -296,11 +298,6 @@ def test_other_commands_do_not_load_what_the_site_needs():
     assert "trainbugs.cli.site" in loaded and not {*command.NEEDED, "trainbugs.site", "pandas"} & set(loaded)
 
 
-@pytest.fixture(scope="module")
-def real():
-    return build(Catalog(ROOT))
-
-
 def test_the_real_site_is_whole(real):
     assert wrong(real) == [] and real.problems == []
     assert all(f"bugs/{name}.html" in real.pages for name in Catalog(ROOT).ids())
@@ -320,14 +317,12 @@ def test_no_page_of_the_real_site_is_large(real):
     assert {name: len(text.encode()) for name, text in real.pages.items() if len(text.encode()) > 400_000} == {}
 
 
-def test_answers_add_up_to_the_committed_scores(tmp_path):
-    catalog = Catalog(ROOT)
-    found = evaluation(evaluated(catalog, Part((), "expected", tmp_path)), list(catalog))
+def test_answers_add_up_to_the_committed_scores(answers):
     table = pd.read_csv(ROOT / "detectors" / "expected" / "scores.csv", keep_default_na=False)
-    scores = [score for score in found.scores if score.group == ALL]
+    scores = [score for score in answers.scores if score.group == ALL]
     assert len(scores) == len(table) > 10
     for score in scores:
-        mine = [each for each in found.answers if each.label == score.label and not each.benign]
+        mine = [each for each in answers.answers if each.label == score.label and not each.benign]
         assert sum(each.state == FOUND for each in mine) == score.rates["paired"].count, score.label
     paired = {(row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()}
     assert {(s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores} == paired
@@ -366,9 +361,8 @@ def test_finders_are_named_with_their_rule(recorded):
     assert found(SILENT, ABSENT, EARLY) == ["none of those that ran"] and found(ABSENT) == ["none ran"]
 
 
-def test_rows_of_a_location_have_only_what_is_of_it(tmp_path):
-    catalog = Catalog(ROOT)
-    scores = evaluation(evaluated(catalog, Part((), "expected", tmp_path)), list(catalog)).scores
+def test_rows_of_a_location_have_only_what_is_of_it(answers):
+    scores = answers.scores
     known = [
         (score.overhead is not None, score.rates["false_controls"].n > 0) for score in scores if score.group != ALL
     ]
