@@ -8,15 +8,15 @@ reproduce: .venv/installed
 	$(BIN)/trainbugs run PyTorch-115607 SO-60335387/digits --figures
 
 test: lint
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not real"
+	$(BIN)/pytest -n 2 -m "not real"
 	$(BIN)/pytest -m real --proof-within 300
 
 test-all: lint
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not real"
+	$(BIN)/pytest -n 2 -m "not real"
 	$(BIN)/pytest -m real --full-proof
 
 unit: .venv/installed
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not real and not stress"
+	$(BIN)/pytest -n 2 -m "not real and not stress"
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -16,8 +16,7 @@ from support.paths import ROOT
 from support.watching import Fake
 from uv import find_uv_bin
 
-# One process builds the wheel.
-pytestmark = [pytest.mark.stress, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.stress
 DATA = ("bugs", "environments", "detectors")
 SLIM = ("msgspec", "filelock", "packaging")
 

@@ -1,4 +1,4 @@
-"""The site of the real catalogue, made once; one process does all tests of it (`--dist loadgroup`)."""
+"""The site of the real catalogue, made once in each process of tests."""
 
 import pytest
 from support.paths import ROOT

@@ -20,7 +20,7 @@ pytest.importorskip("jinja2", reason="what the site is made with is not installe
 from trainbugs.site.build import write  # noqa: E402
 
 # A whole site is made and looked at.
-pytestmark = [pytest.mark.stress, pytest.mark.xdist_group("site")]
+pytestmark = pytest.mark.stress
 
 WIDTHS = {"phone": 360, "tablet": 768, "desktop": 1280}
 PAGES = (

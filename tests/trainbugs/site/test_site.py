@@ -26,9 +26,6 @@ from trainbugs.site.build import DOCS, MARKER, build, write
 from trainbugs.site.evaluations import ABSENT, ALL, EARLY, FOUND, SILENT, Answer, Evaluation, _answer
 from trainbugs.site.links import MAX_FILE_BYTES, place
 
-# One process makes the real site.
-pytestmark = pytest.mark.xdist_group("site")
-
 HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
 STORY = (
     README.replace("DIFF", "-a\n+b")
