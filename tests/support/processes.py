@@ -50,7 +50,7 @@ def called(name):
     return found
 
 
-def wait_until(condition, seconds=5):
+def wait_until(condition, seconds=30):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
