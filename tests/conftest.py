@@ -15,8 +15,8 @@ from runner.progress.lines import on_stderr
 from trainbugs import api
 from trainbugs.cli.main import main
 
-# Options for whole reproductions, and a pytest within pytest to test them.
-pytest_plugins = ["support.isolation", "support.proving", "pytester"]
+# Options for whole reproductions and a pytest within pytest to test them; the real site.
+pytest_plugins = ["support.isolation", "support.proving", "support.whole_site", "pytester"]
 
 # A background job of a shell starts with interrupts ignored, and its children inherit that; tests interrupt them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
