@@ -168,7 +168,7 @@ def test_numbers_of_bugs_are_those_of_the_catalogue():
 def test_pages_say_how_many_controls_there_are():
     clean, outcomes = controls.load(ROOT), pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")
     count, written_for_sanitizers = len(clean.targets()), len(clean.look_alikes)
-    # The others have met all of them.
+    # Records of detectors that have met all of them are newer ones.
     older = outcomes[outcomes.kind == "control"].groupby("detector").case.nunique()
     recorded = int(older[older < count].max())
     assert f"{count} controls, correct programs" in README
