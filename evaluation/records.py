@@ -31,6 +31,12 @@ T = TypeVar("T")
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
+def rewritten_as(perturb: int | None, plant: int | None) -> str:
+    """The name of the folder for programs rewritten by one of these seeds; empty where there is none."""
+    named = {"perturb": perturb, "plant": plant}
+    return "".join(f"{how}-{seed}" for how, seed in named.items() if seed is not None)
+
+
 class Site(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the fault is: a file (program.py for the program itself), its line, the API that is at fault."""
 
@@ -103,6 +109,11 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     def rewriting(self) -> Literal["public", "perturbed", "planted"]:
         """Which kind of programs it is of: as they are published, rewritten, or with a planted fault."""
         return "planted" if self.plant is not None else "public" if self.perturb is None else "perturbed"
+
+    @property
+    def rewritten_as(self) -> str:
+        """How the program was rewritten, and by which seed: the name of a folder; empty where it is as published."""
+        return rewritten_as(self.perturb, self.plant)
 
     @property
     def name(self) -> str:

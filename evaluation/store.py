@@ -13,6 +13,7 @@ from evaluation.catalog.detectors import read_description
 from evaluation.model import Detector, Rule
 from evaluation.records import CheckRecord, Line, OverheadRecord, as_record, check_record, read_record
 from runner.bugs.catalog import read_json
+from runner.bugs.config import REWRITTEN
 from runner.errors import CatalogError, ResultsError
 from runner.files import untrusted
 from runner.files.atomic import write_json, write_text
@@ -27,7 +28,8 @@ class Evaluated:
 
     `problems` has a line for each file that cannot be read, and is left out; `older` is the number of records that are
     left out because they are of older code of their detector, `replaced` names the detectors whose committed records
-    are left out for others.
+    are left out for others, `other_code` those of which records of rewritten programs are left out, because they are of
+    another code than those of published ones.
     """
 
     checks: Sequence[CheckRecord]
@@ -36,6 +38,7 @@ class Evaluated:
     problems: Sequence[str] = ()
     older: int = 0
     replaced: tuple[str, ...] = ()
+    other_code: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,15 +133,33 @@ class Evaluations:
 
 @dataclass(frozen=True)
 class ExpectedEvaluations:
-    """The committed records: <root>/<detector>.jsonl, each with the detector's description and a record a line."""
+    """The committed records: <root>/<detector>.jsonl, each with the detector's description and a record a line.
+
+    Those of rewritten programs are in folders of their own, which hold nothing else: <root>/rewritten/perturb-1.
+    """
 
     root: Path
+
+    @property
+    def rewriting(self) -> str:
+        """How the programs of this folder are rewritten, with the seed; empty where they are as published."""
+        return self.root.name if self.root.parent.name == REWRITTEN else ""
+
+    def of(self, rewriting: str) -> "ExpectedEvaluations":
+        """Those of programs that are rewritten so; these ones where it is empty."""
+        return ExpectedEvaluations(self.root / REWRITTEN / rewriting) if rewriting else self
+
+    @property
+    def rewritten(self) -> list["ExpectedEvaluations"]:
+        """Those of rewritten programs, in the order of their folders."""
+        return [ExpectedEvaluations(each) for each in sorted((self.root / REWRITTEN).glob("*")) if each.is_dir()]
 
     def read(self, detectors: Iterable[str] = ()) -> Evaluated:
         """All records, or those of some detectors, in the order in which they are written; raises ResultsError."""
         names = set(detectors)
         paths = sorted(self.root.glob("*.jsonl"), key=lambda path: path.stem)
-        lines = [(path.stem, line) for path in paths if path.stem in names or not names for line in _lines(path)]
+        chosen = [path for path in paths if path.stem in names or not names]
+        lines = [(path.stem, line) for path in chosen for line in _lines(path, self.rewriting)]
         return Evaluated(
             [line.check for _, line in lines if line.check],
             [line.overhead for _, line in lines if line.overhead],
@@ -166,6 +187,15 @@ def of_newest_code(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     return [record for record in checks if _code(record) == newest[record.detector]]
 
 
+def of_code_of(published: Sequence[CheckRecord], rewritten: Sequence[CheckRecord]) -> list[CheckRecord]:
+    """Both, of each detector by the newest code of its published records, or else of its rewritten ones."""
+    codes: dict[str, tuple[str | None, ...]] = {}
+    for records in (published, rewritten):
+        for name in {record.detector for record in records} - set(codes):
+            codes[name] = _newest([record for record in records if record.detector == name])
+    return [record for record in (*published, *rewritten) if _code(record) == codes[record.detector]]
+
+
 def _code(record: CheckRecord | OverheadRecord) -> tuple[str | None, ...]:
     """What tells the code of a detector that made a record; of records from before it was noted, version and kit."""
     return (record.code,) if record.code else (record.version, record.kit)
@@ -176,13 +206,21 @@ def _newest(records: Sequence[CheckRecord] | Sequence[OverheadRecord]) -> tuple[
     return max(((record.started, _code(record)) for record in records), key=itemgetter(0), default=("", ()))[1]
 
 
+def _rewritten_as(record: CheckRecord | OverheadRecord) -> str:
+    """How the program of a record is rewritten; nothing is timed on rewritten ones, so that a timing is of none."""
+    return record.rewritten_as if isinstance(record, CheckRecord) else ""
+
+
 def _subject(record: CheckRecord | OverheadRecord) -> tuple[str, str, str, str, int]:
     kind = record.kind if isinstance(record, CheckRecord) else "overhead"
     return record.references, record.bug, record.case, kind, record.seed
 
 
-def _lines(path: Path) -> list[Line]:
-    """The description of a detector and its records; raises ResultsError for anything else, or what is there twice."""
+def _lines(path: Path, rewriting: str) -> list[Line]:
+    """The description of a detector and its records, of programs that are rewritten so.
+
+    Raises ResultsError for anything else, or what is there twice.
+    """
     shown = untrusted.shown(path)
     lines: list[Line] = []
     lines_of: dict[object, int] = {}
@@ -195,6 +233,11 @@ def _lines(path: Path) -> list[Line]:
             name = record.detector if record else line.detector and line.detector.name
             if name != path.stem:
                 raise ResultsError(f"{shown}, line {number}: is of detector {name!r}, expected {path.stem!r}")
+            if record and (found := _rewritten_as(record)) != rewriting:
+                raise ResultsError(
+                    f"{shown}, line {number}: is of programs {found or 'as published'}, "
+                    f"expected {rewriting or 'as published'}: they are never mixed; move it to its own folder"
+                )
             subject = record and _subject(record)
             if lines_of.setdefault(subject, number) != number:
                 raise ResultsError(f"{shown}, line {number}: is of the same program as line {lines_of[subject]}")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias, get_args
 
 from evaluation.model import CONTROL
 from runner.bugs.catalog import NAME, Catalog
-from runner.bugs.config import REWRITTEN
 from runner.bugs.model import Target
 from runner.errors import ResultsError, UsageError
 from runner.files.structs import near
@@ -145,23 +144,19 @@ def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
     return subsets.common(read) if part.common or part.beside else read
 
 
-def beside_rewritten(folder: Path, detectors: Sequence[str]) -> "Evaluated | None":
-    """The records of these detectors (all, where there are none) in a results folder, with those of rewritten programs.
+def beside_rewritten(catalog: Catalog, part: Part) -> "Evaluated | None":
+    """The records of the detectors of a part with those of rewritten programs; None where there are none of these.
 
-    Of each detector only those of its newest code, by the rules beside the records of published programs where there
-    are some. `problems` are those of the files of rewritten programs. None where there are no records of these.
+    Of "both" they are one's own. Raises ResultsError for a committed file that cannot be read.
     """
-    from evaluation.store import Evaluated, Evaluations, of_newest_code
+    from evaluation.catalog import submissions
+    from evaluation.scoring import beside
 
-    public = Evaluations(folder / "detectors").read(detectors)
-    parts = [Evaluations(each).read(detectors) for each in sorted((folder / REWRITTEN).glob("*/detectors"))]
-    problems = tuple(problem for part in parts for problem in part.problems)
-    checks = [check for part in (public, *parts) for check in part.checks]
-    if len(checks) == len(public.checks) and not problems:
-        return None
-    kept = of_newest_code(checks)
-    rules = {name: rules for part in (*parts, public) for name, rules in part.rules.items()}
-    return Evaluated(kept, (), rules, problems, sum(part.older for part in parts) + len(checks) - len(kept))
+    if part.source in ("results", "both"):
+        return beside.of_results(part.folder, part.detectors)
+    submitted = submissions.names(catalog.root) if part.source == "submissions" else ()
+    folders = [catalog.root / submissions.FOLDER / name for name in submitted]
+    return beside.of_expected([*folders, catalog.root / "detectors" / "expected"], part.detectors)
 
 
 def _evaluated(catalog: Catalog, part: Part) -> "Evaluated":

@@ -9,7 +9,7 @@ from typing import Literal
 from evaluation.catalog import controls
 from evaluation.catalog.controls import Controls
 from evaluation.model import REFERENCES, Detector, Reference, Training
-from evaluation.records import CheckRecord, OverheadRecord
+from evaluation.records import CheckRecord, OverheadRecord, rewritten_as
 from evaluation.running import overhead
 from evaluation.running.baseline import Baselines
 from evaluation.running.evaluation import Evaluation, Settings, Task
@@ -72,8 +72,7 @@ class Campaign:
     @property
     def rewriting(self) -> str:
         """How programs are rewritten, with the seed: the name of a folder; empty where they are as published."""
-        named = {"perturb": self.perturb, "plant": self.plant}
-        return "".join(f"{how}-{seed}" for how, seed in named.items() if seed is not None)
+        return rewritten_as(self.perturb, self.plant)
 
 
 @dataclass(frozen=True)

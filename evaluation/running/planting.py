@@ -7,7 +7,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from evaluation.model import CONTROL
+from evaluation.planting import judgements
 from evaluation.planting.harm import Harm, harm, moves
+from evaluation.planting.judgements import Judgement
 from evaluation.planting.operators import Planted, fitting
 from evaluation.rewriting.layout import RewriteError
 from evaluation.rewriting.twins import kept_for, rewrite
@@ -19,7 +21,6 @@ from runner.bugs.model import GroundTruth, Oracle, Site, Target, Variant
 from runner.execution.launch import launch
 from runner.execution.run import Run
 from runner.files import untrusted
-from runner.files.atomic import write_json
 from runner.results.record import RunRecord
 from runner.session.session import Session
 from runner.verdicts.verdict import drift
@@ -58,7 +59,7 @@ def planted(
         if not found.shown:
             session.progress.line(f"{each.target.case.id}: discarded, {found.why}")
     session.progress.note(f"planted faults: {len(kept)} do harm, {len(judged) - len(kept)} are discarded")
-    write_json(inner.store.root / "planted.json", [_described(*each) for each in judged], inner.store.scratch.path)
+    judgements.write(inner.store.root, [_described(*each) for each in judged], inner.store.scratch.path)
     return inner, kept
 
 
@@ -175,13 +176,6 @@ def _moved(subject: Subject, session: Session) -> int | None:
     return moved if isinstance(moved, int) else None
 
 
-def _described(candidate: Candidate, found: Harm) -> dict[str, object]:
+def _described(candidate: Candidate, found: Harm) -> Judgement:
     case, site = candidate.target.case, candidate.target.bug.site
-    return {
-        "program": case.bug.removeprefix("planted-"),
-        "operator": case.name,
-        "title": case.title,
-        "line": site.line,
-        "harm": found.shown,
-        "why": found.why,
-    }
+    return Judgement(case.bug.removeprefix("planted-"), case.name, case.title, site.line, found.shown, found.why)

@@ -1,4 +1,7 @@
-"""The records of detectors that are committed: those of an evaluation that is whole, clean and pinned."""
+"""The records of detectors that are committed: those of an evaluation that is whole, clean and pinned.
+
+Of rewritten programs a part is enough: published programs are set beside them where the detector met both.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,10 +10,14 @@ from msgspec.structs import replace
 
 from evaluation.catalog import submissions
 from evaluation.model import REFERENCES
+from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
-from evaluation.store import ExpectedEvaluations
+from evaluation.scoring.beside import of_expected
+from evaluation.scoring.report import write_table
+from evaluation.scoring.rewritten import FILE, side_by_side
+from evaluation.store import Evaluated, ExpectedEvaluations
 from runner.errors import UsageError
 from runner.session.options import Options
 
@@ -27,10 +34,10 @@ def homes(campaign: Campaign, root: Path) -> dict[str, Path]:
 def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
     """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs.
 
-    Submissions may be of a part: what they are beside is chosen by what they met.
+    Submissions may be of a part, and so may rewritten programs: what they are beside is chosen by what they met.
     """
     if campaign.rewriting:
-        raise UsageError("--update-expected is for programs as they are published: leave out --perturb and --plant")
+        return
     if all(folder.parent.name == submissions.FOLDER for folder in homes(campaign, root).values()):
         return
     whole = not campaign.bugs and campaign.controls == "all" and set(campaign.references) >= set(REFERENCES) - {"none"}
@@ -39,24 +46,44 @@ def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
 
 
 def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Path]) -> dict[Path, ExpectedEvaluations]:
-    """Put the records of the evaluated detectors in the place of those in their folders, which it returns.
+    """Put the records of the evaluated detectors in the place of earlier ones; returns where they are, by the folder.
 
-    Nothing is done where there are none. Raises UsageError for records of what is not committed or not pinned, and an
-    evaluation in which a program did not run.
+    Those of rewritten programs are in a folder of it, with the list of planted faults. Nothing is done where there are
+    no folders. Raises UsageError for records of what is not committed or not pinned, for an evaluation in which a
+    program did not run, and for a detector that met none.
     """
     if not folders:
         return {}
-    for record in result.checks:
-        _refuse(record)
-    if result.broken:
-        raise UsageError(f"{result.broken[0].run.name} does not run by itself: expected records stay as they are")
-    kept = {folder: ExpectedEvaluations(folder) for folder in folders.values()}
+    _refuse(campaign, result)
+    kept = {folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()}
     for detector in campaign.detectors:
         expected = kept[folders[detector.name]]
         checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         expected.replace(detector, checks, overheads)
+    if campaign.plant is not None:
+        for expected in kept.values():
+            _keep_judgements(result.folder.parent, expected.root)
     return kept
+
+
+def _keep_judgements(results: Path, committed: Path) -> None:
+    """Add what the evaluation says of its planted faults; of programs that it had not, the committed word stays."""
+    earlier, later = judgements.read(committed), judgements.read(results)
+    judgements.write(committed, judgements.merged(earlier, later))
+
+
+def renew_side_by_side(folder: Path) -> Evaluated | None:
+    """Write side-by-side.csv of the committed records in a folder anew, or remove it where it would be empty.
+
+    Returns the records that are set side by side; None where none of rewritten programs are committed.
+    """
+    read, path = of_expected([folder]), folder / FILE
+    if read is None or not read.checks:
+        path.unlink(missing_ok=True)
+    else:
+        write_table(side_by_side(read), path)
+    return read
 
 
 def _thinned(record: CheckRecord) -> CheckRecord:
@@ -64,7 +91,17 @@ def _thinned(record: CheckRecord) -> CheckRecord:
     return replace(record, alarms=alarms, dropped=record.dropped + dropped)
 
 
-def _refuse(record: CheckRecord) -> None:
+def _refuse(campaign: Campaign, result: Result) -> None:
+    for record in result.checks:
+        _refuse_record(record)
+    if result.broken:
+        raise UsageError(f"{result.broken[0].run.name} does not run by itself: expected records stay as they are")
+    lacking = {detector.name for detector in campaign.detectors} - {record.detector for record in result.checks}
+    if lacking:
+        raise UsageError(f"detector {min(lacking)} met no program: expected records stay as they are")
+
+
+def _refuse_record(record: CheckRecord) -> None:
     if (record.revision or "-dirty").endswith("-dirty"):
         raise UsageError(f"detector {record.detector} is not committed: expected records stay as they are; commit it")
     if not record.pinned:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 KINDS = ("public", "perturbed", "planted")
 # Of each kind of programs.
-COLUMNS = ("detected", "detected_n", "detected_low", "detected_high", "paired", "false_fixed", "false_fixed_n")
+COLUMNS = (
+    "detected", "detected_n", "detected_low", "detected_high",
+    "paired", "paired_n", "paired_low", "paired_high", "false_fixed", "false_fixed_n",
+)  # fmt: skip
+FILE = "side-by-side.csv"
 
 
 def side_by_side(read: Evaluated) -> "pd.DataFrame":

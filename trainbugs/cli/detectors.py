@@ -142,12 +142,13 @@ def evaluate_command(arguments: Namespace) -> int:
     import pandas as pandas
 
     from evaluation.running import campaign
-    from evaluation.running.promote import homes, promote_checks, refuse_part
+    from evaluation.running.promote import homes, promote_checks, refuse_part, renew_side_by_side
     from evaluation.store import Evaluated
     from plots.detectors import draw as draw
     from runner.progress.lines import on_stderr
     from runner.session.promote import refuse_installed
     from runner.session.session import Session, connected
+    from trainbugs.sources import Part, beside_rewritten
 
     catalog, how = api.load(), options(arguments)
     plan = _campaign(arguments, catalog.root)
@@ -164,12 +165,15 @@ def evaluate_command(arguments: Namespace) -> int:
     out = arguments.out / plan.rewriting if plan.rewriting else arguments.out
     _show(Evaluated(result.checks, result.overheads, rules), arguments, out)
     if plan.rewriting:
-        _show_rewritten(arguments, session.store.root, sorted(rules))
+        part = Part(sorted(rules), "results", session.store.root)
+        _show_rewritten(beside_rewritten(catalog, part), arguments, arguments.out)
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
     for folder, kept in promote_checks(plan, result, folders).items():
-        # Of a submission the tables are enough.
-        figures = "png" if folder.name == "expected" else "none"
-        _show(kept.read(), arguments, folder, figures, second=True)
+        if not plan.rewriting:
+            # Of a submission the tables are enough.
+            figures = "png" if folder.name == "expected" else "none"
+            _show(kept.read(), arguments, folder, figures, second=True)
+        _show_rewritten(renew_side_by_side(folder), arguments, folder)
     for subject in result.broken:
         session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
     failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
@@ -199,13 +203,14 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
 
 def scores_command(arguments: Namespace) -> int:
     """Score detectors from their records; status 2 where some cannot be read."""
-    from trainbugs.sources import Part, evaluated
+    from trainbugs.sources import Part, beside_rewritten, evaluated
 
     arguments.json = arguments.json or arguments.format == "json"
     how = options(arguments)
     source: ScoreSource = arguments.source or ("results" if arguments.beside else "expected")
     chosen = arguments.bugs, how.label, arguments.common, arguments.beside
-    read = evaluated(api.load(), Part(arguments.detectors, source, how.results, *chosen))
+    part = Part(arguments.detectors, source, how.results, *chosen)
+    read = evaluated(api.load(), part)
     arguments.status = 2 if read.problems else 0
     print(unreadable(read.problems), end="", file=sys.stderr)
     if read.older:
@@ -214,34 +219,38 @@ def scores_command(arguments: Namespace) -> int:
         print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
     _show(read, arguments, arguments.out, arguments.figures)
     # Of a part of the programs there is no second table.
-    if source != "expected" and not any(chosen) and _show_rewritten(arguments, how.results, arguments.detectors):
+    if not any(chosen) and _show_rewritten(beside_rewritten(api.load(), part), arguments, arguments.out):
         arguments.status = 2
     return int(arguments.status)
 
 
-def _show_rewritten(arguments: Namespace, folder: Path, detectors: Sequence[str]) -> Sequence[str]:
+def _show_rewritten(read: "Evaluated | None", arguments: Namespace, out: Path) -> Sequence[str]:
     """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
 
     With a format that has one document they are written only. Returns a line for each file that cannot be read.
     """
     from evaluation.scoring import report, rewritten
-    from trainbugs.sources import beside_rewritten
 
-    read = beside_rewritten(folder, detectors)
     if read is None:
         return ()
     print(unreadable(read.problems), end="", file=sys.stderr)
     if read.older:
         print(f"side by side: {read.older} records of older code of a detector are left out", file=sys.stderr)
+    if read.other_code:
+        print(
+            f"side by side: of {', '.join(read.other_code)} records of rewritten programs are left out: they are of "
+            "another code than those of published ones",
+            file=sys.stderr,
+        )
     if all(record.rewriting == "public" for record in read.checks):
         return read.problems
     table, form = rewritten.side_by_side(read), _form(arguments)
-    path = report.write_table(table, arguments.out / "side-by-side.csv")
+    path = report.write_table(table, out / rewritten.FILE)
     if form == "table":
         print()
     if form not in ("json", "csv"):
         _print_tables([rewritten.to_read(table)], form, titled=True)
-    print(f"written to {arguments.out}: {path.name}", file=sys.stdout if form == "table" else sys.stderr)
+    print(f"written to {out}: {path.name}", file=sys.stdout if form == "table" else sys.stderr)
     return read.problems
 
 

@@ -11,11 +11,9 @@ from support.toy import OWN_PYTHON, SCRIPT, toy_config
 from evaluation.catalog import detectors
 from evaluation.running import campaign
 from evaluation.running.perturbation import changed
-from evaluation.running.promote import refuse_part
 from evaluation.store import Evaluations
 from runner.errors import UsageError
 from runner.results.store import Store
-from runner.session.options import Options
 
 SHOWS = """
     def check(target, state):
@@ -117,7 +115,7 @@ def test_metrics_that_vary_from_run_to_run_are_not_compared(toy):
     assert changed(volatile, one, two) is None and "metrics are not the same" in (changed(case, one, two) or "")
 
 
-def test_what_excludes_each_other(shows, toy):
+def test_what_excludes_each_other():
     with pytest.raises(UsageError, match="name one of --perturb and --plant"):
         campaign.Campaign([], perturb=1, plant=2)
     for perturb, plant in ((0, None), (None, 1)):
@@ -125,8 +123,6 @@ def test_what_excludes_each_other(shows, toy):
             campaign.Campaign([], upstream=True, perturb=perturb, plant=plant)
         with pytest.raises(UsageError, match="--overhead Toy-1/only: rewritten programs are not timed; leave it out"):
             campaign.Campaign([], overhead_on="Toy-1/only", perturb=perturb, plant=plant)
-    with pytest.raises(UsageError, match="as they are published: leave out --perturb and --plant"):
-        refuse_part(campaign.Campaign([], perturb=0), Options(), toy.root)
 
 
 def test_scores_stand_side_by_side(cli, toy, shows):
