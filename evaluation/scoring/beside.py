@@ -36,7 +36,7 @@ def of_expected(folders: Iterable[Path], detectors: Sequence[str] = ()) -> Evalu
     published: list[CheckRecord] = []
     rewritten: list[CheckRecord] = []
     rules: dict[str, Mapping[str, Rule]] = {}
-    for expected in map(ExpectedEvaluations, folders):
+    for expected in (each for each in map(ExpectedEvaluations, folders) if each.rewritten):
         public, parts = expected.read(detectors), [each.read(detectors) for each in expected.rewritten]
         published += public.checks
         rewritten += [check for part in parts for check in part.checks]

@@ -10,6 +10,7 @@ from msgspec import to_builtins
 
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug, Case, Variant, Versions
+from runner.errors import ResultsError
 from runner.execution.run import read_scripts
 from runner.results.record import RunRecord
 from trainbugs import sources
@@ -17,6 +18,8 @@ from trainbugs.descriptions import case_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from evaluation.store import ExpectedEvaluations
 
 Row = dict[str, Any]
 
@@ -125,18 +128,27 @@ COLUMNS = {
         "diagnosis": "how the alarm names the site: exact, near or no",
     },
 }
+COLUMNS["rewritten_outcomes"] = {
+    "rewriting": "how the program was rewritten, and by which seed: perturb-1, plant-1",
+    **COLUMNS["outcomes"],
+}
 ROWS = {
     "bugs": "a bug: story, labels, ground truth and provenance",
     "cases": "a case of a bug: one program in two variants, with its oracle",
     "scripts": "a file of a variant of a case",
     "runs": "an expected run: its record, with all metrics",
     "outcomes": "what a detector said of a program, by one alarm rule",
+    "rewritten_outcomes": "the same of a program that was rewritten, or has a planted fault",
 }
+# Left out where nothing of it is committed: a column without a value has no type.
+OPTIONAL = ("rewritten_outcomes",)
 
 
 def tables(catalog: Catalog) -> tuple[list[Table], Sequence[str]]:
     """All tables, and a line for each file that cannot be read."""
     import pandas as pd
+
+    from evaluation.store import ExpectedEvaluations
 
     bugs, problems = catalog.readable()
     records, unread = sources.expected(catalog, [bug.id for bug in bugs])
@@ -147,9 +159,14 @@ def tables(catalog: Catalog) -> tuple[list[Table], Sequence[str]]:
         "runs": map(_run, records),
     }
     frames = {name: pd.DataFrame(list(each), columns=list(COLUMNS[name])) for name, each in rows.items()}
-    frames["outcomes"] = _outcomes(catalog)
-    made = [Table(name, ROWS[name], COLUMNS[name], _typed(frame)) for name, frame in frames.items()]
-    return made, [*problems, *unread]
+    expected = ExpectedEvaluations(catalog.root / "detectors" / "expected")
+    problems = [*problems, *unread]
+    # Never in one table: no rate is of both.
+    for name, folders in (("outcomes", [expected]), ("rewritten_outcomes", expected.rewritten)):
+        frames[name] = _outcomes(folders, name, problems)
+    kept = {name: frame for name, frame in frames.items() if len(frame) or name not in OPTIONAL}
+    made = [Table(name, ROWS[name], COLUMNS[name], _typed(frame)) for name, frame in kept.items()]
+    return made, problems
 
 
 def _typed(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -213,12 +230,19 @@ def _run(record: RunRecord) -> Row:
     return {name: value for name, value in (row | more).items() if name in COLUMNS["runs"]}
 
 
-def _outcomes(catalog: Catalog) -> "pd.DataFrame":
+def _outcomes(expected: Iterable["ExpectedEvaluations"], name: str, problems: list[str]) -> "pd.DataFrame":
+    """What detectors said of the programs of some folders; a file that cannot be read is a line in `problems`."""
     import pandas as pd
 
     from evaluation.scoring.scores import outcomes
-    from evaluation.store import ExpectedEvaluations
 
-    read = ExpectedEvaluations(catalog.root / "detectors" / "expected").read()
-    frame = outcomes(read.checks, read.rules) if read.checks else pd.DataFrame()
-    return frame.reindex(columns=list(COLUMNS["outcomes"]))
+    frames = []
+    for each in expected:
+        try:
+            read = each.read()
+        except ResultsError as error:
+            problems.append(str(error))
+            continue
+        if read.checks:
+            frames.append(outcomes(read.checks, read.rules).assign(rewriting=each.rewriting))
+    return (pd.concat(frames) if frames else pd.DataFrame()).reindex(columns=list(COLUMNS[name]))

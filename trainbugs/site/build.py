@@ -23,6 +23,7 @@ from trainbugs.site.downloads import Download, dataset, downloads
 from trainbugs.site.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
 from trainbugs.site.links import MAX_FILE_BYTES, Links, copied, listed, place
 from trainbugs.site.markdown import Text, render
+from trainbugs.site.rewritten import SideBySide, of_records
 from trainbugs.site.tables import index as as_index
 from trainbugs.site.templating import Templates, asset
 
@@ -150,6 +151,7 @@ class _Builder:
         common = {"footer": _footer(root), "pages": frozenset(places), "bibtex": bibtex(self.release)}
         self.templates = Templates(self.links, common)
         self.evaluation = self._evaluate()
+        self.beside = self._beside()
 
     def build(self) -> None:
         for name in ASSETS:
@@ -181,6 +183,16 @@ class _Builder:
             self.site.problems.append(str(error))
             return Evaluation((), ())
         return evaluation(found, [part.bug for part in self.parts])
+
+    def _beside(self) -> SideBySide:
+        from trainbugs.sources import Part, beside_rewritten
+
+        try:
+            return of_records(beside_rewritten(self.catalog, Part((), "expected", Path())))
+        except TrainbugsError as error:
+            # Of published programs it may have been said already.
+            self.site.problems += [str(error)] if str(error) not in self.site.problems else []
+            return of_records(None)
 
     def _page(self, name: str, template: str, section: str, **values: Any) -> None:
         self.site.pages[name] = self.templates.render(template, name, section, **values)
@@ -245,7 +257,7 @@ class _Builder:
         matrix, overhead = (f"detectors/expected/{path.name}" if path.is_file() else None for path in pictures)
         self._page(
             "leaderboard.html", "leaderboard.html", "leaderboard.html", title="Leaderboard", scores=scores,
-            evaluation=self.evaluation, bugs=len(self.parts),
+            evaluation=self.evaluation, bugs=len(self.parts), beside=self.beside,
             rows=as_index(rows), facets=index.score_facets(rows), columns=index.SCORE_COLUMNS,
             rates=RATES, matrix=matrix, overhead=overhead,
         )  # fmt: skip

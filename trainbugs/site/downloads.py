@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from evaluation.scoring.rewritten import FILE
+from evaluation.store import ExpectedEvaluations
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug
 from runner.files import untrusted
@@ -58,12 +60,25 @@ def downloads(bugs: Sequence[Bug], root: Path, problems: list[str]) -> Iterator[
             yield from reader.download("Detectors", name, what, path, root)
     for path in sorted(root.glob("detectors/expected/*.jsonl")):
         yield from reader.download("Detectors", path.name, "its description, and a record a line", path, root)
+    yield from _of_rewritten(root, reader)
     for bug in bugs:
         for path in sorted(bug.directory.glob("studies/*.csv")):
             what = "the table of a study, a row for each run"
             yield from reader.download("Studies", f"{bug.id}-{path.name}", what, path, bug.directory)
     for bug in bugs:
         yield Download("Bugs", f"{bug.id}.zip", bug.title, _archive(bug.id, bug.directory, reader))
+
+
+def _of_rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
+    """The same of perturbed and planted programs: nothing of it is in the tables of published ones."""
+    group, expected = "Detectors on rewritten programs", root / "detectors" / "expected"
+    if (expected / FILE).is_file():
+        what = "scores of public, perturbed and planted programs side by side"
+        yield from reader.download(group, FILE, what, expected / FILE, root)
+    for folder in (each.root for each in ExpectedEvaluations(expected).rewritten):
+        for path in sorted(folder.glob("*.json*")):
+            what = "its description, and a record a line" if path.suffix == ".jsonl" else "which planted faults do harm"
+            yield from reader.download(group, f"{folder.name}-{path.name}", what, path, root)
 
 
 def dataset(catalog: Catalog, release: About) -> Iterator[Download]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.model import CONTROL
 from evaluation.scoring import report, scores
 from runner.bugs.model import Bug
@@ -67,6 +68,11 @@ class Score:
     delay: float | None
     overhead: float | None
 
+    @property
+    def negative(self) -> bool:
+        """Whether the detector is a negative control."""
+        return self.detector in NEGATIVE_CONTROLS
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -128,7 +134,7 @@ def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecor
     made = []
     for row in table.to_dict("records"):
         shown = {heading: _text(row, heading) for heading in TEXTS.values()}
-        rates, overhead = {name: _interval(row, name) for name in RATES}, _measured(row, "overhead")
+        rates, overhead = {name: interval(row, name) for name in RATES}, _measured(row, "overhead")
         if group != ALL:
             # Controls and overheads are of no group.
             rates["false_controls"], overhead, shown["OVERHEAD"] = Interval(0, 0, None, None), None, "–"
@@ -147,7 +153,10 @@ def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecor
     return made
 
 
-def _interval(row: Mapping[Any, Any], name: str) -> Interval:
+def interval(row: Mapping[Any, Any], name: str) -> Interval:
+    """A rate of a row of scores, which may have none of that name."""
+    if _known(row[f"{name}_n"]) is None:
+        return Interval(0, 0, None, None)
     low, high = (_known(row[f"{name}_{end}"]) for end in ("low", "high"))
     shares = (None if end is None else 100 * end for end in (low, high))
     return Interval(int(row[name]), int(row[f"{name}_n"]), *shares)

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
-from support.checks import HIT, overhead, record
+from support.checks import overhead
 from support.detectors import write_detector
 from support.paths import ROOT
+from support.rewritten import CODE, pair
 from support.toy import OWN_PYTHON
 
 from evaluation.catalog.detectors import read
@@ -27,7 +28,7 @@ from runner.session.options import Options
 ALWAYS = 'main(lambda target, state: {"alarms": [alarm("here", "something", iteration=2)]})'
 NEVER = "main(lambda target, state: {})"
 TITLE = "Bugs found in programs as published, rewritten, and with planted faults:"
-CODE, OTHER = 64 * "a", 64 * "b"
+OTHER = 64 * "b"
 
 
 @pytest.fixture
@@ -46,10 +47,6 @@ def keep(tmp_path, folder):
         )
 
     return call
-
-
-def pair(case="one", alarms=(HIT,), **changes):
-    return [record(case=case, alarms=alarms, **changes), record("fixed", case, **changes)]
 
 
 def counts(folder, column):

@@ -1,0 +1,165 @@
+"""Public, perturbed and planted programs on the site: their table, what is said without records, the downloads."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.checks import HIT
+from support.paths import ROOT
+from support.rewritten import CODE, commit, commit_all, pair
+from support.website import Page, problems
+
+from evaluation.catalog import detectors
+from evaluation.running.promote import renew_side_by_side
+from evaluation.scoring.intervals import clustered
+from trainbugs import sources
+from trainbugs.release.tables import COLUMNS, tables
+from trainbugs.site import index
+from trainbugs.site.build import build
+from trainbugs.site.evaluations import evaluation
+from trainbugs.site.rewritten import of_records
+
+NOTHING = "No records of rewritten programs are committed: nothing tells yet which detectors know"
+
+
+@pytest.fixture
+def whole(toy):
+    commit_all(toy.root)
+    renew_side_by_side(toy.root / "detectors" / "expected")
+    return toy
+
+
+def beside(toy):
+    return of_records(sources.beside_rewritten(toy.catalog, sources.Part((), "expected", Path())))
+
+
+def table(page):
+    return page.split('<table id="beside"')[1].split("</table>")[0]
+
+
+def test_each_rate_stands_with_its_n_and_its_interval(whole):
+    made = beside(whole)
+    assert list(made.columns.values()) == [
+        "Detected, public", "Detected, perturbed", "Detected, planted",
+        "Paired, public", "Paired, perturbed", "Paired, planted",
+    ]  # fmt: skip
+    rows = {row.label: row.rates for row in made.rows}
+    for measure in ("detected", "paired"):
+        counted = [(rows[name][f"{kind}_{measure}"].count, rows[name][f"{kind}_{measure}"].n)
+                   for name in ("memory", "optimizer-progress") for kind in ("public", "perturbed", "planted")]  # fmt: skip
+        # Of two public programs one was met perturbed.
+        assert counted == [(1, 1), (0, 1), (0, 1), (1, 1), (1, 1), (1, 1)]
+    low, high = clustered([1], [1])
+    one = rows["memory"]["public_paired"]
+    assert (one.low, one.high) == (100 * low, 100 * high)
+    site = build(whole.catalog)
+    assert problems(site.pages, set(site.files) | set(site.pages)) == [] and site.problems == []
+    page = site.pages["leaderboard.html"]
+    assert table(page).count('class="rate"') == 12 and table(page).count(f"{100 * low:.0f}–100 %") == 8
+    assert "goes by the published text" in page and NOTHING not in page and "--lines:4" in page
+
+
+def test_no_column_of_a_kind_that_nobody_met(toy):
+    commit(toy.root, "d", "", pair(code=CODE))
+    commit(toy.root, "d", "perturb-1", pair(code=CODE, perturb=1))
+    assert list(beside(toy).columns) == ["public_detected", "perturbed_detected", "public_paired", "perturbed_paired"]
+    commit(toy.root, "e", "", pair(code=CODE))
+    commit(toy.root, "e", "plant-1", pair("no-step", code=CODE, plant=1))
+    row = next(row for row in beside(toy).rows if row.detector == "d")
+    assert row.rates["planted_paired"].rate is None and row.rates["public_paired"].rate == 100
+    assert ">–</td>" in table(build(toy.catalog).pages["leaderboard.html"])
+
+
+def test_without_records_a_sentence_says_so(toy):
+    page = build(toy.catalog).pages["leaderboard.html"]
+    assert "There are no records of detectors" in page and "beside" not in Page(page).anchors
+    commit(toy.root, "d", "", pair(code=CODE))
+    page = build(toy.catalog).pages["leaderboard.html"]
+    assert NOTHING in page and "beside" not in Page(page).anchors
+
+
+def test_records_of_another_code_are_named(toy):
+    commit(toy.root, "d", "", pair(code=CODE))
+    commit(toy.root, "d", "perturb-1", pair(code=64 * "b", perturb=1))
+    page = build(toy.catalog).pages["leaderboard.html"]
+    assert "Left out, because their records of published programs are of another code: d." in page
+    assert "beside" not in Page(page).anchors
+
+
+def test_records_that_are_mixed_stop_nothing_else(whole):
+    expected = whole.root / "detectors" / "expected"
+    (expected / "memory.jsonl").replace(expected / "rewritten" / "perturb-1" / "memory.jsonl")
+    site = build(whole.catalog)
+    assert len(site.problems) == 1 and "is of programs as published, expected perturb-1" in site.problems[0]
+    assert NOTHING in site.pages["leaderboard.html"] and "optimizer-progress" in site.pages["leaderboard.html"]
+
+
+def test_nothing_of_it_is_in_the_scores_above(whole):
+    read = sources.evaluated(whole.catalog, sources.Part((), "expected", Path()))
+    scores = evaluation(read, ()).scores
+    assert [(score.rates["detected"].count, score.rates["detected"].n) for score in scores] == [(2, 2), (2, 2)]
+
+
+def test_its_files_are_among_the_downloads(whole):
+    site = build(whole.catalog)
+    expected = whole.root / "detectors" / "expected"
+    for name, path in (
+        ("side-by-side.csv", "side-by-side.csv"),
+        ("perturb-1-memory.jsonl", "rewritten/perturb-1/memory.jsonl"),
+        ("plant-1-memory.jsonl", "rewritten/plant-1/memory.jsonl"),
+        ("plant-1-planted.json", "rewritten/plant-1/planted.json"),
+    ):
+        assert site.files[f"downloads/{name}"] == (expected / path).read_bytes(), name
+    page = site.pages["downloads.html"]
+    assert page.index("Detectors on rewritten programs") < page.index("plant-1-planted.json")
+
+
+def test_its_outcomes_are_a_table_of_their_own_in_a_release(whole):
+    made = {each.name: each.frame for each in tables(whole.catalog)[0]}
+    assert list(made["rewritten_outcomes"]) == list(COLUMNS["rewritten_outcomes"])
+    assert set(made["rewritten_outcomes"].rewriting) == {"perturb-1", "plant-1"}
+    assert (len(made["outcomes"]), len(made["rewritten_outcomes"])) == (8, 8)
+    assert "rewriting" not in made["outcomes"] and set(made["outcomes"].bug) == {"B"}
+    types = made["outcomes"].dtypes
+    pd.testing.assert_series_equal(made["rewritten_outcomes"].dtypes[list(types.index)], types)
+    spoilt = whole.root / "detectors" / "expected" / "rewritten" / "perturb-1" / "memory.jsonl"
+    spoilt.write_text("{")
+    remade, unread = tables(whole.catalog)
+    assert len(unread) == 1 and "memory.jsonl" in unread[0]
+    assert {each.name: len(each.frame) for each in remade}["outcomes"] == 8
+
+
+def test_a_release_without_it_has_no_such_table(toy):
+    commit(toy.root, "d", "", pair())
+    assert "rewritten_outcomes" not in {each.name for each in tables(toy.catalog)[0]}
+
+
+def test_negative_controls_are_those_that_say_so():
+    known = [detectors.load(ROOT, name) for name in detectors.names(ROOT)]
+    assert {each.name for each in known if "negative control" in each.title} == detectors.NEGATIVE_CONTROLS
+
+
+def test_negative_controls_are_marked_and_can_be_hidden(whole):
+    page = build(whole.catalog).pages["leaderboard.html"]
+    rows = json.loads(page.split('id="scores-index">')[1].split("</script>")[0])
+    kinds = {row["facets"]["detector"][0]: row["facets"]["kind"] for row in rows}
+    assert kinds == {"memory": ["negative control"], "optimizer-progress": ["detector"]}
+    # Once in each table; without scripts, too.
+    assert page.count('memory <span class="tag">negative control</span>') == 2
+    choices = page.split('name="kind"')[1].split("</select>")[0]
+    assert ">detector (1)</option>" in choices and ">negative control (1)</option>" in choices
+
+
+def test_the_leaderboard_has_filters_by_location_by_needs_and_by_kind(answers):
+    rows = index.of_scores(answers.scores, {"sanitizer": ["in process"]})
+    found = {each.name: each for each in index.score_facets(rows)}
+    assert {"group", "needs", "kind"} <= set(found)
+    assert {"framework", "compiler"} < set(found["group"].values) and found["kind"].chosen == ""
+
+
+def test_the_best_by_public_programs_comes_first(toy):
+    for name, alarms in (("a", ()), ("z", (HIT,))):
+        commit(toy.root, name, "", pair(alarms=alarms, code=CODE))
+        commit(toy.root, name, "perturb-1", pair(code=CODE, perturb=1))
+    assert [row.detector for row in beside(toy).rows] == ["z", "a"]
