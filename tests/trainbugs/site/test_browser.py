@@ -12,12 +12,13 @@ from statistics import mean
 import pytest
 from support import browser
 from support.paths import ROOT
+from support.rewritten import commit_all
 
 from runner.bugs.catalog import Catalog
 from runner.results.expected import expected_records
 
 pytest.importorskip("jinja2", reason="what the site is made with is not installed")
-from trainbugs.site.build import write  # noqa: E402
+from trainbugs.site.build import build, write  # noqa: E402
 
 # A whole site is made and looked at.
 pytestmark = pytest.mark.stress
@@ -233,6 +234,27 @@ def test_axe_has_no_serious_finding(driver, address, report, scheme):
         found = browser.axe(driver)
         report.setdefault("axe", {}).setdefault(scheme, {})[page] = found
         assert [each for each in found if each["impact"] in ("serious", "critical", None)] == [], page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_public_perturbed_and_planted_programs_fit_side_by_side(driver, toy, tmp_path, report, scheme):
+    """With invented records: the committed ones may have none of rewritten programs."""
+    commit_all(toy.root)
+    write(build(toy.catalog), tmp_path / "site")
+    with browser.served(tmp_path / "site") as served:
+        for name, width in (*WIDTHS.items(), ("small desktop", 1024)):
+            browser.show(driver, width, scheme=scheme)
+            driver.get("about:blank")
+            driver.get(served + "leaderboard.html")
+            script = "const t = document.querySelector('#beside'); return [t.scrollWidth, t.parentElement.clientWidth]"
+            table, room = driver.execute_script(script)
+            assert table <= room <= width, name
+            assert rows(driver, "beside") == ["memory negative control", "optimizer-progress"]
+            choose(driver, "kind", "detector")
+            assert rows(driver, "scores") == ["optimizer-progress"]
+        found = browser.axe(driver)
+    report.setdefault("axe", {}).setdefault(scheme, {})["side by side"] = found
+    assert found == []
 
 
 def test_axe_finds_what_is_wrong(driver):

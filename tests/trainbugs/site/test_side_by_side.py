@@ -46,10 +46,10 @@ def test_each_rate_stands_with_its_n_and_its_interval(whole):
     ]  # fmt: skip
     rows = {row.label: row.rates for row in made.rows}
     for measure in ("detected", "paired"):
-        counted = [(rows[name][f"{kind}_{measure}"].count, rows[name][f"{kind}_{measure}"].n)
-                   for name in ("memory", "optimizer-progress") for kind in ("public", "perturbed", "planted")]  # fmt: skip
+        names = [f"{kind}_{measure}" for kind in ("public", "perturbed", "planted")]
+        counted = {label: [(rates[name].count, rates[name].n) for name in names] for label, rates in rows.items()}
         # Of two public programs one was met perturbed.
-        assert counted == [(1, 1), (0, 1), (0, 1), (1, 1), (1, 1), (1, 1)]
+        assert counted == {"memory": [(1, 1), (0, 1), (0, 1)], "optimizer-progress": [(1, 1)] * 3}
     low, high = clustered([1], [1])
     one = rows["memory"]["public_paired"]
     assert (one.low, one.high) == (100 * low, 100 * high)
