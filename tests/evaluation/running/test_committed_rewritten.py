@@ -1,6 +1,7 @@
 """Committed records of rewritten programs: in folders of their own, set side by side with those of the same code."""
 
 import json
+from dataclasses import replace as replace_plan
 from pathlib import Path
 
 import pandas as pd
@@ -185,11 +186,11 @@ def test_only_records_of_these_detectors_and_this_seed_are_replaced(tmp_path, fo
 
 
 def test_a_part_is_enough_of_rewritten_programs_only(tmp_path):
-    part = {"bugs": ["B"], "controls": "none", "overhead_on": None}
-    for rewriting in ({"perturb": 0}, {"plant": 1}):
-        refuse_part(Campaign([read(write_detector(tmp_path / "d", NEVER))], **part, **rewriting), Options(), tmp_path)
+    part = Campaign([read(write_detector(tmp_path / "d", NEVER))], ["B"], "none", overhead_on=None)
+    for rewritten in (replace_plan(part, perturb=0), replace_plan(part, plant=1)):
+        refuse_part(rewritten, Options(), tmp_path)
     with pytest.raises(UsageError, match="for whole evaluations"):
-        refuse_part(Campaign([read(write_detector(tmp_path / "d", NEVER))], **part), Options(), tmp_path)
+        refuse_part(part, Options(), tmp_path)
 
 
 def judged(program, harm=True, why="loss ends at 2 at best"):
