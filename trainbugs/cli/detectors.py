@@ -2,7 +2,7 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive, seed
 
 if TYPE_CHECKING:
-    from evaluation.running.campaign import Campaign
+    from evaluation.running.campaign import Campaign, Result
     from evaluation.scoring.report import Table
     from evaluation.store import Evaluated
     from trainbugs.sources import ScoreSource
@@ -142,7 +142,7 @@ def evaluate_command(arguments: Namespace) -> int:
     import pandas as pandas
 
     from evaluation.running import campaign
-    from evaluation.running.promote import homes, promote_checks, refuse_part, renew_side_by_side
+    from evaluation.running.promote import homes, refuse_part
     from evaluation.store import Evaluated
     from plots.detectors import draw as draw
     from runner.progress.lines import on_stderr
@@ -168,17 +168,24 @@ def evaluate_command(arguments: Namespace) -> int:
         part = Part(sorted(rules), "results", session.store.root)
         _show_rewritten(beside_rewritten(catalog, part), arguments, arguments.out)
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
+    _promote(plan, result, folders, arguments)
+    for subject in result.broken:
+        session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
+    failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
+    arguments.status = 2 if result.broken else 1 if failed else 0
+    return int(arguments.status)
+
+
+def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], arguments: Namespace) -> None:
+    """Commit the records to these folders, by detector, and write what is made of them anew."""
+    from evaluation.running.promote import promote_checks, renew_side_by_side
+
     for folder, kept in promote_checks(plan, result, folders).items():
         if not plan.rewriting:
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
             _show(kept.read(), arguments, folder, figures, second=True)
         _show_rewritten(renew_side_by_side(folder), arguments, folder)
-    for subject in result.broken:
-        session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
-    failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
-    arguments.status = 2 if result.broken else 1 if failed else 0
-    return int(arguments.status)
 
 
 def _campaign(arguments: Namespace, root: Path) -> "Campaign":
