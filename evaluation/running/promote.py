@@ -1,6 +1,7 @@
 """The records of detectors that are committed: those of an evaluation that is whole, clean and pinned."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -53,14 +54,16 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
     kept = {folder: ExpectedEvaluations(folder) for folder in folders.values()}
     for detector in campaign.detectors:
         expected = kept[folders[detector.name]]
-        checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
+        most = max(rule.at_least for rule in detector.alarm_rules.values())
+        checks = [_thinned(record, most) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         expected.replace(detector, checks, overheads)
     return kept
 
 
-def _thinned(record: CheckRecord) -> CheckRecord:
-    alarms, dropped = thin(record.alarms)
+def _thinned(record: CheckRecord, most: int) -> CheckRecord:
+    """The record with the earliest alarms of each code, as many as a rule asks for: all would be large files."""
+    alarms, dropped = thin(sorted(record.alarms, key=attrgetter("when")), most)
     return replace(record, alarms=alarms, dropped=record.dropped + dropped)
 
 
