@@ -36,6 +36,13 @@ def test_of_rules_with_as_many_pairs_the_one_that_accuses_less():
     assert rows.chosen.to_dict() == {"any": False, "few": True, "many": False}
 
 
+def test_more_pairs_count_before_fewer_accusations():
+    found = [*pair("B", "one", 1, 0), *pair("B", "two", 1, 0), *pair("B", "three", 3, 1)]
+    rows = table(found)
+    assert rows.paired_known.to_list() == [2, 1, 1] and rows.false_known.to_list() == [1, 0, 0]
+    assert rows.chosen.to_dict() == {"any": True, "few": False, "many": False}
+
+
 def test_nothing_is_chosen_where_there_is_one_rule_or_no_known_bug():
     found = pair("B", "simple", 2, 1)
     assert table(found, {}).chosen.isna().all()
