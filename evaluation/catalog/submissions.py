@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from evaluation.catalog import detectors, frozen
+from evaluation.catalog import detectors, development, frozen
 from evaluation.catalog.frozen import Date, Frozen
 from evaluation.model import Detector, Text
 from runner.bugs.catalog import check, read_json
@@ -61,11 +61,17 @@ def records_of(root: Path, detector: Detector) -> Path | None:
 
 
 def known(root: Path) -> Mapping[str, Frozen]:
-    """By detector, since when it is left alone and by which bugs it was made: the frozen ones of ours, and submissions.
+    """By detector, since when it is left alone and by which bugs it was made, or one of its rules is chosen.
 
-    Raises CatalogError.
+    These are submissions, the frozen ones of ours, and those that development.json names. Raises CatalogError.
     """
-    described = dict(frozen.load(root))
+    described = {}
+    if developed := development.load(root):
+        for name in developed.detectors:
+            detector = detectors.load(root, name)
+            digest = frozen.digest(detector.directory)
+            described[name] = Frozen(detector.version, developed.since, digest, developed.bugs)
+    described |= frozen.load(root)
     for name in names(root):
         submission, detector = load(root, name)
         digest = frozen.digest(detector.directory)

@@ -270,12 +270,12 @@ def _unstamped(answer: Answer) -> Answer:
     return msgspec.structs.replace(answer, alarms=tuple(msgspec.structs.replace(a, seen=None) for a in answer.alarms))
 
 
-def thin(alarms: Sequence[Alarm]) -> tuple[tuple[Alarm, ...], int]:
-    """The first MAX_ALARMS alarms of each code and severity, and how many others there were."""
+def thin(alarms: Sequence[Alarm], most: int = MAX_ALARMS) -> tuple[tuple[Alarm, ...], int]:
+    """The first `most` alarms of each code and severity, and how many others there were."""
     seen: Counter[tuple[str, str]] = Counter()
     kept = []
     for alarm in alarms:
         seen[alarm.code, alarm.severity] += 1
-        if seen[alarm.code, alarm.severity] <= MAX_ALARMS:
+        if seen[alarm.code, alarm.severity] <= most:
             kept.append(alarm)
     return tuple(kept), len(alarms) - len(kept)

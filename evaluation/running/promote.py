@@ -4,6 +4,7 @@ Of rewritten programs a part is enough: published programs are set beside them w
 """
 
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -58,7 +59,8 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
     kept = {folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()}
     for detector in campaign.detectors:
         expected = kept[folders[detector.name]]
-        checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
+        most = max(rule.at_least for rule in detector.alarm_rules.values())
+        checks = [_thinned(record, most) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         expected.replace(detector, checks, overheads)
     if campaign.plant is not None:
@@ -86,8 +88,9 @@ def renew_side_by_side(folder: Path) -> Evaluated | None:
     return read
 
 
-def _thinned(record: CheckRecord) -> CheckRecord:
-    alarms, dropped = thin(record.alarms)
+def _thinned(record: CheckRecord, most: int) -> CheckRecord:
+    """The record with the earliest alarms of each code, as many as a rule asks for: all would be large files."""
+    alarms, dropped = thin(sorted(record.alarms, key=attrgetter("when")), most)
     return replace(record, alarms=alarms, dropped=record.dropped + dropped)
 
 

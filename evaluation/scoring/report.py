@@ -36,8 +36,8 @@ class Table:
 
 
 def rows(scores: "pd.DataFrame") -> Rows:
-    """The heading and a line for each row of scores: what it finds, and what it accuses."""
-    return _rows(scores, RATES)
+    """The heading and a line for each row of scores: what it finds, what it accuses, and which rules are chosen."""
+    return _rows(scores, {**RATES, **CHOICE})
 
 
 def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[Table]:
@@ -111,6 +111,10 @@ RATES: dict[str, Callable[[Row], str]] = {
     "ON FIXED": share("false_fixed"),
     "ON CONTROLS": share("false_controls"),
 }
+CHOICE: dict[str, Callable[[Row], str]] = {
+    "NEW": share("paired_new"),
+    "CHOSEN": lambda row: "yes" if row["chosen"] is True else "-",
+}
 DETAILS: dict[str, Callable[[Row], str]] = {
     "EARLY": lambda row: str(row["early"] or "-"),
     "DELAY": _delay("delay"),
@@ -125,7 +129,8 @@ KINDS = {
     "WORK-AROUND": share("paired_workaround"),
     "UPSTREAM": share("paired_upstream"),
     "KNOWN": share("paired_known"),
-    "NEW": share("paired_new"),
+    "KNOWN, ON FIXED": share("false_known"),
+    "NEW, ON FIXED": share("false_new"),
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL, Alarm, Rule
 from evaluation.records import CheckRecord, OverheadRecord, Site
+from evaluation.scoring.chosen import chosen
 from evaluation.scoring.intervals import clustered
 from evaluation.scoring.marks import is_oracle, known, rule_since, twin_of
 from runner.errors import ResultsError
@@ -134,7 +135,8 @@ def scores(table: "pd.DataFrame", overheads: Sequence[OverheadRecord] = ()) -> "
         detector, references, rule = key
         overhead = [each for each in overheads if (each.detector, each.references) == (detector, references)]
         rows.append(dict(zip(ROW, key, strict=True)) | _score(group) | _overhead(overhead))
-    return pd.DataFrame(rows)
+    scored = pd.DataFrame(rows)
+    return scored.assign(chosen=chosen(scored)) if rows else scored
 
 
 def _score(group: "pd.DataFrame") -> dict[str, Any]:
@@ -155,6 +157,8 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         **_by_twin(harmful),
         **_rate("paired_known", harmful[harmful.known == True], "paired"),  # noqa: E712
         **_rate("paired_new", harmful[harmful.known == False], "paired"),  # noqa: E712
+        **_rate("false_known", _accusable(group, True), "alarmed"),
+        **_rate("false_new", _accusable(group, False), "alarmed"),
         "invariant_rate": _mean(clean.invariants_violated / clean.invariants_checked),
         **_delays(detected, "delay"),
         **_delays(detected, "claimed_delay"),
@@ -166,6 +170,11 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         "prepare_s": _mean(group.prepare_s),
         "check_s": _mean(group[group.status == "ok"].check_s),
     }
+
+
+def _accusable(group: "pd.DataFrame", known: bool) -> "pd.DataFrame":
+    """The fixed programs of known bugs, or of others, on which it ran."""
+    return group[(group.kind == "fixed") & (group.status == "ok") & (group.known == known)]
 
 
 def since(rules: "pd.Series[Any]") -> str | None:

@@ -17,7 +17,7 @@ from support.detectors import write_detector
 from support.toy import SCRIPT, toy_config
 
 from evaluation.catalog import controls, detectors
-from evaluation.model import Rule, Training
+from evaluation.model import Alarm, Rule, Training
 from evaluation.records import Seconds
 from evaluation.running import campaign, overhead
 from evaluation.running.adapter import Adapter
@@ -533,6 +533,20 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     assert kept.rules == {"always": RULES}
     assert (folder / "other.jsonl").read_text() == "of another detector"
     assert {path.name for path in folder.iterdir()} == {"always.jsonl", "other.jsonl"}
+
+
+def test_committed_are_the_earliest_alarms_that_a_rule_may_ask_for(toy, make, tmp_path):
+    directory, folder = make("always"), tmp_path / "expected"
+    described = json.loads((directory / "detector.json").read_text())
+    described["alarm_rules"] = {"default": {}, "two": {"at_least": 2}}
+    (directory / "detector.json").write_text(json.dumps(described))
+    result, detector = evaluate(toy, directory), detectors.read(directory)
+    alarms = tuple(Alarm(code, "m", "error", iteration) for code in ("a", "b") for iteration in (9, 8, 7))
+    checks = tuple(replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in result.checks)
+    kept = promote_checks(campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder})
+    for record in kept[folder].read().checks:
+        assert [(each.code, each.iteration) for each in record.alarms] == [("a", 7), ("b", 7), ("a", 8), ("b", 8)]
+        assert record.dropped == 7
 
 
 def session_subject(toy):

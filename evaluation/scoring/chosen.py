@@ -1,0 +1,22 @@
+"""Which of a detector's rules is chosen: the best one on known bugs. No other bug has a say, nor has a control."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A detector with one kind of references: rules are chosen for each.
+DETECTOR = ["detector", "references"]
+
+
+def chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
+    """Whether a row's rule has the most PAIRED of known bugs; of equals the fewest accused twins of these, by name.
+
+    Empty where a detector has one rule, or none of its bugs are known.
+    """
+    marks: dict[Any, bool | None] = dict.fromkeys(scores.index)
+    for _, rows in scores.groupby(DETECTOR):
+        if len(rows) > 1 and rows.paired_known_n.iloc[0]:
+            ranked = rows.assign(missed=-rows.paired_known).sort_values(["missed", "false_known", "rule"])
+            marks |= {index: index == ranked.index[0] for index in rows.index}
+    return scores.index.to_series().map(marks).astype("boolean")

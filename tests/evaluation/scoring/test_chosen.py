@@ -1,0 +1,67 @@
+"""Which rule of a detector is chosen, and that nothing but the known bugs has a say."""
+
+from support.checks import HIT, record
+from support.paths import ROOT
+
+from evaluation.catalog import detectors, development, submissions
+from evaluation.catalog.frozen import Frozen
+from evaluation.model import Rule
+from evaluation.scoring import report
+from evaluation.scoring.scores import outcomes, scores
+
+RULES = {"d": {"any": Rule(), "few": Rule(at_least=2), "many": Rule(at_least=3)}}
+FROZEN = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
+
+
+def table(found, frozen=FROZEN, rules=RULES):
+    return scores(outcomes(found, rules, frozen)).set_index("rule")
+
+
+def pair(bug, case, on_buggy, on_fixed):
+    return [record("buggy", case, [HIT] * on_buggy, bug=bug), record("fixed", case, [HIT] * on_fixed, bug=bug)]
+
+
+def test_the_rule_with_most_pairs_of_known_bugs_is_chosen_whatever_it_does_with_others():
+    """`many` finds three bugs that nobody knew, and accuses none of their twins; `few` the one that was known."""
+    others = [each for case in ("x", "y", "z") for each in pair("C", case, 3, 2)]
+    rows = table([*pair("B", "simple", 2, 1), *others])
+    assert rows.paired.to_dict() == {"any": 0, "few": 1, "many": 3}
+    assert rows.chosen.to_dict() == {"any": False, "few": True, "many": False}
+
+
+def test_of_rules_with_as_many_pairs_the_one_that_accuses_less():
+    found = [*pair("B", "one", 3, 0), *pair("B", "two", 1, 1)]
+    rows = table(found)
+    assert rows.paired_known.to_list() == [1, 1, 1] and rows.false_known.to_list() == [1, 0, 0]
+    assert rows.chosen.to_dict() == {"any": False, "few": True, "many": False}
+
+
+def test_more_pairs_count_before_fewer_accusations():
+    found = [*pair("B", "one", 1, 0), *pair("B", "two", 1, 0), *pair("B", "three", 3, 1)]
+    rows = table(found)
+    assert rows.paired_known.to_list() == [2, 1, 1] and rows.false_known.to_list() == [1, 0, 0]
+    assert rows.chosen.to_dict() == {"any": True, "few": False, "many": False}
+
+
+def test_nothing_is_chosen_where_there_is_one_rule_or_no_known_bug():
+    found = pair("B", "simple", 2, 1)
+    assert table(found, {}).chosen.isna().all()
+    assert table(found, rules={"d": {"any": Rule()}}).chosen.isna().all()
+
+
+def test_the_table_to_be_read_says_which_one_it_is():
+    heading, *lines = report.rows(table([*pair("B", "one", 2, 1), *pair("C", "one", 1, 0)]).reset_index())
+    assert heading[-2:] == ["NEW", "CHOSEN"]
+    assert [line[-2:] for line in lines] == [["1/1", "-"], ["0/1", "yes"], ["0/1", "-"]]
+
+
+def test_the_bugs_by_which_rules_are_chosen_are_bugs_and_the_detectors_detectors():
+    declared, known = development.load(ROOT), submissions.known(ROOT)
+    assert declared.bugs == tuple(sorted(set(declared.bugs))) and len(declared.bugs) == 25
+    assert all((ROOT / "bugs" / bug / "config.json").is_file() for bug in declared.bugs)
+    assert set(declared.detectors) == set(detectors.names(ROOT)) - {"memory", "sanitizer"}
+    assert all(known[name].developed_on == declared.bugs for name in declared.detectors)
+
+
+def test_a_catalogue_without_the_file_has_none(tmp_path):
+    assert development.load(tmp_path) is None
