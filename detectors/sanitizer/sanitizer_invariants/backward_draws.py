@@ -25,14 +25,15 @@ class BackwardDraws(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.passes, self.state = 0, None
+        # A pass may have others inside of it.
+        self.passes, self.states = 0, []
 
     def before_backward(self, tensors):
-        self.passes += 1
-        self.state = twins.generators() if sampled(self.passes, 20) else None
+        self.passes += not self.states
+        self.states.append(twins.generators() if sampled(self.passes, 20) else None)
 
     def after_backward(self, tensors):
-        state, self.state = self.state, None
+        state = self.states.pop() if self.states else None
         if state is None or twins.identical(state, twins.generators()) or twins.is_distributed():
             return
         roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)

@@ -13,8 +13,8 @@ class SharedState(Invariant):
     Why: a step of one changes the state of the other. `state_dict()` of an optimizer gives out its own tensors, and
     `load_state_dict` of another keeps those that it need not convert.
 
-    Excepted: state of another shape than the parameter (a counter, a common factor), and parameters that are the same
-    memory themselves.
+    Excepted: an optimizer that has handed its state over and steps no more; state of another shape than the parameter
+    (a counter, a common factor), and parameters that are the same memory themselves.
 
     Cost: a look at the state of all optimizers, for the first five steps of each and then for each 100th.
     """
@@ -23,19 +23,24 @@ class SharedState(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.counts = weakref.WeakKeyDictionary()
+        self.counts, self.sharers = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
 
     def before_step(self, optimizer):
         self.counts[optimizer] = self.counts.get(optimizer, 0) + 1
         if not sampled(self.counts[optimizer], 100):
             return
-        owners = {}
-        for one in self.program.optimizers():
-            for parameter, kept in states(one):
-                owner = owners.setdefault(kept.data_ptr(), parameter)
+        own = {kept.data_ptr(): parameter for parameter, kept in states(optimizer)}
+        shared = {}
+        for other in self.program.optimizers():
+            for parameter, kept in states(other):
+                owner = own.get(kept.data_ptr(), parameter)
                 if owner is not parameter and owner.data_ptr() != parameter.data_ptr():
-                    self._say(optimizer, owner)
-                    return
+                    shared[other] = owner
+        # One that has handed its state over, and steps no more, does no harm.
+        found = [each for each in shared if each is optimizer or optimizer in self.sharers.get(each, ())]
+        self.sharers[optimizer] = weakref.WeakSet(shared)
+        if found:
+            self._say(optimizer, shared[found[0]])
 
     def _say(self, optimizer, owner):
         self.report(

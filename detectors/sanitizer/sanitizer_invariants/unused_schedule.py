@@ -2,6 +2,8 @@
 
 import weakref
 
+import torch
+
 from sanitizer_invariants.base import Invariant
 
 EPOCHS = 3
@@ -24,41 +26,46 @@ class UnusedSchedule(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.made, self.used, self.epochs = {}, weakref.WeakSet(), weakref.WeakKeyDictionary()
-        self.stepped = set()
+        self.plans, self.of_optimizers, self.epoch = [], weakref.WeakKeyDictionary(), 0
 
     def after_scheduler(self, scheduler):
         optimizer = getattr(scheduler, "optimizer", None)
-        if optimizer is not None:
-            self.made[id(scheduler)] = weakref.ref(scheduler), weakref.ref(optimizer), self.program.here()
+        if optimizer is not None and optimizer not in self.of_optimizers:
+            self.of_optimizers[optimizer] = Plan(type(scheduler).__name__, self.program.here())
+            self.plans.append(self.of_optimizers[optimizer])
 
     def after_schedule(self, scheduler):
-        optimizer = getattr(scheduler, "optimizer", None)
-        if optimizer is not None:
-            self.used.add(optimizer)
+        self._is_used(getattr(scheduler, "optimizer", None))
 
     def after_load(self, loaded):
         """A program that goes on from a checkpoint may have its schedule behind it."""
-        if getattr(loaded, "optimizer", None) is not None:
-            self.used.add(loaded.optimizer)
+        self._is_used(getattr(loaded, "optimizer", None))
+
+    def _is_used(self, optimizer):
+        if isinstance(optimizer, torch.optim.Optimizer) and optimizer in self.of_optimizers:
+            self.of_optimizers[optimizer].is_used = True
 
     def before_epoch(self, loader):
-        self.stepped.clear()
+        self.epoch += 1
 
     def after_step(self, optimizer):
-        if id(optimizer) not in self.stepped:
-            self.stepped.add(id(optimizer))
-            self.epochs[optimizer] = self.epochs.get(optimizer, 0) + 1
+        plan = self.of_optimizers.get(optimizer)
+        if plan is not None and plan.epoch != self.epoch:
+            plan.epoch, plan.epochs = self.epoch, plan.epochs + 1
 
     def end(self):
-        for reference, owner, where in self.made.values():
-            scheduler, optimizer = reference(), owner()
-            if scheduler is None or optimizer is None or optimizer in self.used:
-                continue
-            name, epochs = type(scheduler).__name__, self.epochs.get(optimizer, 0)
-            if epochs >= EPOCHS and name not in CONSTANT:
+        for plan in self.plans:
+            if not plan.is_used and plan.epochs >= EPOCHS and plan.name not in CONSTANT:
                 self.report(
-                    f"{name} was made and never stepped, in {epochs} epochs: the learning rate stayed as it was",
-                    api=f"torch.optim.lr_scheduler.{name}.step",
-                    where=where,
+                    f"{plan.name} was made and never stepped, in {plan.epochs} epochs: the learning rate stayed as it "
+                    "was",
+                    api=f"torch.optim.lr_scheduler.{plan.name}.step",
+                    where=plan.where,
                 )
+
+
+class Plan:
+    """The schedule of an optimizer, and in how many epochs that has stepped."""
+
+    def __init__(self, name, where):
+        self.name, self.where, self.is_used, self.epoch, self.epochs = name, where, False, None, 0

@@ -41,7 +41,6 @@ def program(
 
 WRONG = {
     "time is not first": program(rnn="nn.LSTM(7, 6)"),
-    "softmax over the batch": program(output="self.head(x).softmax(0).log()"),
     "centred by the batch": program(output="self.head(x - x.mean(0))"),
     "view in place of a transposition": program(output="self.head(x.transpose(0, 1).reshape(x.shape))"),
 }
