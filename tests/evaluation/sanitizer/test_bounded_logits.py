@@ -1,0 +1,52 @@
+"""Of `bounded-logits`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "bounded-logits"
+PROGRAM = """
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(16, 4), torch.randint(3, (16,))
+for iteration in range(4):
+    optimizer.zero_grad()
+    loss = {loss}
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def program(loss):
+    return PROGRAM.format(loss=loss)
+
+
+WRONG = {
+    "relu": program("F.cross_entropy(model(x).relu(), y)"),
+    "sigmoid": program("F.cross_entropy(model(x).sigmoid(), y)"),
+    "tanh": program("F.cross_entropy(model(x).tanh().view(16, 3), y)"),
+    "relu, binary": program("F.binary_cross_entropy_with_logits(F.relu(model(x))[:, 0], (y == 1).float())"),
+}
+RIGHT = {
+    "plain": program("F.cross_entropy(model(x), y)"),
+    "scaled": program("F.cross_entropy(10 * model(x).tanh(), y)"),
+    "pooled": program("F.cross_entropy(model(x).relu().view(16, 3, 1, 1).mean((2, 3)), y)"),
+    "leaky": program("F.cross_entropy(F.leaky_relu(model(x)), y)"),
+    "hidden": program("F.cross_entropy(model(x).relu() @ torch.randn(3, 3), y)"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

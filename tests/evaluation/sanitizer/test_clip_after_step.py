@@ -1,0 +1,52 @@
+"""Of `clip-after-step`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "clip-after-step"
+PROGRAM = """
+model, second = nn.Linear(4, 2), nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+other = torch.optim.SGD(second.parameters(), lr=0.1)
+x, y = torch.randn(16, 4), torch.randint(2, (16,))
+
+def clip(module=model, limit=0.1):
+    nn.utils.clip_grad_norm_(module.parameters(), limit)
+
+for iteration in range(5):
+    optimizer.zero_grad()
+    other.zero_grad()
+    F.cross_entropy(model(x), y).backward()
+    F.cross_entropy(second(x), y).backward()
+    {step}
+"""
+
+
+def program(step):
+    return PROGRAM.format(step=step)
+
+
+WRONG = {"after": program("optimizer.step(); clip()")}
+RIGHT = {
+    "before": program("clip(); optimizer.step()"),
+    "in turns": program("clip(); optimizer.step(); clip(second); other.step()"),
+    "norm alone": program("optimizer.step(); clip(limit=float('inf'))"),
+    "now and then": program("iteration % 2 or clip(); optimizer.step(); iteration % 2 and clip()"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,64 @@
+"""Of `constant-term`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "constant-term"
+PROGRAM = """
+model, other = nn.Linear(4, 2), nn.Linear(2, 1)
+optimizer = torch.optim.SGD([*model.parameters(), *other.parameters()], lr=0.1)
+total, kept = 0.0, torch.tensor(0.0)
+for iteration in range(8):
+    x, y = torch.randn(16, 4), torch.randint(2, (16,))
+    optimizer.zero_grad()
+    out = model(x)
+    loss, term = F.cross_entropy(out, y), other(out).square().mean()
+    {step}
+    optimizer.step()
+"""
+
+
+def program(step):
+    return PROGRAM.format(step=step)
+
+
+WRONG = {
+    "item": program("(loss + 0.5 * term.item()).backward()"),
+    "detach": program("term = term.detach(); (loss + 0.5 * term).backward()"),
+    "float": program("(float(term) + loss).backward()"),
+    "list": program("terms = torch.tensor([term, 2 * term]); (loss + 0.1 * terms.mean()).backward()"),
+    "sum of items": program(
+        "terms = sum(each.item() for each in other(out).square().flatten()); (loss + terms / 16).backward()"
+    ),
+    "in place": program("loss += term.item(); loss.backward()"),
+}
+RIGHT = {
+    "with gradients": program("(loss + 0.5 * term).backward()"),
+    "for the log": program("log = term.item() + loss; (loss + term).backward()"),
+    "for the log alone": program("total = total + term.item(); loss.backward()"),
+    "running loss": program("total += loss.item() + term.item(); (loss + 2 * term).backward()"),
+    "learnt before": program("term.backward(retain_graph=True); (loss + term.item()).backward()"),
+    "learnt as well": program("(loss + term + term.item()).backward()"),
+    "straight through": program("(loss + (term - loss).detach()).backward()"),
+    "weight": program("(loss * term.detach()).backward()"),
+    "a constant": program("(loss + 0.5).backward()"),
+    "some other number": program("term.item(); (loss + torch.rand(()).item()).backward()"),
+    "truncated": program("kept = kept.detach() + loss; kept.backward()"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

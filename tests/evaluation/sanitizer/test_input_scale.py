@@ -1,0 +1,50 @@
+"""Of `input-scale`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "input-scale"
+PROGRAM = """
+model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(144, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for iteration in range(8):
+    x, y = torch.rand(16, 3, 8, 8) {trained}, torch.randint(2, (16,))
+    model.train()
+    optimizer.zero_grad()
+    F.cross_entropy(model(x), y).backward()
+    optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        model({test})
+"""
+
+
+def program(test, trained=""):
+    return PROGRAM.format(test=test, trained=trained)
+
+
+WRONG = {"bytes": program("255 * torch.rand(16, 3, 8, 8)")}
+RIGHT = {
+    "alike": program("torch.rand(16, 3, 8, 8)"),
+    "brighter": program("3 * torch.rand(16, 3, 8, 8)"),
+    "zeros": program("torch.zeros(16, 3, 8, 8)"),
+    "noise": program("80 * torch.randn(16, 3, 8, 8)"),
+    "of any size": program("255 * torch.rand(16, 3, 8, 8)", "* 10 ** (iteration % 3)"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

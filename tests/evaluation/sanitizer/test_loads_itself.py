@@ -1,0 +1,57 @@
+"""Of `loads-itself`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "loads-itself"
+PROGRAM = """
+import copy
+model, average = nn.Linear(4, 2), nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(16, 4), torch.randint(2, (16,))
+best = {keep}
+for iteration in range(3):
+    optimizer.zero_grad()
+    F.cross_entropy(model(x), y).backward()
+    optimizer.step()
+{load}
+"""
+
+
+def program(keep="model.state_dict()", load="model.load_state_dict(best)"):
+    return PROGRAM.format(keep=keep, load=load)
+
+
+WRONG = {
+    "best": program(),
+    "best, copied as a dictionary": program("dict(model.state_dict())"),
+    "backup": program(
+        load="backup = model.state_dict(); model.load_state_dict(average.state_dict()); model.load_state_dict(backup)"
+    ),
+}
+RIGHT = {
+    "copied": program("copy.deepcopy(model.state_dict())"),
+    "cloned": program("{name: each.clone() for name, each in model.state_dict().items()}"),
+    "at once": program(load="model.load_state_dict(model.state_dict())"),
+    "filled": program(
+        load="state = model.state_dict(); [each.fill_(0.1) for each in state.values()]; model.load_state_dict(state)"
+    ),
+    "another": program(load="average.load_state_dict(best)"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,53 @@
+"""Of `loads-nothing`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "loads-nothing"
+PROGRAM = """
+model, kept = nn.Linear(4, 2), nn.Linear(4, 2)
+state = kept.state_dict()
+other = {{"module." + name: value for name, value in state.items()}}
+{load}
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(16, 4), torch.randint(2, (16,))
+for iteration in range(3):
+    optimizer.zero_grad()
+    F.cross_entropy(model(x), y).backward()
+    optimizer.step()
+"""
+
+
+def program(load):
+    return PROGRAM.format(load=load)
+
+
+WRONG = {"prefix": program("model.load_state_dict(other, strict=False)")}
+RIGHT = {
+    "plain": program("model.load_state_dict(state)"),
+    "in part": program("model.load_state_dict({'weight': state['weight']}, strict=False)"),
+    "at the second try": program("model.load_state_dict(other, strict=False); model.load_state_dict(state)"),
+    "empty": program("model.load_state_dict({}, strict=False)"),
+    "not used": program("kept.load_state_dict(other, strict=False)"),
+    "renamed": program(
+        "def rename(state, *_):\n    state.update({name[7:]: state.pop(name) for name in list(state)})\n"
+        "model._register_load_state_dict_pre_hook(rename)\nmodel.load_state_dict(other)"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,59 @@
+"""Of `no-evaluation-mode`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "no-evaluation-mode"
+PROGRAM = """
+from torch.utils.data import DataLoader, TensorDataset
+
+model = nn.Sequential(nn.Linear(4, 8), {layer}, nn.ReLU(), nn.Linear(8, 2))
+teacher = nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+data, held_out = (TensorDataset(torch.randn(64, 4), torch.randint(2, (64,))) for _ in range(2))
+loader, validation = DataLoader(data, 16, shuffle=True), DataLoader(held_out, 16)
+for epoch in range(3):
+    for x, y in loader:
+        {inside}
+        optimizer.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    {before}
+    with torch.no_grad():
+        for x, y in {tested}:
+            {called}(x)
+    model.train()
+"""
+
+
+def program(layer="nn.Dropout()", before="", inside="", tested="validation", called="model"):
+    return PROGRAM.format(layer=layer, before=before, inside=inside, tested=tested, called=called)
+
+
+WRONG = {"dropout": program(), "batch normalisation": program("nn.BatchNorm1d(8)")}
+RIGHT = {
+    "eval": program(before="model.eval()"),
+    "dropout for uncertainty": program(before="model.eval(); model[1].train()"),
+    "nothing that has a mode": program("nn.LayerNorm(8)"),
+    "no dropout": program("nn.Dropout(0.0)"),
+    "training data": program(tested="loader"),
+    "in the step": program(inside="torch.no_grad()(model)(x)", tested="()"),
+    "another": program(called="teacher"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,60 @@
+"""Of `order-of-samples`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "order-of-samples"
+PROGRAM = """
+from torch.utils.data import DataLoader, TensorDataset
+
+class Loss(nn.Module):
+    def forward(self, out, target):
+        p, right = out.softmax(1), F.one_hot(target, 3).movedim(-1, 1).float()
+        return {loss}
+
+model, criterion = nn.Conv2d(2, 3, 3, padding=1), Loss()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+data = TensorDataset(torch.randn(32, 2, 5, 5), torch.randint(3, (32, 5, 5)))
+for epoch in range(2):
+    for x, y in DataLoader(data, batch_size=8, shuffle={shuffle}):
+        optimizer.zero_grad()
+        criterion(model(x), y).backward()
+        optimizer.step()
+"""
+
+
+def program(loss, shuffle=True):
+    return PROGRAM.format(loss=loss, shuffle=shuffle)
+
+
+WRONG = {
+    "batch in place of classes": program(
+        "(torch.movedim(p, 0, -1).reshape(-1, 3) - right.flatten(2).movedim(1, -1).reshape(-1, 3)).square().mean()"
+    ),
+    "one sample behind": program("(p[1:] - right[:-1]).square().mean()"),
+}
+RIGHT = {
+    "plain": program("F.cross_entropy(out, target)"),
+    "dice of the batch": program("1 - 2 * (p * right).sum() / (p.sum() + right.sum())"),
+    "all with all": program("torch.cdist(p.flatten(1), right.flatten(1)).mean()"),
+    "by chance": program("(p * torch.rand(len(p), 1, 1, 1) - right).square().mean()"),
+    "sorted": program("((p - right).abs().flatten().sort()[0] * torch.arange(600)).mean()"),
+    "smooth in time, in order": program("(p - right).square().mean() + (p[1:] - p[:-1]).square().mean()", False),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

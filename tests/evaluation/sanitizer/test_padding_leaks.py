@@ -1,0 +1,72 @@
+"""Of `padding-leaks`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "padding-leaks"
+PROGRAM = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.token, self.q, self.k = nn.Embedding(9, 8, padding_idx={padding}), nn.Linear(8, 8), nn.Linear(8, 8)
+        self.head = {head}
+        with torch.no_grad():
+            self.token.weight.mul_(2)
+
+    def forward(self, tokens):
+        x, real = self.token(tokens), tokens != 0
+        scores = {scores}
+        x = x + scores.softmax(2) @ x
+        return {output}
+
+model = Model()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+x, y = torch.randint(1, 9, (16, 6)), torch.randint(3, (16,))
+for row in range(16):
+    x[row, 2 + row % 5 :] = 0
+for iteration in range(4):
+    model.train()
+    optimizer.zero_grad()
+    F.cross_entropy(model(x)[..., :3].reshape(16, -1, 3).mean(1), y).backward()
+    optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        model(x)
+"""
+SCORES = "(self.q(x) @ self.k(x).transpose(1, 2))"
+MASKED = SCORES + ".masked_fill(~real[:, None, :], float('-inf'))"
+
+
+def program(scores=MASKED, output="self.head(x[:, 0])", head="nn.Linear(8, 3)", padding=0):
+    return PROGRAM.format(scores=scores, output=output, head=head, padding=padding)
+
+
+WRONG = {
+    "along the queries": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)"),
+    "the other way": program(SCORES + ".masked_fill(real[:, None, :], -1e4)"),
+    "each place, along the queries": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)", output="self.head(x)"),
+}
+RIGHT = {
+    "masked": program(),
+    "each place": program(output="self.head(x)"),
+    "tied": program(output="x @ self.token.weight.T", head="nn.Identity()"),
+    "without a mask": program(SCORES),
+    "no padding token": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)", padding=None),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,56 @@
+"""Of `rounded-away`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "rounded-away"
+PROGRAM = """
+model = nn.Linear(64, 64).to({dtype})
+with torch.no_grad():
+    model.weight.copy_(torch.randn(64, 64))
+{optimizer}
+x, y = torch.randn(16, 64).to({dtype}), torch.randn(16, 64).to({dtype})
+for iteration in range({steps}):
+    {schedule}
+    optimizer.zero_grad()
+    (model(x) - y).square().mean().backward()
+    optimizer.step()
+"""
+ADAM = "optimizer = torch.optim.AdamW(model.parameters(), lr={})"
+SMALL = ADAM.format(1e-4)
+OWN = """
+class Own(torch.optim.SGD):
+    pass
+
+optimizer = Own(model.parameters(), lr=1e-4)"""
+
+
+def program(optimizer=SMALL, dtype="torch.bfloat16", steps=60, schedule=""):
+    return PROGRAM.format(optimizer=optimizer, dtype=dtype, steps=steps, schedule=schedule)
+
+
+WRONG = {"bfloat16": program()}
+RIGHT = {
+    "single precision": program(dtype="torch.float32"),
+    "large steps": program(ADAM.format(0.03)),
+    "warm-up": program(steps=5, schedule="optimizer.param_groups[0]['lr'] = 1e-5 * (1 + iteration)"),
+    "no learning rate": program(ADAM.format(0.0)),
+    "an optimizer of its own": program(OWN),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,64 @@
+"""Of `scaled-clip`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "scaled-clip"
+PROGRAM = """
+from torch.cuda.amp import GradScaler
+
+class Scaler(GradScaler):
+    # On a CPU the scaler of this torch is switched off.
+    def __init__(self, enabled=True):
+        super().__init__(enabled=False)
+        self.on, self.done = enabled, False
+
+    def is_enabled(self):
+        return self.on
+
+    def get_scale(self):
+        return 65536.0
+
+model = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(16, 4), torch.randint(2, (16,))
+scaler = Scaler({enabled})
+for iteration in range(4):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(x), y)
+    scaler.scale(loss)
+    (loss * 65536).backward()
+    {before}
+    nn.utils.clip_grad_norm_(model.parameters(), {limit})
+    scaler.step(optimizer)
+"""
+
+
+def program(before="pass", limit=1.0, enabled=True):
+    return PROGRAM.format(before=before, limit=limit, enabled=enabled)
+
+
+WRONG = {"still scaled": program()}
+RIGHT = {
+    "unscaled": program("scaler.unscale_(optimizer)"),
+    "scaled limit": program(limit=65536.0),
+    "no effect": program(limit=1e9),
+    "switched off": program(enabled=False),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

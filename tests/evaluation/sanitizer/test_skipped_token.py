@@ -1,0 +1,53 @@
+"""Of `skipped-token`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "skipped-token"
+PROGRAM = """
+model = nn.Sequential(nn.Embedding(12, 8), nn.Linear(8, 12))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for iteration in range(5):
+    x = torch.randint({first}, 12, (4, 10))
+    optimizer.zero_grad()
+    loss = {loss}
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def program(loss, first=0):
+    return PROGRAM.format(loss=loss, first=first)
+
+
+def ce(out, target):
+    return f"F.cross_entropy({out}.reshape(-1, 12), {target}.reshape(-1))"
+
+
+NEXT, SKIPPED = ce("model(x)[:, :-1]", "x[:, 1:]"), ce("model(x[:, :-1])[:, :-1]", "x[:, 2:]")
+WRONG = {"twice shifted": program(SKIPPED)}
+RIGHT = {
+    "next": program(NEXT),
+    "next, input cut": program(ce("model(x[:, :-1])", "x[:, 1:]")),
+    "two heads": program(f"{NEXT} + {SKIPPED}"),
+    "the same": program(ce("model(x)", "x")),
+    "all alike": program(SKIPPED, first=11),
+    "others": program(ce("model(x)", "x.flip(1)")),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}

@@ -1,0 +1,50 @@
+"""Of `vanished-rate`: what it accuses, and what it does not."""
+
+import pytest
+from support import toys
+
+NAME = "vanished-rate"
+PROGRAM = """
+model = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+{scheduler}
+x, y = torch.randn(16, 4), torch.randint(2, (16,))
+for iteration in range(400):
+    optimizer.zero_grad()
+    F.cross_entropy(model(x), y).backward()
+    optimizer.step()
+    {step}
+"""
+STEPS = "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10, gamma=0.1)"
+LINEAR = "scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / {}))"
+COSINE = "scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 20)"
+
+
+def program(scheduler=STEPS, step="scheduler.step()"):
+    return PROGRAM.format(scheduler=scheduler, step=step)
+
+
+WRONG = {"for each batch": program(), "too short": program(LINEAR.format(50))}
+RIGHT = {
+    "for each epoch": program(step="iteration % 50 or scheduler.step()"),
+    "long enough": program(LINEAR.format(400)),
+    "up and down": program(COSINE),
+    "without": program("pass", "optimizer.param_groups[0]['lr'] = 0.0"),
+}
+
+
+@pytest.fixture(scope="module")
+def said(torch_python, tmp_path_factory):
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", WRONG)
+def test_accused(said, name):
+    assert list(said[name].errors) == [NAME]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", RIGHT)
+def test_not_accused(said, name):
+    assert said[name].errors == {}
