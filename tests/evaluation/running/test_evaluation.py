@@ -544,9 +544,9 @@ def test_committed_are_the_earliest_alarms_that_a_rule_may_ask_for(toy, make, tm
     alarms = tuple(Alarm(code, "m", "error", iteration) for code in ("a", "b") for iteration in (9, 8, 7))
     checks = tuple(replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in result.checks)
     kept = promote_checks(campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder})
-    for record in kept[folder].read().checks:
-        assert [(each.code, each.iteration) for each in record.alarms] == [("a", 7), ("b", 7), ("a", 8), ("b", 8)]
-        assert record.dropped == 7
+    for committed in kept[folder].read().checks:
+        assert [(each.code, each.iteration) for each in committed.alarms] == [("a", 7), ("b", 7), ("a", 8), ("b", 8)]
+        assert committed.dropped == 7
 
 
 def session_subject(toy):
