@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluation.scoring.chosen import without_rejected
 from plots.detector_delays import draw_delays
 from plots.detector_matrix import draw_matrix
 from plots.detector_page import draw_page
@@ -18,15 +19,16 @@ def draw(
 ) -> list[Path]:
     """Draw matrix, page, rates and delays as files of that kind, if there are buggy programs, and return the files.
 
-    `outcomes` and `scores` are the tables of evaluation.scoring.scores; `families` has the family of each bug. Delays
-    are drawn where some alarm has an iteration.
+    Of rules among which one is chosen only the page has the others. `outcomes` and `scores` are the tables of
+    evaluation.scoring.scores; `families` has the family of each bug. Delays are drawn where some alarm has an iteration.
     """
     if not (outcomes.kind == "buggy").any():
         return []
+    kept = without_rejected(scores)
     paths = [
-        draw_matrix(outcomes, scores, families, directory / f"matrix.{kind}"),
+        draw_matrix(outcomes, kept, families, directory / f"matrix.{kind}"),
         draw_page(outcomes, scores, directory / f"page.{kind}"),
-        draw_rates(outcomes, scores, directory / f"rates.{kind}"),
-        draw_delays(outcomes, scores, directory / f"delays.{kind}"),
+        draw_rates(outcomes, kept, directory / f"rates.{kind}"),
+        draw_delays(outcomes, kept, directory / f"delays.{kind}"),
     ]
     return [path for path in paths if path]

@@ -20,3 +20,8 @@ def chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
             ranked = rows.assign(missed=-rows.paired_known).sort_values(["missed", "false_known", "rule"])
             marks |= {index: index == ranked.index[0] for index in rows.index}
     return scores.index.to_series().map(marks).astype("boolean")
+
+
+def without_rejected(scores: "pd.DataFrame") -> "pd.DataFrame":
+    """The scores without the rules in whose place another one is chosen."""
+    return scores[scores.chosen.fillna(True).astype(bool)]

@@ -7,6 +7,7 @@ from evaluation.catalog import detectors, development, submissions
 from evaluation.catalog.frozen import Frozen
 from evaluation.model import Rule
 from evaluation.scoring import report
+from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.scores import outcomes, scores
 
 RULES = {"d": {"any": Rule(), "few": Rule(at_least=2), "many": Rule(at_least=3)}}
@@ -53,6 +54,12 @@ def test_the_table_to_be_read_says_which_one_it_is():
     heading, *lines = report.rows(table([*pair("B", "one", 2, 1), *pair("C", "one", 1, 0)]).reset_index())
     assert heading[-2:] == ["NEW", "CHOSEN"]
     assert [line[-2:] for line in lines] == [["1/1", "-"], ["0/1", "yes"], ["0/1", "-"]]
+
+
+def test_rules_in_whose_place_another_is_chosen_can_be_left_out():
+    found = pair("B", "simple", 2, 1)
+    assert list(without_rejected(table(found)).index) == ["few"]
+    assert list(without_rejected(table(found, {})).index) == ["any", "few", "many"]
 
 
 def test_the_bugs_by_which_rules_are_chosen_are_bugs_and_the_detectors_detectors():
