@@ -1,0 +1,45 @@
+"""The cases of the experiment as they were declared before it ran, and the choices that are compared."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+# Seeds: of the references, of the clean run that is held out, and of the two programs that are checked.
+REFERENCES, HELD_OUT, CHECKED = (1, 2, 3, 4, 5, 6), 7, 0
+# How many references invariants are inferred from.
+COUNTS = (1, 2, 4, 6)
+# What detectors/traincheck does: two references, the first ten steps and every tenth, only what invariants need.
+SAMPLED_COUNT = 2
+SAMPLING = ("--sampling-interval", "10", "--warm-up-steps", "10")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A case, what shortens its program and why, the variables that hold models, and the minutes that it may take.
+
+    `edit` is a text and what stands in its place, in both variants.
+    """
+
+    case: str
+    parameters: dict[str, Any]
+    models: tuple[str, ...]
+    why: str
+    budget_minutes: float
+    edit: tuple[str, str] | None = None
+
+    @property
+    def folder(self) -> str:
+        return self.case.replace("/", "-")
+
+
+def cases() -> list[Declared]:
+    """In the order in which they run: the one of TrainCheck's tutorial's kind first, then by their cost."""
+    found = json.loads((HERE / "cases.json").read_text())
+    edits = [{"edit": tuple(each["edit"])} if "edit" in each else {} for each in found]
+    return [
+        Declared(**{**each, "models": tuple(each["models"]), **edit}) for each, edit in zip(found, edits, strict=True)
+    ]
