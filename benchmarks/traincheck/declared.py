@@ -21,7 +21,8 @@ SAMPLING = ("--sampling-interval", "10", "--warm-up-steps", "10")
 class Declared:
     """A case, what shortens its program and why, the variables that hold models, and the minutes that it may take.
 
-    `edit` is a text and what stands in its place, in both variants.
+    Invariants are inferred from `counts` references. `edit` is a text and what stands in its place, in both variants.
+    `not_run` is why there was no time for it.
     """
 
     case: str
@@ -29,17 +30,24 @@ class Declared:
     models: tuple[str, ...]
     why: str
     budget_minutes: float
+    counts: tuple[int, ...] = COUNTS
     edit: tuple[str, str] | None = None
+    not_run: str | None = None
 
     @property
     def folder(self) -> str:
         return self.case.replace("/", "-")
 
+    @property
+    def references(self) -> tuple[int, ...]:
+        """The seeds of the references that are traced."""
+        return REFERENCES[: max(self.counts)]
+
 
 def cases() -> list[Declared]:
     """In the order in which they run: the one of TrainCheck's tutorial's kind first, then by their cost."""
     found = json.loads((HERE / "cases.json").read_text())
-    edits = [{"edit": tuple(each["edit"])} if "edit" in each else {} for each in found]
     return [
-        Declared(**{**each, "models": tuple(each["models"]), **edit}) for each, edit in zip(found, edits, strict=True)
+        Declared(**{name: tuple(value) if isinstance(value, list) else value for name, value in each.items()})
+        for each in found
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import invariants
-from declared import CHECKED, COUNTS, HELD_OUT, REFERENCES, SAMPLED_COUNT, SAMPLING, Declared
+from declared import CHECKED, HELD_OUT, REFERENCES, SAMPLED_COUNT, SAMPLING, Declared
 from parts import Parts
 from programs import SCRIPT, Place, lay_out
 
@@ -23,7 +23,7 @@ class Found:
 
 def programs(declared: Declared, place: Place) -> dict[str, Path]:
     """The folders of all programs of a case, by their names."""
-    named = {f"reference-{seed}": ("fixed", seed) for seed in REFERENCES}
+    named = {f"reference-{seed}": ("fixed", seed) for seed in declared.references}
     named |= {"held-out": ("fixed", HELD_OUT), "fixed": ("fixed", CHECKED), "buggy": ("buggy", CHECKED)}
     return {name: lay_out(declared, variant, seed, place, name) for name, (variant, seed) in named.items()}
 
@@ -44,12 +44,14 @@ class Experiment:
 
     def full(self) -> Found:
         """Every step traced; the checked programs first, so that a case that cannot be traced ends soon."""
-        for name in ("fixed", "buggy", "held-out", *(f"reference-{seed}" for seed in REFERENCES)):
+        for name in ("fixed", "buggy", "held-out", *(f"reference-{seed}" for seed in self.declared.references)):
             self._trace("full", name, ())
-        inferred = {count: self._infer("full", count) for count in COUNTS}
+        inferred = {count: self._infer("full", count) for count in self.declared.counts}
         # An invariant that several counts have is checked once: no check depends upon the others.
         union = self.place.folder / "full-union.json"
-        invariants.write({key: each for count in COUNTS for key, each in inferred[count].items()}.values(), union)
+        invariants.write(
+            {key: each for count in self.declared.counts for key, each in inferred[count].items()}.values(), union
+        )
         return Found(inferred, {name: self._check("full", name, union) for name in self.folders})
 
     def sampled(self) -> Found:

@@ -27,6 +27,9 @@ from runner.bugs.catalog import Catalog
 
 
 def rows_of(declared: Declared, work: Path) -> Iterator[dict[str, Any]]:
+    if declared.not_run:
+        yield table.unfinished(declared.case, "", "not run", declared.not_run)
+        return
     place = prepare(declared, work)
     bug, case = declared.case.split("/")
     api = Catalog(ROOT).bug(bug).cases[case].truth.site.api
