@@ -49,9 +49,8 @@ class Experiment:
         inferred = {count: self._infer("full", count) for count in self.declared.counts}
         # An invariant that several counts have is checked once: no check depends upon the others.
         union = self.place.folder / "full-union.json"
-        invariants.write(
-            {key: each for count in self.declared.counts for key, each in inferred[count].items()}.values(), union
-        )
+        every = {key: each for found in inferred.values() for key, each in found.items()}
+        invariants.write(every.values(), union)
         return Found(inferred, {name: self._check("full", name, union) for name in self.folders})
 
     def sampled(self) -> Found:
