@@ -21,7 +21,8 @@ SAMPLING = ("--sampling-interval", "10", "--warm-up-steps", "10")
 class Declared:
     """A case, what shortens its program and why, the variables that hold models, and the minutes that it may take.
 
-    Invariants are inferred from `counts` references. `edit` is a text and what stands in its place, in both variants.
+    Invariants are inferred from `counts` references. `tracker` is TrainCheck's way to follow a model, the first is its
+    default. `edits` are texts and what stands in their places in the programs that are traced, both variants.
     `not_run` is why there was no time for it.
     """
 
@@ -31,7 +32,8 @@ class Declared:
     why: str
     budget_minutes: float
     counts: tuple[int, ...] = COUNTS
-    edit: tuple[str, str] | None = None
+    tracker: str = "proxy"
+    edits: tuple[tuple[str, str], ...] = ()
     not_run: str | None = None
 
     @property
@@ -47,7 +49,8 @@ class Declared:
 def cases() -> list[Declared]:
     """In the order in which they run: the one of TrainCheck's tutorial's kind first, then by their cost."""
     found = json.loads((HERE / "cases.json").read_text())
-    return [
-        Declared(**{name: tuple(value) if isinstance(value, list) else value for name, value in each.items()})
-        for each in found
-    ]
+    return [Declared(**{name: _frozen(value) for name, value in each.items()}) for each in found]
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

@@ -7,7 +7,7 @@ from typing import Any
 import invariants
 from declared import CHECKED, HELD_OUT, REFERENCES, SAMPLED_COUNT, SAMPLING, Declared
 from parts import Parts
-from programs import SCRIPT, Place, lay_out
+from programs import BARE, SCRIPT, Place, lay_out
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Experiment:
 
     def bare(self) -> None:
         for name in ("fixed", "buggy"):
-            command = [self.place.python, SCRIPT, "config.json"]
+            command = [self.place.python, BARE, "config.json"]
             self.parts.run(f"bare-{name}", command, self.folders[name])
 
     def full(self) -> Found:
@@ -71,7 +71,7 @@ class Experiment:
 
     def _trace(self, tracing: str, name: str, options: tuple[str, ...]) -> None:
         folder, out = self.folders[name], self._traces(tracing, name)
-        tracked = ["--models-to-track", *self.declared.models]
+        tracked = ["--models-to-track", *self.declared.models, "--model-tracker-style", self.declared.tracker]
         command = ["-p", folder / SCRIPT, "-s", folder / "run.sh", "--output-dir", out, *tracked, *options]
         self.parts.run(f"trace-{tracing}-{name}", [*self._module("collect_trace"), *command], self.place.folder)
         # Megabytes of what was wrapped; nothing reads them.

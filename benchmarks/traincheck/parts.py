@@ -61,9 +61,7 @@ class Parts:
                 process.wait()
                 raise OverError(f"{self.budget_s / 60:.0f} minutes were over in {name}") from error
         seconds, used = time.monotonic() - start, _processor_seconds() - before
-        print(
-            f"  {name}: {seconds:.0f} s ({used:.0f} s of the processor), status {status}", file=sys.stderr, flush=True
-        )
+        print(f"  {name}: {seconds:.0f} s ({used:.0f} s of processor), status {status}", file=sys.stderr, flush=True)
         said = last_error(log.read_text(errors="replace")) if status else ""
         return {
             "seconds": round(seconds, 2), "processor_seconds": round(used, 2), "status": status, "said": said,

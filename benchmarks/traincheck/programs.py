@@ -13,7 +13,8 @@ from runner.execution.run import read_scripts
 from runner.progress.lines import on_stderr
 
 TOOL = ROOT / "detectors" / "traincheck-full"
-SCRIPT = "program.py"
+# A script as it is traced, and as it is.
+SCRIPT, BARE = "program.py", "bare.py"
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,9 @@ def lay_out(declared: Declared, variant: str, seed: int, place: Place, name: str
     folder = place.folder / "programs" / name
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in read_scripts(bug, program.variants[variant]).items():
-        is_own = file == own
-        (folder / (SCRIPT if is_own else file)).write_text(
-            _edited(declared, text.decode()) if is_own else text.decode()
-        )
+        if file == own:
+            (folder / SCRIPT).write_text(_edited(declared, text.decode()))
+        (folder / (BARE if file == own else file)).write_bytes(text)
     parameters = {**program.parameters, **declared.parameters, "seed": seed, "device": "cpu"}
     (folder / "config.json").write_text(json.dumps({"parameters": parameters}, indent=1))
     path = ":".join(map(str, (TOOL / "site", place.packages, folder)))
@@ -56,9 +56,8 @@ def lay_out(declared: Declared, variant: str, seed: int, place: Place, name: str
 
 
 def _edited(declared: Declared, text: str) -> str:
-    if declared.edit is None:
-        return text
-    old, new = declared.edit
-    if text.count(old) != 1:
-        raise SystemExit(f"{declared.case}: the text that is to be edited is there {text.count(old)} times, expected 1")
-    return text.replace(old, new)
+    for old, new in declared.edits:
+        if text.count(old) != 1:
+            raise SystemExit(f"{declared.case}: a text to be edited is there {text.count(old)} times, expected once")
+        text = text.replace(old, new)
+    return text
