@@ -21,8 +21,9 @@ SAMPLING = ("--sampling-interval", "10", "--warm-up-steps", "10")
 class Declared:
     """A case, what shortens its program and why, the variables that hold models, and the minutes that it may take.
 
-    Invariants are inferred from `counts` references. `tracker` is TrainCheck's way to follow a model, the first is its
-    default. `edits` are texts and what stands in their places in the programs that are traced, both variants.
+    Invariants are inferred from `counts` references; with `sampled` the same is done as detectors/traincheck does it.
+    `tracker` is TrainCheck's way to follow a model; the first is its default. `edits` are texts and what stands in
+    their places in the programs that are traced, both variants.
     `not_run` is why there was no time for it.
     """
 
@@ -32,6 +33,7 @@ class Declared:
     why: str
     budget_minutes: float
     counts: tuple[int, ...] = COUNTS
+    sampled: bool = True
     tracker: str = "proxy"
     edits: tuple[tuple[str, str], ...] = ()
     not_run: str | None = None

@@ -36,7 +36,8 @@ def rows_of(declared: Declared, work: Path) -> Iterator[dict[str, Any]]:
     parts = Parts(place, declared.budget_minutes * 60)
     experiment = Experiment(declared, place, parts, programs(declared, place))
     experiment.bare()
-    for tracing, work_on in (("full", experiment.full), ("sampled", experiment.sampled)):
+    tracings = {"full": experiment.full} | ({"sampled": experiment.sampled} if declared.sampled else {})
+    for tracing, work_on in tracings.items():
         try:
             yield from table.rows(declared.case, api, tracing, work_on(), parts.seconds)
         except FailedError as error:
