@@ -29,9 +29,8 @@ def chosen(rows: Iterable[Row], *key: str) -> Row | None:
 
 def most(rows: Iterable[Row], case: str) -> str:
     """The largest number of references that a case has with whole traces."""
-    counts = [
-        int(row["references"]) for row in rows if row["case"] == case and row["tracing"] == "full" and row["rule"]
-    ]
+    full = (row for row in rows if (row["case"], row["tracing"], row["status"]) == (case, "full", "ok"))
+    counts = [int(row["references"]) for row in full]
     return str(max(counts, default=0))
 
 
@@ -75,9 +74,8 @@ def costs(rows: list[Row]) -> str:
             }
             ratio = float(row["trace_cpu_s"]) / float(row["bare_cpu_s"])
             inferred = f"{timed['infer']} from {row['references']}"
-            lines.append(
-                f"| {case} | {timed['bare']} | {timed['trace']} | {ratio:.1f} | {inferred} | {timed['check']} |"
-            )
+            parts = (case, timed["bare"], timed["trace"], f"{ratio:.1f}", inferred, timed["check"])
+            lines.append(f"| {' | '.join(parts)} |")
     return "\n".join(lines)
 
 
