@@ -7,7 +7,8 @@ the buggy program are traced in full; invariants are inferred from one, two, fou
 all nine traces. Then the same as detectors/traincheck does it: sampled, two references, the programs traced for
 their invariants only. A row is a case under one choice; docs/traincheck.md says what the columns mean.
 
-What is done lies in DIR: after a stop the same command goes on. Begin a new DIR after a change of a case. A case that has used up its minutes is `not run`.
+What is done lies in DIR: after a stop the same command goes on. After a change of a case begin with a new DIR. A case
+that has used up its minutes is `not run`.
 """
 
 import argparse
