@@ -46,20 +46,24 @@ def cells(rows: list[Row], case: str) -> list[str]:
     """As detectors/traincheck does it; whole traces, all references, own violations dropped: any rule, and contain."""
     count = most(rows, case)
     keys = [("sampled", "2", "nothing", "any"), ("full", count, "own", "any"), ("full", count, "own", "contain")]
-    return [cell(chosen(rows, case, *key)) for key in keys]
+    ended = {row["tracing"]: row["status"] for row in rows if row["case"] == case and row["status"] != "ok"}
+    return [ended.get(key[0]) or cell(chosen(rows, case, *key)) for key in keys]
 
 
 def choices(rows: list[Row]) -> str:
-    """How many of the cases that have it are PAIRED under each choice."""
-    lines = [f"| traces, references, dropped | {' | '.join(RULES)} |", f"|---|{'---|' * len(RULES)}"]
-    tracings = dict.fromkeys((row["tracing"], row["references"]) for row in rows if row["rule"])
+    """How many of the cases that have it are PAIRED under each choice: one number for each rule, in their order."""
+    lines = [f"| traces, references | dropped: {' | '.join(DROPPING)} |", f"|---|{'---|' * len(DROPPING)}"]
+    tracings = dict.fromkeys((row["tracing"], row["references"]) for row in rows if row["status"] == "ok")
     for tracing, count in sorted(tracings, key=lambda pair: (pair[0] != "full", int(pair[1]))):
-        for dropping in DROPPING:
-            there = [[chosen(rows, case, tracing, count, dropping, rule) for case in names(rows)] for rule in RULES]
-            counted = [[row["paired"] == "yes" for row in found if row] for found in there]
-            text = " | ".join(f"{sum(each)} of {len(each)}" for each in counted)
-            lines.append(f"| {tracing}, {count}, {dropping} | {text} |")
+        found = " | ".join(paired(rows, tracing, count, dropping) for dropping in DROPPING)
+        lines.append(f"| {tracing}, {count} | {found} |")
     return "\n".join(lines)
+
+
+def paired(rows: list[Row], tracing: str, count: str, dropping: str) -> str:
+    there = [[chosen(rows, case, tracing, count, dropping, rule) for case in names(rows)] for rule in RULES]
+    counted = [[row["paired"] == "yes" for row in found if row] for found in there]
+    return f"{' '.join(str(sum(each)) for each in counted)} of {len(counted[0])}"
 
 
 def costs(rows: list[Row]) -> str:
