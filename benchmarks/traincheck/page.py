@@ -47,7 +47,7 @@ def cells(rows: list[Row], case: str) -> list[str]:
     count = most(rows, case)
     keys = [("sampled", "2", "nothing", "any"), ("full", count, "own", "any"), ("full", count, "own", "contain")]
     ended = {row["tracing"]: row["status"] for row in rows if row["case"] == case and row["status"] != "ok"}
-    return [ended.get(key[0]) or cell(chosen(rows, case, *key)) for key in keys]
+    return [ended.get("") or ended.get(key[0]) or cell(chosen(rows, case, *key)) for key in keys]
 
 
 def choices(rows: list[Row]) -> str:

@@ -7,14 +7,14 @@ import pytest
 from support.paths import ROOT
 
 FOLDER = ROOT / "benchmarks" / "traincheck"
-TABLE = FOLDER / "table.csv"
+PAGE = (ROOT / "docs" / "traincheck.md").read_text()
 
 
 @pytest.fixture(scope="module")
 def modules():
     """The modules of the experiment, which lie beside its script."""
     sys.path.insert(0, str(FOLDER))
-    names = ("declared", "programs", "parts", "invariants", "experiment", "table")
+    names = ("declared", "programs", "parts", "invariants", "experiment", "table", "page")
     found = {name: importlib.import_module(name) for name in names}
     yield found
     sys.path.remove(str(FOLDER))
@@ -135,3 +135,54 @@ def test_a_part_is_not_done_again_and_one_without_time_left_is_over(modules, tmp
         modules["parts"].Parts(place, 0).run(
             "three", [sys.executable, "-c", "import time; time.sleep(60)"], tmp_path / "at"
         )
+
+
+@pytest.fixture
+def rows(modules):
+    return modules["page"].read()
+
+
+def test_each_declared_case_has_its_rows_and_each_choice_one(modules, rows):
+    declared = {each.case: each for each in modules["declared"].cases()}
+    assert modules["page"].names(rows) == list(declared)
+    keys = [tuple(row[name] for name in modules["table"].KEYS) for row in rows]
+    assert len(set(keys)) == len(keys)
+    for case, each in declared.items():
+        there = [row for row in rows if row["case"] == case]
+        assert ({row["status"] for row in there} == {"not run"}) is bool(each.not_run)
+        counts = {int(row["references"]) for row in there if (row["tracing"], row["status"]) == ("full", "ok")}
+        assert counts in (set(), set(each.counts))
+        assert all(row["reason"] for row in there if row["status"] != "ok")
+
+
+def test_the_page_has_the_cells_of_each_case_that_was_run(modules, rows):
+    lines = {line.split(" | ")[0].removeprefix("| "): line for line in PAGE.splitlines() if line.startswith("| ")}
+    for case in modules["page"].names(rows):
+        cells = modules["page"].cells(rows, case)
+        assert f" | {' | '.join(cells)} | " in lines[case] if "not run" not in cells else case not in lines
+
+
+def test_the_page_has_the_tables_of_choices_and_costs(modules, rows):
+    assert modules["page"].choices(rows) in PAGE
+    assert modules["page"].costs(rows) in PAGE
+
+
+def test_what_the_page_says_of_its_cases_is_in_the_table(modules, rows):
+    declared = modules["declared"].cases()
+    assert len(declared) == 13
+    assert sum(bool(each.not_run) for each in declared) == 9
+    assert "Nine cases of the 13" in PAGE
+    forum = modules["page"].chosen(rows, "Forum-84911/digits", "full", "1", "own", "any")
+    assert (forum["on_fixed"], forum["on_held_out"]) == ("1", "1")
+    first = [modules["page"].chosen(rows, "SO-60335387/digits", *key) for key in (
+        ("sampled", "2", "nothing", "any"), ("sampled", "2", "own", "any"), ("full", "2", "nothing", "any"),
+        ("full", "4", "nothing", "any"), ("full", "6", "nothing", "any"),
+    )]  # fmt: skip
+    assert [row["on_fixed"] for row in first] == ["16", "9", "7", "7", "7"]
+
+
+@pytest.mark.parametrize("name", ["compiled", "own"])
+def test_what_a_smallest_program_printed_is_what_the_page_shows(name):
+    failures = FOLDER / "failures"
+    assert f"```\n{(failures / name).with_suffix('.txt').read_text()}```" in PAGE
+    assert len((failures / name).with_suffix(".py").read_text().splitlines()) < 20
