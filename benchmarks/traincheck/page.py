@@ -14,7 +14,7 @@ Row = Mapping[str, str]
 
 
 def read() -> list[Row]:
-    return list(csv.DictReader((HERE / "table.csv").open()))
+    return list(csv.DictReader((HERE / "table.csv").read_text().splitlines()))
 
 
 def names(rows: Iterable[Row]) -> list[str]:

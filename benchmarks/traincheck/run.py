@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for programs, traces and logs")
     parser.add_argument("--only", nargs="+", help="cases; default: all")
     arguments = parser.parse_args()
-    there = list(csv.DictReader(arguments.table.open())) if arguments.table.exists() else []
+    there = list(csv.DictReader(arguments.table.read_text().splitlines())) if arguments.table.exists() else []
     by_case = {row["case"]: [each for each in there if each["case"] == row["case"]] for row in there}
     declared = cases()
     for each in declared:
