@@ -1,0 +1,191 @@
+"""The experiment with TrainCheck: its pure parts, the committed table, and what its page says of it."""
+
+import importlib
+import sys
+
+import pytest
+from support.paths import ROOT
+
+FOLDER = ROOT / "benchmarks" / "traincheck"
+PAGE = (ROOT / "docs" / "traincheck.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def modules():
+    """The modules of the experiment, which lie beside its script."""
+    sys.path.insert(0, str(FOLDER))
+    names = ("declared", "programs", "parts", "invariants", "experiment", "table", "page")
+    found = {name: importlib.import_module(name) for name in names}
+    yield found
+    sys.path.remove(str(FOLDER))
+    for name in names:
+        del sys.modules[name]
+
+
+def invariant(relation="APIContainRelation", api="torch.optim.adam.Adam.step", values=(1, 2), examples=3):
+    clause = {"prop_name": "meta_vars.stage", "values": list(values)}
+    return {
+        "text_description": f"about {api}",
+        "relation": relation,
+        "params": [{"param_type": "APIParam", "api_full_name": api}],
+        "precondition": {"parent": {"inverted": False, "preconditions": [{"clauses": [clause]}]}},
+        "num_positive_examples": examples,
+    }
+
+
+def test_an_invariant_is_the_same_with_other_examples_and_another_order_of_values(modules):
+    identity = modules["invariants"].identity
+    assert identity(invariant(values=(1, 2), examples=3)) == identity(invariant(values=(2, 1), examples=9))
+    assert identity(invariant(values=(1, 2))) != identity(invariant(values=(1, 3)))
+
+
+def test_the_order_of_what_a_relation_is_between_matters(modules):
+    one, other = invariant(), invariant()
+    one["params"] = [{"api_full_name": "a"}, {"api_full_name": "b"}]
+    other["params"] = one["params"][::-1]
+    assert modules["invariants"].identity(one) != modules["invariants"].identity(other)
+
+
+def test_a_log_of_the_checker_is_read(modules, tmp_path):
+    text = "\n".join(modules["invariants"].json.dumps({"invariant": invariant(api=api)}, indent=4) for api in "ab")
+    (tmp_path / "failed.log").write_text(f"{text}\n")
+    assert len(modules["invariants"].violated(tmp_path / "failed.log")) == 2
+    (tmp_path / "failed.log").write_text("")
+    assert modules["invariants"].violated(tmp_path / "failed.log") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("rule", "relation", "counted"),
+    [
+        ("any", "FunctionLeadRelation", True),
+        ("no-cover-or-lead", "FunctionLeadRelation", False),
+        ("no-cover-or-lead", "ConsistencyRelation", True),
+        ("contain", "ConsistencyRelation", False),
+        ("contain", "APIContainRelation", True),
+        ("beyond-held-out", "FunctionCoverRelation", True),
+    ],
+)
+def test_what_a_rule_counts(modules, rule, relation, counted):
+    assert modules["invariants"].counts(invariant(relation), rule) is counted
+
+
+def test_a_site_is_named_by_any_path_of_its_function(modules):
+    named = invariant(api="torch.optim.optimizer.Optimizer.zero_grad")
+    assert modules["invariants"].names(named, "torch.optim.Optimizer.zero_grad")
+    assert not modules["invariants"].names(named, "torch.optim.Optimizer.step")
+
+
+def found(modules, **violated):
+    """One reference, two invariants: one about step, and one about zero_grad that is of the noisy kind."""
+    both = [invariant(), invariant("FunctionLeadRelation", "torch.optim.optimizer.Optimizer.zero_grad")]
+    identities = [modules["invariants"].identity(each) for each in both]
+    names = {"reference-1": (), "held-out": (), "fixed": (), "buggy": (), **violated}
+    return modules["experiment"].Found(
+        {1: dict(zip(identities, both, strict=True))},
+        {name.replace("_", "-"): frozenset(identities[index] for index in indices) for name, indices in names.items()},
+    )
+
+
+def judged(modules, dropping, rule, **violated):
+    known = found(modules, **{name.replace("_", "-"): indices for name, indices in violated.items()})
+    seconds = {name: (1.0, 1.0) for name in ("bare-fixed", "trace-full-fixed", "infer-full-1", "check-full-fixed")}
+    rows = modules["table"].rows("A/a", "torch.optim.Optimizer.zero_grad", "full", known, seconds)
+    (row,) = (row for row in rows if (row["dropping"], row["rule"]) == (dropping, rule))
+    return row
+
+
+def test_a_case_is_paired_by_an_alarm_on_buggy_and_none_on_fixed(modules):
+    row = judged(modules, "nothing", "any", buggy=(0, 1))
+    assert (row["paired"], row["only_on_buggy"], row["site"]) == ("yes", 2, "yes")
+    assert row["best"] == "FunctionLeadRelation: about torch.optim.optimizer.Optimizer.zero_grad"
+    assert judged(modules, "nothing", "any", buggy=(0, 1), fixed=(0,))["paired"] == "no"
+    assert judged(modules, "nothing", "contain", buggy=(1,))["paired"] == "no"
+
+
+def test_what_clean_runs_violate_is_dropped(modules):
+    violated = {"buggy": (0, 1), "fixed": (0,), "held_out": (0,)}
+    assert judged(modules, "own", "any", **violated)["paired"] == "no"
+    row = judged(modules, "own and held-out", "any", **violated)
+    assert (row["paired"], row["invariants"]) == ("yes", 1)
+    assert judged(modules, "own", "any", buggy=(0,), reference_1=(0, 1))["invariants"] == 0
+
+
+def test_as_many_violations_as_on_the_run_that_is_held_out_are_no_alarm(modules):
+    violated = {"buggy": (0, 1), "fixed": (0,), "held_out": (0,)}
+    assert judged(modules, "nothing", "beyond-held-out", **violated)["paired"] == "yes"
+    assert judged(modules, "nothing", "beyond-held-out", buggy=(1,), held_out=(0,))["paired"] == "no"
+
+
+def test_each_declared_case_can_be_laid_out(modules, tmp_path):
+    for declared in modules["declared"].cases():
+        place = modules["programs"].Place(tmp_path / declared.folder, tmp_path / "python", tmp_path / "packages")
+        for variant in ("fixed", "buggy"):
+            folder = modules["programs"].lay_out(declared, variant, 0, place, variant)
+            assert ((folder / "program.py").read_text() == (folder / "bare.py").read_text()) is (not declared.edits)
+
+
+def test_a_part_is_not_done_again_and_one_without_time_left_is_over(modules, tmp_path):
+    place = modules["programs"].Place(tmp_path, tmp_path, tmp_path)
+    parts = modules["parts"].Parts(place, 60)
+    parts.run("one", [sys.executable, "-c", "open('made', 'x')"], tmp_path / "at")
+    parts.run("one", [sys.executable, "-c", "open('made', 'x')"], tmp_path / "at")
+    with pytest.raises(modules["parts"].FailedError, match="two: FileExistsError"):
+        parts.run("two", [sys.executable, "-c", "open('made', 'x')"], tmp_path / "at")
+    with pytest.raises(modules["parts"].OverError, match="0 minutes were over in three"):
+        modules["parts"].Parts(place, 0).run(
+            "three", [sys.executable, "-c", "import time; time.sleep(60)"], tmp_path / "at"
+        )
+
+
+@pytest.fixture
+def rows(modules):
+    return modules["page"].read()
+
+
+def test_each_declared_case_has_its_rows_and_each_choice_one(modules, rows):
+    declared = {each.case: each for each in modules["declared"].cases()}
+    assert modules["page"].names(rows) == list(declared)
+    keys = [tuple(row[name] for name in modules["table"].KEYS) for row in rows]
+    assert len(set(keys)) == len(keys)
+    for case, each in declared.items():
+        there = [row for row in rows if row["case"] == case]
+        assert ({row["status"] for row in there} == {"not run"}) is bool(each.not_run)
+        counts = {int(row["references"]) for row in there if (row["tracing"], row["status"]) == ("full", "ok")}
+        assert counts in (set(), set(each.counts))
+        assert all(row["reason"] for row in there if row["status"] != "ok")
+
+
+def test_the_page_has_the_cells_of_each_case_that_was_run(modules, rows):
+    lines = PAGE.splitlines()
+    for case in modules["page"].names(rows):
+        cells = modules["page"].cells(rows, case)
+        there = [line for line in lines if line.startswith(f"| {case} | ") and f" | {' | '.join(cells)} | " in line]
+        assert len(there) == ("not run" not in cells)
+
+
+def test_the_page_has_the_tables_of_choices_and_costs(modules, rows):
+    assert modules["page"].choices(rows) in PAGE
+    assert modules["page"].costs(rows) in PAGE
+
+
+def test_what_the_page_says_of_its_cases_is_in_the_table(modules, rows):
+    declared = modules["declared"].cases()
+    assert len(declared) == 13
+    assert sum(bool(each.not_run) for each in declared) == 9
+    assert "Nine cases of the 13" in PAGE
+    forum = modules["page"].chosen(rows, "Forum-84911/digits", "full", "1", "own", "any")
+    assert (forum["on_fixed"], forum["on_held_out"]) == ("1", "1")
+    first = [modules["page"].chosen(rows, "SO-60335387/digits", *key) for key in (
+        ("sampled", "2", "nothing", "any"), ("sampled", "2", "own", "any"), ("full", "2", "nothing", "any"),
+        ("full", "4", "nothing", "any"), ("full", "6", "nothing", "any"),
+    )]  # fmt: skip
+    assert [row["on_fixed"] for row in first] == ["16", "9", "7", "7", "7"]
+
+
+def test_what_the_smallest_programs_printed_is_what_the_page_shows():
+    failures, said = FOLDER / "failures", " ".join(PAGE.split())
+    assert f"```\n{(failures / 'compiled.txt').read_text()}```" in PAGE
+    assert all(
+        line.removeprefix("APIContainRelation: ") in said for line in (failures / "own.txt").read_text().splitlines()
+    )
+    assert all(len(path.read_text().splitlines()) < 20 for path in failures.glob("*.py"))
