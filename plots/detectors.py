@@ -20,7 +20,8 @@ def draw(
     """Draw matrix, page, rates and delays as files of that kind, if there are buggy programs, and return the files.
 
     Of rules among which one is chosen only the page has the others. `outcomes` and `scores` are the tables of
-    evaluation.scoring.scores; `families` has the family of each bug. Delays are drawn where some alarm has an iteration.
+    evaluation.scoring.scores; `families` has the family of each bug. Delays are drawn where some alarm has an
+    iteration.
     """
     if not (outcomes.kind == "buggy").any():
         return []
