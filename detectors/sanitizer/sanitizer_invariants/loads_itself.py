@@ -1,5 +1,6 @@
 """A state that is loaded is the one that was kept."""
 
+import sys
 import weakref
 
 import torch
@@ -14,7 +15,7 @@ class LoadsItself(Invariant):
     backup, is changed by each step, and by each loading of other weights. To load it does nothing.
 
     Excepted: a state that is loaded before a step was made, or another state was loaded by the module: what reads a
-    checkpoint may fill the tensors that it is given (`torch.distributed.checkpoint`).
+    checkpoint may fill the tensors that it is given. So does `torch.distributed.checkpoint`, whose loading is left out.
 
     Cost: the sum of one parameter for each state that is given out.
     """
@@ -41,7 +42,7 @@ class LoadsItself(Invariant):
             self.given[id(tensor)] = weakref.ref(tensor), total(tensor), self._now(module)
 
     def before_load(self, loaded, state):
-        if not isinstance(loaded, torch.nn.Module) or not hasattr(state, "get"):
+        if not isinstance(loaded, torch.nn.Module) or not hasattr(state, "get") or is_of_checkpoint():
             return
         own = dict(loaded.named_parameters())
         pairs = [(each, state.get(name)) for name, each in own.items() if each.numel()]
@@ -56,6 +57,16 @@ class LoadsItself(Invariant):
                     "given out: nothing comes back (copy it to keep it)",
                     api="torch.nn.Module.state_dict",
                 )
+
+
+def is_of_checkpoint():
+    """Whether `torch.distributed.checkpoint` is at work, which makes steps of its own to have an optimizer's state."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("torch.distributed.checkpoint"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def is_same(left, right):
