@@ -16,7 +16,7 @@ from evaluation.running.keys import KIT, check_key, detector_digest, kit_digest,
 from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.bugs.catalog import load_bug
 from runner.errors import ResultsError
-from runner.execution.run import run_key
+from runner.execution.run import read_scripts, run_key
 from runner.results.expected import expected_records
 
 BARE = ROOT / "evaluation" / "bare"
@@ -161,17 +161,15 @@ def test_only_the_files_of_the_named_detectors_are_read(expected):
 
 
 def committed(kind):
-    """The committed record of api-sequence on a program of SO-60335387/digits, and the key of that program's run.
-
-    The record is from before the key of a run left out the scripts of other variants.
-    """
+    """The committed record of api-sequence on a program of SO-60335387/digits, and the key of that program's run."""
     bug = load_bug(ROOT / "bugs" / "SO-60335387")
     evaluated = ExpectedEvaluations(ROOT / "detectors" / "expected").read(["api-sequence"])
     records = evaluated.overheads if kind == "overhead" else [each for each in evaluated.checks if each.kind == kind]
     check = next(each for each in records if (each.bug, each.case) == ("SO-60335387", "digits"))
     variant = "fixed" if kind == "overhead" else kind
     run = next(each for each in expected_records(bug, "digits") if (each.variant, each.seed) == (variant, 0))
-    scripts = {path.name: path.read_bytes() for path in bug.scripts}
+    scripts = read_scripts(bug, bug.cases["digits"].program.variants[variant])
+    assert bug.probe is None, "detectors meet a program without its probe"
     where = (run.environment, run.lock, str(run.pinned), run.python, run.torch)
     return check, run_key(bug.cases["digits"], variant, scripts, 0, "cpu", where, None)
 
