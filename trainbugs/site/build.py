@@ -173,16 +173,17 @@ class _Builder:
         self.site.problems += dict.fromkeys(self.links.dead)
 
     def _evaluate(self) -> Evaluation:
+        from evaluation.catalog import submissions
         from trainbugs.sources import Part, evaluated
 
         if not any((self.root / "detectors" / "expected").glob("*.jsonl")):
             return Evaluation((), ())
         try:
-            found = evaluated(Catalog(self.root), Part((), "expected", Path()))
+            found, known = evaluated(Catalog(self.root), Part((), "expected", Path())), submissions.known(self.root)
         except TrainbugsError as error:
             self.site.problems.append(str(error))
             return Evaluation((), ())
-        return evaluation(found, [part.bug for part in self.parts])
+        return evaluation(found, [part.bug for part in self.parts], known)
 
     def _beside(self) -> SideBySide:
         from trainbugs.sources import Part, beside_rewritten

@@ -1,10 +1,11 @@
 """What detectors said of each case, and the rows of the leaderboard, from committed records or a results folder."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
+from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL
 from evaluation.scoring import report, scores
 from runner.bugs.model import Bug
@@ -57,7 +58,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Score:
-    """One row of the leaderboard: a detector, kind of references and rule, on a group of bugs."""
+    """One row of the leaderboard: a detector, kind of references and rule, on a group of bugs.
+
+    Of several rules one is `chosen`; None where there is nothing to choose.
+    """
 
     group: str
     detector: str
@@ -67,6 +71,7 @@ class Score:
     texts: Mapping[str, str]
     delay: float | None
     overhead: float | None
+    chosen: bool | None = None
 
     @property
     def negative(self) -> bool:
@@ -97,8 +102,13 @@ class Evaluation:
         return len({(answer.bug, answer.case) for answer in self.answers})
 
     def finders(self, bug: str) -> list[str]:
-        """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin."""
-        return sorted({answer.label for answer in self.of(bug) if answer.state == FOUND and not answer.benign})
+        """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin.
+
+        Negative controls are left out, and rules in whose place another one is chosen.
+        """
+        found = [answer for answer in self.of(bug) if answer.state == FOUND and not answer.benign]
+        rejected = {score.label for score in self.scores if score.chosen is False}
+        return sorted({each.label for each in found if each.detector not in NEGATIVE_CONTROLS} - rejected)
 
 
 RATES = {
@@ -112,11 +122,11 @@ TEXTS = {"delay": "DELAY", "site": "SITE", "benign": "BENIGN", "overhead": "OVER
 CLAIMED = {"DELAY": "CLAIMED DELAY", "OVERHEAD": "CLAIMED OVERHEAD"}
 
 
-def evaluation(read: "Evaluated", bugs: Sequence[Bug]) -> Evaluation:
-    """The answers and the scores, of all bugs and of those of each location."""
+def evaluation(read: "Evaluated", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None) -> Evaluation:
+    """The answers and the scores, of all bugs and of those of each location; `known` has who knew which bugs."""
     if not read.checks:
         return Evaluation((), ())
-    table = scores.outcomes(read.checks, read.rules)
+    table = scores.outcomes(read.checks, read.rules, known)
     groups = {ALL: table}
     recorded = set(table.bug[table.kind != CONTROL])
     for location in dict.fromkeys(bug.labels.location for bug in bugs if bug.id in recorded):
@@ -125,11 +135,16 @@ def evaluation(read: "Evaluated", bugs: Sequence[Bug]) -> Evaluation:
         groups[location] = table[table.bug.isin(chosen) | (table.kind == CONTROL)]
     rows = [row for group, part in groups.items() for row in _scores(group, part, read.overheads)]
     order = list(groups)
+    # By all bugs, also in the rows of a location.
+    chosen_of = {row.label: row.chosen for row in rows if row.group == ALL}
+    rows = [replace(row, chosen=chosen_of[row.label]) for row in rows]
     rows.sort(key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label))
     return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows))
 
 
 def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecord]") -> list[Score]:
+    import pandas as pd
+
     table = scores.scores(part, overheads)
     made = []
     for row in table.to_dict("records"):
@@ -148,6 +163,7 @@ def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecor
                 {name: shown[heading] for name, heading in TEXTS.items()},
                 _measured(row, "delay_median"),
                 overhead,
+                None if pd.isna(row["chosen"]) else bool(row["chosen"]),
             )
         )
     return made

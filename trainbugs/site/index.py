@@ -12,6 +12,7 @@ from trainbugs.site.tables import Facet, Indexed, facet, words
 NOBODY, UNRUN, UNKNOWN = "none of those that ran", "none ran", "not evaluated yet"
 FINDERS = "Alarm on buggy only"
 DETECTOR, NEGATIVE = "detector", "negative control"
+CHOSEN, REJECTED = "chosen, or the only one", "others"
 BUG_COLUMNS = (
     ("id", "Bug"),
     ("title", "What happens"),
@@ -88,7 +89,8 @@ def of_scores(scores: Sequence[Score], needs: Mapping[str, Sequence[str]]) -> li
             str(number),
             words(score.label, score.group),
             {"group": [score.group], "detector": [score.detector], "references": [score.references]}
-            | {"needs": list(needs.get(score.detector, ())), "kind": [NEGATIVE if score.negative else DETECTOR]},
+            | {"needs": list(needs.get(score.detector, ())), "kind": [NEGATIVE if score.negative else DETECTOR]}
+            | {"rule": [REJECTED if score.chosen is False else CHOSEN]},
             {"detector": score.label, "group": score.group, "delay": score.delay, "overhead": score.overhead}
             | {name: rate.rate for name, rate in score.rates.items()},
         )
@@ -105,6 +107,7 @@ def score_facets(rows: Sequence[Indexed]) -> list[Facet]:
         facet("needs", "Looks at", rows),
         facet("references", "Learns from", rows, ("none", "same", "cross")),
         facet("kind", "Kind", rows, (DETECTOR, NEGATIVE)),
+        facet("rule", "Rule", rows, (CHOSEN, REJECTED)),
     ]
 
 

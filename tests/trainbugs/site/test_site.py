@@ -358,6 +358,15 @@ def test_finders_are_named_with_their_rule(recorded):
     assert found(SILENT, ABSENT, EARLY) == ["none of those that ran"] and found(ABSENT) == ["none ran"]
 
 
+def test_neither_negative_controls_nor_rejected_rules_are_named(answers):
+    rejected = {score.label for score in answers.scores if score.chosen is False}
+    found = {name for bug in {answer.bug for answer in answers.answers} for name in answers.finders(bug)}
+    assert "sanitizer" in found and "trainproof (live-1)" in found and "trainproof (live-5)" in rejected
+    assert not found & (rejected | {"memory"})
+    paired = {each.label for each in answers.answers if each.state == FOUND and not each.benign}
+    assert paired - found >= {"memory", "trainproof (live-5)"}
+
+
 def test_rows_of_a_location_have_only_what_is_of_it(answers):
     scores = answers.scores
     known = [
