@@ -16,8 +16,10 @@ def real():
 @pytest.fixture(scope="session")
 def answers(tmp_path_factory):
     """What the committed records of detectors say of each case, with their scores."""
+    from evaluation.catalog import submissions
     from trainbugs.site.evaluations import evaluation
     from trainbugs.sources import Part, evaluated
 
     catalog = Catalog(ROOT)
-    return evaluation(evaluated(catalog, Part((), "expected", tmp_path_factory.mktemp("none"))), list(catalog))
+    read = evaluated(catalog, Part((), "expected", tmp_path_factory.mktemp("none")))
+    return evaluation(read, list(catalog), submissions.known(ROOT))
