@@ -34,14 +34,15 @@ class NoEvaluationMode(Invariant):
         self.known, self.calls = weakref.WeakSet(), weakref.WeakKeyDictionary()
 
     def after_batch(self, loader, batch):
-        self.loader = loader and weakref.ref(loader)
+        # A loader may have no length, and none is to be asked for.
+        self.loader = None if loader is None else weakref.ref(loader)
 
     def after_mode(self, module, training):
         if not training:
             self.known.update(module.modules())
 
     def before_forward(self, module, arguments, options):
-        loader = self.loader and self.loader()
+        loader = self.loader() if self.loader is not None else None
         module = twins.bare(module)
         if loader is None or torch.is_grad_enabled() or loader in self.trained or module in self.known:
             return
@@ -51,7 +52,7 @@ class NoEvaluationMode(Invariant):
         self.calls[module] = count + 1, where or (self.program.iteration, self.program.here())
 
     def before_step(self, optimizer):
-        loader = self.loader and self.loader()
+        loader = self.loader() if self.loader is not None else None
         if loader is not None:
             self.trained.add(loader)
         if self.program.steps(optimizer) == 1:

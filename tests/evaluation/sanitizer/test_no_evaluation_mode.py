@@ -38,6 +38,14 @@ RIGHT = {
     "no dropout": program("nn.Dropout(0.0)"),
     "training data": program(tested="loader"),
     "in the step": program(inside="torch.no_grad()(model)(x)", tested="()"),
+    "a stream": program(
+        before="""
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter(data)
+    model.eval()
+    [model(x) for x, _ in DataLoader(Stream(), 16)]"""
+    ),
     "another": program(called="teacher"),
 }
 
