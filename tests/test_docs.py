@@ -248,6 +248,23 @@ def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
         assert f"{all_cases - cases} of the {all_cases} cases are found by no detector" in text(page)
 
 
+def test_the_page_says_what_is_found_of_rewritten_programs():
+    table = pd.read_csv(ROOT / "detectors" / "expected" / "side-by-side.csv", keep_default_na=False)
+    shown = rows("docs/detectors.md")
+    start = next(n for n, row in enumerate(shown) if row[1:] == ["public", "perturbed", "planted"])
+    of = {(row.detector, row.rule): row for row in table.itertuples()}
+    said = dict.fromkeys(of)
+    for name, *cells in shown[start + 2 : start + 8]:
+        detector, rule = re.fullmatch(
+            r"([a-z-]+)(?: \(([a-z0-9-]+)\))?", name.replace(" (negative control)", "")
+        ).groups()
+        row = of[detector, rule or "default"]
+        kinds = ("public", "perturbed", "planted")
+        assert cells == [f"{getattr(row, f'{kind}_paired')}/{getattr(row, f'{kind}_detected_n')}" for kind in kinds]
+        said[detector, rule or "default"] = cells
+    assert {detector for (detector, _), cells in said.items() if cells} == set(table.detector)
+
+
 def test_one_version_everywhere():
     setup = ConfigParser()
     setup.read(ROOT / "setup.cfg")
