@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.scores import PROGRAM, ROW, label
 from runner.errors import ResultsError
 from runner.files.atomic import finite, write_json
@@ -41,10 +42,14 @@ def rows(scores: "pd.DataFrame") -> Rows:
 
 
 def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[Table]:
-    """The tables of some scores and their comparisons: all that say something, or of many rows the first one."""
-    first = Table("Bugs found, and programs accused that are right", rows(scores))
+    """The tables of some scores and their comparisons: all that say something, or of many rows the first one.
+
+    Of many rows those are left out in whose place another rule is chosen, and what is found of new bugs.
+    """
+    title = "Bugs found, and programs accused that are right"
     if len(scores) > MOST_ROWS:
-        return [first]
+        return [Table(title, _rows(without_rejected(scores), RATES))]
+    first = Table(title, rows(scores))
     paired = compared[compared.measure == "paired"]
     others = [
         Table("Where and when it alarms, and at which price", _rows(scores, DETAILS)),
@@ -146,6 +151,9 @@ def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     """What has to be said below the tables: which rows met other programs, or have rules of an unknown date."""
     elsewhere = ", ".join(others(outcomes))
     said = [f"{elsewhere}: of other programs than the rest, not to be compared; add --common"] if elsewhere else []
+    rejected = int((scores.chosen == False).sum())  # noqa: E712
+    if rejected and len(scores) > MOST_ROWS:
+        said.append(f"{rejected} rules in whose place another one is chosen are in scores.csv, and so is NEW")
     undated = sorted(set(scores.detector[scores.rule_since.isna()]))
     if undated:
         whose = ", ".join(undated) if len(undated) < scores.detector.nunique() else "all rows"

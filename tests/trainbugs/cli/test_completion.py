@@ -58,7 +58,7 @@ def complete(cli, toy, toy_environment, tmp_path):
         (["evaluate", "--detector", "never", "--bugs", "Toy-"], ["Toy-1", "Toy-1/only"]),
         (["evaluate", "--overhead", "no"], ["none"]),
         (["scores", "--figures", "p"], ["png", "pdf"]),
-        (["watch", "--ignore", "st"], ["stale-gradients"]),
+        (["watch", "--ignore", "stale-g"], ["stale-gradients"]),
         (["watch", "Toy"], ["Toys", "Toy.csv"]),
         (["completion", "z"], ["zsh"]),
     ],
