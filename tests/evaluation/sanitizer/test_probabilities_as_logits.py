@@ -66,7 +66,11 @@ def test_accused_in_the_iteration_in_which_it_is_seen(said, name):
     assert said[name].alarms[0]["api"] == f"torch.nn.functional.{loss}"
 
 
+# What other invariants say of these, and rightly.
+OF_OTHERS = {"positive logits": {"bounded-logits"}, "bounded logits": {"bounded-logits"}}
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("name", RIGHT)
 def test_not_accused(said, name):
-    assert said[name].errors == {}
+    assert set(said[name].errors) == OF_OTHERS.get(name, set())

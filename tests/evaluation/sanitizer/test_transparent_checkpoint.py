@@ -69,7 +69,11 @@ def test_accused_in_the_iteration_in_which_it_acts(said, name):
     assert said[name].errors == {"transparent-checkpoint": 1}
 
 
+# What other invariants say of these, and rightly.
+OF_OTHERS = {"random numbers given up": {"backward-draws"}}
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("name", RIGHT)
 def test_not_accused(said, name):
-    assert said[name].errors == {}
+    assert set(said[name].errors) == OF_OTHERS.get(name, set())
