@@ -1,7 +1,8 @@
 """Are there more outliers among a program's losses than among those of clean runs?
 
 Both models are fitted to the losses of the references. An alarm is raised where more than a fifth of the losses are
-outliers, twice the share that the models take for normal, at the iteration at which their number exceeds that.
+outliers, twice the share that the models take for normal, at the iteration at which their number exceeds that; others,
+with the share in percent in their codes, where more than 30 or 50 % are.
 """
 
 import json
@@ -13,7 +14,8 @@ from pyod.models.iforest import IForest
 from pyod.models.lof import LOF
 
 CONTAMINATION = 0.1
-SHARE = 2 * CONTAMINATION
+# What is added to the code of an alarm, and the share of outliers beyond which it is raised.
+SHARES = {"": 2 * CONTAMINATION, "-30": 0.3, "-50": 0.5}
 FEWEST = 10
 
 
@@ -26,9 +28,9 @@ def prepare(references, state):
     (state / "losses.json").write_text(json.dumps(losses))
 
 
-def first_beyond(outliers):
+def first_beyond(outliers, share):
     """The index of the outlier that is one too many, or None."""
-    beyond = numpy.flatnonzero(numpy.cumsum(outliers) > SHARE * len(outliers))
+    beyond = numpy.flatnonzero(numpy.cumsum(outliers) > share * len(outliers))
     return int(beyond[0]) if len(beyond) else None
 
 
@@ -43,10 +45,11 @@ def check(target, state):
     alarms = []
     for code, model in models.items():
         outliers = model.fit(numpy.array(known)[:, None]).predict(numpy.array([e["loss"] for e in losses])[:, None])
-        index = first_beyond(outliers)
-        if index is not None:
-            message = f"{outliers.sum()} of {len(outliers)} losses are outliers"
-            alarms.append(alarm(code, message, iteration=losses[index]["iteration"]))
+        message = f"{outliers.sum()} of {len(outliers)} losses are outliers"
+        for suffix, share in SHARES.items():
+            index = first_beyond(outliers, share)
+            if index is not None:
+                alarms.append(alarm(code + suffix, message, iteration=losses[index]["iteration"]))
     return {"alarms": alarms}
 
 
