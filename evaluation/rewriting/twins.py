@@ -58,6 +58,11 @@ def kept_for(parameters: Iterable[str], probe: str | None, api: str) -> set[str]
     return {*parameters, *(identifiers(probe) if probe else ()), *api.split(".")}
 
 
+def keywords(text: str) -> set[str]:
+    """The names by which a program's calls give arguments; raises RewriteError for what cannot be parsed."""
+    return {node.arg for node in ast.walk(parsed(text)) if isinstance(node, ast.keyword) and node.arg}
+
+
 def _all_names(tree: ast.Module) -> set[str]:
     nodes = list(ast.walk(tree))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}

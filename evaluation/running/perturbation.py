@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from evaluation.rewriting.layout import RewriteError, Text
-from evaluation.rewriting.twins import kept_for, rewrite
+from evaluation.rewriting.twins import keywords, kept_for, rewrite
 from evaluation.running.rewritten import Program, RewrittenSession, records_of
 from runner.bugs.model import PROBE, Case, Oracle, Site, Target
 from runner.execution.run import HARNESS, read_scripts
@@ -68,12 +68,13 @@ def perturb(target: Target, seed: int) -> Program:
     probe = bug.probe.read_text(encoding="utf-8", errors="replace") if bug.probe else None
     kept = kept_for(case.program.parameters, probe, bug.site.api)
     own = {name: case.program.variants[name].script.name for name in target.variants}
+    called = {keyword for texts in files.values() for text in texts.values() for keyword in keywords(text)}
     texts = rewrite({name: files[name].pop(own[name]) for name in target.variants}, seed, kept)
     rewritten = {name: {own[name]: text} for name, text in texts.items()}
     for name in target.variants:
         for module, text in files[name].items():
-            # Of its own text alone: each variant gets the same.
-            rewritten[name][module] = rewrite({"": text}, seed, kept, module=True)[""]
+            # Each variant gets the same: of the module's own text, and of the keywords by which others call it.
+            rewritten[name][module] = rewrite({"": text}, seed, kept | called, module=True)[""]
     scripts = {name: {file: text.text.encode() for file, text in each.items()} for name, each in rewritten.items()}
     # The site is of the buggy script, or of a module that both have.
     moved = replace(bug, site=_moved(bug.site, rewritten[target.variants[0]]))

@@ -82,6 +82,14 @@ def test_what_does_something_else_is_left_out(toy, shows, capsys, more, why):
     assert f"Toy-1/only: left out, {why}" in capsys.readouterr().err
 
 
+def test_a_module_is_called_by_the_keywords_that_it_had(toy, shows, capsys):
+    toy.write("helpers.py", "def scaled(number, factor):\n    return number * factor\n")
+    for name, value in (("buggy", "1"), ("fixed", "2")):
+        script = SCRIPT.replace("VALUE", value).replace('config["seed"]', 'helpers.scaled(config["seed"], factor=1)')
+        toy.write(f"{name}.py", script.replace("import sys\n", "import sys\n\nimport helpers\n", 1))
+    assert len(evaluate(toy, shows, perturb=1).checks) == 2, capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text, why", [("print 1\n", "cannot be parsed: "), (None, "there is no buggy.py")])
 def test_what_cannot_be_read_is_left_out(toy, shows, capsys, text, why):
     path = toy.write("buggy.py", text or "")
