@@ -1,11 +1,15 @@
 """A backward pass draws no random numbers."""
 
+import threading
+
 import torch
 
 from sanitizer_invariants import twins
 from sanitizer_invariants.base import Invariant, sampled
 
 NODES = 2000
+# Threads whose work is known, by the beginnings of their modules: none of it is to draw.
+HELPERS = ("torch.", "multiprocessing.queues", "tqdm.", "tensorboard.")
 
 
 class BackwardDraws(Invariant):
@@ -16,7 +20,8 @@ class BackwardDraws(Invariant):
     numbers, the gradient belongs to another dropout than the loss.
 
     Excepted: functions of the program's own (`autograd.Function`) and hooks on gradients, which may add noise on
-    purpose; programs of several processes.
+    purpose; graphs of more than 2000 nodes, in which not all of these are looked for; programs of several processes,
+    and of other threads than those that hand batches on or show progress: the generators are theirs as well.
 
     Cost: the state of the generators before and after the first five backward passes, and then each 20th.
     """
@@ -30,11 +35,11 @@ class BackwardDraws(Invariant):
 
     def before_backward(self, tensors):
         self.passes += not self.states
-        self.states.append(twins.generators() if sampled(self.passes, 20) else None)
+        self.states.append(twins.generators() if sampled(self.passes, 20) and is_alone() else None)
 
     def after_backward(self, tensors):
         state = self.states.pop() if self.states else None
-        if state is None or twins.identical(state, twins.generators()) or twins.is_distributed():
+        if state is None or twins.identical(state, twins.generators()) or twins.is_distributed() or not is_alone():
             return
         roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
         if not any(is_of_program(each.grad_fn) for each in roots) and not self._has_hooks():
@@ -64,5 +69,16 @@ def is_of_program(root):
         seen.update(new)
         following += new
         if len(following) > NODES:
-            break
+            return True
     return False
+
+
+def is_alone():
+    """Whether no other thread can draw numbers meanwhile. Those that torch starts in C++ have a dummy at most."""
+    others = [each for each in threading.enumerate() if each is not threading.current_thread()]
+    return all(isinstance(each, threading._DummyThread) or work(each).startswith(HELPERS) for each in others)
+
+
+def work(thread):
+    """The module of what a thread does."""
+    return getattr(getattr(thread, "_target", None), "__module__", None) or type(thread).__module__

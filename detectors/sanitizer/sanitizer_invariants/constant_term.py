@@ -3,9 +3,11 @@
 import torch
 
 from sanitizer_invariants.base import Invariant
+from sanitizer_invariants.probabilities_as_logits import SHAPES
 
 # What adds up and weights the terms of a loss.
 ADDITIVE = ("Add", "Sub", "Rsub", "Mul", "Div", "Mean", "Sum", "View", "Squeeze", "Select", "ToCopy", "Stack")
+SHIFTS = ("Max", "Amax", "Min", "Amin", "Logsumexp")
 TAKEN, LEARNT, SUM = (f"{name} by the sanitizer" for name in ("taken", "learnt", "sum"))
 STEPS, NODES, PARTS = 5, 64, 8
 ALIKE, DIFFERENT = 1e-3, 0.02
@@ -19,7 +21,8 @@ class ConstantTerm(Invariant):
 
     Seen in five backward passes in a row: what is added is always the same multiple of what was taken out at one line,
     while both change. Excepted: numbers that are in this or another loss with their gradients (what is learnt already,
-    or goes on in a running sum), and those of which a part is (a straight-through estimate); products.
+    or goes on in a running sum), and those of which a part is (a straight-through estimate); products; the largest or
+    smallest of some numbers and their logsumexp, which a stable logsumexp subtracts and adds again.
 
     Cost: a look-up for each number that is taken out, and a walk over the sums that a loss is made of.
     """
@@ -32,7 +35,7 @@ class ConstantTerm(Invariant):
 
     def after_number(self, tensors, value):
         nodes = [each.grad_fn for each in tensors if isinstance(each, torch.Tensor) and each.grad_fn is not None]
-        if not nodes or any(LEARNT in node.metadata for node in nodes):
+        if not nodes or any(LEARNT in node.metadata or is_shift(node) for node in nodes):
             return
         taken = Taken(value)
         for node in nodes:
@@ -90,11 +93,22 @@ def additive(node, limit):
     """The nodes that add up to a number, and those that they begin with."""
     found, seen = [node] if node is not None else [], set()
     for each in found:
-        if each.name().partition("Backward")[0] in ADDITIVE and len(found) < limit:
+        if kind(each) in ADDITIVE and len(found) < limit:
             following = [one for one, _ in each.next_functions if one is not None and one not in seen]
             seen.update(following)
             found += following
     return found
+
+
+def is_shift(node):
+    """Whether a number is the largest of some, or the like, in whatever shape."""
+    while kind(node) in SHAPES and node.next_functions[0][0] is not None:
+        node = node.next_functions[0][0]
+    return kind(node) in SHIFTS
+
+
+def kind(node):
+    return node.name().partition("Backward")[0]
 
 
 def number(value):

@@ -5,19 +5,20 @@ import torch
 from sanitizer_invariants.base import Invariant
 
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
-MARK, NODES = "mean loss of the sanitizer", 64
+MARK, NODES, FACTOR = "mean loss of the sanitizer", 64, 16
 
 
 class FocalOfMean(Invariant):
-    """No loss is made of exp(-x) where x is the mean of cross-entropies over a batch.
+    """No x, the mean of cross-entropies over a batch, is multiplied by what is made of exp(-x).
 
     Why: exp(-x) of the cross-entropy of one sample is the probability of its class, by which a focal loss weights it.
     Of the mean it is no probability of anything, and all samples get the same weight: the loss is a plain cross-entropy
     with another learning rate. (`reduction="none"` gives single losses.)
 
-    Excepted: means of one sample, exp(x) (a perplexity), and what no backward pass begins from.
+    Excepted: means of one sample, exp(x) (a perplexity), exp(-x) that is no factor of x (the odds of one text by the
+    mean over its tokens), and what no backward pass begins from.
 
-    Cost: a mark for each mean loss, and a walk over at most 64 nodes.
+    Cost: a mark for each mean loss, and a walk over at most 64 nodes, and over 16 for each factor of a product.
     """
 
     NAME = "focal-of-mean"
@@ -48,17 +49,33 @@ class FocalOfMean(Invariant):
 
 
 def found(loss):
-    """Where the mean was computed of which a loss has exp(-x), or None."""
-    following = [loss] if loss is not None else []
-    for node in following:
-        parts = [each for each, _ in node.next_functions if each is not None]
-        if kind(node) == "Exp" and parts and kind(parts[0]) == "Neg":
-            inner = parts[0].next_functions[0][0]
-            if inner is not None and MARK in inner.metadata:
-                return inner.metadata[MARK]
-        if MARK not in node.metadata and len(following) < NODES:
-            following += [each for each in parts if each not in following]
+    """Where a mean was computed that a loss has as x times something with exp(-x), or None."""
+    for node in reached(loss, NODES):
+        factors = [each for each, _ in node.next_functions if each is not None] if kind(node) == "Mul" else []
+        if len(factors) == 2:
+            means = [[each for each in reached(factor, FACTOR) if MARK in each.metadata] for factor in factors]
+            weights = [weighting(factor) for factor in factors]
+            both = [each for each in means[0] if each in weights[1]] + [each for each in means[1] if each in weights[0]]
+            if both:
+                return both[0].metadata[MARK]
     return None
+
+
+def weighting(factor):
+    """The means x of which a factor has exp(-x)."""
+    negated = [node.next_functions[0][0] for node in reached(factor, FACTOR, inside=True) if kind(node) == "Exp"]
+    inner = [node.next_functions[0][0] for node in negated if node is not None and kind(node) == "Neg"]
+    return [node for node in inner if node is not None and MARK in node.metadata]
+
+
+def reached(root, limit, inside=False):
+    """Some nodes behind a root: none behind a mean, and none inside of exp(…) unless it is asked for."""
+    following = [root] if root is not None else []
+    for node in following:
+        ends = MARK in node.metadata or (kind(node) == "Exp" and not inside)
+        if not ends and len(following) < limit:
+            following += [each for each, _ in node.next_functions if each is not None and each not in following]
+    return following
 
 
 def kind(node):

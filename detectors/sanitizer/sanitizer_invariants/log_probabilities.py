@@ -3,7 +3,7 @@
 import torch
 
 from sanitizer_invariants.base import Invariant
-from sanitizer_invariants.probabilities_as_logits import are_probabilities, source
+from sanitizer_invariants.probabilities_as_logits import SHAPES, are_probabilities
 
 ARGUMENTS = {"nll_loss": "input", "kl_div": "input", "ctc_loss": "log_probs"}
 LAYERS = ("Addmm", "Mm", "Convolution", "Bmm")
@@ -11,6 +11,9 @@ CALLS = 3
 # To read numbers makes a GPU wait: so many calls in a row are looked at of so many.
 ROW, EVERY = 50, 500
 ROUNDING = 0.05
+OUTPUTS = "the plain outputs of a layer: the log-softmax is missing"
+# What brings the rest of a cross-entropy of which a loss got plain outputs.
+MARK, RESTS, NODES = "plain outputs by the sanitizer", ("Logsumexp", "Exp"), 64
 
 
 class LogProbabilities(Invariant):
@@ -21,17 +24,21 @@ class LogProbabilities(Invariant):
 
     Seen are, in three calls in a row at one line: rows that are probabilities; the outputs of a linear layer or of a
     convolution, some of which are positive; a log-softmax whose exponentials sum up to 1 over another axis than that of
-    the classes, and not over that. Excepted: everything else, such as log-probabilities that are weighted (a policy's
-    gradient), masked, or restricted to some classes.
+    the classes, and not over that. `kl_div` knows no axis of classes: it is one over which the targets sum up to 1.
+    Excepted: everything else, such as log-probabilities that are weighted (a policy's gradient), masked, or restricted
+    to some classes; targets of `kl_div` that sum up to 1 over no axis; outputs of a layer of which a term of the same
+    loss has the logarithm of the sum of exponentials: together these are a cross-entropy. So outputs of a layer are
+    counted by the backward pass that follows.
 
-    Cost: a walk over a few nodes, and a look at the numbers, in 50 of 500 calls.
+    Cost: a walk over a few nodes (64 where a layer's outputs were given), and a look at the numbers (with `kl_div` a
+    sum of the targets over each axis), in 50 of 500 calls.
     """
 
     NAME = "log-probabilities"
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.calls, self.wrong = 0, {}
+        self.calls, self.wrong, self.pending = 0, {}, {}
 
     def after_loss(self, name, arguments, output):
         given = arguments.get(ARGUMENTS.get(name))
@@ -39,21 +46,56 @@ class LogProbabilities(Invariant):
             return
         self.calls += 1
         if self.calls % EVERY < ROW and given.numel():
-            where, what = self.program.here(), fault(given, 1 if name == "nll_loss" else -1)
-            self.wrong[where] = self.wrong.get(where, 0) + 1 if what else 0
-            if self.wrong[where] == CALLS:
-                self.report(f"{name} takes log-probabilities and gets {what}", api=f"torch.nn.functional.{name}")
+            where, made = self.program.here(), origin(given.grad_fn)
+            what = fault(given.detach(), kind(made), axes(name, given, arguments))
+            if what == OUTPUTS:
+                made.metadata.setdefault(MARK, set()).add(where)
+                self.pending[where] = name
+            else:
+                self._count(where, name, what)
+
+    def before_backward(self, tensors):
+        if not self.pending:
+            return
+        whole = completed([tensors] if isinstance(tensors, torch.Tensor) else tensors)
+        for where, name in self.pending.items():
+            self._count(where, name, None if where in whole else OUTPUTS)
+        self.pending.clear()
+
+    def _count(self, where, name, what):
+        self.wrong[where] = self.wrong.get(where, 0) + 1 if what else 0
+        if self.wrong[where] == CALLS:
+            self.report(
+                f"{name} takes log-probabilities and gets {what}", api=f"torch.nn.functional.{name}", where=where
+            )
 
 
-def fault(given, dim):
-    """What is given in place of log-probabilities, or None."""
-    made, numbers = source(given), given.detach()
-    if are_probabilities(numbers.movedim(dim, 1)):
+def axes(name, given, arguments):
+    """The axes of which one is that of the classes: the one that a loss has, or those that its targets tell."""
+    if name != "kl_div":
+        return [1 if name == "nll_loss" else given.dim() - 1]
+    target = arguments["target"].detach()
+    if target.shape != given.shape or not target.is_floating_point():
+        return []
+    target = target.exp() if arguments["log_target"] else target
+    return [each for each in range(target.dim()) if target.shape[each] > 1 and is_distribution(target, each)]
+
+
+def is_distribution(target, axis):
+    """Whether targets sum up to 1 along an axis, except for those that padding has made zero."""
+    sums = target.sum(axis, dtype=torch.float64)
+    ones = (sums - 1).abs() < ROUNDING
+    return bool(ones.any()) and bool((ones | (sums == 0)).all())
+
+
+def fault(numbers, made, classes):
+    """What is given in place of log-probabilities over one of some axes, or None."""
+    if any(are_probabilities(numbers.movedim(each, 1)) for each in classes):
         return "probabilities: the logarithm is missing"
-    if made in LAYERS and bool((numbers > 0).any()):
-        return "the plain outputs of a layer: the log-softmax is missing"
-    if made == "LogSoftmax" and not sums_up(numbers, dim):
-        others = [each for each in range(numbers.dim()) if each != dim % numbers.dim() and numbers.shape[each] > 1]
+    if classes and made in LAYERS and bool((numbers > 0).any()):
+        return OUTPUTS
+    if classes and made == "LogSoftmax" and not any(sums_up(numbers, each) for each in classes):
+        others = [each for each in range(numbers.dim()) if each not in classes and numbers.shape[each] > 1]
         if any(sums_up(numbers, each) for each in others):
             return "a log-softmax over another axis than that of the classes"
     return None
@@ -62,3 +104,28 @@ def fault(given, dim):
 def sums_up(numbers, dim):
     """Whether the exponentials along an axis sum up to 1."""
     return bool((numbers.double().logsumexp(dim).abs() < ROUNDING).all())
+
+
+def completed(losses):
+    """The lines where plain outputs were given to a loss, to which a term of these losses is the rest."""
+    following = [each.grad_fn for each in losses if each.grad_fn is not None]
+    found = set()
+    for node in following:
+        parts = [each for each, _ in node.next_functions if each is not None]
+        made = origin(parts[0]) if parts and kind(node) in RESTS else None
+        if made is not None:
+            found |= made.metadata.get(MARK, set())
+        if len(following) < NODES and MARK not in node.metadata:
+            following += [each for each in parts if each not in following]
+    return found
+
+
+def origin(node):
+    """The node that has made the numbers which this one has, in whatever shape."""
+    while node is not None and kind(node) in SHAPES:
+        node = node.next_functions[0][0] if node.next_functions else None
+    return node
+
+
+def kind(node):
+    return None if node is None else node.name().partition("Backward")[0]

@@ -1,12 +1,15 @@
 """Workers of a DataLoader know what the dataset is told."""
 
 import dis
+import functools
 import types
 import weakref
 
 from sanitizer_invariants.base import Invariant
 
 PLAIN = (bool, int, float, str)
+# What workers call.
+CALLED = ("__getitem__", "__getitems__", "__iter__")
 
 
 class StaleWorkers(Invariant):
@@ -15,9 +18,12 @@ class StaleWorkers(Invariant):
     Why: each worker works on the copy that it was started with. `set_epoch` changes the dataset of the main process,
     which makes no samples: with `persistent_workers=True` each epoch draws what the first one drew.
 
-    Excepted: numbers that no method uses but those that set them, `__init__` and `__len__`; what is in shared memory.
+    Its samples are made by `__getitem__`, `__getitems__`, `__iter__`, and by methods and properties of the dataset, or
+    of those that it wraps, whose names these use. Excepted: numbers that none of them uses, or only those that set
+    them; what is in shared memory.
 
-    Cost: a comparison of the plain attributes of a dataset at the beginning of each epoch.
+    Cost: a comparison of the plain attributes of a dataset at the beginning of each epoch; a look at the code of its
+    methods where one has changed.
     """
 
     NAME = "stale-workers"
@@ -36,8 +42,9 @@ class StaleWorkers(Invariant):
             return
         for (part, values), old in zip(now, before):  # noqa: B905
             changed = [name for name, value in values.items() if name in old and old[name] != value]
+            names = used([type(each) for each, _ in now]) if changed else ()
             for name in changed:
-                if name in used(type(part)):
+                if name in names:
                     self.report(
                         f"{type(part).__name__}.{name} was changed, and the persistent workers make samples with the "
                         "value that it had when they were started",
@@ -56,18 +63,34 @@ def datasets(dataset):
 
 
 def plain(dataset):
-    return {name: value for name, value in vars(dataset).items() if type(value) in PLAIN}
+    return {name: value for name, value in getattr(dataset, "__dict__", {}).items() if type(value) in PLAIN}
 
 
-def used(kind):
-    """The names that methods use which do not set them."""
-    found = set()
-    for base in kind.__mro__:
-        for name, method in vars(base).items():
-            if isinstance(method, types.FunctionType) and name not in ("__init__", "__len__"):
-                found.update(set(method.__code__.co_names) - stored(method))
+def used(kinds):
+    """The names that are used where samples are made, but not set there."""
+    found, following = set(), list(CALLED)
+    for name in following:
+        for each in definitions(kinds, name):
+            names = used_by(each.__code__)
+            found |= names
+            following += [each for each in sorted(names) if each not in following]
     return found
 
 
-def stored(method):
-    return {each.argval for each in dis.get_instructions(method) if each.opname == "STORE_ATTR"}
+def definitions(kinds, name):
+    """The functions of a name in some classes: methods, and what properties call."""
+    members = [vars(base)[name] for kind in kinds for base in kind.__mro__ if name in vars(base)]
+    return [each for each in map(function, members) if isinstance(each, types.FunctionType)]
+
+
+def function(member):
+    if isinstance(member, property):
+        return member.fget
+    return member.func if isinstance(member, functools.cached_property) else getattr(member, "__func__", member)
+
+
+def used_by(code):
+    """The names that code uses and does not set, that of comprehensions and functions inside of it included."""
+    stored = {each.argval for each in dis.get_instructions(code) if each.opname == "STORE_ATTR"}
+    inner = [used_by(each) for each in code.co_consts if isinstance(each, types.CodeType)]
+    return set(code.co_names).union(*inner) - stored

@@ -36,7 +36,44 @@ def checkpointed(kept, reentrant):
     return f"checkpoint(model, x, preserve_rng_state={kept}, use_reentrant={reentrant})"
 
 
-WRONG = {"other numbers": program(checkpointed(False, False)), "reentrant": program(checkpointed(False, True))}
+QUEUE = "queue = torch.multiprocessing.Queue(); queue.put(0)"
+WRONG = {
+    "other numbers": program(checkpointed(False, False)),
+    "reentrant": program(checkpointed(False, True)),
+    "beside a queue": program(checkpointed(False, False), before=QUEUE),
+}
+# A layer whose gradient gets noise, below more nodes than are looked at.
+LARGE = """
+layers = nn.ModuleList(nn.Linear(2, 2) for _ in range(700))
+optimizer = torch.optim.SGD(layers.parameters(), lr=1e-3)
+layers[0].weight.register_hook(lambda g: g + 1e-3 * torch.randn_like(g))
+for iteration in range(2):
+    x = torch.randn(4, 2)
+    for layer in layers:
+        x = x + 0.01 * layer(x).tanh()
+    optimizer.zero_grad()
+    x.square().mean().backward()
+    optimizer.step()
+"""
+# Another thread draws while the backward pass goes on.
+THREAD = """
+import threading, time
+
+def augment():
+    while True:
+        torch.randn(8)
+        time.sleep(0.001)
+
+model = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+threading.Thread(target=augment, daemon=True).start()
+for iteration in range(3):
+    optimizer.zero_grad()
+    out = model(torch.randn(16, 4))
+    out.register_hook(lambda gradient: time.sleep(0.05))
+    out.square().mean().backward()
+    optimizer.step()
+"""
 RIGHT = {
     "plain": program(),
     "the same numbers": program(checkpointed(True, False)),
@@ -44,6 +81,8 @@ RIGHT = {
     "nothing random": program(checkpointed(False, False), "ReLU()"),
     "a function of its own": program("Noise.apply(model(x))"),
     "noise by a hook": program(before=NOISE),
+    "noise by a hook, large": LARGE,
+    "a thread": THREAD,
 }
 
 

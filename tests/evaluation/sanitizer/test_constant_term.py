@@ -41,6 +41,12 @@ RIGHT = {
     "learnt as well": program("(loss + term + term.item()).backward()"),
     "straight through": program("(loss + (term - loss).detach()).backward()"),
     "weight": program("(loss * term.detach()).backward()"),
+    "stable logsumexp": program(
+        "z = other(out); m = z.max().detach(); (loss + 0.1 * ((z - m).exp().mean().log() + m)).backward()"
+    ),
+    "stable, one of each row": program(
+        "z = other(out).T; m = z.amax(1, keepdim=True).detach(); (((z - m).exp().mean().log() + m) + loss).backward()"
+    ),
     "a constant": program("(loss + 0.5).backward()"),
     "some other number": program("term.item(); (loss + torch.rand(()).item()).backward()"),
     "truncated": program("kept = kept.detach() + loss; kept.backward()"),
