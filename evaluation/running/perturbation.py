@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from evaluation.rewriting.layout import RewriteError, Text
-from evaluation.rewriting.twins import keywords, kept_for, rewrite
+from evaluation.rewriting.twins import kept_for, keywords, rewrite
 from evaluation.running.rewritten import Program, RewrittenSession, records_of
 from runner.bugs.model import PROBE, Case, Oracle, Site, Target
 from runner.execution.run import HARNESS, read_scripts
