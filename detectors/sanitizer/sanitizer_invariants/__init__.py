@@ -17,6 +17,8 @@ from sanitizer_invariants.log_probabilities import LogProbabilities
 from sanitizer_invariants.lost_parameters import LostParameters
 from sanitizer_invariants.mixed_samples import MixedSamples
 from sanitizer_invariants.mode import Mode
+from sanitizer_invariants.negated_loss import NegatedLoss
+from sanitizer_invariants.never_steps import NeverSteps
 from sanitizer_invariants.no_evaluation_mode import NoEvaluationMode
 from sanitizer_invariants.no_gradient import NoGradient
 from sanitizer_invariants.order_of_samples import OrderOfSamples
@@ -88,4 +90,6 @@ ALL = (
     BackwardDraws,
     VanishedRate,
     UnusedSchedule,
+    NeverSteps,
+    NegatedLoss,
 )

@@ -18,13 +18,18 @@ class PaddingLeaks(Invariant):
     Why: who masks does not want the padding to be read. A mask along the wrong axis, or one that is inverted, lets it
     through: what comes out depends on how much the other texts of a batch are longer.
 
-    The padding token is the `padding_idx` of an embedding, and is in what the network is called with. In a copy, its
-    vector is replaced. Looked at are the outputs for other tokens, or for texts as a whole.
+    The padding token is the `padding_idx` of the one embedding that is called with a table of texts, padded at an end.
+    In a copy, other vectors come out of it for padding. Looked at are the outputs for other tokens (along each axis
+    that is as long as the texts), or for texts as a whole. Where the vector was exactly zero, a sum of all tokens reads
+    nothing of it: then outputs have to change as well when the padded texts come by themselves, without the columns
+    that are padding in all of them.
 
     Excepted: networks without masks or softmax, recurrent ones and convolutions, which read padding unless it is packed
-    (many do without harm); embeddings that are not called with the tokens; the score of the padding token itself.
+    (many do without harm); those that call an embedding with padding twice, as with sources and targets; outputs of
+    which it is unclear where their tokens are (as many texts as tokens, other axes, tokens that were flattened). Who
+    masks the attention, and takes the mean of all places, padding included, is accused.
 
-    Cost: two calls of copies for the first five calls of a module in evaluation mode, and then for each 200th.
+    Cost: three calls of copies for the first five calls of a module in evaluation mode, and then for each 200th.
     """
 
     NAME, LIGHT = "padding-leaks", False
@@ -62,50 +67,110 @@ def reads_on(part):
 
 def leaks(module, arguments, options):
     """Whether outputs for real tokens change with the vector of the padding."""
-    parts = [part for part in module.modules() if has_padding(part)]
-    given = [each for each in twins.leaves((arguments, options)) if each.dim() == 2 and each.dtype == torch.long]
-    found = [(part, each) for part in parts for each in given if is_padded(each, part.padding_idx)]
-    if len(parts) != 1 or len(found) != 1 or len(given) != 1:
+    before, seen, padding = twins.generators(), Seen(), Padding()
+    for part in filter(has_padding, module.modules()):
+        part.register_forward_hook(padding)
+    once = seen.during(module, arguments, options)
+    if not seen.masks or not seen.softmax or len(padding.calls) != 1 or not is_padded(padding.calls[0]):
         return False
-    ((part, tokens),) = found
-    before, seen = twins.generators(), Seen()
-    with torch.no_grad(), seen:
-        once = module(*arguments, **options)
-    with torch.no_grad():
-        again = module(*arguments, **options)
-        size = part.weight.std()
-        part.weight[part.padding_idx] = size * torch.linspace(-3, 3, part.weight.shape[1]).to(part.weight)
-        other = module(*arguments, **options)
-    repeats = twins.identical(once, again) and twins.identical(before, twins.generators())
-    return repeats and seen.masks and seen.softmax and depends(once, other, tokens, part)
+    real, was_zero = ~padding.calls[0], padding.was_zero
+    # All under the same mode: torch takes other ways through its own attention where there is none.
+    again = seen.during(module, arguments, options)
+    if not twins.identical(once, again) or not twins.identical(before, twins.generators()):
+        return False
+    padding.replaces = True
+    other = seen.during(module, arguments, options)
+    if not any(twins.difference(*pair) > SHARE for pair in pairs(once, other, real)):
+        return False
+    padding.replaces = False
+    return not was_zero or depends_on_amount(module, arguments, options, once, real, seen)
 
 
-def is_padded(tokens, padding):
+class Padding:
+    """A hook of embeddings: notes where they are given padding, and puts another vector there."""
+
+    def __init__(self):
+        self.calls, self.was_zero, self.replaces = [], False, False
+
+    def __call__(self, part, given, output):
+        is_padding = given[0] == part.padding_idx
+        self.calls.append(is_padding)
+        self.was_zero = not bool(output[is_padding].any())
+        if not self.replaces:
+            return None
+        vector = part.weight.std() * torch.linspace(-3, 3, output.shape[-1]).to(output)
+        return torch.where(is_padding.unsqueeze(-1), vector, output)
+
+
+def is_padded(is_padding):
     """Whether some texts have padding at one end, and all have real tokens."""
-    is_padding = tokens == padding
+    if is_padding.dim() != 2:
+        return False
     at_end = is_padding[:, 0].any() or is_padding[:, -1].any()
     return bool(at_end) and not bool(is_padding.all(1).any())
 
 
-def depends(once, other, tokens, part):
-    real = tokens != part.padding_idx
+def depends_on_amount(module, arguments, options, once, real, seen):
+    """Whether the outputs of the padded texts change without the columns that are padding in all of them."""
     padded = ~real.all(1)
+    columns = real[padded].any(0).nonzero().flatten()
+    kept = padded, int(columns[0]), int(columns[-1]) + 1
+    for each in {id(each): each for each in twins.leaves((arguments, options))}.values():
+        each.data = cut(each.data, real.shape, kept)
+    other = seen.during(module, arguments, options)
+    found = list(pairs(once, other, real, kept))
+    is_finite = [(torch.isfinite(left), torch.isfinite(right)) for left, right in found]
+    return any(twins.difference(*pair) > SHARE for pair in found) or any(bool((a != b).any()) for a, b in is_finite)
+
+
+def cut(tensor, shape, kept):
+    """Some texts (axis 0), from one token to another (each axis that is as long as the texts)."""
+    texts, first, last = kept
+    if tensor.dim() and len(tensor) == shape[0]:
+        tensor = tensor[texts]
+    for axis in range(tensor.dim()):
+        if tensor.shape[axis] == shape[1]:
+            tensor = tensor.narrow(axis, first, last - first)
+    return tensor
+
+
+def pairs(once, other, real, kept=None):
+    """The numbers for real tokens in two outputs; of the first, what is `kept` in the second."""
     for left, right in zip(twins.leaves(once), twins.leaves(other)):  # noqa: B905
-        if left.shape != right.shape or not left.is_floating_point() or not left.dim() or len(left) != len(tokens):
+        where = places(left, real)
+        if where is None:
             continue
-        if left.shape[-1] == part.num_embeddings:
-            kept = [each for each in range(part.num_embeddings) if each != part.padding_idx]
-            left, right = left[..., kept], right[..., kept]
-        where = real & padded[:, None] if left.dim() > 2 and left.shape[:2] == tokens.shape else padded
-        if twins.difference(left[where], right[where]) > SHARE:
-            return True
-    return False
+        if kept is not None:
+            left, where = cut(left, real.shape, kept), cut(where, real.shape, kept)
+        if left.shape == right.shape:
+            yield left[where], right[where]
+
+
+def places(output, real):
+    """Which numbers of an output are for real tokens, in texts with padding; None where it is unclear."""
+    size, length = real.shape
+    if not output.is_floating_point() or not output.dim() or len(output) != size or size == length:
+        return None
+    axes = [axis for axis in range(1, output.dim()) if output.shape[axis] == length]
+    others = [each for each in output.shape[1:] if each > 1]
+    # One number for each token and one more, or one less, or several numbers.
+    if not axes and (len(others) > 1 or any(each % length == 0 or abs(each - length) == 1 for each in others)):
+        return None
+    where = (~real.all(1)).view([size] + [1] * (output.dim() - 1))
+    for axis in axes:
+        where = where & real.view([size] + [length if each == axis else 1 for each in range(1, output.dim())])
+    return where.expand_as(output)
 
 
 class Seen(TorchFunctionMode):
     """Notes whether something is masked, and whether a softmax is taken."""
 
     masks = softmax = False
+
+    def during(self, module, arguments, options):
+        """What a call gives."""
+        with torch.no_grad(), self:
+            return module(*arguments, **options)
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         name = getattr(function, "__name__", "")

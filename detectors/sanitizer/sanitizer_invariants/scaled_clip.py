@@ -1,11 +1,14 @@
 """Gradients are clipped by their own size, not by that of a scaled loss."""
 
+import collections
 import weakref
 
 from sanitizer_invariants.base import Invariant, parameters
 
 # A limit that is meant for scaled gradients is of the size of the scale; one that is not is far below.
 FAR = 1000
+# As many clippings of parts are remembered until the step.
+PARTS = 8
 
 
 class ScaledClip(Invariant):
@@ -17,7 +20,8 @@ class ScaledClip(Invariant):
     Excepted: a limit of more than a thousandth of the scale, which somebody may have scaled with it; clipping that
     changes nothing; scalers that are switched off; steps that are not the scaler's.
 
-    Cost: a look-up at each clipping while a scaler is used.
+    Cost: a look-up at each clipping while a scaler is used. Only where gradients are still scaled is the norm looked
+    at, for which a GPU has to be waited.
     """
 
     NAME = "scaled-clip"
@@ -33,26 +37,29 @@ class ScaledClip(Invariant):
         self.unscaled.add(optimizer)
 
     def after_clip(self, given, limit, norm):
-        if not self.scales or (norm is not None and bool(norm <= limit)):
+        if not self.scales:
             return
         ids = {id(each) for each in given if each.grad is not None}
         for optimizer in self.program.optimizers():
             if optimizer not in self.unscaled and any(id(each) in ids for each in parameters(optimizer)):
-                kind = "value" if norm is None else "norm"
-                self.clipped[optimizer] = float(limit), kind, self.program.here()
+                clipped = self.clipped.setdefault(optimizer, collections.deque(maxlen=PARTS))
+                clipped.append((float(limit), norm, self.program.here()))
 
     def before_scaled_step(self, scaler, optimizer):
         self.unscaled.discard(optimizer)
-        found = self.clipped.pop(optimizer, None)
-        if found is None or not scaler.is_enabled():
+        found = self.clipped.pop(optimizer, ())
+        if not found or not scaler.is_enabled():
             return
-        limit, kind, where = found
         scale = scaler.get_scale()
-        if scale > FAR * limit:
-            self.report(
-                f"gradients that are still multiplied by {scale:g} are clipped to {limit:g}, and divided by the scale "
-                "afterwards: unscale_ comes first",
-                api=f"torch.nn.utils.clip_grad_{kind}_",
-                iteration=self.program.iteration_of(optimizer),
-                where=where,
-            )
+        for limit, norm, where in found:
+            if scale > FAR * limit and (norm is None or bool(norm > limit)):
+                self._say(optimizer, scale, limit, "value" if norm is None else "norm", where)
+
+    def _say(self, optimizer, scale, limit, kind, where):
+        self.report(
+            f"gradients that are still multiplied by {scale:g} are clipped to {limit:g}, and divided by the scale "
+            "afterwards: unscale_ comes first",
+            api=f"torch.nn.utils.clip_grad_{kind}_",
+            iteration=self.program.iteration_of(optimizer),
+            where=where,
+        )

@@ -41,17 +41,64 @@ def program(scores=MASKED, output="self.head(x[:, 0])", head="nn.Linear(8, 3)", 
     return PROGRAM.format(scores=scores, output=output, head=head, padding=padding)
 
 
+# Wrong and right masks, for programs that get the mask beside the tokens and for torch's own attention.
+BESIDE = SCORES + ".masked_fill(given{} == 0, -1e9)"
+ENCODER = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.token, self.head = nn.Embedding(9, 8, padding_idx=0), nn.Linear(8, 3)
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+        self.encoder = nn.TransformerEncoder(self.layer, 1, enable_nested_tensor=False)
+
+    def forward(self, tokens):
+        return self.head(self.encoder(self.token(tokens), src_key_padding_mask=tokens {mask} 0)[:, 0])
+"""
+
+
+def beside(place):
+    text = program(BESIDE.format(place))
+    return text.replace("def forward(self, tokens):", "def forward(self, tokens, given):").replace(
+        "model(x)", "model(x, (x != 0).long())"
+    )
+
+
+def encoder(mask):
+    # Padding in each text: who attends to nothing but padding has no nan.
+    rest = program().partition("return self.head(x[:, 0])\n")[2]
+    return ENCODER.format(mask=mask) + rest.replace("for iteration", "x = F.pad(x, (0, 1))\nfor iteration")
+
+
 WRONG = {
     "along the queries": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)"),
     "the other way": program(SCORES + ".masked_fill(real[:, None, :], -1e4)"),
     "each place, along the queries": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)", output="self.head(x)"),
+    "padding that is not zero": program(
+        SCORES + ".masked_fill(~real[:, :, None], -1e4)", head="nn.Linear(8, 3); nn.init.normal_(self.token.weight)"
+    ),
+    "one score a place, along the queries": program(
+        SCORES + ".masked_fill(~real[:, :, None], -1e4)", output="self.head(x)[..., 0]"
+    ),
+    "a mask beside, along the queries": beside("[:, :, None]"),
+    "inverted, in torch's own": encoder("!="),
 }
 RIGHT = {
     "masked": program(),
     "each place": program(output="self.head(x)"),
     "tied": program(output="x @ self.token.weight.T", head="nn.Identity()"),
+    "tied, as probabilities": program(output="(x @ self.token.weight.T).log_softmax(2)", head="nn.Identity()"),
     "without a mask": program(SCORES),
     "no padding token": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)", padding=None),
+    "one score a place": program(output="self.head(x)[..., 0]"),
+    "classes first": program(output="self.head(x).transpose(1, 2)"),
+    "places in one row": program(output="self.head(x).flatten(1)"),
+    "a place more": program(output="F.pad(self.head(x), (0, 0, 1, 0))"),
+    "weights": program(MASKED, output="self.head(x[:, 0]), scores.softmax(2)[:, None]").replace(
+        "model(x)[", "model(x)[0]["
+    ),
+    "a sum of zeros": program(output="self.head(x[:, 0] + read.sum(1))").replace("x = x +", "read, x = x, x +"),
+    "a mask beside": beside("[:, None, :]"),
+    "torch's own": encoder("=="),
 }
 
 

@@ -38,7 +38,10 @@ def program(before="pass", limit=1.0, enabled=True):
     return PROGRAM.format(before=before, limit=limit, enabled=enabled)
 
 
-WRONG = {"still scaled": program()}
+WRONG = {
+    "still scaled": program(),
+    "still scaled, then to no effect": program("nn.utils.clip_grad_norm_(model.parameters(), 1.0)", limit=1e9),
+}
 RIGHT = {
     "unscaled": program("scaler.unscale_(optimizer)"),
     "scaled limit": program(limit=65536.0),
