@@ -18,6 +18,8 @@ class VanishedRate(Invariant):
     Excepted: optimizers without a scheduler, one of whose groups still learns, or whose rate rises again; a warm-up
     from 0; learning rates in tensors, which a look would have to wait for.
 
+    Said when the program ends: only then it is known that the rate has not risen again.
+
     Cost: a comparison of numbers at each step.
     """
 
@@ -26,7 +28,7 @@ class VanishedRate(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.peaks, self.counts = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
-        self.scheduled = weakref.WeakKeyDictionary()
+        self.scheduled, self.vanished, self.since = weakref.WeakKeyDictionary(), {}, weakref.WeakKeyDictionary()
 
     def after_scheduler(self, scheduler):
         optimizer = getattr(scheduler, "optimizer", None)
@@ -40,12 +42,20 @@ class VanishedRate(Invariant):
         rate = max(rates)
         peak = self.peaks[optimizer] = max(rate, self.peaks.get(optimizer, 0.0))
         is_nothing = peak > 0 and rate < NOTHING * peak
-        self.counts[optimizer] = self.counts.get(optimizer, 0) + 1 if is_nothing else 0
-        if self.counts[optimizer] == STEPS:
-            name = self.scheduled[optimizer]
+        count = self.counts[optimizer] = self.counts.get(optimizer, 0) + 1 if is_nothing else 0
+        if count == STEPS:
+            first = self.program.iteration_of(optimizer) - STEPS + 1
+            self.vanished[id(optimizer), first] = self.scheduled[optimizer], peak, rate, first, self.program.here()
+            self.since[optimizer] = id(optimizer), first
+        elif count == 0 and optimizer in self.since:
+            del self.vanished[self.since.pop(optimizer)]
+
+    def end(self):
+        for name, peak, rate, first, where in self.vanished.values():
             self.report(
                 f"the learning rate was {peak:.3g}, and has been {rate:.3g} for {STEPS} steps: {name} has come to its "
                 "end long before the training",
                 api=f"torch.optim.lr_scheduler.{name}",
-                iteration=self.program.iteration_of(optimizer) - STEPS + 1,
+                iteration=first,
+                where=where,
             )

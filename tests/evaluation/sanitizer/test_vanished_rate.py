@@ -9,7 +9,7 @@ model = nn.Linear(4, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 {scheduler}
 x, y = torch.randn(16, 4), torch.randint(2, (16,))
-for iteration in range(400):
+for iteration in range({steps}):
     optimizer.zero_grad()
     F.cross_entropy(model(x), y).backward()
     optimizer.step()
@@ -20,8 +20,8 @@ LINEAR = "scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 
 COSINE = "scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 20)"
 
 
-def program(scheduler=STEPS, step="scheduler.step()"):
-    return PROGRAM.format(scheduler=scheduler, step=step)
+def program(scheduler=STEPS, step="scheduler.step()", steps=400):
+    return PROGRAM.format(scheduler=scheduler, step=step, steps=steps)
 
 
 WRONG = {"for each batch": program(), "too short": program(LINEAR.format(50))}
@@ -29,6 +29,7 @@ RIGHT = {
     "for each epoch": program(step="iteration % 50 or scheduler.step()"),
     "long enough": program(LINEAR.format(400)),
     "up and down": program(COSINE),
+    "up again": program(COSINE.replace("20", "3"), "(iteration + 1) % 110 or scheduler.step()", 770),
     "without": program("pass", "optimizer.param_groups[0]['lr'] = 0.0"),
 }
 
