@@ -17,7 +17,8 @@ class RoundedAway(Invariant):
     next one begins from the same weight: small updates do not add up. Weights that are kept in single precision have
     the digits for them.
 
-    Three looks in a row. Excepted: learning rates of zero, or that are rising (a warm-up); gradients that are zero;
+    Three looks in a row. Excepted: learning rates of zero, that are rising (a warm-up), or that have fallen to less
+    than half of the largest one seen (a schedule may end with steps that do nothing); gradients that are zero;
     optimizers that are not torch's own, which may round by chance or keep the rest.
 
     Cost: a copy of 4096 numbers of each such parameter, for the first five steps and then for each 50th.
@@ -37,8 +38,9 @@ class RoundedAway(Invariant):
             return
         halves = [each for each in parameters(optimizer) if each.dtype in HALVES and is_plain(each.grad)]
         rate = max((float(group["lr"]) for group in optimizer.param_groups), default=0.0) if halves else 0.0
-        before, self.rates[optimizer] = self.rates.get(optimizer, rate), rate
-        if halves and 0 < rate <= before:
+        before, peak = self.rates.get(optimizer, (rate, rate))
+        self.rates[optimizer] = rate, max(rate, peak)
+        if halves and 0 < rate <= before and rate >= peak / 2:
             self.before = [(each, head(each).clone(), head(each.grad) != 0) for each in halves]
 
     def after_step(self, optimizer):
