@@ -18,8 +18,8 @@ for iteration in range({steps}):
 """
 ADAM = "optimizer = torch.optim.AdamW(model.parameters(), lr={})"
 SMALL = ADAM.format(1e-4)
-NEW = "x, y = torch.randn(2, 16, 64).to(torch.bfloat16)"
-COSINE = ADAM.format(0.02) + "; scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 800)"
+NEW = "x = torch.randn(16, 64).to(torch.bfloat16); y = x.flip(1)"
+COSINE = "model.reset_parameters(); " + ADAM.format(0.003) + "; scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 1500)"
 OWN = """
 class Own(torch.optim.SGD):
     pass
@@ -36,7 +36,7 @@ RIGHT = {
     "single precision": program(dtype="torch.float32"),
     "large steps": program(ADAM.format(0.03)),
     "warm-up": program(steps=5, schedule="optimizer.param_groups[0]['lr'] = 1e-5 * (1 + iteration)"),
-    "annealed": program(COSINE, steps=800, schedule=f"scheduler.step(); {NEW}"),
+    "annealed": program(COSINE, steps=1500, schedule=f"scheduler.step(); {NEW}"),
     "no learning rate": program(ADAM.format(0.0)),
     "an optimizer of its own": program(OWN),
 }
