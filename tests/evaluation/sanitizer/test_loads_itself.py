@@ -18,6 +18,20 @@ for iteration in range(3):
 """
 
 
+ROUNDS = """
+state = average.state_dict()
+for turn in range(3):
+    copies = [copy.deepcopy(average) for _ in range(2)]
+    for each in copies:
+        optimizer = torch.optim.SGD(each.parameters(), lr=0.1)
+        F.cross_entropy(each(torch.randn(16, 4)), y).backward()
+        optimizer.step()
+    for name in state:
+        state[name].copy_(torch.stack([each.state_dict()[name] for each in copies]).mean(0))
+    average.load_state_dict(state)
+"""
+
+
 def program(keep="model.state_dict()", load="model.load_state_dict(best)"):
     return PROGRAM.format(keep=keep, load=load)
 
@@ -36,6 +50,10 @@ RIGHT = {
     "filled": program(
         load="state = model.state_dict(); [each.fill_(0.1) for each in state.values()]; model.load_state_dict(state)"
     ),
+    "mean of others": program(
+        load="for name, each in model.state_dict().items():\n    state[name].copy_(each)\naverage.load_state_dict(state)"
+    ).replace("best =", "state = average.state_dict(); best ="),
+    "mean of others, in rounds": program(load=ROUNDS),
     "another": program(load="average.load_state_dict(best)"),
 }
 
