@@ -19,7 +19,8 @@ for iteration in range({steps}):
 ADAM = "optimizer = torch.optim.AdamW(model.parameters(), lr={})"
 SMALL = ADAM.format(1e-4)
 NEW = "x = torch.randn(16, 64).to(torch.bfloat16); y = x.flip(1)"
-COSINE = "model.reset_parameters(); " + ADAM.format(0.003) + "; scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 1500)"
+SCHEDULER = "; scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 1500)"
+COSINE = "model.reset_parameters(); " + ADAM.format(0.003) + SCHEDULER
 OWN = """
 class Own(torch.optim.SGD):
     pass
