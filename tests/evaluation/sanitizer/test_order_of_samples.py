@@ -33,6 +33,35 @@ WRONG = {
     ),
     "one sample behind": program("(p[1:] - right[:-1]).square().mean()"),
 }
+COUNTED = """
+RNG, TOTAL, SEEN = torch.Generator().manual_seed(1), 0, []
+
+class Counted(Loss):
+    calls = 0
+
+    def forward(self, out, target):
+        self.count()
+        return super().forward(out, target)
+
+    def count(self):
+        {count}
+
+model, criterion = nn.Conv2d(2, 3, 3, padding=1), Counted()"""
+
+
+def counted(count, counter):
+    """A program that is wrong, but not tried; it counts its calls, and looks in the end whether they are 8."""
+    head = "\nmodel, criterion = nn.Conv2d(2, 3, 3, padding=1), Loss()"
+    return WRONG["one sample behind"].replace(head, COUNTED.format(count=count)) + f"assert {counter}\n"
+
+
+SAME = "[torch.rand((), generator=RNG) for _ in range(9)][0] == torch.rand(9, generator=RNG.manual_seed(1))[8]"
+KEPT = {
+    "counted by the class": counted("Counted.calls += 1", "Counted.calls == 8"),
+    "counted by a global": counted("global TOTAL; TOTAL += 1", "TOTAL == 8"),
+    "counted by a list": counted("SEEN.append(1)", "len(SEEN) == 8"),
+    "a generator of its own": counted("torch.rand((), generator=RNG)", SAME),
+}
 RIGHT = {
     "plain": program("F.cross_entropy(out, target)"),
     "dice of the batch": program("1 - 2 * (p * right).sum() / (p.sum() + right.sum())"),
@@ -45,7 +74,7 @@ RIGHT = {
 
 @pytest.fixture(scope="module")
 def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
+    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT | KEPT)
 
 
 @pytest.mark.real
@@ -55,6 +84,6 @@ def test_accused(said, name):
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", RIGHT | KEPT)
 def test_not_accused(said, name):
     assert said[name].errors == {}
