@@ -23,7 +23,8 @@ class BoundedLogits(Invariant):
     they are all zero nothing is learnt.
 
     Excepted: what is scaled or shifted afterwards (a clipped attention, a temperature), pooled outputs; bounds that are
-    5 apart or more, one of them below 0 (`Hardtanh(-30, 30)`); less than three calls at a line. A sigmoid before `binary_cross_entropy_with_logits` is what `probabilities-as-logits` is about.
+    5 apart or more, one of them below 0 (`Hardtanh(-30, 30)`); less than three calls at a line. A sigmoid before
+    `binary_cross_entropy_with_logits` is what `probabilities-as-logits` is about.
 
     Cost: a walk over a few nodes of the graph.
     """

@@ -51,7 +51,8 @@ RIGHT = {
         load="state = model.state_dict(); [each.fill_(0.1) for each in state.values()]; model.load_state_dict(state)"
     ),
     "mean of others": program(
-        load="for name, each in model.state_dict().items():\n    state[name].copy_(each)\naverage.load_state_dict(state)"
+        load="for name, each in model.state_dict().items():\n    state[name].copy_(each)\n"
+        "average.load_state_dict(state)"
     ).replace("best =", "state = average.state_dict(); best ="),
     "mean of others, in rounds": program(load=ROUNDS),
     "another": program(load="average.load_state_dict(best)"),

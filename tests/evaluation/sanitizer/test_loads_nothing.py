@@ -34,7 +34,8 @@ RIGHT = {
     ),
     "a part of it": program("kept.load_state_dict(state); model.load_state_dict({'a.b': state['bias']}, strict=False)"),
     "a part of it, before": program(
-        "model.load_state_dict(other, strict=False); kept.load_state_dict({name[7:]: each for name, each in other.items()})"
+        "model.load_state_dict(other, strict=False)\n"
+        "kept.load_state_dict({name[7:]: each for name, each in other.items()})"
     ),
     "empty": program("model.load_state_dict({}, strict=False)"),
     "not used": program("kept.load_state_dict(other, strict=False)"),
