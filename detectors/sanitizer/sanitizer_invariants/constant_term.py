@@ -3,6 +3,7 @@
 import torch
 
 from sanitizer_invariants.base import Invariant
+from sanitizer_invariants.graphs import roots
 from sanitizer_invariants.probabilities_as_logits import SHAPES
 
 # What adds up and weights the terms of a loss.
@@ -49,8 +50,8 @@ class ConstantTerm(Invariant):
 
     def before_backward(self, tensors):
         sums = []
-        for loss in [tensors] if isinstance(tensors, torch.Tensor) else tensors:
-            for node in additive(loss.grad_fn, NODES):
+        for loss in roots(tensors):
+            for node in additive(loss, NODES):
                 node.metadata[LEARNT] = True
                 sums += [node.metadata[SUM]] if SUM in node.metadata else []
                 for taken in node.metadata.get(TAKEN, ()):

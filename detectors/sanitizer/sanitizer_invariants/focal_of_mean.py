@@ -2,7 +2,7 @@
 
 import torch
 
-from sanitizer_invariants.base import Invariant
+from sanitizer_invariants.base import Invariant, roots
 
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 MARK, NODES, FACTOR = "mean loss of the sanitizer", 64, 16
@@ -38,8 +38,8 @@ class FocalOfMean(Invariant):
         if not self.marked:
             return
         self.marked = False
-        for loss in [tensors] if isinstance(tensors, torch.Tensor) else tensors:
-            where = found(loss.grad_fn)
+        for loss in roots(tensors):
+            where = found(loss)
             if where is not None:
                 self.report(
                     "a weight is made of exp(-x), where x is the mean loss of a batch: it is the same for all samples",
