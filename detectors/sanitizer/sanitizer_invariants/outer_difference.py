@@ -1,7 +1,5 @@
 """A loss compares each prediction with its own target."""
 
-import torch
-
 from sanitizer_invariants.base import Invariant, roots
 
 LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
