@@ -2,10 +2,9 @@
 
 import threading
 
-import torch
-
 from sanitizer_invariants import twins
 from sanitizer_invariants.base import Invariant, sampled
+from sanitizer_invariants.graphs import roots
 
 NODES = 2000
 # Threads whose work is known, by the beginnings of their modules: none of it is to draw.
@@ -41,8 +40,7 @@ class BackwardDraws(Invariant):
         state = self.states.pop() if self.states else None
         if state is None or twins.identical(state, twins.generators()) or twins.is_distributed() or not is_alone():
             return
-        roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-        if not any(is_of_program(each.grad_fn) for each in roots) and not self._has_hooks():
+        if not any(map(is_of_program, roots(tensors))) and not self._has_hooks():
             self.report(
                 "the backward pass draws random numbers: something is computed once more, with another dropout than "
                 "that of the loss",

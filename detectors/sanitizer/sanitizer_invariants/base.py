@@ -29,12 +29,6 @@ def parameters(optimizer):
     return [each for group in optimizer.param_groups for each in group["params"]]
 
 
-def roots(tensors):
-    """The nodes that a backward pass begins from: those of tensors, or (from torch 2.7 on) of edges of the graph."""
-    given = [tensors] if isinstance(tensors, torch.Tensor) or hasattr(tensors, "output_nr") else tensors
-    return [each.grad_fn if isinstance(each, torch.Tensor) else each.node for each in given]
-
-
 def named(program, parameter):
     """The name of a parameter in the module that holds it, or None."""
     for module in program.modules():

@@ -1,11 +1,11 @@
 """Logits are free to be of any size and sign."""
 
 from sanitizer_invariants.base import Invariant
-from sanitizer_invariants.probabilities_as_logits import kind, logits_node
+from sanitizer_invariants.graphs import kind, origin
 
 BOUNDED = {
     "cross_entropy": ("Relu", "Sigmoid", "Tanh", "Hardtanh", "Hardsigmoid"),
-    "nll_loss": ("Relu", "Sigmoid", "Tanh", "Hardtanh", "Hardsigmoid"),
+    "nll_loss": ("Relu", "Sigmoid", "Tanh", "Hardtanh", "Hardsigmoid", "Softmax"),
     "binary_cross_entropy_with_logits": ("Relu", "Tanh", "Hardtanh", "Hardsigmoid"),
 }
 CALLS = 3
@@ -16,7 +16,7 @@ WIDE = 5
 class BoundedLogits(Invariant):
     """What `cross_entropy` and its like get as logits is not the output of a ReLU, sigmoid or tanh.
 
-    Nor is what `log_softmax` gets before `nll_loss`, which both together are a cross-entropy.
+    Nor is what `log_softmax` gets before `nll_loss`, which both together are a cross-entropy; there no softmax, either.
 
     Why: they apply softmax or sigmoid themselves, to numbers of any sign. From numbers between 0 and 1 or -1 and 1 no
     sure prediction can be made, so that the loss has a floor; numbers that are never negative can say no no, and where
@@ -38,7 +38,7 @@ class BoundedLogits(Invariant):
     def after_loss(self, name, arguments, output):
         if name not in BOUNDED or not output.requires_grad:
             return
-        node = logits_node(name, arguments["input"])
+        node = of_logits(name, arguments["input"])
         if kind(node) in BOUNDED[name] and not is_wide(node):
             where, taker = self.program.here(), "log_softmax" if name == "nll_loss" else name
             self.calls[where] = self.calls.get(where, 0) + 1
@@ -48,6 +48,14 @@ class BoundedLogits(Invariant):
                     f"{kind(node).lower()}",
                     api=f"torch.nn.functional.{taker}",
                 )
+
+
+def of_logits(name, given):
+    """The function that has made the logits of a loss, or None: for `nll_loss` those of a `log_softmax`."""
+    node = origin(given.grad_fn)
+    if name != "nll_loss":
+        return node
+    return origin(node.next_functions[0][0]) if kind(node) == "LogSoftmax" else None
 
 
 def is_wide(node):

@@ -3,8 +3,7 @@
 import torch
 
 from sanitizer_invariants.base import Invariant
-from sanitizer_invariants.graphs import roots
-from sanitizer_invariants.probabilities_as_logits import SHAPES
+from sanitizer_invariants.graphs import kind, origin, roots
 
 # What adds up and weights the terms of a loss.
 ADDITIVE = ("Add", "Sub", "Rsub", "Mul", "Div", "Mean", "Sum", "View", "Squeeze", "Select", "ToCopy", "Stack")
@@ -103,13 +102,7 @@ def additive(node, limit):
 
 def is_shift(node):
     """Whether a number is the largest of some, or the like, in whatever shape."""
-    while kind(node) in SHAPES and node.next_functions[0][0] is not None:
-        node = node.next_functions[0][0]
-    return kind(node) in SHIFTS
-
-
-def kind(node):
-    return node.name().partition("Backward")[0]
+    return kind(origin(node)) in SHIFTS
 
 
 def number(value):

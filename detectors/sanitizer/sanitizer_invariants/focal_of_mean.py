@@ -2,7 +2,8 @@
 
 import torch
 
-from sanitizer_invariants.base import Invariant, roots
+from sanitizer_invariants.base import Invariant
+from sanitizer_invariants.graphs import kind, roots
 
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 MARK, NODES, FACTOR = "mean loss of the sanitizer", 64, 16
@@ -76,7 +77,3 @@ def reached(root, limit, inside=False):
         if not ends and len(following) < limit:
             following += [each for each, _ in node.next_functions if each is not None and each not in following]
     return following
-
-
-def kind(node):
-    return node.name().partition("Backward")[0]

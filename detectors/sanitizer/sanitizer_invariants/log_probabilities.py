@@ -3,7 +3,8 @@
 import torch
 
 from sanitizer_invariants.base import Invariant
-from sanitizer_invariants.probabilities_as_logits import SHAPES, are_probabilities
+from sanitizer_invariants.graphs import kind, origin, roots
+from sanitizer_invariants.probabilities_as_logits import are_probabilities
 
 ARGUMENTS = {"nll_loss": "input", "kl_div": "input", "ctc_loss": "log_probs"}
 LAYERS = ("Addmm", "Mm", "Convolution", "Bmm")
@@ -57,7 +58,7 @@ class LogProbabilities(Invariant):
     def before_backward(self, tensors):
         if not self.pending:
             return
-        whole = completed([tensors] if isinstance(tensors, torch.Tensor) else tensors)
+        whole = completed(roots(tensors))
         for where, name in self.pending.items():
             self._count(where, name, None if where in whole else OUTPUTS)
         self.pending.clear()
@@ -106,9 +107,9 @@ def sums_up(numbers, dim):
     return bool((numbers.double().logsumexp(dim).abs() < ROUNDING).all())
 
 
-def completed(losses):
-    """The lines where plain outputs were given to a loss, to which a term of these losses is the rest."""
-    following = [each.grad_fn for each in losses if each.grad_fn is not None]
+def completed(nodes):
+    """The lines where plain outputs were given to a loss, to which a term of the losses of these nodes is the rest."""
+    following = [each for each in nodes if each is not None]
     found = set()
     for node in following:
         parts = [each for each, _ in node.next_functions if each is not None]
@@ -118,14 +119,3 @@ def completed(losses):
         if len(following) < NODES and MARK not in node.metadata:
             following += [each for each in parts if each not in following]
     return found
-
-
-def origin(node):
-    """The node that has made the numbers which this one has, in whatever shape."""
-    while node is not None and kind(node) in SHAPES:
-        node = node.next_functions[0][0] if node.next_functions else None
-    return node
-
-
-def kind(node):
-    return None if node is None else node.name().partition("Backward")[0]

@@ -1,6 +1,8 @@
 """A loss compares each prediction with its own target."""
 
-from sanitizer_invariants.base import Invariant, roots
+import torch
+
+from sanitizer_invariants.base import Invariant
 
 LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 # What losses do with each difference, and with all of them; what features and kernels are made by is not here.
@@ -52,9 +54,9 @@ class OuterDifference(Invariant):
         if not self.marked:
             return
         self.marked = False
-        for loss in roots(tensors):
-            for node in marked(loss):
-                if not is_paired(node, loss):
+        for loss in [tensors] if isinstance(tensors, torch.Tensor) else tensors:
+            for node in marked(loss.grad_fn):
+                if not is_paired(node, loss.grad_fn):
                     where, size = node.metadata[MARK]
                     self._say(size, "torch.Tensor.sub", where)
 

@@ -9,9 +9,7 @@ SHAPES = (
     "View", "ReshapeAlias", "UnsafeView", "Transpose", "T", "Permute", "Squeeze", "Unsqueeze", "Slice", "Select",
     "Index", "IndexSelect", "Clone", "ToCopy", "Alias", "Expand",
 )  # fmt: skip
-SQUASHES = {
-    "cross_entropy": ("Softmax",), "nll_loss": ("Softmax",), "binary_cross_entropy_with_logits": ("Sigmoid", "Softmax"),
-}  # fmt: skip
+SQUASHES = {"cross_entropy": ("Softmax",), "binary_cross_entropy_with_logits": ("Sigmoid", "Softmax")}
 # Rows of anything else may add up to one by accident, but not all rows of three batches that follow each other.
 BATCHES = 3
 # To read numbers makes a GPU wait: so many calls in a row are looked at of so many.
@@ -20,8 +18,6 @@ ROW, EVERY = 50, 500
 
 class ProbabilitiesAsLogits(Invariant):
     """What `cross_entropy` and `binary_cross_entropy_with_logits` get as logits is no softmax, or sigmoid.
-
-    Nor is what `log_softmax` gets before `nll_loss`, which both together are a cross-entropy.
 
     Why: they apply it themselves. Twice applied it cannot tell sure from unsure, and the loss has a floor above zero.
 
@@ -44,9 +40,9 @@ class ProbabilitiesAsLogits(Invariant):
         logits = arguments.get("input")
         if name not in SQUASHES or not isinstance(logits, torch.Tensor) or not logits.numel() or logits.is_meta:
             return
-        made = kind(logits_node(name, logits))
+        made = source(logits)
         if made in SQUASHES[name]:
-            self._say("log_softmax" if name == "nll_loss" else name, made.lower())
+            self._say(name, made.lower())
         elif name == "cross_entropy":
             self.calls += 1
             if self.calls % EVERY < ROW:
@@ -68,28 +64,15 @@ class ProbabilitiesAsLogits(Invariant):
         )
 
 
-def logits_node(name, given):
-    """The function that gave the logits of a loss their numbers, or None: for `nll_loss` those of a `log_softmax`."""
-    node = source_node(given.grad_fn)
-    if name != "nll_loss":
-        return node
-    return source_node(node.next_functions[0][0]) if kind(node) == "LogSoftmax" else None
-
-
 def source(tensor):
     """The kind of the function that gave a tensor its numbers, or None."""
-    return kind(source_node(tensor.grad_fn))
-
-
-def source_node(node):
-    """The function that gave numbers their values, where `node` may only have changed their shape; or None."""
-    while node is not None and kind(node) in SHAPES:
+    node = tensor.grad_fn
+    while node is not None:
+        kind = node.name().partition("Backward")[0]
+        if kind not in SHAPES:
+            return kind
         node = node.next_functions[0][0] if node.next_functions else None
-    return node
-
-
-def kind(node):
-    return None if node is None else node.name().partition("Backward")[0]
+    return None
 
 
 def are_probabilities(logits):

@@ -24,7 +24,6 @@ for iteration in range(6):
 """
 LOSSES = {
     "constant-term": "entropy + other.item()",
-    "outer-difference": "(out[:, :1] - y).square().mean()",
     "focal-of-mean": "(1 - torch.exp(-entropy)) * entropy",
     "": "entropy + other",
 }
