@@ -72,7 +72,9 @@ class NegatedLoss(Invariant):
 
     def before_backward(self, tensors):
         losses = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-        factor = negative_factor(losses[0]) if len(losses) == 1 and self.walks < WALKS else None
+        # An edge of the graph, from which torch can begin as well, has no number.
+        is_one = len(losses) == 1 and isinstance(losses[0], torch.Tensor)
+        factor = negative_factor(losses[0]) if is_one and self.walks < WALKS else None
         learnt = None
         if factor is not None:
             self.walks += 1
