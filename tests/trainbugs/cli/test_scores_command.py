@@ -59,7 +59,9 @@ def test_scores_of_a_location_are_those_of_its_bugs():
     hits = (buggy.alarmed & ~buggy.early).sum()
     assert (row["detected"], row["detected_n"]) == (hits, len(buggy)) and 0 < hits < len(buggy)
     assert (row["false_fixed"], row["false_fixed_n"]) == (fixed.alarmed.sum(), (fixed.status == "ok").sum())
-    assert row["false_controls_n"] == 19 and row["detected_low"] < row["detected_rate"] < row["detected_high"]
+    own = (every.kind == "control") & (every.references == "same") & (every.rule == "iforest")
+    assert row["false_controls_n"] == (every[own].status == "ok").sum() > 60
+    assert row["detected_low"] < row["detected_rate"] < row["detected_high"]
     both = trainbugs.outcomes("expected", "pyod", label=["compiler", "library"], bugs=["PyTorch-115607", "Bolts-654"])
     assert set(both.bug[both.kind == "buggy"]) == {"PyTorch-115607", "Bolts-654"}
 
