@@ -138,6 +138,8 @@ def evaluation(read: "Evaluated", bugs: Sequence[Bug], known: Mapping[str, Froze
     # By all bugs, also in the rows of a location.
     chosen_of = {row.label: row.chosen for row in rows if row.group == ALL}
     rows = [replace(row, chosen=chosen_of[row.label]) for row in rows]
+    # Of the rules in whose place another one is chosen only the rows of all bugs: the page is large as it is.
+    rows = [row for row in rows if row.group == ALL or row.chosen is not False]
     rows.sort(key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label))
     return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows))
 
