@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # A page of a paper within its margins; where there is more on it, cells keep this size and it grows.
 PAGE_INCHES = (7.2, 9.6)
+# Enough for its smallest text: a page of all detectors and cases has many dots as it is.
+DOTS = 160
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
 SHORT = {"unsupported": "n/a", "tool_error": "err", "timeout": "time", "peeked": "peek"}
 
@@ -22,7 +24,7 @@ def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> P
     cases = sorted(set(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
     names = [*(f"{bug}/{case}" + (" (benign)" if benign else "") for bug, case, benign in cases), "controls"]
     needed = (MARGIN_INCHES[0] + CELL_INCHES[0] * len(scores), MARGIN_INCHES[1] + CELL_INCHES[1] * len(names))
-    with column():
+    with column(DOTS):
         figure = new_figure(1)
         figure.set_size_inches(max(PAGE_INCHES[0], needed[0]), max(PAGE_INCHES[1], needed[1]))
         axes = figure.subplots()

@@ -66,9 +66,9 @@ def styled() -> Iterator[None]:
 
 
 @contextmanager
-def column() -> Iterator[None]:
-    """The same for figures as wide as a column of a paper: smaller text, and more dots."""
-    with styled(), matplotlib.rc_context({"font.size": 7.5, "savefig.dpi": 220, "figure.dpi": 220}):
+def column(dots: int = 220) -> Iterator[None]:
+    """The same for figures as wide as a column of a paper: smaller text, and more dots an inch."""
+    with styled(), matplotlib.rc_context({"font.size": 7.5, "savefig.dpi": dots, "figure.dpi": dots}):
         yield
 
 

@@ -166,7 +166,7 @@ def test_numbers_of_bugs_are_those_of_the_catalogue():
 
 
 def test_pages_say_how_many_controls_there_are():
-    clean, outcomes = controls.load(ROOT), pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")
+    clean, outcomes = controls.load(ROOT), trainbugs.outcomes()
     count, written_for_sanitizers = len(clean.targets()), len(clean.look_alikes)
     met = outcomes[outcomes.kind == "control"].groupby("detector").case.nunique()
     assert met.median() == count, "most detectors have met all of them"
@@ -237,7 +237,7 @@ def test_the_readme_says_whose_records_are_committed():
 
 
 def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
-    outcomes = pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")
+    outcomes = trainbugs.outcomes()
     outcomes = outcomes[~outcomes.detector.isin(detectors.NEGATIVE_CONTROLS)]
     key = ["detector", "references", "rule", "bug", "case", "seed"]
     buggy, fixed = (outcomes[outcomes.kind == kind].set_index(key) for kind in ("buggy", "fixed"))

@@ -3,14 +3,14 @@
 Of rewritten programs a part is enough: published programs are set beside them where the detector met both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from evaluation.catalog import submissions
-from evaluation.model import REFERENCES
+from evaluation.model import REFERENCES, Rule
 from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
@@ -59,8 +59,8 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
     kept = {folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()}
     for detector in campaign.detectors:
         expected = kept[folders[detector.name]]
-        most = max(rule.at_least for rule in detector.alarm_rules.values())
-        checks = [_thinned(record, most) for record in result.checks if record.detector == detector.name]
+        rules = tuple(detector.alarm_rules.values())
+        checks = [_thinned(record, rules) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         expected.replace(detector, checks, overheads)
     if campaign.plant is not None:
@@ -88,10 +88,19 @@ def renew_side_by_side(folder: Path) -> Evaluated | None:
     return read
 
 
-def _thinned(record: CheckRecord, most: int) -> CheckRecord:
-    """The record with the earliest alarms of each code, as many as a rule asks for: all would be large files."""
-    alarms, dropped = thin(sorted(record.alarms, key=attrgetter("when")), most)
-    return replace(record, alarms=alarms, dropped=record.dropped + dropped)
+def _thinned(record: CheckRecord, rules: Sequence[Rule]) -> CheckRecord:
+    """The record with the earliest alarm of each code and rule, and as many as a rule asks for: all are large files."""
+    alarms = sorted(record.alarms, key=attrgetter("when"))
+    first, _ = thin(alarms, 1)
+    needed = {id(each) for each in first}
+    for rule in sorted(rules, key=attrgetter("at_least")):
+        counted = [id(each) for each in rule.counted(alarms)]
+        needed.update(counted[:1])
+        others = [each for each in counted if each not in needed]
+        lacking = rule.at_least - (len(counted) - len(others))
+        needed.update(others[: max(lacking, 0)])
+    kept = tuple(each for each in alarms if id(each) in needed)
+    return replace(record, alarms=kept, dropped=record.dropped + len(alarms) - len(kept))
 
 
 def _refuse(campaign: Campaign, result: Result) -> None:

@@ -177,16 +177,17 @@ def latex(table: Table) -> str:
     return "\n".join([*begin, "\\midrule", *lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"])
 
 
-def write(scores: "pd.DataFrame", outcomes: "pd.DataFrame", compared: "pd.DataFrame", directory: Path) -> list[Path]:
+def write(
+    scores: "pd.DataFrame", outcomes: "pd.DataFrame | None", compared: "pd.DataFrame", directory: Path
+) -> list[Path]:
     """Write scores.json, and scores.csv, outcomes.csv (a row for each program and rule) and comparisons.csv.
 
-    Raises ResultsError.
+    Without `outcomes` there is no file of them. Raises ResultsError.
     """
-    paths = [directory / name for name in ("scores.json", "scores.csv", "outcomes.csv", "comparisons.csv")]
-    write_json(paths[0], finite(json.loads(scores.to_json(orient="records"))))
-    for table, path in zip((scores, outcomes, compared), paths[1:], strict=True):
-        write_table(table, path)
-    return paths
+    described = directory / "scores.json"
+    write_json(described, finite(json.loads(scores.to_json(orient="records"))))
+    tables = {"scores.csv": scores, "outcomes.csv": outcomes, "comparisons.csv": compared}
+    return [described, *(write_table(table, directory / name) for name, table in tables.items() if table is not None)]
 
 
 def write_table(table: "pd.DataFrame", path: Path) -> Path:

@@ -9,7 +9,7 @@ from support.checks import HIT, record
 from evaluation.model import Rule
 from evaluation.scoring.scores import outcomes, scores
 from plots.detector_matrix import draw_matrix
-from plots.detector_page import outcome
+from plots.detector_page import DOTS, outcome
 from plots.detectors import draw
 
 RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
@@ -29,7 +29,8 @@ def test_figures_of_a_paper_are_as_wide_as_a_column(tmp_path):
     made += [replace(each, detector="e") for each in made[:2]]
     paths = drawn(made, tmp_path, "png", {"B": "compiler"})
     assert [path.name for path in paths] == ["matrix.png", "page.png", "rates.png", "delays.png"]
-    assert [round(width(path) / 220, 1) for path in paths] == [3.5, 7.2, 3.5, 3.5]
+    dots = (220, DOTS, 220, 220)
+    assert [round(width(path) / each, 1) for path, each in zip(paths, dots, strict=True)] == [3.5, 7.2, 3.5, 3.5]
 
 
 def test_what_cannot_be_drawn_is_left_out(tmp_path):

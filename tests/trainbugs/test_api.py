@@ -11,7 +11,7 @@ from support.paths import ROOT
 
 import trainbugs
 from evaluation.catalog.detectors import read
-from evaluation.store import Evaluations
+from evaluation.store import Evaluations, ExpectedEvaluations
 from plots import figures, style
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Target
@@ -176,10 +176,12 @@ def test_records_of_a_results_folder(own, tmp_path):
         trainbugs.records("results", "..", root=own.root)
 
 
-def test_scores_and_outcomes_are_the_committed_tables():
+def test_scores_are_the_committed_table_and_outcomes_are_of_each_record_and_rule():
     folder = ROOT / "detectors" / "expected"
-    for table, file in ((trainbugs.scores(), "scores.csv"), (trainbugs.outcomes(), "outcomes.csv")):
-        assert table.to_csv(index=False) == (folder / file).read_text()
+    read, outcomes = ExpectedEvaluations(folder).read(), trainbugs.outcomes()
+    assert len(outcomes) == sum(len(read.rules[check.detector]) for check in read.checks) > 5000
+    assert outcomes.alarmed.sum() > outcomes.early.sum() > 0
+    assert trainbugs.scores().to_csv(index=False) == (folder / "scores.csv").read_text()
     some = trainbugs.scores("expected", "pyod", "api-sequence")
     assert set(some.detector) == {"pyod", "api-sequence"} and len(some) > 2
     assert set(trainbugs.outcomes("expected", "pyod").detector) == {"pyod"}

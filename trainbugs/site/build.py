@@ -157,7 +157,7 @@ class _Builder:
         for name in ASSETS:
             self.site.files[f"assets/{name}"] = asset(name).encode()
         offered = list(dataset(self.catalog, self.release))
-        offered += downloads([part.bug for part in self.parts], self.root, self.site.problems)
+        offered += downloads([part.bug for part in self.parts], self.root, self.evaluation.outcomes, self.site.problems)
         sizes = {each.name: len(each.content) for each in offered}
         summaries = self._studies()
         stories = {part.bug.id: self._story(part.bug) for part in self.parts}

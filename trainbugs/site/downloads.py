@@ -24,11 +24,8 @@ DAY = (1980, 1, 1, 0, 0, 0)
 SKIPPED = ("__pycache__",)
 # Far above the largest record of a detector.
 MAX_BYTES = 200_000_000
-SCORES = {
-    "scores.csv": "scores of all detectors, a row for each rule",
-    "scores.json": "the same",
-    "outcomes.csv": "what is behind them: a row for each program and rule",
-}
+SCORES = {"scores.csv": "scores of all detectors, a row for each rule", "scores.json": "the same"}
+OUTCOMES = "what is behind them: a row for each program and rule"
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,11 @@ class Download:
         return f"downloads/{self.name}"
 
 
-def downloads(bugs: Sequence[Bug], root: Path, problems: list[str]) -> Iterator[Download]:
-    """All downloads, in the order in which they are shown; a file that cannot be read is a line in `problems`."""
+def downloads(bugs: Sequence[Bug], root: Path, outcomes: str, problems: list[str]) -> Iterator[Download]:
+    """All downloads, in the order in which they are shown; a file that cannot be read is a line in `problems`.
+
+    `outcomes` is the table of them as CSV, which is too large to be committed; empty where there is none.
+    """
     reader = _Reader(problems)
     rows = [row for bug in bugs for row in case_rows(bug)]
     documents = [{key: value for key, value in of_bug(bug).items() if key != "directory"} for bug in bugs]
@@ -58,6 +58,8 @@ def downloads(bugs: Sequence[Bug], root: Path, problems: list[str]) -> Iterator[
         path = root / "detectors" / "expected" / name
         if path.is_file():
             yield from reader.download("Detectors", name, what, path, root)
+    if outcomes:
+        yield Download("Detectors", "outcomes.csv", OUTCOMES, outcomes.encode())
     for path in sorted(root.glob("detectors/expected/*.jsonl")):
         yield from reader.download("Detectors", path.name, "its description, and a record a line", path, root)
     yield from _of_rewritten(root, reader)

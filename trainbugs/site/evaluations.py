@@ -81,10 +81,11 @@ class Score:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that the records say: answers by case, and scores by group of bugs."""
+    """All that the records say: answers by case, scores by group of bugs, and the table behind both as CSV."""
 
     answers: tuple[Answer, ...]
     scores: tuple[Score, ...]
+    outcomes: str = ""
 
     def of(self, bug: str) -> list[Answer]:
         """The answers about a bug, the best ones first."""
@@ -141,7 +142,7 @@ def evaluation(read: "Evaluated", bugs: Sequence[Bug], known: Mapping[str, Froze
     # Of the rules in whose place another one is chosen only the rows of all bugs: the page is large as it is.
     rows = [row for row in rows if row.group == ALL or row.chosen is not False]
     rows.sort(key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label))
-    return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows))
+    return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows), table.to_csv(index=False))
 
 
 def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecord]") -> list[Score]:

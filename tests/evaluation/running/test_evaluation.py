@@ -535,18 +535,27 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     assert {path.name for path in folder.iterdir()} == {"always.jsonl", "other.jsonl"}
 
 
-def test_committed_are_the_earliest_alarms_that_a_rule_may_ask_for(toy, make, tmp_path):
+def test_committed_are_the_earliest_alarms_and_as_many_as_a_rule_asks_for(toy, make, tmp_path):
     directory, folder = make("always"), tmp_path / "expected"
     described = json.loads((directory / "detector.json").read_text())
-    described["alarm_rules"] = {"default": {}, "two": {"at_least": 2}}
+    described["alarm_rules"] = {
+        "default": {},
+        "two": {"at_least": 2},
+        "b": {"codes": ["b"], "at_least": 2},
+        "four": {"at_least": 4},
+        "seven": {"at_least": 7},
+    }
     (directory / "detector.json").write_text(json.dumps(described))
     result, detector = evaluate(toy, directory), detectors.read(directory)
     alarms = tuple(Alarm(code, "m", "error", iteration) for code in ("a", "b") for iteration in (9, 8, 7))
     checks = tuple(replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in result.checks)
     kept = promote_checks(campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder})
     for committed in kept[folder].read().checks:
-        assert [(each.code, each.iteration) for each in committed.alarms] == [("a", 7), ("b", 7), ("a", 8), ("b", 8)]
+        found = [(each.code, each.iteration) for each in committed.alarms]
+        assert found == [("a", 7), ("b", 7), ("a", 8), ("b", 8)]
         assert committed.dropped == 7
+        counted = {name: len(rule.counted(committed.alarms)) for name, rule in detector.alarm_rules.items()}
+        assert counted == {"default": 4, "two": 4, "b": 2, "four": 4, "seven": 0}
 
 
 def session_subject(toy):

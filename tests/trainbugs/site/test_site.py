@@ -14,6 +14,7 @@ from support.records import as_pinned
 from support.toy import README, Toy, toy_config
 from support.website import Page, problems
 
+import trainbugs
 from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
 from runner.session.promote import promote_runs
@@ -388,7 +389,7 @@ def test_an_invalid_verdict_has_the_mark_of_an_open_one(toy):
 
 def test_the_leaderboard_says_what_was_evaluated(real):
     text = real.pages["leaderboard.html"]
-    table = pd.read_csv(ROOT / "detectors" / "expected" / "outcomes.csv")
+    table = trainbugs.outcomes()
     shown = table[table.kind == "buggy"]
     programs = len(shown[["bug", "case"]].drop_duplicates())
     assert f"{shown.bug.nunique()} of {len(Catalog(ROOT).ids())} bugs, {programs} programs." in text
