@@ -1,8 +1,5 @@
 """Of `skipped-token`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "skipped-token"
 PROGRAM = """
 model = nn.Sequential(nn.Embedding(12, 8), nn.Linear(8, 12))
@@ -42,20 +39,3 @@ RIGHT = {
     "classes of texts": program("F.cross_entropy(model(x.repeat(4, 1)).mean(1), x.repeat(4, 1).sum(1) % 12)"),
     "others": program(ce("model(x)", "x.flip(1)")),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `rounded-away`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "rounded-away"
 PROGRAM = """
 model = nn.Linear(64, 64).to({dtype})
@@ -41,20 +38,3 @@ RIGHT = {
     "no learning rate": program(ADAM.format(0.0)),
     "an optimizer of its own": program(OWN),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

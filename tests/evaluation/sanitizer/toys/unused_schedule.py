@@ -1,8 +1,5 @@
 """Of `unused-schedule`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "unused-schedule"
 PROGRAM = """
 from torch.optim import lr_scheduler as schedules
@@ -73,20 +70,3 @@ RIGHT = {
     "by hand": program(step="optimizer.param_groups[0]['lr'] *= 0.9"),
     "constant": program("scheduler = schedules.LambdaLR(optimizer, lambda step: 1.0)"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `input-scale`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "input-scale"
 PROGRAM = """
 model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(144, 2))
@@ -40,20 +37,3 @@ RIGHT = {
     "fewer axes": program("torch.rand(3, 8, 8)").replace("nn.Flatten()", "nn.Flatten(-3)"),
     "of any size": program("255 * torch.rand(16, 3, 8, 8)", "* 10 ** (iteration % 3)"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

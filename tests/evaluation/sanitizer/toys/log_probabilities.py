@@ -1,8 +1,5 @@
 """Of `log-probabilities`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "log-probabilities"
 PROGRAM = """
 model = nn.Linear(4, 3)
@@ -51,20 +48,3 @@ RIGHT = {
     "cross-entropy in two parts": program("F.nll_loss(out := model(x), y) + out.logsumexp(1).mean()"),
     "ctc": program(CTC.format("model(x).log_softmax(1)[:, None]")),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `clip-after-step`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "clip-after-step"
 PROGRAM = """
 model, second = nn.Linear(4, 2), nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))
@@ -20,7 +17,6 @@ for iteration in range(5):
     F.cross_entropy(second(x), y).backward()
     {step}
 """
-
 
 BY_HAND = """
 model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
@@ -61,20 +57,3 @@ RIGHT = {
     "norm alone": program("optimizer.step(); clip(limit=float('inf'))"),
     "now and then": program("iteration % 2 or clip(); optimizer.step(); iteration % 2 and clip()"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `no-evaluation-mode`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "no-evaluation-mode"
 PROGRAM = """
 from torch.utils.data import DataLoader, Subset, TensorDataset
@@ -98,20 +95,3 @@ RIGHT = {
         optimizer.step()""",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `negated-loss`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "negated-loss"
 PROGRAM = """
 model, other = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), nn.Linear(2, 2)
@@ -92,20 +89,3 @@ RIGHT = {
         "        return x.view_as(x)\n\n    @staticmethod\n    def backward(ctx, gradient):\n        return -gradient",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `focal-of-mean`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "focal-of-mean"
 PROGRAM = """
 model = nn.Linear(4, 2)
@@ -41,20 +38,3 @@ RIGHT = {
     ),
     "uncertainty": program("loss = torch.exp(-weight) * F.cross_entropy(model(x), y) + weight"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

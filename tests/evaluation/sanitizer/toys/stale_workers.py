@@ -1,8 +1,5 @@
 """Of `stale-workers`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "stale-workers"
 PROGRAM = """
 from torch.utils.data import DataLoader, Dataset
@@ -32,7 +29,6 @@ for epoch in range(3):
         model(x).square().mean().backward()
         optimizer.step()
 """
-
 
 # A number that a comprehension, a property or a method uses on the way to a sample.
 DEEPER = """
@@ -96,20 +92,3 @@ RIGHT = {
     "a list": program("pass", more=LIST),
     "as before": program("data.set_epoch(0)"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `vanished-rate`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "vanished-rate"
 PROGRAM = """
 model = nn.Linear(4, 2)
@@ -32,20 +29,3 @@ RIGHT = {
     "up again": program(COSINE.replace("20", "3"), "(iteration + 1) % 110 or scheduler.step()", 770),
     "without": program("pass", "optimizer.param_groups[0]['lr'] = 0.0"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `frozen-moves`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "frozen-moves"
 PROGRAM = """
 body, head = nn.Linear(4, 8), nn.Linear(8, 2)
@@ -30,20 +27,3 @@ RIGHT = {
         "body.requires_grad_(False); body.weight.grad = torch.randn(8, 4); body.bias.grad = torch.randn(8)", none=True
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

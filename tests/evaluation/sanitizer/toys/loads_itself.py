@@ -1,8 +1,5 @@
 """Of `loads-itself`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "loads-itself"
 PROGRAM = """
 import copy
@@ -16,7 +13,6 @@ for iteration in range(3):
     optimizer.step()
 {load}
 """
-
 
 ROUNDS = """
 state = average.state_dict()
@@ -57,20 +53,3 @@ RIGHT = {
     "mean of others, in rounds": program(load=ROUNDS),
     "another": program(load="average.load_state_dict(best)"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `stuck-together`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "stuck-together"
 PROGRAM = """
 class Layer(nn.Module):
@@ -39,20 +36,3 @@ RIGHT = {
     "zero head": program("head.weight.zero_(); head.bias.zero_()"),
     "constant head": program("head.weight.fill_(0.1); head.bias.zero_()"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

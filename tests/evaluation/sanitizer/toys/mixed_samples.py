@@ -1,8 +1,5 @@
 """Of `mixed-samples`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "mixed-samples"
 PROGRAM = """
 from torch.utils.data import DataLoader, TensorDataset
@@ -55,20 +52,3 @@ RIGHT = {
     "never in evaluation mode": program(rnn="nn.LSTM(7, 6)", mode="train"),
     "by chance": program(output="self.head(x + torch.randn_like(x))"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

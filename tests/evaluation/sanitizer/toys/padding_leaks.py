@@ -1,8 +1,5 @@
 """Of `padding-leaks`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "padding-leaks"
 PROGRAM = """
 class Model(nn.Module):
@@ -100,20 +97,3 @@ RIGHT = {
     "a mask beside": beside("[:, None, :]"),
     "torch's own": encoder("=="),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

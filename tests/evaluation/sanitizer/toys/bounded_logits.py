@@ -1,8 +1,5 @@
 """Of `bounded-logits`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "bounded-logits"
 PROGRAM = """
 model = nn.Linear(4, 3)
@@ -38,20 +35,3 @@ RIGHT = {
     "leaky": program("F.cross_entropy(F.leaky_relu(model(x)), y)"),
     "hidden": program("F.cross_entropy(model(x).relu() @ torch.randn(3, 3), y)"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `constant-term`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "constant-term"
 PROGRAM = """
 model, other = nn.Linear(4, 2), nn.Linear(2, 1)
@@ -51,20 +48,3 @@ RIGHT = {
     "some other number": program("term.item(); (loss + torch.rand(()).item()).backward()"),
     "truncated": program("kept = kept.detach() + loss; kept.backward()"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

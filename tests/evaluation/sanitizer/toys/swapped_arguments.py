@@ -1,8 +1,5 @@
 """Of `swapped-arguments`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "swapped-arguments"
 PROGRAM = """
 model, other = nn.Linear(4, 1), nn.Linear(4, 1)
@@ -30,20 +27,3 @@ RIGHT = {
     "soft labels": program("F.binary_cross_entropy(out.sigmoid(), other(x).sigmoid())"),
     "other direction": program("F.kl_div(y.clamp(min=0.1).log(), out.sigmoid(), reduction='batchmean')"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `scaled-clip`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "scaled-clip"
 PROGRAM = """
 from torch.cuda.amp import GradScaler
@@ -48,20 +45,3 @@ RIGHT = {
     "no effect": program(limit=1e9),
     "switched off": program(enabled=False),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

@@ -1,8 +1,5 @@
 """Of `shared-state`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "shared-state"
 PROGRAM = """
 import copy
@@ -34,20 +31,3 @@ RIGHT = {
     "its own": program(""),
     "the same parameters": program("other.load_state_dict(optimizer.state_dict())", "first"),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}

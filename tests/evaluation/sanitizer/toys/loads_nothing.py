@@ -1,8 +1,5 @@
 """Of `loads-nothing`: what it accuses, and what it does not."""
 
-import pytest
-from support import toys
-
 NAME = "loads-nothing"
 PROGRAM = """
 model, kept = nn.Linear(4, 2), nn.Linear(4, 2)
@@ -44,20 +41,3 @@ RIGHT = {
         "model._register_load_state_dict_pre_hook(rename)\nmodel.load_state_dict(other)"
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), WRONG | RIGHT)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", WRONG)
-def test_accused(said, name):
-    assert list(said[name].errors) == [NAME]
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", RIGHT)
-def test_not_accused(said, name):
-    assert said[name].errors == {}
