@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -78,7 +79,13 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
     assert comparable(results) == comparable(undisturbed) and len(comparable(results)) == 3 * 37
     files = [{path.relative_to(root) for path in root.rglob("*")} for root in (results, undisturbed)]
     assert files[0] == files[1], "something was left behind"
-    assert list((tmp_path / "tmp").iterdir()) == [], "something was left among the temporary files"
+    left = [path for path in (tmp_path / "tmp").iterdir() if not is_trial_of_python(path)]
+    assert left == [], "something was left among the temporary files"
+
+
+def is_trial_of_python(path):
+    """Whether Python's tempfile tried with a file whether it can write there, and was killed before it removed it."""
+    return bool(re.fullmatch("[a-z0-9_]{8}", path.name)) and path.is_file() and path.read_bytes() in (b"", b"blat")
 
 
 @pytest.mark.stress
