@@ -34,6 +34,10 @@ RIGHT = {
         "model.load_state_dict(other, strict=False)\n"
         "kept.load_state_dict({name[7:]: each for name, each in other.items()})"
     ),
+    "then by hand": program(
+        "model.load_state_dict(other, strict=False)\nwith torch.no_grad():\n"
+        "    [one.copy_(another) for one, another in zip(model.parameters(), kept.parameters())]"
+    ),
     "empty": program("model.load_state_dict({}, strict=False)"),
     "not used": program("kept.load_state_dict(other, strict=False)"),
     "renamed": program(

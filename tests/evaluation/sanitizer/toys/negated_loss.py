@@ -54,12 +54,17 @@ RIGHT = {
     "one term of two": program(CE + " - 0.1 * F.mse_loss(output, z)"),
     "two passes": program(CE, backward="loss.backward(); (-0.1 * F.mse_loss(model(x), z)).backward()"),
     "rewards": program(CE + " * (-1.0 - iteration)"),
+    "rewards that grow": program(CE + " * (-1.0 - iteration)", rounds=60),
     "rewards of two signs": program(CE + " * (-1.0) ** (iteration + 1)"),
     "a game that is always lost": program("-(-" + CE + ") * reward", before="reward = -1.0", rounds=30),
     "a game that is lost at first": program(CE + " * (1.0 if iteration == 40 else -1.0)", rounds=100),
     "rewards for each": program("-(F.cross_entropy(output, y, reduction='none') * z[:, 0]).mean()"),
     "an optimizer that maximizes": program(optimizer="SGD(model.parameters(), 0.01, maximize=True)"),
     "the largest entropy": program("-F.cross_entropy(output, output.softmax(1))"),
+    "soft targets": program("-F.cross_entropy(output, z.softmax(1))"),
+    "a factor that another one learns": program(
+        "-F.mse_loss(output * factor, z)", before="factor = torch.ones(2, requires_grad=True)"
+    ),
     "unlike each other": program("-F.mse_loss(output, output.flip(0))"),
     "two steps": program(rounds=2),
     "a scaled loss": program("(" + CE + ") * torch.tensor(1024.0) / 4"),
