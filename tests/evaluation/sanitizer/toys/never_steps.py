@@ -59,7 +59,7 @@ RIGHT = {
     "saliency, of what was loaded": program("model.load_state_dict(model.state_dict()); model.eval()"),
     "no optimizer's gradients": program(backward="torch.autograd.grad(loss, [*model.parameters()])"),
     "overflows": program(backward="(loss * float('inf')).backward()"),
-    "overflows to one side": program("y = torch.zeros_like(y)", backward="(loss * float('inf')).backward()"),
+    "overflows to one side": program(backward="(model(x).sum() * float('inf')).backward()"),
     "trained by another one before": program(
         "first = torch.optim.SGD(model.parameters(), lr=0.1)\nfor _ in range(3):\n    first.zero_grad()\n"
         "    F.cross_entropy(model(x), y).backward()\n    first.step()"
