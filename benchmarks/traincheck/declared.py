@@ -1,4 +1,4 @@
-"""The cases of the experiment as they were declared before it ran, and the choices that are compared."""
+"""The cases of the experiment, each declared before its own results, and the choices that are compared."""
 
 import json
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Declared:
 
 
 def cases() -> list[Declared]:
-    """In the order in which they run: the one of TrainCheck's tutorial's kind first, then by their cost."""
+    """In the order of cases.json, in which they run."""
     found = json.loads((HERE / "cases.json").read_text())
     return [Declared(**{name: _frozen(value) for name, value in each.items()}) for each in found]
 

@@ -2,10 +2,11 @@
 
     python benchmarks/traincheck/run.py benchmarks/traincheck/table.csv --work DIR [--only CASE …]
 
-Of each case of `cases.json`, in its order: seven clean runs (six references, and one that is held out), the fixed and
-the buggy program are traced in full; invariants are inferred from one, two, four and six references, and checked on
-all nine traces. Then the same as detectors/traincheck does it: sampled, two references, the programs traced for
-their invariants only. A row is a case under one choice; docs/traincheck.md says what the columns mean.
+Of each case of `cases.json`, in its order: the references (clean runs, six at most), one more clean run that is held
+out, the fixed and the buggy program are traced in full. Invariants are inferred from the first of the references, as
+many as each of the case's `counts` says, and checked on all traces. Where the case says `sampled`, the same is done as
+detectors/traincheck does it: two references, programs traced for their invariants only. A row is a case under one
+choice; docs/traincheck.md says what the columns mean.
 
 What is done lies in DIR: after a stop the same command goes on. After a change of a case begin with a new DIR. A case
 that has used up its minutes is `not run`.

@@ -1,4 +1,4 @@
-"""detectors/development.json: the bugs by which one of a detector's rules is chosen."""
+"""detectors/development.json: the bugs by which one of a detector's rules is chosen, and KNOWN and NEW told apart."""
 
 from pathlib import Path
 from typing import Annotated, Literal

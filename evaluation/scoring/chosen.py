@@ -12,11 +12,12 @@ DETECTOR = ["detector", "references"]
 def chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
     """Whether a row's rule has the most PAIRED of known bugs; of equals the fewest accused twins of these, by name.
 
-    Empty where a detector has one rule, or none of its bugs are known.
+    Empty where a detector has one rule, where none of its bugs are known, or where its rules know different ones.
     """
     marks: dict[Any, bool | None] = dict.fromkeys(scores.index)
     for _, rows in scores.groupby(DETECTOR):
-        if len(rows) > 1 and rows.paired_known_n.iloc[0]:
+        know_the_same = rows.paired_known_n.nunique() == 1
+        if len(rows) > 1 and know_the_same and rows.paired_known_n.iloc[0]:
             ranked = rows.assign(missed=-rows.paired_known).sort_values(["missed", "false_known", "rule"])
             marks |= {index: index == ranked.index[0] for index in rows.index}
     return scores.index.to_series().map(marks).astype("boolean")

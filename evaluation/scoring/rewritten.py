@@ -26,7 +26,7 @@ def side_by_side(read: Evaluated) -> "pd.DataFrame":
     """One row a detector, kind of references and rule; the columns of each kind of programs begin with its name.
 
     Of public programs only those count that the detector met perturbed, too, where it met any: rates are compared on
-    programs that both met. The same program by several seeds is several programs.
+    programs that it met both ways. The same program by several seeds is several programs.
     """
     import pandas as pd
 

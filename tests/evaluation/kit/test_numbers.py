@@ -1,4 +1,4 @@
-"""Programs that Dynamo, TorchScript and contexts of devices are part of do the same where numbers are watched."""
+"""Where single numbers are watched, programs with Dynamo, TorchScript or contexts of devices do what they do alone."""
 
 import json
 import subprocess

@@ -1,10 +1,11 @@
 """Which rule of a detector is chosen, and that nothing but the known bugs has a say."""
 
 from support.checks import HIT, record
+from support.copies import replace
 from support.paths import ROOT
 
 from evaluation.catalog import detectors, development, submissions
-from evaluation.catalog.frozen import Frozen
+from evaluation.catalog.frozen import Frozen, FrozenRule
 from evaluation.model import Rule
 from evaluation.scoring import report
 from evaluation.scoring.chosen import without_rejected
@@ -42,6 +43,14 @@ def test_more_pairs_count_before_fewer_accusations():
     rows = table(found)
     assert rows.paired_known.to_list() == [2, 1, 1] and rows.false_known.to_list() == [1, 0, 0]
     assert rows.chosen.to_dict() == {"any": True, "few": False, "many": False}
+
+
+def test_nothing_is_chosen_of_rules_that_know_different_bugs():
+    """`many` is older than the bug B: neither it nor the others are better than the rest by what all of them knew."""
+    found = [*pair("B", "simple", 2, 1), *pair("C", "simple", 3, 0)]
+    older = FrozenRule("2026-01-01", ("monitor.py",), "0" * 64, ("C",))
+    rows = table(found, {"d": replace(FROZEN["d"], developed_on=("B", "C"), rules={"many": older})})
+    assert rows.paired_known_n.to_dict() == {"any": 2, "few": 2, "many": 1} and rows.chosen.isna().all()
 
 
 def test_nothing_is_chosen_where_there_is_one_rule_or_no_known_bug():
