@@ -135,10 +135,16 @@ class Evaluations:
 class ExpectedEvaluations:
     """The committed records: <root>/<detector>.jsonl, each with the detector's description and a record a line.
 
-    Those of rewritten programs are in folders of their own, which hold nothing else: <root>/rewritten/perturb-1.
+    Those of rewritten programs are in folders of their own, which hold nothing else: <root>/rewritten/perturb-1; so are
+    those of further seeds of a case, in <root>/seeds.
     """
 
     root: Path
+
+    @property
+    def further(self) -> "ExpectedEvaluations":
+        """Those of the same programs by further seeds than the first one of each case."""
+        return ExpectedEvaluations(self.root / "seeds")
 
     @property
     def rewriting(self) -> str:
@@ -187,13 +193,13 @@ def of_newest_code(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     return [record for record in checks if _code(record) == newest[record.detector]]
 
 
-def of_code_of(published: Sequence[CheckRecord], rewritten: Sequence[CheckRecord]) -> list[CheckRecord]:
-    """Both, of each detector by the newest code of its published records, or else of its rewritten ones."""
+def of_code_of(published: Sequence[CheckRecord], others: Sequence[CheckRecord]) -> list[CheckRecord]:
+    """Both, of each detector by the newest code of its published records, or else of its others."""
     codes: dict[str, tuple[str | None, ...]] = {}
-    for records in (published, rewritten):
+    for records in (published, others):
         for name in {record.detector for record in records} - set(codes):
             codes[name] = _newest([record for record in records if record.detector == name])
-    return [record for record in (*published, *rewritten) if _code(record) == codes[record.detector]]
+    return [record for record in (*published, *others) if _code(record) == codes[record.detector]]
 
 
 def _code(record: CheckRecord | OverheadRecord) -> tuple[str | None, ...]:

@@ -38,8 +38,8 @@ class Campaign:
 
     `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none. `references` are the
     kinds that detectors with reference runs are given. With `upstream` they meet the buggy scripts in releases with the
-    real fix, too, with `all_seeds` each case with all of its seeds, not only with the first one. By the seed `perturb`
-    they meet the programs rewritten, by `plant` programs with planted faults; neither of them is timed.
+    real fix, too, with `all_seeds` each case that needs no data with all of its seeds, not only with the first one. By
+    the seed `perturb` they meet the programs rewritten, by `plant` programs with planted faults; neither is timed.
     """
 
     detectors: Sequence[Detector]

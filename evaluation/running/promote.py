@@ -15,9 +15,11 @@ from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
-from evaluation.scoring.beside import of_expected
+from evaluation.scoring import seeds
+from evaluation.scoring.beside import of_expected, with_further
 from evaluation.scoring.report import write_table
 from evaluation.scoring.rewritten import FILE, side_by_side
+from evaluation.scoring.scores import outcomes
 from evaluation.store import Evaluated, ExpectedEvaluations
 from runner.errors import UsageError
 from runner.session.options import Options
@@ -62,17 +64,47 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
         rules = tuple(detector.alarm_rules.values())
         checks = [_thinned(record, rules) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
-        expected.replace(detector, checks, overheads)
+        first, further = (checks, []) if campaign.rewriting else _by_seed(checks)
+        expected.replace(detector, first, overheads)
+        # Where there are none, earlier ones stay: they count as long as they are of the same code.
+        if further:
+            expected.further.replace(detector, further, ())
     if campaign.plant is not None:
         for expected in kept.values():
             _keep_judgements(result.folder.parent, expected.root)
     return kept
 
 
+def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[CheckRecord]]:
+    """The checks by the smallest seed of each case, of which tables are made, and those by further ones."""
+    met: dict[tuple[str, str], set[int]] = {}
+    for each in checks:
+        met.setdefault((each.bug, each.case), set()).add(each.seed)
+    first = {case: min(each) for case, each in met.items()}
+    return (
+        [each for each in checks if each.seed == first[each.bug, each.case]],
+        [each for each in checks if each.seed != first[each.bug, each.case]],
+    )
+
+
 def _keep_judgements(results: Path, committed: Path) -> None:
     """Add what the evaluation says of its planted faults; of programs that it had not, the committed word stays."""
     earlier, later = judgements.read(committed), judgements.read(results)
     judgements.write(committed, judgements.merged(earlier, later))
+
+
+def renew_seeds(folder: Path) -> Evaluated | None:
+    """Write seeds.csv of the committed records in a folder anew, or remove it where no case has several seeds.
+
+    Returns the records of which it is made; None where there are none of further seeds.
+    """
+    read, path = with_further([folder]), folder / seeds.FILE
+    table = None if read is None else seeds.by_seed(outcomes(read.checks, read.rules))
+    if table is None or table.empty:
+        path.unlink(missing_ok=True)
+    else:
+        write_table(table, path)
+    return read
 
 
 def renew_side_by_side(folder: Path) -> Evaluated | None:

@@ -1,4 +1,4 @@
-"""Records of rewritten programs with those of published ones, to be set side by side: one's own, or committed ones."""
+"""Records of published programs with others to be set side by side: of rewritten programs, or by further seeds."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,6 +48,25 @@ def of_expected(folders: Iterable[Path], detectors: Sequence[str] = ()) -> Evalu
     rows = {_row(each) for each in beside}
     left_out = Counter(each.detector for each in rewritten) - Counter(each.detector for each in beside)
     return Evaluated([each for each in kept if _row(each) in rows], (), rules, other_code=tuple(sorted(left_out)))
+
+
+def with_further(folders: Iterable[Path], detectors: Sequence[str] = ()) -> Evaluated | None:
+    """The committed records in folders, of detectors that have some by further seeds of the same code, with these.
+
+    `other_code` names those of which some are of another code, and left out. None where there are none. Raises
+    ResultsError.
+    """
+    parts = [(each.read(detectors), each.further.read(detectors)) for each in map(ExpectedEvaluations, folders)]
+    published = [check for first, _ in parts for check in first.checks]
+    further = [check for _, others in parts for check in others.checks]
+    if not further:
+        return None
+    kept = of_code_of(published, further)
+    same_code = {id(each) for each in kept}
+    names = {each.detector for each in further if id(each) in same_code}
+    left_out = {each.detector for each in further} - names
+    rules = {name: own for first, others in parts for part in (others, first) for name, own in part.rules.items()}
+    return Evaluated([e for e in kept if e.detector in names], (), rules, other_code=tuple(sorted(left_out)))
 
 
 def _row(record: CheckRecord) -> tuple[str, str]:
