@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as replace_result
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from evaluation.running.adapter import Adapter
 from evaluation.running.baseline import Baselines, Once
 from evaluation.running.keys import kit_digest, rule_digest, rules_digest
 from evaluation.running.promote import promote_checks
+from evaluation.running.subject import seeds_of
 from evaluation.scoring.scores import label, outcomes, scores
 from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.errors import UsageError
@@ -352,6 +354,13 @@ def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
     toy.configure(seeds=[3, 1])
     met = [{each.seed for each in evaluate(toy, make("never"), all_seeds=every).checks} for every in (False, True)]
     assert met == [{3}, {1, 3}]
+
+
+@pytest.mark.parametrize("data, met", [((), [0, 1]), (("MNIST/raw/images",), [0])])
+def test_of_all_seeds_a_case_that_needs_data_has_the_first(data, met):
+    """Such programs take minutes."""
+    case = SimpleNamespace(program=SimpleNamespace(seeds=[0, 1], data=data))
+    assert [list(seeds_of(case, named, True)) for named in (None, (7,))] == [met, [7]]
 
 
 def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
