@@ -33,7 +33,8 @@ def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) ->
         axes.axvline(0, color="grey", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=1, linscale=0.5)
         # The labels of 1 and -1 would touch that of 0.
-        axes.set_xticks([tick for tick in axes.get_xticks() if abs(tick) != 1])
+        ticks = axes.get_xticks()
+        axes.set_xticks([tick for tick in ticks if abs(tick) != 1 or max(abs(ticks)) <= 1])
         axes.tick_params(axis="x", labelsize=6)
         axes.set_yticks(range(len(shown)), [label(row) for row in shown], fontsize=6.5)
         axes.set_ylim(len(shown) - 0.4, -0.6)

@@ -162,7 +162,8 @@ def beside_rewritten(catalog: Catalog, part: Part) -> "Evaluated | None":
 def by_further_seeds(catalog: Catalog, part: Part, read: "Evaluated") -> "Evaluated | None":
     """The records of a part, which is read, with those by further seeds; None where there are none.
 
-    Of one's own records they are among these. Raises ResultsError for a committed file that cannot be read.
+    One's own are among those that are read; of "both" only those of one's own count. Raises ResultsError for a
+    committed file that cannot be read.
     """
     from evaluation.catalog import submissions
     from evaluation.scoring import beside

@@ -250,11 +250,14 @@ def _check(check: Check, share: Share, report: Report) -> CheckRecord:
 
 
 def _to_time(checks: Sequence[Check], records: Records, campaign: Campaign) -> list[Check]:
-    """Of each evaluation the check on the fixed program of the case that was named, if its detector trains at all."""
+    """Of each evaluation the check on the fixed program of the case that was named, if its detector trains at all.
+
+    By the smallest seed, so that it is the same one whatever others there are.
+    """
     if campaign.rewriting:
         return []
     chosen: dict[Evaluation, Check] = {}
-    for check in checks:
+    for check in sorted(checks, key=lambda check: records[check].seed):
         record = records[check]
         here = f"{record.bug}/{record.case}" == campaign.overhead_on and record.kind == "fixed"
         if here and record.seconds.training:

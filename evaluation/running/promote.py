@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from evaluation.catalog import submissions
-from evaluation.model import REFERENCES, Rule
+from evaluation.model import REFERENCES, Detector, Rule
 from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
@@ -20,7 +20,7 @@ from evaluation.scoring.beside import of_expected, with_further
 from evaluation.scoring.report import write_table
 from evaluation.scoring.rewritten import FILE, side_by_side
 from evaluation.scoring.scores import outcomes
-from evaluation.store import Evaluated, ExpectedEvaluations
+from evaluation.store import Evaluated, ExpectedEvaluations, subject
 from runner.errors import UsageError
 from runner.session.options import Options
 
@@ -51,9 +51,10 @@ def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
 def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Path]) -> dict[Path, ExpectedEvaluations]:
     """Put the records of the evaluated detectors in the place of earlier ones; returns where they are, by the folder.
 
-    Those of rewritten programs are in a folder of it, with the list of planted faults. Nothing is done where there are
-    no folders. Raises UsageError for records of what is not committed or not pinned, for an evaluation in which a
-    program did not run, and for a detector that met none.
+    Those of rewritten programs are in a folder of it, with the list of planted faults; those by further seeds than the
+    smallest one of a case, too. Without such ones, earlier ones stay where the program is what it was. Nothing is done
+    where there are no folders. Raises UsageError for records of what is not committed or not pinned, for an evaluation
+    in which a program did not run, and for a detector that met none.
     """
     if not folders:
         return {}
@@ -65,9 +66,9 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
         checks = [_thinned(record, rules) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         first, further = (checks, []) if campaign.rewriting else _by_seed(checks)
+        further = further or _still_valid(expected, detector, first)
         expected.replace(detector, first, overheads)
-        # Where there are none, earlier ones stay: they count as long as they are of the same code.
-        if further:
+        if further or (expected.further.root / f"{detector.name}.jsonl").exists():
             expected.further.replace(detector, further, ())
     if campaign.plant is not None:
         for expected in kept.values():
@@ -85,6 +86,13 @@ def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[Che
         [each for each in checks if each.seed == first[each.bug, each.case]],
         [each for each in checks if each.seed != first[each.bug, each.case]],
     )
+
+
+def _still_valid(expected: ExpectedEvaluations, detector: Detector, first: Sequence[CheckRecord]) -> list[CheckRecord]:
+    """The committed records by further seeds of those programs that are still what they were by the first one."""
+    programs = {subject(each): each.program for each in expected.read([detector.name]).checks}
+    same = {subject(each)[:-1] for each in first if programs.get(subject(each)) == each.program}
+    return [each for each in expected.further.read([detector.name]).checks if subject(each)[:-1] in same]
 
 
 def _keep_judgements(results: Path, committed: Path) -> None:

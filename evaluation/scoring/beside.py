@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluation.model import Rule
 from evaluation.records import CheckRecord
-from evaluation.store import Evaluated, Evaluations, ExpectedEvaluations, of_code_of, of_newest_code
+from evaluation.store import Evaluated, Evaluations, ExpectedEvaluations, of_code_of, of_newest_code, subject
 from runner.bugs.config import REWRITTEN
 
 
@@ -51,22 +51,24 @@ def of_expected(folders: Iterable[Path], detectors: Sequence[str] = ()) -> Evalu
 
 
 def with_further(folders: Iterable[Path], detectors: Sequence[str] = ()) -> Evaluated | None:
-    """The committed records in folders, of detectors that have some by further seeds of the same code, with these.
+    """The committed records in folders, of detectors that have some by further seeds, with these.
 
-    `other_code` names those of which some are of another code, and left out. None where there are none. Raises
-    ResultsError.
+    Those count that are of the same code as the one by the first seed of the same program, which is there, and is none
+    of them; `other_code` names detectors of which some do not. None where there are none. Raises ResultsError.
     """
     parts = [(each.read(detectors), each.further.read(detectors)) for each in map(ExpectedEvaluations, folders)]
     published = [check for first, _ in parts for check in first.checks]
     further = [check for _, others in parts for check in others.checks]
     if not further:
         return None
-    kept = of_code_of(published, further)
-    same_code = {id(each) for each in kept}
-    names = {each.detector for each in further if id(each) in same_code}
-    left_out = {each.detector for each in further} - names
+    code = {(each.detector, *subject(each)[:-1]): (each.code, each.seed) for each in published}
+    firsts = [(each, code.get((each.detector, *subject(each)[:-1]))) for each in further]
+    kept = [each for each, first in firsts if first and first[0] == each.code and first[1] < each.seed]
+    left_out = Counter(each.detector for each in further) - Counter(each.detector for each in kept)
+    names = {each.detector for each in kept}
     rules = {name: own for first, others in parts for part in (others, first) for name, own in part.rules.items()}
-    return Evaluated([e for e in kept if e.detector in names], (), rules, other_code=tuple(sorted(left_out)))
+    both = [*(each for each in published if each.detector in names), *kept]
+    return Evaluated(both, (), rules, other_code=tuple(sorted(left_out)))
 
 
 def _row(record: CheckRecord) -> tuple[str, str]:

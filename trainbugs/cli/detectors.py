@@ -189,8 +189,8 @@ def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], ar
         if not plan.rewriting:
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
-            show_scores(kept.read(), arguments, folder, figures, second=True)
-            renew_seeds(folder)
+            scored = show_scores(kept.read(), arguments, folder, figures, second=True)
+            show_seeds(renew_seeds(folder), scored, arguments, folder)
         show_rewritten(renew_side_by_side(folder), arguments, folder)
 
 

@@ -69,7 +69,7 @@ def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Name
     if read.other_code:
         print(
             f"by seeds: of {', '.join(read.other_code)} records of further seeds are left out: they are of another "
-            "code than those of first ones",
+            "code than those of the first one, or there is none of it",
             file=sys.stderr,
         )
     table = seeds.by_seed(outcomes(read.checks, read.rules))
