@@ -15,6 +15,7 @@ from support.paths import ROOT
 import trainbugs
 from evaluation.catalog import controls, detectors
 from evaluation.scoring import report
+from evaluation.scoring.scores import label
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.results.expected import expected_records, seconds
@@ -221,9 +222,9 @@ def test_scores_in_the_readme_are_the_committed_ones():
     names, _, *shown_rows = rows("README.md")[start:]
     of = {row[0].replace(";", ","): row for row in scored}
     labels = [re.sub(r" \(negative control\)|; nine cases only", "", row[0]) for row in shown_rows]
-    for row, label in zip(shown_rows, labels, strict=True):
-        assert row[1:] == [of[label][heading.index(name)] for name in names[1:]], label
-    assert len(set(labels)) == len(labels) and {label.split(" (")[0] for label in labels} == set(table.detector)
+    for row, shown in zip(shown_rows, labels, strict=True):
+        assert row[1:] == [of[shown][heading.index(name)] for name in names[1:]], shown
+    assert len(set(labels)) == len(labels) and {shown.split(" (")[0] for shown in labels} == set(table.detector)
 
 
 def test_the_readme_says_whose_records_are_committed():
@@ -263,6 +264,19 @@ def test_the_page_says_what_is_found_of_rewritten_programs():
         assert cells == [f"{getattr(row, f'{kind}_paired')}/{getattr(row, f'{kind}_detected_n')}" for kind in kinds]
         said[detector, rule or "default"] = cells
     assert {detector for (detector, _), cells in said.items() if cells} == set(table.detector)
+
+
+def test_the_page_says_how_answers_agree_over_seeds():
+    table = pd.read_csv(ROOT / "detectors" / "expected" / "seeds.csv", keep_default_na=False)
+    of = {label(row): row for _, row in table.iterrows()}
+    columns = [f"{name}_{how}" for name in ("paired", "false_fixed") for how in ("first", "always", "ever")]
+    shown = rows("docs/detectors.md")
+    heading = ["PAIRED, FIRST", "EVERY", "ANY", "ON FIXED, FIRST", "EVERY", "ANY"]
+    start = next(n for n, row in enumerate(shown) if row[1:] == heading)
+    said = {name: cells for name, *cells in shown[start + 2 :] if len(cells) == len(heading)}
+    for name, cells in said.items():
+        assert cells == [f"{of[name][column]}/{of[name][column.rsplit('_', 1)[0] + '_n']}" for column in columns], name
+    assert {of[name].detector for name in said} == set(table.detector)
 
 
 def test_one_version_everywhere():
