@@ -28,8 +28,8 @@ class Evaluated:
 
     `problems` has a line for each file that cannot be read, and is left out; `older` is the number of records that are
     left out because they are of older code of their detector, `replaced` names the detectors whose committed records
-    are left out for others, `other_code` those of which records of rewritten programs are left out, because they are of
-    another code than those of published ones.
+    are left out for others, `other_code` those of which records of rewritten programs, or by further seeds, are left
+    out, because they are of another code than those of published ones.
     """
 
     checks: Sequence[CheckRecord]
@@ -135,10 +135,16 @@ class Evaluations:
 class ExpectedEvaluations:
     """The committed records: <root>/<detector>.jsonl, each with the detector's description and a record a line.
 
-    Those of rewritten programs are in folders of their own, which hold nothing else: <root>/rewritten/perturb-1.
+    Those of rewritten programs are in folders of their own, which hold nothing else: <root>/rewritten/perturb-1; so are
+    those of further seeds of a case, in <root>/seeds.
     """
 
     root: Path
+
+    @property
+    def further(self) -> "ExpectedEvaluations":
+        """Those of the same programs by further seeds than the first one of each case."""
+        return ExpectedEvaluations(self.root / "seeds")
 
     @property
     def rewriting(self) -> str:
@@ -173,8 +179,8 @@ class ExpectedEvaluations:
         """
         lines = [
             {"detector": read_json(detector.directory / "detector.json")},
-            *({"check": to_builtins(each)} for each in sorted(checks, key=_subject)),
-            *({"overhead": to_builtins(each)} for each in sorted(overheads, key=_subject)),
+            *({"check": to_builtins(each)} for each in sorted(checks, key=subject)),
+            *({"overhead": to_builtins(each)} for each in sorted(overheads, key=subject)),
         ]
         texts = [json.dumps(line, allow_nan=False, separators=(",", ":")) for line in lines]
         write_text(self.root / f"{detector.name}.jsonl", "".join(f"{text}\n" for text in texts))
@@ -187,13 +193,13 @@ def of_newest_code(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     return [record for record in checks if _code(record) == newest[record.detector]]
 
 
-def of_code_of(published: Sequence[CheckRecord], rewritten: Sequence[CheckRecord]) -> list[CheckRecord]:
-    """Both, of each detector by the newest code of its published records, or else of its rewritten ones."""
+def of_code_of(published: Sequence[CheckRecord], others: Sequence[CheckRecord]) -> list[CheckRecord]:
+    """Both, of each detector by the newest code of its published records, or else of its others."""
     codes: dict[str, tuple[str | None, ...]] = {}
-    for records in (published, rewritten):
+    for records in (published, others):
         for name in {record.detector for record in records} - set(codes):
             codes[name] = _newest([record for record in records if record.detector == name])
-    return [record for record in (*published, *rewritten) if _code(record) == codes[record.detector]]
+    return [record for record in (*published, *others) if _code(record) == codes[record.detector]]
 
 
 def _code(record: CheckRecord | OverheadRecord) -> tuple[str | None, ...]:
@@ -211,7 +217,8 @@ def _rewritten_as(record: CheckRecord | OverheadRecord) -> str:
     return record.rewritten_as if isinstance(record, CheckRecord) else ""
 
 
-def _subject(record: CheckRecord | OverheadRecord) -> tuple[str, str, str, str, int]:
+def subject(record: CheckRecord | OverheadRecord) -> tuple[str, str, str, str, int]:
+    """What a record of a detector is about: references, bug, case, kind of program, seed."""
     kind = record.kind if isinstance(record, CheckRecord) else "overhead"
     return record.references, record.bug, record.case, kind, record.seed
 
@@ -238,9 +245,9 @@ def _lines(path: Path, rewriting: str) -> list[Line]:
                     f"{shown}, line {number}: is of programs {found or 'as published'}, "
                     f"expected {rewriting or 'as published'}: they are never mixed; move it to its own folder"
                 )
-            subject = record and _subject(record)
-            if lines_of.setdefault(subject, number) != number:
-                raise ResultsError(f"{shown}, line {number}: is of the same program as line {lines_of[subject]}")
+            program = record and subject(record)
+            if lines_of.setdefault(program, number) != number:
+                raise ResultsError(f"{shown}, line {number}: is of the same program as line {lines_of[program]}")
             lines.append(line)
     except untrusted.UnsafeError as error:
         raise ResultsError(f"{shown}, line {len(lines) + 1}: not a record of an evaluation: {error}") from error

@@ -20,12 +20,14 @@ CROWDED = 0.02
 def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
     """Draw a numbered point for each detector's rule with most of PAIRED, and the names below; as wide as a column.
 
-    Rows that met other programs than most are only named. None where no fixed twin ran.
+    Rules that know different bugs, as the sanitizer's two, have a point each. Rows that met other programs than most
+    are only named. None where no fixed twin ran.
     """
     elsewhere = others(outcomes)
     names = scores.apply(label, axis=1)
     there = scores.assign(label=names)[~names.isin(elsewhere) & (scores.false_fixed_n > 0)]
-    best = there.sort_values("paired", ascending=False, kind="stable").drop_duplicates(["detector", "references"])
+    one_of = ["detector", "references", "paired_known_n"]
+    best = there.sort_values("paired", ascending=False, kind="stable").drop_duplicates(one_of)
     best = best.sort_values(["detected_rate", "false_fixed_rate"], ascending=[False, True]).reset_index(drop=True)
     if best.empty:
         return None

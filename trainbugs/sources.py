@@ -159,6 +159,22 @@ def beside_rewritten(catalog: Catalog, part: Part) -> "Evaluated | None":
     return beside.of_expected([*folders, catalog.root / "detectors" / "expected"], part.detectors)
 
 
+def by_further_seeds(catalog: Catalog, part: Part, read: "Evaluated") -> "Evaluated | None":
+    """The records of a part, which is read, with those by further seeds; None where there are none.
+
+    One's own are among those that are read; of "both" only those of one's own count. Raises ResultsError for a
+    committed file that cannot be read.
+    """
+    from evaluation.catalog import submissions
+    from evaluation.scoring import beside
+
+    if part.source in ("results", "both"):
+        return read
+    submitted = submissions.names(catalog.root) if part.source == "submissions" else ()
+    folders = [catalog.root / submissions.FOLDER / name for name in submitted]
+    return beside.with_further([*folders, catalog.root / "detectors" / "expected"], part.detectors)
+
+
 def _evaluated(catalog: Catalog, part: Part) -> "Evaluated":
     from evaluation.scoring.subsets import beside
     from evaluation.store import Evaluations, ExpectedEvaluations

@@ -38,8 +38,8 @@ class Campaign:
 
     `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none. `references` are the
     kinds that detectors with reference runs are given. With `upstream` they meet the buggy scripts in releases with the
-    real fix, too, with `all_seeds` each case with all of its seeds, not only with the first one. By the seed `perturb`
-    they meet the programs rewritten, by `plant` programs with planted faults; neither of them is timed.
+    real fix, too, with `all_seeds` each case that needs no data with all of its seeds, not only with the first one. By
+    the seed `perturb` they meet the programs rewritten, by `plant` programs with planted faults; neither is timed.
     """
 
     detectors: Sequence[Detector]
@@ -250,11 +250,14 @@ def _check(check: Check, share: Share, report: Report) -> CheckRecord:
 
 
 def _to_time(checks: Sequence[Check], records: Records, campaign: Campaign) -> list[Check]:
-    """Of each evaluation the check on the fixed program of the case that was named, if its detector trains at all."""
+    """Of each evaluation the check on the fixed program of the case that was named, if its detector trains at all.
+
+    By the smallest seed, so that it is the same one whatever others there are.
+    """
     if campaign.rewriting:
         return []
     chosen: dict[Evaluation, Check] = {}
-    for check in checks:
+    for check in sorted(checks, key=lambda check: records[check].seed):
         record = records[check]
         here = f"{record.bug}/{record.case}" == campaign.overhead_on and record.kind == "fixed"
         if here and record.seconds.training:

@@ -10,15 +10,17 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from evaluation.catalog import submissions
-from evaluation.model import REFERENCES, Rule
+from evaluation.model import REFERENCES, Detector, Rule
 from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
-from evaluation.scoring.beside import of_expected
+from evaluation.scoring import seeds
+from evaluation.scoring.beside import of_expected, with_further
 from evaluation.scoring.report import write_table
 from evaluation.scoring.rewritten import FILE, side_by_side
-from evaluation.store import Evaluated, ExpectedEvaluations
+from evaluation.scoring.scores import outcomes
+from evaluation.store import Evaluated, ExpectedEvaluations, subject
 from runner.errors import UsageError
 from runner.session.options import Options
 
@@ -49,9 +51,10 @@ def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
 def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Path]) -> dict[Path, ExpectedEvaluations]:
     """Put the records of the evaluated detectors in the place of earlier ones; returns where they are, by the folder.
 
-    Those of rewritten programs are in a folder of it, with the list of planted faults. Nothing is done where there are
-    no folders. Raises UsageError for records of what is not committed or not pinned, for an evaluation in which a
-    program did not run, and for a detector that met none.
+    Those of rewritten programs are in a folder of it, with the list of planted faults; those by further seeds than the
+    smallest one of a case, too. Without such ones, earlier ones stay where the program is what it was. Nothing is done
+    where there are no folders. Raises UsageError for records of what is not committed or not pinned, for an evaluation
+    in which a program did not run, and for a detector that met none.
     """
     if not folders:
         return {}
@@ -62,17 +65,54 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
         rules = tuple(detector.alarm_rules.values())
         checks = [_thinned(record, rules) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
-        expected.replace(detector, checks, overheads)
+        first, further = (checks, []) if campaign.rewriting else _by_seed(checks)
+        further = further or _still_valid(expected, detector, first)
+        expected.replace(detector, first, overheads)
+        if further or (expected.further.root / f"{detector.name}.jsonl").exists():
+            expected.further.replace(detector, further, ())
     if campaign.plant is not None:
         for expected in kept.values():
             _keep_judgements(result.folder.parent, expected.root)
     return kept
 
 
+def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[CheckRecord]]:
+    """The checks by the smallest seed of each case, of which tables are made, and those by further ones."""
+    met: dict[tuple[str, str], set[int]] = {}
+    for each in checks:
+        met.setdefault((each.bug, each.case), set()).add(each.seed)
+    first = {case: min(each) for case, each in met.items()}
+    return (
+        [each for each in checks if each.seed == first[each.bug, each.case]],
+        [each for each in checks if each.seed != first[each.bug, each.case]],
+    )
+
+
+def _still_valid(expected: ExpectedEvaluations, detector: Detector, first: Sequence[CheckRecord]) -> list[CheckRecord]:
+    """The committed records by further seeds of those programs that are still what they were by the first one."""
+    programs = {subject(each): each.program for each in expected.read([detector.name]).checks}
+    same = {subject(each)[:-1] for each in first if programs.get(subject(each)) == each.program}
+    return [each for each in expected.further.read([detector.name]).checks if subject(each)[:-1] in same]
+
+
 def _keep_judgements(results: Path, committed: Path) -> None:
     """Add what the evaluation says of its planted faults; of programs that it had not, the committed word stays."""
     earlier, later = judgements.read(committed), judgements.read(results)
     judgements.write(committed, judgements.merged(earlier, later))
+
+
+def renew_seeds(folder: Path) -> Evaluated | None:
+    """Write seeds.csv of the committed records in a folder anew, or remove it where no case has several seeds.
+
+    Returns the records of which it is made; None where there are none of further seeds.
+    """
+    read, path = with_further([folder]), folder / seeds.FILE
+    table = None if read is None else seeds.by_seed(outcomes(read.checks, read.rules))
+    if table is None or table.empty:
+        path.unlink(missing_ok=True)
+    else:
+        write_table(table, path)
+    return read
 
 
 def renew_side_by_side(folder: Path) -> Evaluated | None:

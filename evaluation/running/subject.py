@@ -16,8 +16,11 @@ SCRIPT, ARGUMENTS = "program.py", ("config.json",)
 
 
 def seeds_of(case: Case, named: Sequence[int] | None, every: bool) -> Sequence[int]:
-    """The seeds with which detectors meet a case: those that are named, or its first one, or every one."""
-    return named or case.program.seeds[: None if every else 1]
+    """The seeds with which detectors meet a case: those that are named, or its first one, or every one.
+
+    A case that needs data takes minutes: of every one it has the first.
+    """
+    return named or case.program.seeds[: None if every and not case.program.data else 1]
 
 
 @dataclass(frozen=True)

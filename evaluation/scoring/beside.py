@@ -1,4 +1,4 @@
-"""Records of rewritten programs with those of published ones, to be set side by side: one's own, or committed ones."""
+"""Records of published programs with others to be set side by side: of rewritten programs, or by further seeds."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluation.model import Rule
 from evaluation.records import CheckRecord
-from evaluation.store import Evaluated, Evaluations, ExpectedEvaluations, of_code_of, of_newest_code
+from evaluation.store import Evaluated, Evaluations, ExpectedEvaluations, of_code_of, of_newest_code, subject
 from runner.bugs.config import REWRITTEN
 
 
@@ -48,6 +48,27 @@ def of_expected(folders: Iterable[Path], detectors: Sequence[str] = ()) -> Evalu
     rows = {_row(each) for each in beside}
     left_out = Counter(each.detector for each in rewritten) - Counter(each.detector for each in beside)
     return Evaluated([each for each in kept if _row(each) in rows], (), rules, other_code=tuple(sorted(left_out)))
+
+
+def with_further(folders: Iterable[Path], detectors: Sequence[str] = ()) -> Evaluated | None:
+    """The committed records in folders, of detectors that have some by further seeds, with these.
+
+    Those count that are of the same code as the one by the first seed of the same program, which is there, and is none
+    of them; `other_code` names detectors of which some do not. None where there are none. Raises ResultsError.
+    """
+    parts = [(each.read(detectors), each.further.read(detectors)) for each in map(ExpectedEvaluations, folders)]
+    published = [check for first, _ in parts for check in first.checks]
+    further = [check for _, others in parts for check in others.checks]
+    if not further:
+        return None
+    code = {(each.detector, *subject(each)[:-1]): (each.code, each.seed) for each in published}
+    firsts = [(each, code.get((each.detector, *subject(each)[:-1]))) for each in further]
+    kept = [each for each, first in firsts if first and first[0] == each.code and first[1] < each.seed]
+    left_out = Counter(each.detector for each in further) - Counter(each.detector for each in kept)
+    names = {each.detector for each in kept}
+    rules = {name: own for first, others in parts for part in (others, first) for name, own in part.rules.items()}
+    both = [*(each for each in published if each.detector in names), *kept]
+    return Evaluated(both, (), rules, other_code=tuple(sorted(left_out)))
 
 
 def _row(record: CheckRecord) -> tuple[str, str]:

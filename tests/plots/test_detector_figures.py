@@ -10,6 +10,7 @@ from evaluation.model import Rule
 from evaluation.scoring.scores import outcomes, scores
 from plots.detector_matrix import draw_matrix
 from plots.detector_page import DOTS, outcome
+from plots.detector_rates import draw_rates
 from plots.detectors import draw
 
 RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
@@ -49,6 +50,17 @@ def test_the_matrix_counts_by_family(tmp_path):
     words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
     assert [word for word in words if "/" in word] == ["2/3", "0/1", "1/4"]
     assert words.index("compiler") < words.index("other") < words.index("fixed")
+
+
+@pytest.mark.parametrize("known, points", [((2, 2), ["1  d (b)"]), ((1, 2), ["1  d (b)", "2  d (a)"])])
+def test_rates_have_a_point_for_each_rule_that_knows_other_bugs(tmp_path, known, points):
+    """Of rules that know the same bugs the best one has a point."""
+    rules = {"d": {"a": Rule(codes=("none",)), "b": Rule()}}
+    table = outcomes([record(alarms=[HIT]), record("fixed")], rules)
+    scored = scores(table).assign(paired_known_n=known)
+    text = draw_rates(table, scored, tmp_path / "r.svg").read_text()
+    words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
+    assert [word for word in "\n".join(words).splitlines() if "d (" in word] == points
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,11 @@ def pair(case="one", alarms=(HIT,), **changes):
     return [record(case=case, alarms=alarms, **changes), record("fixed", case, **changes)]
 
 
-def commit(root: Path, detector: str, rewriting: str, checks) -> None:
-    """Commit records of a detector to a catalogue, of programs that are rewritten so."""
+def commit(root: Path, detector: str, rewriting: str, checks, seed: int = 0) -> None:
+    """Commit records of a detector to a catalogue, of programs that are rewritten so, or by a further seed."""
     described = read(write_detector(root / "detectors" / detector, "main(lambda target, state: {})"))
     expected = ExpectedEvaluations(root / "detectors" / "expected").of(rewriting)
+    expected, checks = (expected.further, [replace(each, seed=seed) for each in checks]) if seed else (expected, checks)
     expected.replace(described, [replace(each, detector=detector) for each in checks], ())
 
 

@@ -2,21 +2,20 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
 from trainbugs import api
-from trainbugs.cli.documents import beside, of_detector, of_scores, print_json
-from trainbugs.cli.terminal import show_table, show_text
+from trainbugs.cli.documents import beside, of_detector, print_json
+from trainbugs.cli.scored import show_rewritten, show_scores, show_seeds
+from trainbugs.cli.terminal import show_table
 from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive, seed
 
 if TYPE_CHECKING:
     from evaluation.running.campaign import Campaign, Result
-    from evaluation.scoring.report import Table
-    from evaluation.store import Evaluated
     from trainbugs.sources import ScoreSource
 
 
@@ -76,7 +75,10 @@ def _add_evaluate(to: Commands) -> None:
     parser.add_argument(
         "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
     )
-    parser.add_argument("--all-seeds", action="store_true", help="each case with all of its seeds, not only the first")
+    parser.add_argument(
+        "--all-seeds", action="store_true",
+        help="each case with all of its seeds, not only the first; one that needs data, and minutes, with the first",
+    )  # fmt: skip
     seeds = "comma-separated; default: the first one of each case"
     names = "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "executor", "results"
     add_options(parser, *names, seeds=seeds)
@@ -163,10 +165,13 @@ def evaluate_command(arguments: Namespace) -> int:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
     out = arguments.out / plan.rewriting if plan.rewriting else arguments.out
-    _show(Evaluated(result.checks, result.overheads, rules), arguments, out)
-    if plan.rewriting:
+    read = Evaluated(result.checks, result.overheads, rules)
+    scored = show_scores(read, arguments, out)
+    if not plan.rewriting:
+        show_seeds(read, scored, arguments, out)
+    else:
         part = Part(sorted(rules), "results", session.store.root)
-        _show_rewritten(beside_rewritten(catalog, part), arguments, arguments.out)
+        show_rewritten(beside_rewritten(catalog, part), arguments, arguments.out)
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
     _promote(plan, result, folders, arguments)
     for subject in result.broken:
@@ -178,14 +183,15 @@ def evaluate_command(arguments: Namespace) -> int:
 
 def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], arguments: Namespace) -> None:
     """Commit the records to these folders, by detector, and write what is made of them anew."""
-    from evaluation.running.promote import promote_checks, renew_side_by_side
+    from evaluation.running.promote import promote_checks, renew_seeds, renew_side_by_side
 
     for folder, kept in promote_checks(plan, result, folders).items():
         if not plan.rewriting:
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
-            _show(kept.read(), arguments, folder, figures, second=True)
-        _show_rewritten(renew_side_by_side(folder), arguments, folder)
+            scored = show_scores(kept.read(), arguments, folder, figures, second=True)
+            show_seeds(renew_seeds(folder), scored, arguments, folder)
+        show_rewritten(renew_side_by_side(folder), arguments, folder)
 
 
 def _campaign(arguments: Namespace, root: Path) -> "Campaign":
@@ -210,7 +216,7 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
 
 def scores_command(arguments: Namespace) -> int:
     """Score detectors from their records; status 2 where some cannot be read."""
-    from trainbugs.sources import Part, beside_rewritten, evaluated
+    from trainbugs.sources import Part, beside_rewritten, by_further_seeds, evaluated
 
     arguments.json = arguments.json or arguments.format == "json"
     how = options(arguments)
@@ -224,88 +230,10 @@ def scores_command(arguments: Namespace) -> int:
         print(f"{read.older} records of older code of a detector are left out", file=sys.stderr)
     if read.replaced:
         print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
-    _show(read, arguments, arguments.out, arguments.figures)
+    scored = show_scores(read, arguments, arguments.out, arguments.figures)
     # Of a part of the programs there is no second table.
-    if not any(chosen) and _show_rewritten(beside_rewritten(api.load(), part), arguments, arguments.out):
-        arguments.status = 2
+    if not any(chosen):
+        show_seeds(by_further_seeds(api.load(), part, read), scored, arguments, arguments.out)
+        if show_rewritten(beside_rewritten(api.load(), part), arguments, arguments.out):
+            arguments.status = 2
     return int(arguments.status)
-
-
-def _show_rewritten(read: "Evaluated | None", arguments: Namespace, out: Path) -> Sequence[str]:
-    """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
-
-    With a format that has one document they are written only. Returns a line for each file that cannot be read.
-    """
-    from evaluation.scoring import report, rewritten
-
-    if read is None:
-        return ()
-    print(unreadable(read.problems), end="", file=sys.stderr)
-    if read.older:
-        print(f"side by side: {read.older} records of older code of a detector are left out", file=sys.stderr)
-    if read.other_code:
-        print(
-            f"side by side: of {', '.join(read.other_code)} records of rewritten programs are left out: they are of "
-            "another code than those of published ones",
-            file=sys.stderr,
-        )
-    if all(record.rewriting == "public" for record in read.checks):
-        return read.problems
-    table, form = rewritten.side_by_side(read), _form(arguments)
-    path = report.write_table(table, out / rewritten.FILE)
-    if form == "table":
-        print()
-    if form not in ("json", "csv"):
-        _print_tables([rewritten.to_read(table)], form, titled=True)
-    print(f"written to {out}: {path.name}", file=sys.stdout if form == "table" else sys.stderr)
-    return read.problems
-
-
-def _form(arguments: Namespace) -> str:
-    return "json" if arguments.json else getattr(arguments, "format", "table")
-
-
-def _show(evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False) -> None:
-    """Print the scores, unless a document stands there that may have no second one; write them, and figures."""
-    from evaluation.catalog import submissions
-    from evaluation.scoring import report
-    from evaluation.scoring.comparison import comparisons
-    from evaluation.scoring.scores import outcomes, scores
-    from plots.detectors import draw
-    from trainbugs.descriptions import families
-
-    catalog = api.load()
-    table = outcomes(evaluated.checks, evaluated.rules, submissions.known(catalog.root))
-    scored, compared = scores(table, evaluated.overheads), comparisons(table)
-    # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks.
-    is_committed = out == catalog.root / "detectors" / "expected"
-    # Before anything is printed: whoever reads that may go away.
-    paths = report.write(scored, None if is_committed else table, compared, out)
-    paths += draw(table, scored, out, kind, families(catalog)) if kind != "none" else []
-    form = _form(arguments)
-    if form == "json":
-        if not second:
-            print_json(of_scores(scored))
-    elif form == "csv":
-        print(scored.to_csv(index=False), end="")
-    else:
-        _print_tables(report.tables(scored, compared), form)
-    notes = [*report.notes(table, scored), f"written to {out}: {', '.join(path.name for path in paths)}"]
-    if form == "table":
-        show_text("\n".join(notes))
-    else:
-        print("\n".join(notes), file=sys.stderr)
-
-
-def _print_tables(tables: "Sequence[Table]", form: str, titled: bool = False) -> None:
-    """Print tables; as text the first one has no title, unless it is `titled`."""
-    from evaluation.scoring import report
-
-    for number, table in enumerate(tables):
-        if form != "table":
-            print((report.markdown if form == "markdown" else report.latex)(table), end="\n\n")
-            continue
-        if number or titled:
-            print(f"{table.title}:")
-        show_table(table.rows)
-        print()

@@ -24,7 +24,11 @@ DAY = (1980, 1, 1, 0, 0, 0)
 SKIPPED = ("__pycache__",)
 # Far above the largest record of a detector.
 MAX_BYTES = 200_000_000
-SCORES = {"scores.csv": "scores of all detectors, a row for each rule", "scores.json": "the same"}
+SCORES = {
+    "scores.csv": "scores of all detectors, a row for each rule",
+    "scores.json": "the same",
+    "seeds.csv": "how the answers agree on cases that were met by several seeds",
+}
 OUTCOMES = "what is behind them: a row for each program and rule"
 
 
@@ -54,6 +58,18 @@ def downloads(bugs: Sequence[Bug], root: Path, outcomes: str, problems: list[str
     yield Download("The catalogue", "cases.csv", "a row for each case", _csv(rows))
     text = json.dumps(documents, indent=1) + "\n"
     yield Download("The catalogue", "bugs.json", "all that config.json says of each bug", text.encode())
+    yield from _of_detectors(root, reader, outcomes)
+    yield from _of_rewritten(root, reader)
+    for bug in bugs:
+        for path in sorted(bug.directory.glob("studies/*.csv")):
+            what = "the table of a study, a row for each run"
+            yield from reader.download("Studies", f"{bug.id}-{path.name}", what, path, bug.directory)
+    for bug in bugs:
+        yield Download("Bugs", f"{bug.id}.zip", bug.title, _archive(bug.id, bug.directory, reader))
+
+
+def _of_detectors(root: Path, reader: "_Reader", outcomes: str) -> Iterator[Download]:
+    """The tables, and the records behind them."""
     for name, what in SCORES.items():
         path = root / "detectors" / "expected" / name
         if path.is_file():
@@ -62,13 +78,8 @@ def downloads(bugs: Sequence[Bug], root: Path, outcomes: str, problems: list[str
         yield Download("Detectors", "outcomes.csv", OUTCOMES, outcomes.encode())
     for path in sorted(root.glob("detectors/expected/*.jsonl")):
         yield from reader.download("Detectors", path.name, "its description, and a record a line", path, root)
-    yield from _of_rewritten(root, reader)
-    for bug in bugs:
-        for path in sorted(bug.directory.glob("studies/*.csv")):
-            what = "the table of a study, a row for each run"
-            yield from reader.download("Studies", f"{bug.id}-{path.name}", what, path, bug.directory)
-    for bug in bugs:
-        yield Download("Bugs", f"{bug.id}.zip", bug.title, _archive(bug.id, bug.directory, reader))
+    for path in sorted(root.glob("detectors/expected/seeds/*.jsonl")):
+        yield from reader.download("Detectors", f"seeds-{path.name}", "the same by further seeds", path, root)
 
 
 def _of_rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:

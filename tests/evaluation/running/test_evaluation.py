@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as replace_result
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from evaluation.running.adapter import Adapter
 from evaluation.running.baseline import Baselines, Once
 from evaluation.running.keys import kit_digest, rule_digest, rules_digest
 from evaluation.running.promote import promote_checks
+from evaluation.running.subject import seeds_of
 from evaluation.scoring.scores import label, outcomes, scores
 from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.errors import UsageError
@@ -354,6 +356,13 @@ def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
     assert met == [{3}, {1, 3}]
 
 
+@pytest.mark.parametrize("data, met", [((), [0, 1]), (("MNIST/raw/images",), [0])])
+def test_of_all_seeds_a_case_that_needs_data_has_the_first(data, met):
+    """Such programs take minutes."""
+    case = SimpleNamespace(program=SimpleNamespace(seeds=[0, 1], data=data))
+    assert [list(seeds_of(case, named, True)) for named in (None, (7,))] == [met, [7]]
+
+
 def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
     toy.write("buggy.py", "raise SystemExit('no')")
     result = evaluate(toy, make("always"))
@@ -492,11 +501,12 @@ def test_one_fixed_program_of_the_named_case_is_timed():
     trained = Seconds(None, 1.0, Training(1.0, "loop"))
     records = [
         record("buggy", seconds=trained), record("fixed", "another", seconds=trained), record("fixed"),
-        record("fixed", seconds=trained), record("fixed", seconds=trained, seed=1),
+        record("fixed", seconds=trained, seed=1), record("fixed", seconds=trained),
     ]  # fmt: skip
     of = {campaign.Check(None, None, each): each for each in records}
     checks = campaign._to_time(list(of), of, campaign.Campaign([], overhead_on="B/one"))
-    assert [of[check] for check in checks] == records[3:4]
+    # By the smallest seed, whichever was met first.
+    assert [of[check] for check in checks] == records[4:]
 
 
 @pytest.mark.parametrize("bad", [None, Training(2.0, "process")])

@@ -1,0 +1,133 @@
+"""Scores as they are printed, and written to files."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainbugs import api
+from trainbugs.cli.documents import of_scores, print_json
+from trainbugs.cli.terminal import show_table, show_text
+from trainbugs.cli.text import unreadable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evaluation.scoring.report import Table
+    from evaluation.store import Evaluated
+
+
+def show_scores(
+    evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False
+) -> "pd.DataFrame":
+    """Print the scores, unless a document stands there that may have no second one; write them, and figures.
+
+    Returns the scores.
+    """
+    from evaluation.catalog import submissions
+    from evaluation.scoring import report
+    from evaluation.scoring.comparison import comparisons
+    from evaluation.scoring.scores import outcomes, scores
+    from plots.detectors import draw
+    from trainbugs.descriptions import families
+
+    catalog = api.load()
+    table = outcomes(evaluated.checks, evaluated.rules, submissions.known(catalog.root))
+    scored, compared = scores(table, evaluated.overheads), comparisons(table)
+    # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks.
+    is_committed = out == catalog.root / "detectors" / "expected"
+    # Before anything is printed: whoever reads that may go away.
+    paths = report.write(scored, None if is_committed else table, compared, out)
+    paths += draw(table, scored, out, kind, families(catalog)) if kind != "none" else []
+    form = _form(arguments)
+    if form == "json":
+        if not second:
+            print_json(of_scores(scored))
+    elif form == "csv":
+        print(scored.to_csv(index=False), end="")
+    else:
+        _print_tables(report.tables(scored, compared), form)
+    notes = [*report.notes(table, scored), f"written to {out}: {', '.join(path.name for path in paths)}"]
+    if form == "table":
+        show_text("\n".join(notes))
+    else:
+        print("\n".join(notes), file=sys.stderr)
+    return scored
+
+
+def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Namespace, out: Path) -> None:
+    """Print how the answers agree on cases that were met by several seeds, if there are any; write it.
+
+    With a format that has one document it is written only.
+    """
+    from evaluation.scoring import report, seeds
+    from evaluation.scoring.scores import outcomes
+
+    if read is None:
+        return
+    if read.other_code:
+        print(
+            f"by seeds: of {', '.join(read.other_code)} records of further seeds are left out: they are of another "
+            "code than those of the first one, or there is none of it",
+            file=sys.stderr,
+        )
+    table = seeds.by_seed(outcomes(read.checks, read.rules))
+    if table.empty:
+        return
+    path = report.write_table(table, out / seeds.FILE)
+    _show_second(seeds.to_read(table, scored), path, arguments, out)
+
+
+def show_rewritten(read: "Evaluated | None", arguments: Namespace, out: Path) -> Sequence[str]:
+    """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
+
+    With a format that has one document they are written only. Returns a line for each file that cannot be read.
+    """
+    from evaluation.scoring import report, rewritten
+
+    if read is None:
+        return ()
+    print(unreadable(read.problems), end="", file=sys.stderr)
+    if read.older:
+        print(f"side by side: {read.older} records of older code of a detector are left out", file=sys.stderr)
+    if read.other_code:
+        print(
+            f"side by side: of {', '.join(read.other_code)} records of rewritten programs are left out: they are of "
+            "another code than those of published ones",
+            file=sys.stderr,
+        )
+    if all(record.rewriting == "public" for record in read.checks):
+        return read.problems
+    table = rewritten.side_by_side(read)
+    path = report.write_table(table, out / rewritten.FILE)
+    _show_second(rewritten.to_read(table), path, arguments, out)
+    return read.problems
+
+
+def _show_second(table: "Table", path: Path, arguments: Namespace, out: Path) -> None:
+    """Print one more table, unless the format has one document, and where it is written."""
+    form = _form(arguments)
+    if form == "table":
+        print()
+    if form not in ("json", "csv"):
+        _print_tables([table], form, titled=True)
+    print(f"written to {out}: {path.name}", file=sys.stdout if form == "table" else sys.stderr)
+
+
+def _form(arguments: Namespace) -> str:
+    return "json" if arguments.json else getattr(arguments, "format", "table")
+
+
+def _print_tables(tables: "Sequence[Table]", form: str, titled: bool = False) -> None:
+    """Print tables; as text the first one has no title, unless it is `titled`."""
+    from evaluation.scoring import report
+
+    for number, table in enumerate(tables):
+        if form != "table":
+            print((report.markdown if form == "markdown" else report.latex)(table), end="\n\n")
+            continue
+        if number or titled:
+            print(f"{table.title}:")
+        show_table(table.rows)
+        print()
