@@ -32,6 +32,7 @@ def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) ->
             _row(axes, y, of[tuple(row[ROW])])
         axes.axvline(0, color="grey", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=1, linscale=0.5)
+        axes.margins(x=0.04)
         # The labels of 1 and -1 would touch that of 0.
         ticks = axes.get_xticks()
         axes.set_xticks([tick for tick in ticks if abs(tick) != 1 or max(abs(ticks)) <= 1])
@@ -39,7 +40,7 @@ def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) ->
         axes.set_yticks(range(len(shown)), [label(row) for row in shown], fontsize=6.5)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         text = "iterations from the trigger to the first alarm\n(orange: before it; open: claimed; bar: median)"
-        axes.set_xlabel(text, fontsize=7)
+        axes.set_xlabel(text, fontsize=6)
         return save(figure, path)
 
 
