@@ -222,9 +222,9 @@ def test_scores_in_the_readme_are_the_committed_ones():
     names, _, *shown_rows = rows("README.md")[start:]
     of = {row[0].replace(";", ","): row for row in scored}
     labels = [re.sub(r" \(negative control\)|; nine cases only", "", row[0]) for row in shown_rows]
-    for row, shown in zip(shown_rows, labels, strict=True):
-        assert row[1:] == [of[shown][heading.index(name)] for name in names[1:]], shown
-    assert len(set(labels)) == len(labels) and {shown.split(" (")[0] for shown in labels} == set(table.detector)
+    for row, named in zip(shown_rows, labels, strict=True):
+        assert row[1:] == [of[named][heading.index(name)] for name in names[1:]], named
+    assert len(set(labels)) == len(labels) and {named.split(" (")[0] for named in labels} == set(table.detector)
 
 
 def test_the_readme_says_whose_records_are_committed():

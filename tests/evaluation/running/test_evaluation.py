@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as replace_result
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ from evaluation.running.promote import promote_checks
 from evaluation.running.subject import seeds_of
 from evaluation.scoring.scores import label, outcomes, scores
 from evaluation.store import Evaluations, ExpectedEvaluations
+from runner.bugs.model import Case
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.main import main
@@ -359,7 +361,7 @@ def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
 @pytest.mark.parametrize("data, met", [((), [0, 1]), (("MNIST/raw/images",), [0])])
 def test_of_all_seeds_a_case_that_needs_data_has_the_first(data, met):
     """Such programs take minutes."""
-    case = SimpleNamespace(program=SimpleNamespace(seeds=[0, 1], data=data))
+    case = cast("Case", SimpleNamespace(program=SimpleNamespace(seeds=[0, 1], data=data)))
     assert [list(seeds_of(case, named, True)) for named in (None, (7,))] == [met, [7]]
 
 
