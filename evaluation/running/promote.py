@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from evaluation.catalog import submissions
-from evaluation.model import REFERENCES, Detector, Rule
+from evaluation.model import REFERENCES, Alarm, Detector, Rule
 from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
@@ -129,18 +129,26 @@ def renew_side_by_side(folder: Path) -> Evaluated | None:
 
 
 def _thinned(record: CheckRecord, rules: Sequence[Rule]) -> CheckRecord:
-    """The record with the earliest alarm of each code and rule, and as many as a rule asks for: all are large files."""
+    """The record with the earliest alarm of each code and rule, and as many as a rule asks for: all are large files.
+
+    Those that are kept for their number alone keep code, severity and iterations, by which they count.
+    """
     alarms = sorted(record.alarms, key=attrgetter("when"))
     first, _ = thin(alarms, 1)
-    needed = {id(each) for each in first}
+    told = {id(each) for each in first} | {id(each) for rule in rules for each in rule.counted(alarms)[:1]}
+    needed = set(told)
     for rule in sorted(rules, key=attrgetter("at_least")):
         counted = [id(each) for each in rule.counted(alarms)]
-        needed.update(counted[:1])
         others = [each for each in counted if each not in needed]
         lacking = rule.at_least - (len(counted) - len(others))
         needed.update(others[: max(lacking, 0)])
-    kept = tuple(each for each in alarms if id(each) in needed)
-    return replace(record, alarms=kept, dropped=record.dropped + len(alarms) - len(kept))
+    kept = [each if id(each) in told else _bare(each) for each in alarms if id(each) in needed]
+    return replace(record, alarms=tuple(kept), dropped=record.dropped + len(alarms) - len(kept))
+
+
+def _bare(alarm: Alarm) -> Alarm:
+    """The alarm without what it says and where."""
+    return Alarm(alarm.code, "", alarm.severity, alarm.iteration, seen=alarm.seen)
 
 
 def _refuse(campaign: Campaign, result: Result) -> None:

@@ -559,13 +559,15 @@ def test_committed_are_the_earliest_alarms_and_as_many_as_a_rule_asks_for(toy, m
     }
     (directory / "detector.json").write_text(json.dumps(described))
     result, detector = evaluate(toy, directory), detectors.read(directory)
-    alarms = tuple(Alarm(code, "m", "error", iteration) for code in ("a", "b") for iteration in (9, 8, 7))
+    alarms = tuple(Alarm(code, "m", "error", iteration, "f", 3) for code in ("a", "b") for iteration in (9, 8, 7))
     checks = tuple(replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in result.checks)
     kept = promote_checks(campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder})
     for committed in kept[folder].read().checks:
         found = [(each.code, each.iteration) for each in committed.alarms]
         assert found == [("a", 7), ("b", 7), ("a", 8), ("b", 8)]
         assert committed.dropped == 7
+        # Those that are there for their number alone say nothing.
+        assert [(each.message, each.line) for each in committed.alarms] == [("m", 3), ("m", 3), ("", None), ("", None)]
         counted = {name: len(rule.counted(committed.alarms)) for name, rule in detector.alarm_rules.items()}
         assert counted == {"default": 4, "two": 4, "b": 2, "four": 4, "seven": 0}
 
