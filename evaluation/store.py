@@ -193,13 +193,13 @@ def of_newest_code(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     return [record for record in checks if _code(record) == newest[record.detector]]
 
 
-def of_code_of(published: Sequence[CheckRecord], others: Sequence[CheckRecord]) -> list[CheckRecord]:
-    """Both, of each detector by the newest code of its published records, or else of its others."""
+def of_code_of(published: Sequence[CheckRecord], rewritten: Sequence[CheckRecord]) -> list[CheckRecord]:
+    """Both, of each detector by the newest code of its published records, or else of its rewritten ones."""
     codes: dict[str, tuple[str | None, ...]] = {}
-    for records in (published, others):
+    for records in (published, rewritten):
         for name in {record.detector for record in records} - set(codes):
             codes[name] = _newest([record for record in records if record.detector == name])
-    return [record for record in (*published, *others) if _code(record) == codes[record.detector]]
+    return [record for record in (*published, *rewritten) if _code(record) == codes[record.detector]]
 
 
 def _code(record: CheckRecord | OverheadRecord) -> tuple[str | None, ...]:

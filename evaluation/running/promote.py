@@ -15,12 +15,11 @@ from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
-from evaluation.scoring import seeds
-from evaluation.scoring.beside import of_expected, with_further
+from evaluation.scoring.beside import of_expected
 from evaluation.scoring.report import write_table
 from evaluation.scoring.rewritten import FILE, side_by_side
-from evaluation.scoring.scores import outcomes
 from evaluation.store import Evaluated, ExpectedEvaluations, subject
+from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.session.options import Options
 
@@ -46,6 +45,10 @@ def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
     whole = not campaign.bugs and campaign.controls == "all" and set(campaign.references) >= set(REFERENCES) - {"none"}
     if not whole or options.label or options.seeds is not None or campaign.overhead_on is None:
         raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")
+    catalog = Catalog(root)
+    lacking = [target.case.id for target in catalog.select(catalog.active()) if target.case.program.data]
+    if lacking and options.data is None:
+        raise UsageError(f"--update-expected is for whole evaluations: {', '.join(lacking)} need --data DIR")
 
 
 def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Path]) -> dict[Path, ExpectedEvaluations]:
@@ -66,9 +69,10 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
         checks = [_thinned(record, rules) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         first, further = (checks, []) if campaign.rewriting else _by_seed(checks)
-        further = further or _still_valid(expected, detector, first)
+        earlier = (expected.further.root / f"{detector.name}.jsonl").exists()
+        further = further or (_still_valid(expected, detector, first) if earlier else [])
         expected.replace(detector, first, overheads)
-        if further or (expected.further.root / f"{detector.name}.jsonl").exists():
+        if further or earlier:
             expected.further.replace(detector, further, ())
     if campaign.plant is not None:
         for expected in kept.values():
@@ -99,20 +103,6 @@ def _keep_judgements(results: Path, committed: Path) -> None:
     """Add what the evaluation says of its planted faults; of programs that it had not, the committed word stays."""
     earlier, later = judgements.read(committed), judgements.read(results)
     judgements.write(committed, judgements.merged(earlier, later))
-
-
-def renew_seeds(folder: Path) -> Evaluated | None:
-    """Write seeds.csv of the committed records in a folder anew, or remove it where no case has several seeds.
-
-    Returns the records of which it is made; None where there are none of further seeds.
-    """
-    read, path = with_further([folder]), folder / seeds.FILE
-    table = None if read is None else seeds.by_seed(outcomes(read.checks, read.rules))
-    if table is None or table.empty:
-        path.unlink(missing_ok=True)
-    else:
-        write_table(table, path)
-    return read
 
 
 def renew_side_by_side(folder: Path) -> Evaluated | None:

@@ -183,14 +183,15 @@ def evaluate_command(arguments: Namespace) -> int:
 
 def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], arguments: Namespace) -> None:
     """Commit the records to these folders, by detector, and write what is made of them anew."""
-    from evaluation.running.promote import promote_checks, renew_seeds, renew_side_by_side
+    from evaluation.running.promote import promote_checks, renew_side_by_side
+    from evaluation.scoring.beside import with_further
 
     for folder, kept in promote_checks(plan, result, folders).items():
         if not plan.rewriting:
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
             scored = show_scores(kept.read(), arguments, folder, figures, second=True)
-            show_seeds(renew_seeds(folder), scored, arguments, folder)
+            show_seeds(with_further([folder]), scored, arguments, folder)
         show_rewritten(renew_side_by_side(folder), arguments, folder)
 
 
@@ -231,9 +232,9 @@ def scores_command(arguments: Namespace) -> int:
     if read.replaced:
         print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
     scored = show_scores(read, arguments, arguments.out, arguments.figures)
-    # Of a part of the programs there is no second table.
-    if not any(chosen):
-        show_seeds(by_further_seeds(api.load(), part, read), scored, arguments, arguments.out)
-        if show_rewritten(beside_rewritten(api.load(), part), arguments, arguments.out):
-            arguments.status = 2
+    # Of a part of the programs there is no further table.
+    by_seeds = None if any(chosen) else by_further_seeds(api.load(), part, read)
+    show_seeds(by_seeds, scored, arguments, arguments.out)
+    if not any(chosen) and show_rewritten(beside_rewritten(api.load(), part), arguments, arguments.out):
+        arguments.status = 2
     return int(arguments.status)

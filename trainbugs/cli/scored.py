@@ -57,13 +57,14 @@ def show_scores(
 
 
 def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Namespace, out: Path) -> None:
-    """Print how the answers agree on cases that were met by several seeds, if there are any; write it.
+    """Print how the answers agree on cases that were met by several seeds, and write it; of an earlier call none stays.
 
     With a format that has one document it is written only.
     """
     from evaluation.scoring import report, seeds
     from evaluation.scoring.scores import outcomes
 
+    (out / seeds.FILE).unlink(missing_ok=True)
     if read is None:
         return
     if read.other_code:

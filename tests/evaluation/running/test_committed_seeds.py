@@ -10,11 +10,16 @@ from support.paths import ROOT
 from support.rewritten import CODE, commit, pair
 from support.toy import OWN_PYTHON
 
+from evaluation.catalog.detectors import read as read_detector
 from evaluation.running import promote
+from evaluation.running.campaign import Campaign
+from evaluation.running.promote import refuse_part
 from evaluation.scoring.beside import with_further
 from evaluation.scoring.scores import outcomes
 from evaluation.scoring.seeds import FILE, by_seed
 from evaluation.store import ExpectedEvaluations, subject
+from runner.errors import UsageError
+from runner.session.options import Options
 
 ALWAYS = 'main(lambda target, state: {"alarms": [alarm("here", "something", iteration=2)]})'
 TITLE = "Cases that were met by several seeds:"
@@ -43,7 +48,8 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     assert Path("scores", FILE).read_bytes() == now[FILE]
     assert list(pd.read_csv("scores/scores.csv").detected_n) == [1]
     # Of a part of the programs there is no such table, and one document has no second one.
-    assert TITLE not in cli("scores", "--bugs", "Toy-1")[1] and "PAIRED, ANY" not in cli("scores", "--format", "csv")[1]
+    assert TITLE not in cli("scores", "--bugs", "Toy-1")[1] and not Path("scores", FILE).exists()
+    assert "PAIRED, ANY" not in cli("scores", "--format", "csv")[1]
     assert r"\caption{Cases that were met by several seeds}" in cli("scores", "--format", "latex")[1]
     # One's own records count by whatever seeds there are.
     status, out, _ = cli("scores", "--from", "results", "--results", toy.results)
@@ -54,6 +60,13 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     status, out, err = cli("scores")
     line = "by seeds: of always records of further seeds are left out: they are of another code than those of the first"
     assert status == 0 and line in err and TITLE not in out
+
+
+def test_a_whole_evaluation_has_the_cases_that_need_data(tmp_path):
+    plan = Campaign([read_detector(write_detector(tmp_path / "d", ALWAYS))])
+    with pytest.raises(UsageError, match="SO-60335387/lr1e-4, SO-60335387/lr1e-5 need --data DIR"):
+        refuse_part(plan, Options(), ROOT)
+    refuse_part(plan, Options(data=tmp_path), ROOT)
 
 
 def _folders(expected):
