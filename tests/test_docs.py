@@ -245,13 +245,13 @@ def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
     silent = fixed[(fixed.status == "ok") & ~fixed.alarmed].index
     found = buggy[buggy.alarmed & ~buggy.early & buggy.index.isin(silent)].reset_index()
     cases, all_cases = (len(frame.groupby(["bug", "case"])) for frame in (found, buggy.reset_index()))
-    for page in ("README.md", "docs/detectors.md"):
+    for page in ("README.md", "docs/records.md"):
         assert f"{all_cases - cases} of the {all_cases} cases are found by no detector" in text(page)
 
 
 def test_the_page_says_what_is_found_of_rewritten_programs():
     table = pd.read_csv(ROOT / "detectors" / "expected" / "side-by-side.csv", keep_default_na=False)
-    shown = rows("docs/detectors.md")
+    shown = rows("docs/records.md")
     start = next(n for n, row in enumerate(shown) if row[1:] == ["public", "perturbed", "planted"])
     of = {(row.detector, row.rule): row for row in table.itertuples()}
     said = dict.fromkeys(of)
@@ -270,7 +270,7 @@ def test_the_page_says_how_answers_agree_over_seeds():
     table = pd.read_csv(ROOT / "detectors" / "expected" / "seeds.csv", keep_default_na=False)
     of = {label(row): row for _, row in table.iterrows()}
     columns = [f"{name}_{how}" for name in ("paired", "false_fixed") for how in ("first", "always", "ever")]
-    shown = rows("docs/detectors.md")
+    shown = rows("docs/records.md")
     heading = ["PAIRED, FIRST", "EVERY", "ANY", "ON FIXED, FIRST", "EVERY", "ANY"]
     start = next(n for n, row in enumerate(shown) if row[1:] == heading)
     said = {name: cells for name, *cells in shown[start + 2 :] if len(cells) == len(heading)}
