@@ -41,6 +41,8 @@ MAX_NOTE_BYTES, MAX_REASON = 4_000, 500
 # The disk is full: that says nothing of a detector.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 ANSWER = "verdict.json"
+# Last words of an adapter that stopped by one of the kit's errors while it learnt: it writes no answer then.
+STATUS_OF = {"ToolTimeoutError": "timeout", "UnsupportedError": "unsupported", "ToolError": "tool_error"}
 LEFT_OUT = shutil.ignore_patterns("README.md", "requirements.*", "environment.json", "__pycache__")
 
 OnWait = Callable[[float], None]
@@ -155,6 +157,9 @@ class Adapter:
             return Answer("tool_error", f"the adapter and what it ran {finished.exceeded}")
         if finished.returncode:
             said = process.error_in(stderr) or "no message"
+            error, _, reason = said.partition(": ")
+            if error in STATUS_OF:
+                return Answer(STATUS_OF[error], reason[:MAX_REASON])
             return Answer("tool_error", f"the adapter ended with {finished.returncode}: {said}"[:MAX_REASON])
         return None
 

@@ -462,6 +462,22 @@ def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
     assert result.checks[0].reason == "prepare: no reference runs by itself"
 
 
+@pytest.mark.parametrize(
+    "error, status",
+    [("ToolTimeoutError", "timeout"), ("UnsupportedError", "unsupported"), ("ToolError", "tool_error")],
+)
+def test_why_nothing_is_learnt_is_told_as_of_a_check(toy, tmp_path, error, status):
+    stops = f"""
+        import detector_kit
+        def prepare(references, state):
+            raise detector_kit.{error}("as it is: so")
+        main(lambda target, state: {{"alarms": []}}, prepare)
+    """
+    needs = {"needs": ["source", "reference_runs"], "references": ["same"]}
+    result = evaluate(toy, write_detector(tmp_path / "stops", stops, **needs), controls="none")
+    assert {(check.status, check.reason) for check in result.checks} == {(status, "prepare: as it is: so")}
+
+
 def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch, tmp_path):
     folder, checked, check_once = tmp_path / "bare", [], Adapter.check
     folder.mkdir()
