@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from evaluation.model import Alarm, Answer, Detector, OwnAnswer
+from evaluation.model import Alarm, Answer, Detector, OwnAnswer, Status
 from evaluation.running.keys import KIT
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
 from runner.environments import builder, check, spec
@@ -42,7 +42,11 @@ MAX_NOTE_BYTES, MAX_REASON = 4_000, 500
 FULL = (errno.ENOSPC, errno.EDQUOT)
 ANSWER = "verdict.json"
 # Last words of an adapter that stopped by one of the kit's errors while it learnt: it writes no answer then.
-STATUS_OF = {"ToolTimeoutError": "timeout", "UnsupportedError": "unsupported", "ToolError": "tool_error"}
+STATUS_OF: dict[str, Status] = {
+    "ToolTimeoutError": "timeout",
+    "UnsupportedError": "unsupported",
+    "ToolError": "tool_error",
+}
 LEFT_OUT = shutil.ignore_patterns("README.md", "requirements.*", "environment.json", "__pycache__")
 
 OnWait = Callable[[float], None]
