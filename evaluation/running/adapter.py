@@ -41,7 +41,7 @@ MAX_NOTE_BYTES, MAX_REASON = 4_000, 500
 # The disk is full: that says nothing of a detector.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 ANSWER = "verdict.json"
-# Last words of an adapter that stopped by one of the kit's errors while it learnt: it writes no answer then.
+# The kit's errors. An adapter that learns writes no answer: it ends with one of these and the reason.
 STATUS_OF: dict[str, Status] = {
     "ToolTimeoutError": "timeout",
     "UnsupportedError": "unsupported",
@@ -107,7 +107,11 @@ class Adapter:
         work.mkdir(parents=True, exist_ok=True)
         targets = [self._target(sample, work / f"reference{index}") for index, sample in enumerate(samples, 1)]
         (work / "refs.json").write_text(json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8")
-        return self._call(["prepare", "--refs", "refs.json"], samples[0].subject, place, state, on_wait)
+        arguments = ["prepare", "--refs", "refs.json"]
+        failure, seconds = self._call(arguments, samples[0].subject, place, state, on_wait)
+        if failure and failure.status == "tool_error":
+            failure = _by_the_kit(process.error_in(place.streams.stderr)) or failure
+        return failure, seconds
 
     def _check(self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait) -> tuple[Answer | None, float]:
         work = place.folder
@@ -161,9 +165,6 @@ class Adapter:
             return Answer("tool_error", f"the adapter and what it ran {finished.exceeded}")
         if finished.returncode:
             said = process.error_in(stderr) or "no message"
-            error, _, reason = said.partition(": ")
-            if error in STATUS_OF:
-                return Answer(STATUS_OF[error], reason[:MAX_REASON])
             return Answer("tool_error", f"the adapter ended with {finished.returncode}: {said}"[:MAX_REASON])
         return None
 
@@ -225,6 +226,12 @@ def broken_by(error: Exception) -> Answer:
         raise error
     kind = "" if isinstance(error, TrainbugsError) else f"{type(error).__name__}: "
     return Answer("tool_error", f"{kind}{error}"[:MAX_REASON])
+
+
+def _by_the_kit(said: str) -> Answer | None:
+    """What an adapter's last words say, if it ended with one of the kit's errors."""
+    error, _, reason = said.partition(": ")
+    return Answer(STATUS_OF[error], reason[:MAX_REASON]) if error in STATUS_OF else None
 
 
 def _copy_state(state: Path, target: Path) -> None:

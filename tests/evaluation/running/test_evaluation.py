@@ -1,6 +1,7 @@
 """Detectors of every kind on the toy bug: each gets what it deserves, and none changes another's score."""
 
 import json
+import runpy
 import sys
 import textwrap
 import threading
@@ -22,9 +23,9 @@ from evaluation.catalog import controls, detectors
 from evaluation.model import Alarm, Rule, Training
 from evaluation.records import Seconds
 from evaluation.running import campaign, overhead
-from evaluation.running.adapter import Adapter
+from evaluation.running.adapter import STATUS_OF, Adapter
 from evaluation.running.baseline import Baselines, Once
-from evaluation.running.keys import kit_digest, rule_digest, rules_digest
+from evaluation.running.keys import KIT, kit_digest, rule_digest, rules_digest
 from evaluation.running.promote import promote_checks
 from evaluation.running.subject import seeds_of
 from evaluation.scoring.scores import label, outcomes, scores
@@ -460,6 +461,25 @@ def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
     result = evaluate(toy, make("learns"))
     assert {record.status for record in result.checks} == {"tool_error"}
     assert result.checks[0].reason == "prepare: no reference runs by itself"
+
+
+def test_the_kit_has_the_errors_that_adapters_end_with():
+    kit = runpy.run_path(str(KIT / "detector_kit.py"))
+    assert {error.__name__: status for error, status in kit["STATUSES"].items()} == STATUS_OF
+
+
+def test_an_error_of_a_check_that_is_called_as_one_of_the_kit_is_a_crash(toy, tmp_path):
+    crashes = """
+        class UnsupportedError(Exception):
+            pass
+        def check(target, state):
+            raise UnsupportedError("of a library")
+        UnsupportedError.__module__ = "builtins"
+        main(check)
+    """
+    result = evaluate(toy, write_detector(tmp_path / "crashes", crashes), controls="none")
+    said = "the adapter ended with 1: UnsupportedError: of a library"
+    assert {(check.status, check.reason) for check in result.checks} == {("tool_error", said)}
 
 
 @pytest.mark.parametrize(
