@@ -21,6 +21,7 @@ from evaluation.scoring.rewritten import FILE, side_by_side
 from evaluation.store import Evaluated, ExpectedEvaluations, subject
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
+from runner.files.untrusted import without_folders
 from runner.session.options import Options
 
 
@@ -121,7 +122,8 @@ def renew_side_by_side(folder: Path) -> Evaluated | None:
 def _thinned(record: CheckRecord, rules: Sequence[Rule]) -> CheckRecord:
     """The record with the earliest alarm of each code and rule, and as many as a rule asks for: all are large files.
 
-    Those that are kept for their number alone keep code, severity and iterations, by which they count.
+    Those that are kept for their number alone keep code, severity and iterations, by which they count. A reason names
+    no folder of this machine.
     """
     alarms = sorted(record.alarms, key=attrgetter("when"))
     first, _ = thin(alarms, 1)
@@ -133,7 +135,8 @@ def _thinned(record: CheckRecord, rules: Sequence[Rule]) -> CheckRecord:
         lacking = rule.at_least - (len(counted) - len(others))
         needed.update(others[: max(lacking, 0)])
     kept = [each if id(each) in told else _bare(each) for each in alarms if id(each) in needed]
-    return replace(record, alarms=tuple(kept), dropped=record.dropped + len(alarms) - len(kept))
+    reason = record.reason and without_folders(record.reason)
+    return replace(record, reason=reason, alarms=tuple(kept), dropped=record.dropped + len(alarms) - len(kept))
 
 
 def _bare(alarm: Alarm) -> Alarm:

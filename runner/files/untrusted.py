@@ -30,6 +30,7 @@ UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2
 # A lone surrogate: half a character, which UTF-8 cannot encode.
 SURROGATE, ESCAPED = re.compile("[\ud800-\udfff]"), b"\\u"
 TO_ESCAPE = re.compile(f"{UNPRINTABLE.pattern}|{SURROGATE.pattern}")
+FOLDERS = re.compile(r"(?<![\w.])(/[^\s/'\"]+)+/")
 LARGE = re.compile(rb"\d{300}|[eE][+-]?\d{3}")
 
 
@@ -51,6 +52,11 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Like `printable`, for a text of many lines, in which tabs may be."""
     return re.sub(r"[^\n\t]+", lambda found: printable(found[0]), text)
+
+
+def without_folders(text: str) -> str:
+    """The text with each absolute path cut to its last part, for what is published: it says nothing of a machine."""
+    return FOLDERS.sub("", text)
 
 
 def read_start(path: Path, size: int, within: Path | None = None) -> bytes:

@@ -1,6 +1,5 @@
 """Promotion of records to expected ones: those of REPRODUCED cases, and those of maps of versions."""
 
-import re
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from runner.bugs.catalog import installed_root
 from runner.bugs.model import UPSTREAM
 from runner.errors import UsageError
 from runner.files.atomic import write_json
+from runner.files.untrusted import without_folders
 from runner.results.expected import CUDA, VERSIONS, expected_path, version_path, version_records
 from runner.results.record import RunRecord, encode
 from runner.session.version_sweep import VersionMap
@@ -73,7 +73,7 @@ def _refuse_unexpected(outcome: Outcome) -> None:
 
 def _written(record: RunRecord) -> dict[str, Any]:
     """The record as it is committed: paths of this machine in the reason of a failure are cut to their last part."""
-    return encode(replace(record, reason=record.reason and re.sub(r"(/[^\s/'\"]+)+/", "", record.reason)))
+    return encode(replace(record, reason=record.reason and without_folders(record.reason)))
 
 
 def promote_versions(sweep: VersionMap) -> list[Path]:

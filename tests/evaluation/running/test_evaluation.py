@@ -608,6 +608,17 @@ def test_committed_are_the_earliest_alarms_and_as_many_as_a_rule_asks_for(toy, m
         assert counted == {"default": 4, "two": 4, "b": 2, "four": 4, "seven": 0}
 
 
+def test_a_committed_reason_names_no_folder_of_the_machine(toy, make, tmp_path):
+    directory, folder = make("always"), tmp_path / "expected"
+    result, detector = evaluate(toy, directory), detectors.read(directory)
+    reason = "trace ended with 139: /tmp/x-1/run.sh: line 2: 7 fault  /home/me/bin/python src/a/b.py, 1/2 of 3/4"
+    failed = [replace(r, pinned=True, revision="0" * 40, status="tool_error", reason=reason) for r in result.checks]
+    plan = campaign.Campaign([detector])
+    kept = promote_checks(plan, replace_result(result, checks=tuple(failed)), {"always": folder})
+    said = {each.reason for each in kept[folder].read().checks}
+    assert said == {"trace ended with 139: run.sh: line 2: 7 fault  python src/a/b.py, 1/2 of 3/4"}
+
+
 def session_subject(toy):
     session = toy.session()
     baselines = Baselines(session, controls.load(toy.root))
