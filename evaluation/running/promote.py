@@ -10,11 +10,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from evaluation.catalog import submissions
-from evaluation.model import REFERENCES, Alarm, Detector, Rule
+from evaluation.model import Alarm, Detector, Rule
 from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
+from evaluation.running.keys import detector_digest
 from evaluation.scoring.beside import of_expected
 from evaluation.scoring.report import write_table
 from evaluation.scoring.rewritten import FILE, side_by_side
@@ -37,19 +38,33 @@ def homes(campaign: Campaign, root: Path) -> dict[str, Path]:
 def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
     """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs.
 
-    Submissions may be of a part, and so may rewritten programs: what they are beside is chosen by what they met.
+    Submissions may be of a part, and so may rewritten programs: what they are beside is chosen by what they met. One
+    kind of reference runs is enough, since each is a row, but committed rows of the same code are not dropped for it.
     """
     if campaign.rewriting:
         return
-    if all(folder.parent.name == submissions.FOLDER for folder in homes(campaign, root).values()):
+    folders = homes(campaign, root)
+    if all(folder.parent.name == submissions.FOLDER for folder in folders.values()):
         return
-    whole = not campaign.bugs and campaign.controls == "all" and set(campaign.references) >= set(REFERENCES) - {"none"}
-    if not whole or options.label or options.seeds is not None or campaign.overhead_on is None:
+    for detector in campaign.detectors:
+        _refuse_loss(detector, campaign, ExpectedEvaluations(folders[detector.name]))
+    part = campaign.bugs or campaign.controls != "all" or options.label or options.seeds is not None
+    if part or campaign.overhead_on is None:
         raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")
     catalog = Catalog(root)
     lacking = [target.case.id for target in catalog.select(catalog.active()) if target.case.program.data]
     if lacking and options.data is None:
         raise UsageError(f"--update-expected is for whole evaluations: {', '.join(lacking)} need --data DIR")
+
+
+def _refuse_loss(detector: Detector, campaign: Campaign, expected: ExpectedEvaluations) -> None:
+    digest = detector_digest(detector)
+    rows = {each.references for each in expected.read([detector.name]).checks if each.code == digest}
+    lost = sorted(rows - {"none", *campaign.references})
+    if lost:
+        raise UsageError(
+            f"{detector.name} has committed records with {lost[0]} references: add {lost[0]} to --references"
+        )
 
 
 def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Path]) -> dict[Path, ExpectedEvaluations]:

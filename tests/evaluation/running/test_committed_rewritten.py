@@ -19,6 +19,7 @@ from evaluation.planting import judgements
 from evaluation.planting.judgements import Judgement
 from evaluation.running import promote
 from evaluation.running.campaign import Campaign, Result
+from evaluation.running.keys import detector_digest
 from evaluation.running.promote import promote_checks, refuse_part, renew_side_by_side
 from evaluation.scoring.beside import of_expected
 from evaluation.scoring.rewritten import FILE, side_by_side
@@ -191,6 +192,23 @@ def test_a_part_is_enough_of_rewritten_programs_only(tmp_path):
         refuse_part(rewritten, Options(), tmp_path)
     with pytest.raises(UsageError, match="for whole evaluations"):
         refuse_part(part, Options(), tmp_path)
+
+
+def test_one_kind_of_references_is_enough_where_no_other_row_of_the_same_code_goes(tmp_path):
+    described = read(write_detector(tmp_path / "detectors" / "d", NEVER))
+    (tmp_path / "bugs").mkdir()
+    expected = ExpectedEvaluations(tmp_path / "detectors" / "expected")
+    plan = Campaign([described], references=("same",))
+    for digest in (detector_digest(described), CODE):
+        expected.replace(described, pair(code=digest, references="cross") + pair("two", code=CODE), ())
+        if digest == CODE:
+            refuse_part(plan, Options(), tmp_path)
+            continue
+        with pytest.raises(
+            UsageError, match="d has committed records with cross references: add cross to --references"
+        ):
+            refuse_part(plan, Options(), tmp_path)
+        refuse_part(replace_plan(plan, references=("cross",)), Options(), tmp_path)
 
 
 def judged(program, harm=True, why="loss ends at 2 at best"):
