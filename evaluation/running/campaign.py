@@ -247,7 +247,7 @@ def _check(check: Check, share: Share, report: Report) -> CheckRecord:
     sample = check.task.sample
     subject = replace(sample.subject, run=replace(sample.subject.run, gpu=share.gpu))
     task = replace(check.task, sample=replace(sample, subject=subject))
-    with check.evaluation.turn(task) as free:
+    with check.evaluation.turn(task.reference_keys) as free:
         if not free:
             raise BusyError
         return check.evaluation.check(task, report)

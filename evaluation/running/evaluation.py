@@ -92,12 +92,11 @@ class Evaluation:
         return self.detector.name + ("" if self.how == "none" else f" ({self.how})")
 
     @contextmanager
-    def turn(self, task: Task) -> Iterator[bool]:
-        """Whether the check may be done now: not while another one is about to learn from the same references.
+    def turn(self, key: tuple[str, ...]) -> Iterator[bool]:
+        """Whether a check with these references may be done now: not while another one is about to learn from them.
 
         Such a check would take a share of the machine only to wait.
         """
-        key = task.reference_keys
         with self._turns:
             free = not key or self._learnt.has(key) or key not in self._learning
             if free:

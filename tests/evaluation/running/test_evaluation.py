@@ -25,6 +25,7 @@ from evaluation.records import Seconds
 from evaluation.running import campaign, overhead
 from evaluation.running.adapter import STATUS_OF, Adapter
 from evaluation.running.baseline import Baselines, Once
+from evaluation.running.evaluation import Evaluation
 from evaluation.running.keys import KIT, kit_digest, rule_digest, rules_digest
 from evaluation.running.promote import promote_checks
 from evaluation.running.subject import seeds_of
@@ -763,6 +764,39 @@ def test_something_is_made_once_though_many_ask():
         once.get("other", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         once.get("other", lambda: 1)
+
+
+def test_checks_that_would_wait_for_one_that_learns_take_no_share_of_the_machine(toy, make, monkeypatch):
+    begun, at_the_end_of_learning = [], []
+    answer, prepare = Evaluation.answer, Adapter.prepare
+
+    def begin(evaluation, task, *others):
+        begun.append(task)
+        return answer(evaluation, task, *others)
+
+    def learn(*arguments):
+        learnt = prepare(*arguments)
+        time.sleep(0.5)
+        at_the_end_of_learning.append(len(begun))
+        return learnt
+
+    monkeypatch.setattr(Evaluation, "answer", begin)
+    monkeypatch.setattr(Adapter, "prepare", learn)
+    monkeypatch.setattr("runner.execution.scheduler.AGAIN_S", 0.05)
+    result = evaluate(toy, make("learns"), seeds=(0, 1), jobs=4)
+    assert [record.status for record in result.checks] == ["ok"] * 4 and at_the_end_of_learning == [1]
+
+
+def test_who_is_about_to_learn_has_the_turn_until_it_has_learnt_or_failed(toy, make):
+    evaluation = Evaluation(detectors.load(toy.root, str(make("learns"))), "same", None, None)
+    keys = ("a", "b")
+    with evaluation.turn(keys) as first, evaluation.turn(keys) as second, evaluation.turn(("c",)) as third:
+        assert (first, second, third) == (True, False, True)
+    with evaluation.turn(keys) as first, evaluation.turn(()) as second, evaluation.turn(()) as third:
+        assert (first, second, third) == (True, True, True)
+        evaluation._learnt.get(keys, lambda: None)
+        with evaluation.turn(keys) as fourth:
+            assert fourth
 
 
 def test_interpreter_of_adapters_is_ours(toy, make):
