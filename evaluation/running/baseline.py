@@ -114,3 +114,8 @@ class Once(Generic[T]):
             except BaseException as error:
                 future.set_exception(error)
         return future.result()
+
+    def has(self, key: Hashable) -> bool:
+        """Whether there is an end of making the value of that key, a value or what was raised."""
+        with self._lock:
+            return key in self._made and self._made[key].done()

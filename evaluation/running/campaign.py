@@ -22,7 +22,7 @@ from runner.bugs.model import Target
 from runner.errors import UsageError
 from runner.execution.local import Report
 from runner.execution.resources import Share
-from runner.execution.scheduler import Job
+from runner.execution.scheduler import BusyError, Job
 from runner.sandbox import process
 from runner.sandbox.means import means
 from runner.session.selection import labelled, without_gpu_cases
@@ -246,7 +246,11 @@ def _done(jobs: Sequence[Job[Check]], session: Session) -> Generator[tuple[Check
 def _check(check: Check, share: Share, report: Report) -> CheckRecord:
     sample = check.task.sample
     subject = replace(sample.subject, run=replace(sample.subject.run, gpu=share.gpu))
-    return check.evaluation.check(replace(check.task, sample=replace(sample, subject=subject)), report)
+    task = replace(check.task, sample=replace(sample, subject=subject))
+    with check.evaluation.turn(task) as free:
+        if not free:
+            raise BusyError
+        return check.evaluation.check(task, report)
 
 
 def _to_time(checks: Sequence[Check], records: Records, campaign: Campaign) -> list[Check]:

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ class Evaluation:
         self._scratch = Path()
         self._adapter: Once[Adapter] = Once()
         self._learnt: Once[tuple[Path, Answer | None, float]] = Once()
+        self._learning: set[tuple[str, ...]] = set()
+        self._turns = threading.Lock()
 
     def __enter__(self) -> "Evaluation":
         # One that the next command removes, where this one is killed.
@@ -87,6 +90,24 @@ class Evaluation:
     @property
     def label(self) -> str:
         return self.detector.name + ("" if self.how == "none" else f" ({self.how})")
+
+    @contextmanager
+    def turn(self, task: Task) -> Iterator[bool]:
+        """Whether the check may be done now: not while another one is about to learn from the same references.
+
+        Such a check would take a share of the machine only to wait.
+        """
+        key = task.reference_keys
+        with self._turns:
+            free = not key or self._learnt.has(key) or key not in self._learning
+            if free:
+                self._learning.add(key)
+        try:
+            yield free
+        finally:
+            if free:
+                with self._turns:
+                    self._learning.discard(key)
 
     def check(self, task: Task, report: Report) -> CheckRecord:
         """The record of a check, made now, and saved with what the detector wrote.
