@@ -43,7 +43,7 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
         axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
         axes.set_xlabel("false alarms: fixed twins accused")
         axes.set_ylabel("detection: buggy programs")
-        note = f"not drawn, since they met other programs: {len(elsewhere)} rows" if elsewhere else ""
+        note = f"rows not drawn, since they met other programs: {len(elsewhere)}" if elsewhere else ""
         texts = {0.02: [*key[:lines], note], 0.54: [*key[lines:], *[""] * (len(key) % 2), ""]}
         for x, part in texts.items():
             figure.text(x, 0.01, "\n".join(part), fontsize=6.5, va="bottom", linespacing=1.3)
