@@ -95,7 +95,8 @@ class Evaluation:
     def turn(self, key: tuple[str, ...]) -> Iterator[bool]:
         """Whether a check with these references may be done now: not while another one is about to learn from them.
 
-        Such a check would take a share of the machine only to wait.
+        Such a check would take a share of the machine only to wait. Where many have the same references, as those of
+        other programs are, each is refused about once a second while one learns.
         """
         with self._turns:
             free = not key or self._learnt.has(key) or key not in self._learning
