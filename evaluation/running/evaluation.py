@@ -114,14 +114,15 @@ class Evaluation:
 
         Where that cannot be copied, or could not be read again, the check is a tool_error.
         """
+        blank = self.blank(task)
         with self.place() as place:
             answer, seconds = self.answer(task, place, report)
-            record = _filled(self.blank(task), answer, seconds)
+            record = _filled(blank, answer, seconds)
             try:
                 self._keep(record, answer, place)
                 self.settings.store.save(record)
             except Exception as error:
-                record = _filled(self.blank(task), broken_by(error), seconds)
+                record = _filled(blank, broken_by(error), seconds)
                 self.settings.store.save(record)
         return record
 

@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace as replace_result
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -744,6 +745,20 @@ def test_checks_run_at_the_same_time_and_are_found_again(toy, make, monkeypatch)
     result = evaluate(toy, make("never"), seeds=(0, 1), jobs=4)
     assert [record.status for record in result.checks] == ["ok"] * 4
     assert evaluate(toy, make("never"), seeds=(0, 1), jobs=4).checks == result.checks
+
+
+def test_a_check_has_started_before_it_is_answered(toy, make, monkeypatch):
+    answer, answered = Evaluation.answer, []
+
+    def count(*arguments):
+        answered.append(answer(*arguments))
+        return answered[-1]
+
+    clock = SimpleNamespace(now=lambda zone: datetime(2026, 1, 1, second=len(answered), tzinfo=zone))
+    monkeypatch.setattr(Evaluation, "answer", count)
+    monkeypatch.setattr("evaluation.running.evaluation.datetime", clock)
+    started = {record.started for record in evaluate(toy, make("never")).checks}
+    assert started == {"2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00"}
 
 
 def test_something_is_made_once_though_many_ask():
