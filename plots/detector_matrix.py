@@ -50,7 +50,7 @@ def _cell(axes: "Axes", x: float, y: int, cell: Cell, colour: tuple[float, float
     count, n = int(cell[0]), int(cell[1])
     face: Any = (*colour, 0.12 + 0.6 * count / n) if count else "#F3F3F3"
     axes.add_patch(Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, facecolor=face if n else "none", linewidth=0))
-    axes.text(x, y, f"{count}/{n}" if n else "-", ha="center", va="center_baseline", fontsize=6.5)
+    axes.text(x, y, f"{count}/{n}" if n else "-", ha="center", va="center_baseline", fontsize=5.5)
 
 
 def _label(axes: "Axes", rows: list[str], places: list[float], names: list[str]) -> None:
@@ -60,4 +60,4 @@ def _label(axes: "Axes", rows: list[str], places: list[float], names: list[str])
     axes.set_xticks(places, names, rotation=35, ha="left", rotation_mode="anchor", fontsize=7)
     axes.set_yticks(range(len(rows)), rows, fontsize=6.5)
     axes.xaxis.tick_top()
-    axes.set_xlabel("blue: bugs found, silent on the fixed twin\norange: right programs accused", fontsize=7)
+    axes.set_xlabel("blue: cases found, silent on the fixed twin\norange: right programs accused", fontsize=7)

@@ -46,7 +46,7 @@ def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[Table]:
 
     Of many rows those are left out in whose place another rule is chosen, and what is found of new bugs.
     """
-    title = "Bugs found, and programs accused that are right"
+    title = "Cases found, and programs accused that are right"
     if len(scores) > MOST_ROWS:
         return [Table(title, _rows(without_rejected(scores), RATES))]
     first = Table(title, rows(scores))

@@ -42,7 +42,7 @@ def to_read(table: "pd.DataFrame") -> Table:
     """A line for each row: of each kind of programs what is found, with its interval, and paired."""
     heading = ["DETECTOR", *(text for kind in KINDS for text in (kind.upper(), "PAIRED"))]
     lines = [[label(row), *(text for kind in KINDS for text in _cells(row, kind))] for _, row in table.iterrows()]
-    return Table("Bugs found in programs as published, rewritten, and with planted faults", [heading, *lines])
+    return Table("Cases found in programs as published, rewritten, and with planted faults", [heading, *lines])
 
 
 def _cells(row: "pd.Series[Any]", kind: str) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from runner.session.options import Options
 
 ALWAYS = 'main(lambda target, state: {"alarms": [alarm("here", "something", iteration=2)]})'
 NEVER = "main(lambda target, state: {})"
-TITLE = "Bugs found in programs as published, rewritten, and with planted faults:"
+TITLE = "Cases found in programs as published, rewritten, and with planted faults:"
 OTHER = 64 * "b"
 
 

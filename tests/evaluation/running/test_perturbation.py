@@ -140,7 +140,7 @@ def test_scores_stand_side_by_side(cli, toy, shows):
     assert status == 0 and "rewritten/perturb-3/detectors" in out
     status, again, _ = cli("scores", "--from", "results", "--results", toy.results)
     title, heading, row = again.split("\n\n")[-2].splitlines()
-    assert title == "Bugs found in programs as published, rewritten, and with planted faults:"
+    assert title == "Cases found in programs as published, rewritten, and with planted faults:"
     assert status == 0 and heading.split()[:4] == ["DETECTOR", "PUBLIC", "PAIRED", "PERTURBED"]
     assert row.split() == ["shows", "1/1", "(21-100)", "0/1", "1/1", "(21-100)", "0/1", "-", "-"]
     assert "PERTURBED" in out and again.count("written to scores: side-by-side.csv") == 1
