@@ -43,7 +43,8 @@ RuleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$(?!\n)")]
 class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One alarm. `iteration` counts the program's from 1; None where the detector knows of no iterations.
 
-    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration.
+    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration. In
+    committed records an alarm is the first one of its code and severity, and stands for so many `times` of these.
     """
 
     code: Text
@@ -55,6 +56,7 @@ class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     api: Place | None = None
     parameter: Place | None = None
     seen: Number | None = None
+    times: Annotated[int, Meta(ge=1)] = 1
 
     @property
     def when(self) -> int:
@@ -80,7 +82,8 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
             if SEVERITIES.index(alarm.severity) >= SEVERITIES.index(self.minimum_severity)
             and (not self.codes or alarm.code in self.codes)
         ]
-        return tuple(sorted(chosen, key=lambda alarm: alarm.when)) if len(chosen) >= self.at_least else ()
+        many = sum(alarm.times for alarm in chosen)
+        return tuple(sorted(chosen, key=lambda alarm: alarm.when)) if many >= self.at_least else ()
 
 
 class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -282,8 +282,12 @@ def read_answer(path: Path) -> Answer:
 
 
 def _unstamped(answer: Answer) -> Answer:
-    """The answer without iterations in which alarms were seen: only the launcher's own adapter is believed there."""
-    return msgspec.structs.replace(answer, alarms=tuple(msgspec.structs.replace(a, seen=None) for a in answer.alarms))
+    """The answer without iterations in which alarms were seen: only the launcher's own adapter is believed there.
+
+    Nor does an alarm stand for several: only a committed one does.
+    """
+    own = tuple(msgspec.structs.replace(alarm, seen=None, times=1) for alarm in answer.alarms)
+    return msgspec.structs.replace(answer, alarms=own)
 
 
 def thin(alarms: Sequence[Alarm], most: int = MAX_ALARMS) -> tuple[tuple[Alarm, ...], int]:

@@ -3,6 +3,7 @@
 Of rewritten programs a part is enough: published programs are set beside them where the detector met both.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from evaluation.catalog import submissions
-from evaluation.model import Alarm, Detector, Rule
+from evaluation.model import Detector
 from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
@@ -81,8 +82,7 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
     kept = {folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()}
     for detector in campaign.detectors:
         expected = kept[folders[detector.name]]
-        rules = tuple(detector.alarm_rules.values())
-        checks = [_thinned(record, rules) for record in result.checks if record.detector == detector.name]
+        checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         first, further = (checks, []) if campaign.rewriting else _by_seed(checks)
         earlier = (expected.further.root / f"{detector.name}.jsonl").exists()
@@ -134,29 +134,19 @@ def renew_side_by_side(folder: Path) -> Evaluated | None:
     return read
 
 
-def _thinned(record: CheckRecord, rules: Sequence[Rule]) -> CheckRecord:
-    """The record with the earliest alarm of each code and rule, and as many as a rule asks for: all are large files.
+def _thinned(record: CheckRecord) -> CheckRecord:
+    """The record with the first alarm of each code and severity, and the number of these: all are large files.
 
-    Those that are kept for their number alone keep code, severity and iterations, by which they count. A reason names
-    no folder of this machine.
+    No rule tells apart alarms of one code and severity, so that all rules count what they counted. A reason names no
+    folder of this machine.
     """
-    alarms = sorted(record.alarms, key=attrgetter("when"))
-    first, _ = thin(alarms, 1)
-    told = {id(each) for each in first} | {id(each) for rule in rules for each in rule.counted(alarms)[:1]}
-    needed = set(told)
-    for rule in sorted(rules, key=attrgetter("at_least")):
-        counted = [id(each) for each in rule.counted(alarms)]
-        others = [each for each in counted if each not in needed]
-        lacking = rule.at_least - (len(counted) - len(others))
-        needed.update(others[: max(lacking, 0)])
-    kept = [each if id(each) in told else _bare(each) for each in alarms if id(each) in needed]
+    first, _ = thin(sorted(record.alarms, key=attrgetter("when")), 1)
+    many: Counter[tuple[str, str]] = Counter()
+    for each in record.alarms:
+        many[each.code, each.severity] += each.times
+    kept = tuple(replace(each, times=many[each.code, each.severity]) for each in first)
     reason = record.reason and without_folders(record.reason)
-    return replace(record, reason=reason, alarms=tuple(kept), dropped=record.dropped + len(alarms) - len(kept))
-
-
-def _bare(alarm: Alarm) -> Alarm:
-    """The alarm without what it says and where."""
-    return Alarm(alarm.code, "", alarm.severity, alarm.iteration, seen=alarm.seen)
+    return replace(record, reason=reason, alarms=kept)
 
 
 def _refuse(campaign: Campaign, result: Result) -> None:

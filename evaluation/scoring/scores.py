@@ -84,7 +84,7 @@ def _outcome(record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Fr
         "status": record.status,
         "reason": record.reason,
         "alarmed": bool(counted),
-        "alarms": len(counted),
+        "alarms": sum(each.times for each in counted),
         "first": counted[0].iteration if counted else None,
         "delay": seen,
         "claimed_delay": claimed,

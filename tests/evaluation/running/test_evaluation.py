@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import pandas as pd
 import pytest
 from msgspec.structs import replace
 from support.checks import overhead as timing
@@ -222,7 +223,7 @@ TELLS = """
         beside = sorted(path.name for path in Path().iterdir())
         learnt = state / "told.json"
         said = [told(target), json.loads(learnt.read_text()) if learnt.is_file() else None, beside]
-        return {"alarms": [alarm("told", json.dumps(said)) | {"seen": 1}]}
+        return {"alarms": [alarm("told", json.dumps(said)) | {"seen": 1, "times": 9}]}
 
     main(check, prepare)
 """
@@ -252,10 +253,10 @@ def test_a_detector_is_given_what_it_needs_and_nothing_else(toy, make, needs, gi
     assert label(row) == ("asks" if not learns else "asks (oracle)" if given & TEXT else "asks (same)")
 
 
-def test_an_adapter_does_not_say_when_its_alarms_were_seen(toy, make):
-    """Only the launcher does, and its own adapter passes that on."""
+def test_an_adapter_does_not_say_when_its_alarms_were_seen_nor_how_many_they_stand_for(toy, make):
+    """Only the launcher tells when, and its own adapter passes that on."""
     alarms = [each for record in evaluate(toy, make("asks", TELLS)).checks for each in record.alarms]
-    assert alarms and {each.seen for each in alarms} == {None}
+    assert alarms and {(each.seen, each.times) for each in alarms} == {(None, 1)}
 
 
 def test_a_rule_that_is_written_after_the_run_is_marked(toy, make):
@@ -585,7 +586,7 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     assert {path.name for path in folder.iterdir()} == {"always.jsonl", "other.jsonl"}
 
 
-def test_committed_are_the_earliest_alarms_and_as_many_as_a_rule_asks_for(toy, make, tmp_path):
+def test_committed_are_the_first_alarms_of_each_kind_and_their_number(toy, make, tmp_path):
     directory, folder = make("always"), tmp_path / "expected"
     described = json.loads((directory / "detector.json").read_text())
     described["alarm_rules"] = {
@@ -602,12 +603,14 @@ def test_committed_are_the_earliest_alarms_and_as_many_as_a_rule_asks_for(toy, m
     kept = promote_checks(campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder})
     for committed in kept[folder].read().checks:
         found = [(each.code, each.iteration) for each in committed.alarms]
-        assert found == [("a", 7), ("b", 7), ("a", 8), ("b", 8)]
-        assert committed.dropped == 7
-        # Those that are there for their number alone say nothing.
-        assert [(each.message, each.line) for each in committed.alarms] == [("m", 3), ("m", 3), ("", None), ("", None)]
-        counted = {name: len(rule.counted(committed.alarms)) for name, rule in detector.alarm_rules.items()}
-        assert counted == {"default": 4, "two": 4, "b": 2, "four": 4, "seven": 0}
+        assert found == [("a", 7), ("b", 7)]
+        assert [(each.message, each.line, each.times) for each in committed.alarms] == [("m", 3, 3), ("m", 3, 3)]
+        assert committed.dropped == 5
+        met = {name for name, rule in detector.alarm_rules.items() if rule.counted(committed.alarms)}
+        assert met == {"default", "two", "b", "four"}
+    # Nothing that is scored is lost.
+    rules = {"always": detector.alarm_rules}
+    pd.testing.assert_frame_equal(outcomes(kept[folder].read().checks, rules), outcomes(checks, rules))
 
 
 def test_a_committed_reason_names_no_folder_of_the_machine(toy, make, tmp_path):
