@@ -44,7 +44,8 @@ class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """One alarm. `iteration` counts the program's from 1; None where the detector knows of no iterations.
 
     `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration. In
-    committed records an alarm is the first one of its code and severity, and stands for so many `times` of these.
+    committed records an alarm is the first one of its code and severity, and `times` says how many of these count: at
+    least as many as a rule asks for, where there were so many.
     """
 
     code: Text
@@ -56,7 +57,7 @@ class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     api: Place | None = None
     parameter: Place | None = None
     seen: Number | None = None
-    times: Annotated[int, Meta(ge=1)] = 1
+    times: Number = 1
 
     @property
     def when(self) -> int:

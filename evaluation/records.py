@@ -57,8 +57,8 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     """One detector on one program. `kind` is buggy, fixed or control, `references` one of model.REFERENCES.
 
     `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the detector's, whether
-    its rules count them or not; `dropped` more were left out. Committed are the first of each code and severity, each
-    with the number of those that it stands for. `key` identifies detector, program and references.
+    its rules count them or not; `dropped` more were left out. Committed are the first of each code and severity, with
+    `times`. `key` identifies detector, program and references.
 
     From `kit` to `reference_text` a field is None in records from before it was noted. `kit` is the digest of
     evaluation/kit that made the record, `rules` that of the alarm rules declared before the check, `declared` that of

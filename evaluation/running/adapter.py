@@ -270,7 +270,8 @@ def read_answer(path: Path) -> Answer:
     if answer.status != "ok":
         # A tool that failed has no alarms: what it said on its way down is no detection.
         return Answer(answer.status, answer.reason or "no reason given")
-    alarms, dropped = thin(answer.alarms)
+    # Only a committed alarm stands for several.
+    alarms, dropped = thin([msgspec.structs.replace(each, times=1) for each in answer.alarms])
     return Answer(
         status="ok",
         alarms=alarms,
@@ -282,12 +283,8 @@ def read_answer(path: Path) -> Answer:
 
 
 def _unstamped(answer: Answer) -> Answer:
-    """The answer without iterations in which alarms were seen: only the launcher's own adapter is believed there.
-
-    Nor does an alarm stand for several: only a committed one does.
-    """
-    own = tuple(msgspec.structs.replace(alarm, seen=None, times=1) for alarm in answer.alarms)
-    return msgspec.structs.replace(answer, alarms=own)
+    """The answer without iterations in which alarms were seen: only the launcher's own adapter is believed there."""
+    return msgspec.structs.replace(answer, alarms=tuple(msgspec.structs.replace(a, seen=None) for a in answer.alarms))
 
 
 def thin(alarms: Sequence[Alarm], most: int = MAX_ALARMS) -> tuple[tuple[Alarm, ...], int]:

@@ -311,7 +311,7 @@ def _ending(record: CheckRecord) -> str:
     seconds = f"{record.seconds.check:.1f} s"
     if record.status != "ok":
         return f"{record.status}: {record.reason}, {seconds}"
-    many = sum(alarm.times for alarm in record.alarms) + record.dropped
+    many = len(record.alarms) + record.dropped
     iterations = [alarm.iteration for alarm in record.alarms if alarm.iteration is not None]
     since = f", first at iteration {min(iterations)}" if iterations else ""
     return f"{many} alarm{'' if many == 1 else 's'}{since}, {seconds}"

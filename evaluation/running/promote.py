@@ -141,9 +141,7 @@ def _thinned(record: CheckRecord) -> CheckRecord:
     folder of this machine.
     """
     first, _ = thin(sorted(record.alarms, key=attrgetter("when")), 1)
-    many: Counter[tuple[str, str]] = Counter()
-    for each in record.alarms:
-        many[each.code, each.severity] += each.times
+    many = Counter((each.code, each.severity) for each in record.alarms)
     kept = tuple(replace(each, times=many[each.code, each.severity]) for each in first)
     reason = record.reason and without_folders(record.reason)
     return replace(record, reason=reason, alarms=kept)

@@ -47,10 +47,6 @@ def dist(tmp_path_factory) -> Path:
     return out
 
 
-def test_no_file_is_larger_than_a_mebibyte():
-    assert not [name for name in tracked(".") if (ROOT / name).stat().st_size > 2**20]
-
-
 @dataclass(frozen=True)
 class Installed:
     """An installation that knows nothing of the checkout, used from an empty folder inside of a repository."""

@@ -121,7 +121,7 @@ COLUMNS = {
         "benign": "as of the case",
         "status": "ok, or why there is no answer",
         "alarmed": "whether the rule counts an alarm",
-        "alarms": "how many it counts",
+        "alarms": "how many it counts, of those that were kept",
         "first": "iteration of the first one",
         "delay": "iterations from the trigger to it",
         "early": "whether it came before the trigger",
