@@ -29,7 +29,8 @@ class Evaluated:
     `problems` has a line for each file that cannot be read, and is left out; `older` is the number of records that are
     left out because they are of older code of their detector, `replaced` names the detectors whose committed records
     are left out for others, `other_code` those of which records of rewritten programs, or by further seeds, are left
-    out, because they are of another code than those of published ones.
+    out, because they are of another code than those of published ones. Where `checks` are a part of the records of
+    their detectors, all of these are the `whole`; else there is none.
     """
 
     checks: Sequence[CheckRecord]
@@ -39,6 +40,7 @@ class Evaluated:
     older: int = 0
     replaced: tuple[str, ...] = ()
     other_code: tuple[str, ...] = ()
+    whole: Sequence[CheckRecord] = ()
 
 
 @dataclass(frozen=True)

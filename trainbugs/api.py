@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from evaluation.records import CheckRecord
     from evaluation.store import Evaluated
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
@@ -130,7 +131,8 @@ def scores(
 
     part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
     read, table = _scored(part, root)
-    return scoring.scores(table, read.overheads)
+    whole = _outcomes(read.whole, read, root) if read.whole else None
+    return scoring.scores(table, read.overheads, whole)
 
 
 def outcomes(
@@ -176,15 +178,20 @@ def comparisons(
 
 def _scored(part: "Part", root: Path | str | None) -> "tuple[Evaluated, pd.DataFrame]":
     """The records of a part of the evaluations, and their outcomes; warns of files that cannot be read."""
-    from evaluation.catalog import submissions
-    from evaluation.scoring import scores as scoring
     from trainbugs.sources import evaluated
 
-    catalog = load(root)
-    read = evaluated(catalog, part)
+    read = evaluated(load(root), part)
     for problem in read.problems:
         warnings.warn(problem, stacklevel=3)
-    return read, scoring.outcomes(read.checks, read.rules, submissions.known(catalog.root))
+    return read, _outcomes(read.checks, read, root)
+
+
+def _outcomes(checks: "Iterable[CheckRecord]", read: "Evaluated", root: Path | str | None) -> "pd.DataFrame":
+    """The outcomes of some of the checks behind `read`, by its rules."""
+    from evaluation.catalog import submissions
+    from evaluation.scoring import scores as scoring
+
+    return scoring.outcomes(checks, read.rules, submissions.known(load(root).root))
 
 
 def plot(

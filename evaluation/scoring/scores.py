@@ -122,8 +122,13 @@ def diagnosis(alarm: Alarm, site: Site) -> str:
     return "near" if close or (alarm.api or "").split(".")[-1] == site.api.split(".")[-1] else "no"
 
 
-def scores(table: "pd.DataFrame", overheads: Sequence[OverheadRecord] = ()) -> "pd.DataFrame":
-    """One row for each detector, kind of references and rule. Benign cases are counted in columns of their own."""
+def scores(
+    table: "pd.DataFrame", overheads: Sequence[OverheadRecord] = (), whole: "pd.DataFrame | None" = None
+) -> "pd.DataFrame":
+    """One row for each detector, kind of references and rule. Benign cases are counted in columns of their own.
+
+    Where the outcomes in `table` are a part of others, rules are chosen by these, the `whole`.
+    """
     import pandas as pd
 
     # Rows are taken out a hundred times below, and each column that comes along costs time.
@@ -136,7 +141,9 @@ def scores(table: "pd.DataFrame", overheads: Sequence[OverheadRecord] = ()) -> "
         overhead = [each for each in overheads if (each.detector, each.references) == (detector, references)]
         rows.append(dict(zip(ROW, key, strict=True)) | _score(group) | _overhead(overhead))
     scored = pd.DataFrame(rows)
-    return scored.assign(chosen=chosen(scored)) if rows else scored
+    if not rows or whole is None:
+        return scored.assign(chosen=chosen(scored)) if rows else scored
+    return scored.merge(scores(whole)[[*ROW, "chosen"]], on=ROW, how="left", validate="one_to_one")
 
 
 def _score(group: "pd.DataFrame") -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Parts of records of evaluations: of some bugs, of what all detectors met, of one's own beside the committed ones."""
 
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from evaluation.model import CONTROL
@@ -24,7 +24,7 @@ def beside(own: Evaluated, committed: Evaluated) -> Evaluated:
 def of_bugs(read: Evaluated, names: Set[str]) -> Evaluated:
     """The records of these bugs and cases (BUG, BUG/CASE), and of all controls."""
     kept = [each for each in read.checks if each.kind == CONTROL or {each.bug, f"{each.bug}/{each.case}"} & names]
-    return replace(read, checks=kept)
+    return _part(read, kept)
 
 
 def common(read: Evaluated) -> Evaluated:
@@ -33,7 +33,11 @@ def common(read: Evaluated) -> Evaluated:
     for each in read.checks:
         shown[each.detector, each.references].add(_program(each))
     everywhere = set.intersection(*shown.values()) if shown else set()
-    return replace(read, checks=[each for each in read.checks if _program(each) in everywhere])
+    return _part(read, [each for each in read.checks if _program(each) in everywhere])
+
+
+def _part(read: Evaluated, kept: Sequence[CheckRecord]) -> Evaluated:
+    return replace(read, checks=kept, whole=read.whole or read.checks)
 
 
 def _program(record: CheckRecord) -> tuple[str, str, str, int]:

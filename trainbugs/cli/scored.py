@@ -33,8 +33,10 @@ def show_scores(
     from trainbugs.descriptions import families
 
     catalog = api.load()
-    table = outcomes(evaluated.checks, evaluated.rules, submissions.known(catalog.root))
-    scored, compared = scores(table, evaluated.overheads), comparisons(table)
+    known = submissions.known(catalog.root)
+    table = outcomes(evaluated.checks, evaluated.rules, known)
+    whole = outcomes(evaluated.whole, evaluated.rules, known) if evaluated.whole else None
+    scored, compared = scores(table, evaluated.overheads, whole), comparisons(table)
     # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks.
     is_committed = out == catalog.root / "detectors" / "expected"
     # Before anything is printed: whoever reads that may go away.

@@ -16,6 +16,7 @@ from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.errors import UsageError
 from trainbugs.cli.main import main
 
+PART = "timm-1978"
 CASES = ("PyTorch-115607/simple", "PyTorch-116494/none", "SO-60335387/digits")
 
 
@@ -64,6 +65,16 @@ def test_scores_of_a_location_are_those_of_its_bugs():
     assert row["detected_low"] < row["detected_rate"] < row["detected_high"]
     both = trainbugs.outcomes("expected", "pyod", label=["compiler", "library"], bugs=["PyTorch-115607", "Bolts-654"])
     assert set(both.bug[both.kind == "buggy"]) == {"PyTorch-115607", "Bolts-654"}
+
+
+def test_of_some_bugs_the_rules_are_those_that_all_bugs_choose(scored):
+    """By the one case of PART alone other rules of these detectors would be chosen."""
+    names, key = ("loss-rules", "pyod", "trainproof"), ["detector", "references", "rule"]
+    whole = trainbugs.scores("expected", *names).set_index(key).chosen
+    assert scored(*names, "--bugs", PART, "--json")[0] == 0
+    printed = pd.read_csv("scores/scores.csv").set_index(key).chosen
+    alone = trainbugs.scores("expected", *names, bugs=PART).set_index(key).chosen
+    assert whole.sum() == 4 and whole.to_dict() == alone.to_dict() == printed.to_dict()
 
 
 def test_own_records_beside_the_committed_ones(scored, tmp_path):
