@@ -126,13 +126,10 @@ def scores(
     holds then. A file of `folder` that cannot be read is left out, with a warning. Raises UsageError for a detector or
     a bug without records there, ResultsError or CatalogError for another file that cannot be read.
     """
-    from evaluation.scoring import scores as scoring
     from trainbugs.sources import Part
 
     part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
-    read, table = _scored(part, root)
-    whole = _outcomes(read.whole, read, root) if read.whole else None
-    return scoring.scores(table, read.overheads, whole)
+    return _scores(*_scored(part, root), root)
 
 
 def outcomes(
@@ -173,7 +170,8 @@ def comparisons(
     from trainbugs.sources import Part
 
     part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
-    return comparison.comparisons(_scored(part, root)[1])
+    read, table = _scored(part, root)
+    return comparison.comparisons(table, _scores(read, table, root))
 
 
 def _scored(part: "Part", root: Path | str | None) -> "tuple[Evaluated, pd.DataFrame]":
@@ -184,6 +182,13 @@ def _scored(part: "Part", root: Path | str | None) -> "tuple[Evaluated, pd.DataF
     for problem in read.problems:
         warnings.warn(problem, stacklevel=3)
     return read, _outcomes(read.checks, read, root)
+
+
+def _scores(read: "Evaluated", table: "pd.DataFrame", root: Path | str | None) -> "pd.DataFrame":
+    """The scores of the outcomes of what is read; rules are chosen by all records of which that is a part."""
+    from evaluation.scoring import scores as scoring
+
+    return scoring.scores(table, read.overheads, _outcomes(read.whole, read, root) if read.whole else None)
 
 
 def _outcomes(checks: "Iterable[CheckRecord]", read: "Evaluated", root: Path | str | None) -> "pd.DataFrame":

@@ -34,20 +34,29 @@ class Met:
 Programs = Mapping[tuple[str, str, int], Met]
 
 
-def comparisons(table: "pd.DataFrame") -> "pd.DataFrame":
+def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> "pd.DataFrame":
     """A row for each pair of rows of the scores that met a program in common, and each of MEASURES.
 
     `only_first` counts the programs on which the first one alone alarms. `p` is McNemar's of programs, `p_bugs` that of
     bugs: each counts once, for whoever alarms on more of its programs, since cases of one bug are not independent.
-    `p_holm` is `p_bugs` after Holm (1979), for all pairs of that measure together.
+    `p_holm` is `p_bugs` after Holm (1979), for all pairs of that measure together. With the `scores` of the table pairs
+    with a rule in whose place another one is chosen have none, and do not count: nobody asks about these.
     """
     import pandas as pd
 
-    groups = [group for _, group in table.groupby(ROW, sort=True)] if len(table) else []
-    rows = [(label(group.iloc[0]), _measured(group)) for group in groups]
+    groups = list(table.groupby(ROW, sort=True)) if len(table) else []
+    rows = [(label(group.iloc[0]), _measured(group)) for _, group in groups]
     compared = pd.DataFrame([each for pair in combinations(rows, 2) for each in _compared(*pair)], columns=COLUMNS)
-    compared["p_holm"] = compared.groupby("measure").p_bugs.transform(lambda values: holm(values.tolist()))
-    return compared
+    others = _rejected(scores)
+    rejected = {label(group.iloc[0]) for row, group in groups if row in others}
+    asked = compared[~(compared["first"].isin(rejected) | compared.second.isin(rejected))]
+    return compared.assign(p_holm=asked.groupby("measure").p_bugs.transform(lambda values: holm(values.tolist())))
+
+
+def _rejected(scores: "pd.DataFrame | None") -> set[tuple[str, ...]]:
+    if scores is None or scores.empty:
+        return set()
+    return set(scores[scores.chosen == False][ROW].itertuples(index=False, name=None))  # noqa: E712
 
 
 def _measured(group: "pd.DataFrame") -> dict[str, Programs]:

@@ -43,9 +43,8 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
 def test_tables_are_those_of_the_records(name):
     folder, read = ROOT / submissions.FOLDER / name, evaluated(name)
     table = scores.outcomes(read.checks, read.rules, submissions.known(ROOT))
-    made = {
-        "scores": scores.scores(table, read.overheads), "outcomes": table, "comparisons": comparison.comparisons(table),
-    }  # fmt: skip
+    scored = scores.scores(table, read.overheads)
+    made = {"scores": scored, "outcomes": table, "comparisons": comparison.comparisons(table, scored)}
     for what, frame in made.items():
         assert (folder / f"{what}.csv").read_text() == frame.to_csv(index=False), what
 

@@ -36,7 +36,8 @@ def show_scores(
     known = submissions.known(catalog.root)
     table = outcomes(evaluated.checks, evaluated.rules, known)
     whole = outcomes(evaluated.whole, evaluated.rules, known) if evaluated.whole else None
-    scored, compared = scores(table, evaluated.overheads, whole), comparisons(table)
+    scored = scores(table, evaluated.overheads, whole)
+    compared = comparisons(table, scored)
     # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks.
     is_committed = out == catalog.root / "detectors" / "expected"
     # Before anything is printed: whoever reads that may go away.

@@ -4,9 +4,10 @@ import pytest
 from msgspec.structs import replace
 from support.checks import HIT, record
 
+from evaluation.catalog.frozen import Frozen
 from evaluation.model import Rule
 from evaluation.scoring.comparison import comparisons, holm, mcnemar
-from evaluation.scoring.scores import outcomes
+from evaluation.scoring.scores import outcomes, scores
 
 RULES = {name: {"default": Rule()} for name in ("a", "b")}
 
@@ -76,6 +77,25 @@ def test_what_did_not_run_is_no_detection_and_no_false_alarm():
 
 def test_benign_cases_are_not_compared():
     assert compared(met("a", "B", benign=True), met("b", "B", benign=True)) is None
+
+
+def test_pairs_with_a_rejected_rule_are_not_asked_about():
+    """Of the two rules of `a` the one is chosen that counts both alarms, so that Holm's correction is for one pair."""
+    rules = {"a": {"any": Rule(), "never": Rule(at_least=9)}, "b": {"default": Rule()}}
+    pairs = [met(name, f"B{n}", hit=name == "a") for name in ("a", "b") for n in range(6)]
+    table = outcomes(
+        [each for pair in pairs for each in pair], rules, {"a": Frozen("1", "2026-01-01", "0" * 64, ("B0",))}
+    )
+    scored = scores(table)
+    assert scored.chosen.fillna(True).tolist() == [True, False, True]
+    of_all, asked = (each[each.measure == "paired"] for each in (comparisons(table), comparisons(table, scored)))
+    assert of_all["first"].tolist() == ["a (any)", "a (any)", "a (never)"] and of_all.p_holm.tolist() == [
+        0.09375,
+        0.09375,
+        1,
+    ]
+    assert of_all.p_bugs.tolist() == asked.p_bugs.tolist() == [0.03125, 0.03125, 1]
+    assert asked.p_holm.isna().tolist() == [True, False, True] and asked.p_holm.tolist()[1] == 0.03125
 
 
 def test_one_detector_is_compared_with_nothing():
