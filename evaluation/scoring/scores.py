@@ -116,10 +116,21 @@ def label(row: Any) -> str:
 def diagnosis(alarm: Alarm, site: Site) -> str:
     """Whether an alarm names the fault's site: its API or its line (exact), a line or a name close to it (near)."""
     same_file = alarm.file == site.file and alarm.line is not None and site.line is not None
-    if alarm.api == site.api or (same_file and alarm.line == site.line):
+    if _same_api(alarm.api or "", site.api) or (same_file and alarm.line == site.line):
         return "exact"
     close = same_file and abs((alarm.line or 0) - (site.line or 0)) <= NEAR_LINES
     return "near" if close or (alarm.api or "").split(".")[-1] == site.api.split(".")[-1] else "no"
+
+
+def _same_api(one: str, other: str) -> bool:
+    """Whether two names are of one function: the same, or one has modules more between package and name.
+
+    A function may be named by the module that defines it (`torch.nn.utils.clip_grad.clip_grad_norm_`), or by the one
+    that hands it on (`torch.nn.utils.clip_grad_norm_`).
+    """
+    short, long = sorted((one.split("."), other.split(".")), key=len)
+    left = iter(long)
+    return (short[0], short[-1]) == (long[0], long[-1]) and all(part in left for part in short)
 
 
 def scores(
