@@ -1,6 +1,7 @@
 """Detection against false alarms, with intervals: each detector's best rule, on the same programs."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 LINE_INCHES = 0.125
 # Below this rate labels would cover each other on the right.
 CROWDED = 0.02
+# So far to the right of a point, and above it, its label would cover another one.
+LABEL = (0.08, 0.06)
 
 
 def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
@@ -65,6 +68,13 @@ def _points(axes: "Axes", best: "pd.DataFrame") -> None:
     for place, of in numbers.items():
         axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
         # On the left there is room for those that accuse nothing.
-        side, lift = (-1 if place[0] < CROWDED else 1), (-5 if place[1] == 0 else 2)
+        side = -1 if place[0] < CROWDED else 1
+        lift = -5 if place[1] == 0 else -7 if side > 0 and label_covers(place, numbers) else 2
         where = "right" if side < 0 else "left"
         axes.annotate(",".join(of), place, (4 * side, lift), textcoords="offset points", ha=where, fontsize=7)
+
+
+def label_covers(place: tuple[float, float], points: Iterable[tuple[float, float]]) -> bool:
+    """Whether a label up and to the right of a place would cover another point."""
+    away = [(x - place[0], y - place[1]) for x, y in points if (x, y) != place]
+    return any(0 <= right < LABEL[0] and 0 <= up < LABEL[1] for right, up in away)

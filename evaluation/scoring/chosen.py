@@ -26,3 +26,10 @@ def chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
 def without_rejected(scores: "pd.DataFrame") -> "pd.DataFrame":
     """The scores without the rules in whose place another one is chosen."""
     return scores[scores.chosen.fillna(True).astype(bool)]
+
+
+def rejected(scores: "pd.DataFrame | None") -> set[tuple[str, ...]]:
+    """Detector, references and rule of those in whose place another one is chosen; none without scores."""
+    if scores is None or scores.empty:
+        return set()
+    return set(scores[scores.chosen == False][[*DETECTOR, "rule"]].itertuples(index=False, name=None))  # noqa: E712

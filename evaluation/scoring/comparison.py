@@ -8,6 +8,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from evaluation.model import CONTROL
+from evaluation.scoring.chosen import rejected
 from evaluation.scoring.scores import PROGRAM, ROW, label, with_twins
 
 if TYPE_CHECKING:
@@ -47,16 +48,10 @@ def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> 
     groups = list(table.groupby(ROW, sort=True)) if len(table) else []
     rows = [(label(group.iloc[0]), _measured(group)) for _, group in groups]
     compared = pd.DataFrame([each for pair in combinations(rows, 2) for each in _compared(*pair)], columns=COLUMNS)
-    others = _rejected(scores)
-    rejected = {label(group.iloc[0]) for row, group in groups if row in others}
-    asked = compared[~(compared["first"].isin(rejected) | compared.second.isin(rejected))]
+    given_up = rejected(scores)
+    names = {label(group.iloc[0]) for row, group in groups if row in given_up}
+    asked = compared[~(compared["first"].isin(names) | compared.second.isin(names))]
     return compared.assign(p_holm=asked.groupby("measure").p_bugs.transform(lambda values: holm(values.tolist())))
-
-
-def _rejected(scores: "pd.DataFrame | None") -> set[tuple[str, ...]]:
-    if scores is None or scores.empty:
-        return set()
-    return set(scores[scores.chosen == False][ROW].itertuples(index=False, name=None))  # noqa: E712
 
 
 def _measured(group: "pd.DataFrame") -> dict[str, Programs]:

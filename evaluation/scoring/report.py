@@ -139,17 +139,21 @@ KINDS = {
 }
 
 
-def others(outcomes: "pd.DataFrame") -> list[str]:
-    """The rows that met other programs than most did, controls aside: their rates are not to be compared."""
+def others(outcomes: "pd.DataFrame") -> dict[str, str]:
+    """The rows that met other programs than most did, controls aside: their rates are not to be compared.
+
+    To each belongs how many buggy programs it met, of how many that some row met.
+    """
     of_bugs = outcomes[outcomes.kind.isin(("buggy", "fixed"))]
     met = {label(group.iloc[0]): frozenset(group[PROGRAM].itertuples(index=False)) for _, group in of_bugs.groupby(ROW)}
     usual = Counter(met.values()).most_common(1)
-    return [name for name, programs in met.items() if programs != usual[0][0]]
+    every = {program for programs in met.values() for program in programs}
+    return {name: f"{len(programs)} of {len(every)}" for name, programs in met.items() if programs != usual[0][0]}
 
 
 def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     """What has to be said below the tables: which rows met other programs, or have rules of an unknown date."""
-    elsewhere = ", ".join(others(outcomes))
+    elsewhere = ", ".join(f"{name} ({programs})" for name, programs in others(outcomes).items())
     said = [f"{elsewhere}: of other programs than the rest, not to be compared; add --common"] if elsewhere else []
     rejected = int((scores.chosen == False).sum())  # noqa: E712
     if rejected and len(scores) > MOST_ROWS:

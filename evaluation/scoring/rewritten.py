@@ -1,12 +1,13 @@
 """Scores of the same detectors on public, perturbed and planted programs, side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from evaluation.records import CheckRecord
-from evaluation.scoring.report import Table, rate, share
+from evaluation.scoring.chosen import rejected
+from evaluation.scoring.report import MOST_ROWS, Table, rate, share
 from evaluation.scoring.scores import ROW, label, outcomes, scores, since
 from evaluation.store import Evaluated
 
@@ -38,11 +39,20 @@ def side_by_side(read: Evaluated) -> "pd.DataFrame":
     return marks.join(joined.astype({name: "Int64" for name in counts if name in joined})).reset_index()
 
 
-def to_read(table: "pd.DataFrame") -> Table:
-    """A line for each row: of each kind of programs what is found, with its interval, and paired."""
+def to_read(table: "pd.DataFrame", scored: "pd.DataFrame | None" = None) -> Table:
+    """A line for each row: of each kind of programs what is found, with its interval, and paired.
+
+    Of many rows those are left out in whose place another rule is chosen, by the scores of public programs.
+    """
+    table = without(table, rejected(scored)) if len(table) > MOST_ROWS else table
     heading = ["DETECTOR", *(text for kind in KINDS for text in (kind.upper(), "PAIRED"))]
     lines = [[label(row), *(text for kind in KINDS for text in _cells(row, kind))] for _, row in table.iterrows()]
     return Table("Cases found in programs as published, rewritten, and with planted faults", [heading, *lines])
+
+
+def without(table: "pd.DataFrame", rows: Set[tuple[str, ...]]) -> "pd.DataFrame":
+    """The table without these rows: detector, references and rule."""
+    return table[[key not in rows for key in table[ROW].itertuples(index=False, name=None)]]
 
 
 def _cells(row: "pd.Series[Any]", kind: str) -> tuple[str, str]:

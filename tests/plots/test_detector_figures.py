@@ -10,7 +10,7 @@ from evaluation.model import Rule
 from evaluation.scoring.scores import outcomes, scores
 from plots.detector_matrix import draw_matrix
 from plots.detector_page import DOTS, outcome
-from plots.detector_rates import draw_rates
+from plots.detector_rates import draw_rates, label_covers
 from plots.detectors import draw
 
 RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
@@ -61,6 +61,11 @@ def test_rates_have_a_point_for_each_rule_that_knows_other_bugs(tmp_path, known,
     text = draw_rates(table, scored, tmp_path / "r.svg").read_text()
     words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
     assert [word for word in "\n".join(words).splitlines() if "d (" in word] == points
+
+
+@pytest.mark.parametrize("other, covered", [((0.24, 0.33), True), ((0.16, 0.33), False), ((0.24, 0.5), False)])
+def test_a_label_would_cover_a_point_that_is_close_to_the_right_and_above(other, covered):
+    assert label_covers((0.2, 0.3), [(0.2, 0.3), other]) is covered
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def evaluate_command(arguments: Namespace) -> int:
         show_seeds(read, scored, arguments, out)
     else:
         part = Part(sorted(rules), "results", session.store.root)
-        show_rewritten(beside_rewritten(catalog, part), arguments, arguments.out)
+        show_rewritten(beside_rewritten(catalog, part), None, arguments, arguments.out)
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
     _promote(plan, result, folders, arguments)
     for subject in result.broken:
@@ -187,12 +187,13 @@ def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], ar
     from evaluation.scoring.beside import with_further
 
     for folder, kept in promote_checks(plan, result, folders).items():
+        scored = None
         if not plan.rewriting:
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
             scored = show_scores(kept.read(), arguments, folder, figures, second=True)
             show_seeds(with_further([folder]), scored, arguments, folder)
-        show_rewritten(renew_side_by_side(folder), arguments, folder)
+        show_rewritten(renew_side_by_side(folder), scored, arguments, folder)
 
 
 def _campaign(arguments: Namespace, root: Path) -> "Campaign":
@@ -235,6 +236,6 @@ def scores_command(arguments: Namespace) -> int:
     # Of a part of the programs there is no further table.
     by_seeds = None if any(chosen) else by_further_seeds(api.load(), part, read)
     show_seeds(by_seeds, scored, arguments, arguments.out)
-    if not any(chosen) and show_rewritten(beside_rewritten(api.load(), part), arguments, arguments.out):
+    if not any(chosen) and show_rewritten(beside_rewritten(api.load(), part), scored, arguments, arguments.out):
         arguments.status = 2
     return int(arguments.status)

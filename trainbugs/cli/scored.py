@@ -83,9 +83,12 @@ def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Name
     _show_second(seeds.to_read(table, scored), path, arguments, out)
 
 
-def show_rewritten(read: "Evaluated | None", arguments: Namespace, out: Path) -> Sequence[str]:
+def show_rewritten(
+    read: "Evaluated | None", scored: "pd.DataFrame | None", arguments: Namespace, out: Path
+) -> Sequence[str]:
     """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
 
+    Of many rows those are not printed in whose place another rule is chosen by `scored`, the scores of public programs.
     With a format that has one document they are written only. Returns a line for each file that cannot be read.
     """
     from evaluation.scoring import report, rewritten
@@ -105,7 +108,7 @@ def show_rewritten(read: "Evaluated | None", arguments: Namespace, out: Path) ->
         return read.problems
     table = rewritten.side_by_side(read)
     path = report.write_table(table, out / rewritten.FILE)
-    _show_second(rewritten.to_read(table), path, arguments, out)
+    _show_second(rewritten.to_read(table, scored), path, arguments, out)
     return read.problems
 
 

@@ -189,7 +189,7 @@ class _Builder:
         from trainbugs.sources import Part, beside_rewritten
 
         try:
-            return of_records(beside_rewritten(self.catalog, Part((), "expected", Path())))
+            return of_records(beside_rewritten(self.catalog, Part((), "expected", Path())), self.evaluation.rejected)
         except TrainbugsError as error:
             # Of published programs it may have been said already.
             self.site.problems += [str(error)] if str(error) not in self.site.problems else []

@@ -102,14 +102,18 @@ class Evaluation:
         """How many buggy programs have answers."""
         return len({(answer.bug, answer.case) for answer in self.answers})
 
+    @property
+    def rejected(self) -> frozenset[str]:
+        """The rules in whose place another one is chosen."""
+        return frozenset(score.label for score in self.scores if score.chosen is False)
+
     def finders(self, bug: str) -> list[str]:
         """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin.
 
         Negative controls are left out, and rules in whose place another one is chosen.
         """
         found = [answer for answer in self.of(bug) if answer.state == FOUND and not answer.benign]
-        rejected = {score.label for score in self.scores if score.chosen is False}
-        return sorted({each.label for each in found if each.detector not in NEGATIVE_CONTROLS} - rejected)
+        return sorted({each.label for each in found if each.detector not in NEGATIVE_CONTROLS} - self.rejected)
 
 
 RATES = {

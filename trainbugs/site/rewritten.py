@@ -1,6 +1,6 @@
 """The table of the leaderboard that sets public, perturbed and planted programs side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,8 +38,11 @@ class SideBySide:
     other_code: tuple[str, ...]
 
 
-def of_records(read: "Evaluated | None") -> SideBySide:
-    """The table of some records, in the order of what is paired of public programs; empty where there are none."""
+def of_records(read: "Evaluated | None", rejected: Set[str] = frozenset()) -> SideBySide:
+    """The table of some records, in the order of what is paired of public programs; empty where there are none.
+
+    Rows are left out whose labels are among the `rejected`.
+    """
     if read is None or not read.checks:
         return SideBySide({}, (), read.other_code if read else ())
     met = {check.rewriting for check in read.checks}
@@ -52,6 +55,7 @@ def of_records(read: "Evaluated | None") -> SideBySide:
     rows = [
         Row(str(row["detector"]), label(row), {name: interval(row, name) for name in columns})
         for row in side_by_side(read).to_dict("records")
+        if label(row) not in rejected
     ]
     rows.sort(key=lambda row: (-(row.rates["public_paired"].rate or 0.0) if "public" in met else 0.0, row.label))
     return SideBySide(columns, tuple(rows), read.other_code)

@@ -4,10 +4,11 @@ import pytest
 from msgspec.structs import replace
 from support.checks import HIT, record
 
+from evaluation.catalog.frozen import Frozen
 from evaluation.model import Rule
 from evaluation.scoring.intervals import clustered
 from evaluation.scoring.rewritten import side_by_side, to_read
-from evaluation.scoring.scores import outcomes
+from evaluation.scoring.scores import outcomes, scores
 from evaluation.store import Evaluated
 from runner.errors import ResultsError
 
@@ -82,3 +83,16 @@ def test_published_and_rewritten_programs_are_never_counted_together(how, kind):
     with pytest.raises(ResultsError, match=f"records of {kind} and public programs, which are not counted together"):
         outcomes([*pair("one"), *pair("two", **how)], rules)
     assert len(outcomes(pair("two", **how), rules)) == 2
+
+
+def test_of_many_rows_rejected_rules_are_left_out_of_what_is_read():
+    """The file has all of them; nine rows are many, of eight nothing is left out."""
+    rules = {"d": {"any": Rule(), **{f"at-least-{n}": Rule(at_least=n) for n in range(2, 10)}}}
+    public, frozen = pair("one"), {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
+    for count in (9, 8):
+        kept = {"d": dict(list(rules["d"].items())[:count])}
+        scored = scores(outcomes(public, kept, frozen))
+        table = side_by_side(Evaluated([*public, *pair("one", perturb=1)], (), kept))
+        assert len(table) == count and len(to_read(table).rows) == count + 1
+        shown = [name for name, *_ in to_read(table, scored).rows[1:]]
+        assert shown == ["d (any)"] if count == 9 else len(shown) == 8

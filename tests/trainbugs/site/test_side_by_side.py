@@ -38,6 +38,11 @@ def table(page):
     return page.split('<table id="beside"')[1].split("</table>")[0]
 
 
+def test_rules_in_whose_place_another_one_is_chosen_are_left_out(whole):
+    read = sources.beside_rewritten(whole.catalog, sources.Part((), "expected", Path()))
+    assert {row.label for row in of_records(read, {"memory"}).rows} == {"optimizer-progress"}
+
+
 def test_each_rate_stands_with_its_n_and_its_interval(whole):
     made = beside(whole)
     assert list(made.columns.values()) == [
