@@ -188,4 +188,6 @@ def test_what_the_smallest_programs_printed_is_what_the_page_shows():
     assert all(
         line.removeprefix("APIContainRelation: ") in said for line in (failures / "own.txt").read_text().splitlines()
     )
+    for name in ("sparse", "listed"):
+        assert f'"{(failures / f"{name}.txt").read_text().strip()}"' in said
     assert all(len(path.read_text().splitlines()) < 20 for path in failures.glob("*.py"))
