@@ -40,7 +40,7 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
         figure = new_figure(1)
         figure.set_size_inches(COLUMN_INCHES, 3.0 + LINE_INCHES * (lines + 1.8))
         axes = figure.subplots()
-        _points(axes, best)
+        draw_points(axes, best)
         axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
         axes.set(xlim=(-0.2, 1.03), ylim=(-0.05, 1.03), aspect="equal")
         axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
@@ -55,7 +55,7 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
         return save(figure, path)
 
 
-def _points(axes: "Axes", best: "pd.DataFrame") -> None:
+def draw_points(axes: "Axes", best: "pd.DataFrame") -> None:
     """Points with their intervals; those at one place share a label."""
     for _, row in best.iterrows():
         x, y = row.false_fixed_rate, row.detected_rate
@@ -69,12 +69,12 @@ def _points(axes: "Axes", best: "pd.DataFrame") -> None:
         axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
         # On the left there is room for those that accuse nothing.
         side = -1 if place[0] < CROWDED else 1
-        lift = -5 if place[1] == 0 else -7 if side > 0 and label_covers(place, numbers) else 2
+        lift = -5 if place[1] == 0 else -7 if side > 0 and _covers(place, numbers) else 2
         where = "right" if side < 0 else "left"
         axes.annotate(",".join(of), place, (4 * side, lift), textcoords="offset points", ha=where, fontsize=7)
 
 
-def label_covers(place: tuple[float, float], points: Iterable[tuple[float, float]]) -> bool:
+def _covers(place: tuple[float, float], points: Iterable[tuple[float, float]]) -> bool:
     """Whether a label up and to the right of a place would cover another point."""
     away = [(x - place[0], y - place[1]) for x, y in points if (x, y) != place]
     return any(0 <= right < LABEL[0] and 0 <= up < LABEL[1] for right, up in away)

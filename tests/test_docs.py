@@ -1,5 +1,6 @@
 """The pages: what they link to, the commands and options that they show, the numbers that they give."""
 
+import itertools
 import json
 import re
 import shlex
@@ -15,6 +16,8 @@ from support.paths import ROOT
 import trainbugs
 from evaluation.catalog import controls, detectors
 from evaluation.scoring import report
+from evaluation.scoring.chosen import rejected
+from evaluation.scoring.rewritten import without
 from evaluation.scoring.scores import label
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
@@ -250,20 +253,17 @@ def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
 
 
 def test_the_page_says_what_is_found_of_rewritten_programs():
+    """Of each detector the rule that the first table shows."""
     table = pd.read_csv(ROOT / "detectors" / "expected" / "side-by-side.csv", keep_default_na=False)
-    shown = rows("docs/records.md")
-    start = next(n for n, row in enumerate(shown) if row[1:] == ["public", "perturbed", "planted"])
-    of = {(row.detector, row.rule): row for row in table.itertuples()}
-    said = dict.fromkeys(of)
-    for name, *cells in shown[start + 2 : start + 8]:
-        detector, rule = re.fullmatch(
-            r"([a-z-]+)(?: \(([a-z0-9-]+)\))?", name.replace(" (negative control)", "")
-        ).groups()
-        row = of[detector, rule or "default"]
-        kinds = ("public", "perturbed", "planted")
-        assert cells == [f"{getattr(row, f'{kind}_paired')}/{getattr(row, f'{kind}_detected_n')}" for kind in kinds]
-        said[detector, rule or "default"] = cells
-    assert {detector for (detector, _), cells in said.items() if cells} == set(table.detector)
+    table = without(table, rejected(pd.DataFrame(json.loads(text("detectors/expected/scores.json")))))
+    shown, kinds = rows("docs/records.md"), ("public", "perturbed", "planted")
+    start = next(n for n, row in enumerate(shown) if tuple(row[1:]) == kinds)
+    lines = itertools.takewhile(lambda row: len(row) == 4, shown[start + 2 :])
+    said = {name.replace(" (negative control)", ""): cells for name, *cells in lines}
+    assert said == {
+        label(row): [f"{row[f'{kind}_paired']}/{row[f'{kind}_detected_n']}" for kind in kinds]
+        for _, row in table.iterrows()
+    }
 
 
 def test_the_page_says_how_answers_agree_over_seeds():

@@ -1,4 +1,4 @@
-"""detectors/frozen.json: detectors of ours that stay as they are, and the bugs that those who wrote them knew."""
+"""detectors/frozen.json: detectors that stay as they are, and the bugs by which they were written, or set up."""
 
 import hashlib
 from collections.abc import Iterable, Mapping

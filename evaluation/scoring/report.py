@@ -142,7 +142,7 @@ KINDS = {
 def others(outcomes: "pd.DataFrame") -> dict[str, str]:
     """The rows that met other programs than most did, controls aside: their rates are not to be compared.
 
-    To each belongs how many buggy programs it met, of how many that some row met.
+    To each belongs how many it met of the programs that some row met: a buggy and its fixed one count once.
     """
     of_bugs = outcomes[outcomes.kind.isin(("buggy", "fixed"))]
     met = {label(group.iloc[0]): frozenset(group[PROGRAM].itertuples(index=False)) for _, group in of_bugs.groupby(ROW)}
@@ -153,7 +153,7 @@ def others(outcomes: "pd.DataFrame") -> dict[str, str]:
 
 def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     """What has to be said below the tables: which rows met other programs, or have rules of an unknown date."""
-    elsewhere = ", ".join(f"{name} ({programs})" for name, programs in others(outcomes).items())
+    elsewhere = ", ".join(f"{name} ({programs} programs)" for name, programs in others(outcomes).items())
     said = [f"{elsewhere}: of other programs than the rest, not to be compared; add --common"] if elsewhere else []
     rejected = int((scores.chosen == False).sum())  # noqa: E712
     if rejected and len(scores) > MOST_ROWS:

@@ -42,9 +42,10 @@ def side_by_side(read: Evaluated) -> "pd.DataFrame":
 def to_read(table: "pd.DataFrame", scored: "pd.DataFrame | None" = None) -> Table:
     """A line for each row: of each kind of programs what is found, with its interval, and paired.
 
-    Of many rows those are left out in whose place another rule is chosen, by the scores of public programs.
+    Where the scores of public programs have many rows, those are left out in whose place another rule is chosen.
     """
-    table = without(table, rejected(scored)) if len(table) > MOST_ROWS else table
+    if scored is not None and len(scored) > MOST_ROWS:
+        table = without(table, rejected(scored))
     heading = ["DETECTOR", *(text for kind in KINDS for text in (kind.upper(), "PAIRED"))]
     lines = [[label(row), *(text for kind in KINDS for text in _cells(row, kind))] for _, row in table.iterrows()]
     return Table("Cases found in programs as published, rewritten, and with planted faults", [heading, *lines])

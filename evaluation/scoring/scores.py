@@ -116,21 +116,10 @@ def label(row: Any) -> str:
 def diagnosis(alarm: Alarm, site: Site) -> str:
     """Whether an alarm names the fault's site: its API or its line (exact), a line or a name close to it (near)."""
     same_file = alarm.file == site.file and alarm.line is not None and site.line is not None
-    if _same_api(alarm.api or "", site.api) or (same_file and alarm.line == site.line):
+    if alarm.api == site.api or (same_file and alarm.line == site.line):
         return "exact"
     close = same_file and abs((alarm.line or 0) - (site.line or 0)) <= NEAR_LINES
     return "near" if close or (alarm.api or "").split(".")[-1] == site.api.split(".")[-1] else "no"
-
-
-def _same_api(one: str, other: str) -> bool:
-    """Whether two names are of one function: the same, or one has modules more between package and name.
-
-    A function may be named by the module that defines it (`torch.nn.utils.clip_grad.clip_grad_norm_`), or by the one
-    that hands it on (`torch.nn.utils.clip_grad_norm_`).
-    """
-    short, long = sorted((one.split("."), other.split(".")), key=len)
-    left = iter(long)
-    return (short[0], short[-1]) == (long[0], long[-1]) and all(part in left for part in short)
 
 
 def scores(
@@ -142,6 +131,8 @@ def scores(
     """
     import pandas as pd
 
+    if table.empty:
+        return pd.DataFrame()
     # Rows are taken out a hundred times below, and each column that comes along costs time.
     table = table.drop(columns=[name for name in UNCOUNTED if name in table])
     texts = [name for name in table if pd.api.types.is_string_dtype(table[name])]
@@ -152,8 +143,8 @@ def scores(
         overhead = [each for each in overheads if (each.detector, each.references) == (detector, references)]
         rows.append(dict(zip(ROW, key, strict=True)) | _score(group) | _overhead(overhead))
     scored = pd.DataFrame(rows)
-    if not rows or whole is None:
-        return scored.assign(chosen=chosen(scored)) if rows else scored
+    if whole is None:
+        return scored.assign(chosen=chosen(scored))
     return scored.merge(scores(whole)[[*ROW, "chosen"]], on=ROW, how="left", validate="one_to_one")
 
 

@@ -2,7 +2,9 @@
 
 import struct
 
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from msgspec.structs import replace
 from support.checks import HIT, record
 
@@ -10,7 +12,7 @@ from evaluation.model import Rule
 from evaluation.scoring.scores import outcomes, scores
 from plots.detector_matrix import draw_matrix
 from plots.detector_page import DOTS, outcome
-from plots.detector_rates import draw_rates, label_covers
+from plots.detector_rates import draw_points, draw_rates
 from plots.detectors import draw
 
 RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
@@ -64,8 +66,16 @@ def test_rates_have_a_point_for_each_rule_that_knows_other_bugs(tmp_path, known,
 
 
 @pytest.mark.parametrize("other, covered", [((0.24, 0.33), True), ((0.16, 0.33), False), ((0.24, 0.5), False)])
-def test_a_label_would_cover_a_point_that_is_close_to_the_right_and_above(other, covered):
-    assert label_covers((0.2, 0.3), [(0.2, 0.3), other]) is covered
+def test_a_label_that_would_cover_a_point_is_below(other, covered):
+    """The other one is close to the right and above, or it is not."""
+    places = [(0.2, 0.3), other]
+    rates = pd.DataFrame(places, columns=["false_fixed_rate", "detected_rate"])
+    for name in ("false_fixed", "detected"):
+        rates[f"{name}_low"], rates[f"{name}_high"] = rates[f"{name}_rate"], rates[f"{name}_rate"]
+    axes = Figure().subplots()
+    draw_points(axes, rates)
+    below, above = (text.get_position()[1] for text in axes.texts)
+    assert (below < 0) is covered and above > 0
 
 
 @pytest.mark.parametrize(

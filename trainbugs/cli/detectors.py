@@ -145,7 +145,7 @@ def evaluate_command(arguments: Namespace) -> int:
 
     from evaluation.running import campaign
     from evaluation.running.promote import homes, refuse_part
-    from evaluation.store import Evaluated
+    from evaluation.store import Evaluated, Evaluations
     from plots.detectors import draw as draw
     from runner.progress.lines import on_stderr
     from runner.session.promote import refuse_installed
@@ -165,7 +165,9 @@ def evaluate_command(arguments: Namespace) -> int:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
     out = arguments.out / plan.rewriting if plan.rewriting else arguments.out
-    read = Evaluated(result.checks, result.overheads, rules)
+    # A rule is chosen by all that is known of a detector, as by `scores --from results`.
+    every = Evaluations(result.folder).read(sorted(rules)).checks
+    read = Evaluated(result.checks, result.overheads, rules, whole=every)
     scored = show_scores(read, arguments, out)
     if not plan.rewriting:
         show_seeds(read, scored, arguments, out)

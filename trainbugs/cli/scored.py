@@ -88,7 +88,8 @@ def show_rewritten(
 ) -> Sequence[str]:
     """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
 
-    Of many rows those are not printed in whose place another rule is chosen by `scored`, the scores of public programs.
+    Rows are not printed in whose place another rule is chosen by `scored`, the scores of public programs, if these are
+    many.
     With a format that has one document they are written only. Returns a line for each file that cannot be read.
     """
     from evaluation.scoring import report, rewritten

@@ -67,6 +67,7 @@ class Score:
     detector: str
     label: str
     references: str
+    rule: str
     rates: Mapping[str, Interval]
     texts: Mapping[str, str]
     delay: float | None
@@ -103,9 +104,9 @@ class Evaluation:
         return len({(answer.bug, answer.case) for answer in self.answers})
 
     @property
-    def rejected(self) -> frozenset[str]:
-        """The rules in whose place another one is chosen."""
-        return frozenset(score.label for score in self.scores if score.chosen is False)
+    def rejected(self) -> frozenset[tuple[str, ...]]:
+        """Detector, references and rule of those in whose place another one is chosen."""
+        return frozenset((each.detector, each.references, each.rule) for each in self.scores if each.chosen is False)
 
     def finders(self, bug: str) -> list[str]:
         """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin.
@@ -113,7 +114,8 @@ class Evaluation:
         Negative controls are left out, and rules in whose place another one is chosen.
         """
         found = [answer for answer in self.of(bug) if answer.state == FOUND and not answer.benign]
-        return sorted({each.label for each in found if each.detector not in NEGATIVE_CONTROLS} - self.rejected)
+        rejected = {score.label for score in self.scores if score.chosen is False}
+        return sorted({each.label for each in found if each.detector not in NEGATIVE_CONTROLS} - rejected)
 
 
 RATES = {
@@ -166,6 +168,7 @@ def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecor
                 str(row["detector"]),
                 scores.label(row),
                 str(row["references"]),
+                str(row["rule"]),
                 rates,
                 {name: shown[heading] for name, heading in TEXTS.items()},
                 _measured(row, "delay_median"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
-from evaluation.scoring.rewritten import KINDS, side_by_side
+from evaluation.scoring.rewritten import KINDS, side_by_side, without
 from evaluation.scoring.scores import label
 from trainbugs.site.evaluations import Interval, interval
 
@@ -38,10 +38,10 @@ class SideBySide:
     other_code: tuple[str, ...]
 
 
-def of_records(read: "Evaluated | None", rejected: Set[str] = frozenset()) -> SideBySide:
+def of_records(read: "Evaluated | None", rejected: Set[tuple[str, ...]] = frozenset()) -> SideBySide:
     """The table of some records, in the order of what is paired of public programs; empty where there are none.
 
-    Rows are left out whose labels are among the `rejected`.
+    Rows are left out whose detector, references and rule are among the `rejected`.
     """
     if read is None or not read.checks:
         return SideBySide({}, (), read.other_code if read else ())
@@ -54,8 +54,7 @@ def of_records(read: "Evaluated | None", rejected: Set[str] = frozenset()) -> Si
     }
     rows = [
         Row(str(row["detector"]), label(row), {name: interval(row, name) for name in columns})
-        for row in side_by_side(read).to_dict("records")
-        if label(row) not in rejected
+        for row in without(side_by_side(read), rejected).to_dict("records")
     ]
     rows.sort(key=lambda row: (-(row.rates["public_paired"].rate or 0.0) if "public" in met else 0.0, row.label))
     return SideBySide(columns, tuple(rows), read.other_code)

@@ -57,7 +57,7 @@ def test_of_many_rows_only_the_first_table_is_shown():
 def test_rows_of_other_programs_and_rules_without_a_date_are_named_below():
     scored, table, _ = of(*pair("a"), *pair("b"), *pair("c"), *pair("c", "C"))
     programs, dates = report.notes(table, scored)
-    assert programs == "c (2 of 2): of other programs than the rest, not to be compared; add --common"
+    assert programs == "c (2 of 2 programs): of other programs than the rest, not to be compared; add --common"
     assert dates.startswith("all rows: the records are older")
     scored, table, _ = of(*(replace(each, declared={}) for each in pair("a")))
     assert report.notes(table, scored) == []

@@ -1,6 +1,7 @@
 """The subcommand scores: of some bugs, of one's own records beside the committed ones, of detectors without records."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ from support.paths import ROOT
 import trainbugs
 from evaluation.catalog import controls, detectors
 from evaluation.catalog.detectors import read
+from evaluation.scoring.scores import scores
 from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.errors import UsageError
 from trainbugs.cli.main import main
@@ -75,6 +77,22 @@ def test_of_some_bugs_the_rules_are_those_that_all_bugs_choose(scored):
     printed = pd.read_csv("scores/scores.csv").set_index(key).chosen
     alone = trainbugs.scores("expected", *names, bugs=PART).set_index(key).chosen
     assert whole.sum() == 4 and whole.to_dict() == alone.to_dict() == printed.to_dict()
+    # PART alone would choose others.
+    table = trainbugs.outcomes("expected", *names, bugs=PART)
+    assert (scores(table).set_index(key).chosen != whole).any()
+
+
+def test_the_files_and_tables_of_all_committed_records(scored):
+    """The correction is for pairs of chosen rules; the tables that are printed have these, too."""
+    status, out, _ = scored()
+    assert status == 0 and "\ndslinter (zero-grad) " in out
+    assert "(all)" not in out and "trainproof (live-5)" not in out
+    for name in ("scores.csv", "comparisons.csv", "seeds.csv", "side-by-side.csv"):
+        assert Path("scores", name).read_bytes() == (ROOT / "detectors" / "expected" / name).read_bytes(), name
+    frame = trainbugs.comparisons()
+    assert frame.to_csv(index=False) == Path("scores", "comparisons.csv").read_text()
+    asked = frame[frame.p_holm.notna()]
+    assert not {"dslinter (all)", "trainproof (live-5)"} & {*asked["first"], *asked.second}
 
 
 def test_own_records_beside_the_committed_ones(scored, tmp_path):

@@ -13,6 +13,7 @@ from support.website import Page, problems
 from evaluation.catalog import detectors
 from evaluation.running.promote import renew_side_by_side
 from evaluation.scoring.intervals import clustered
+from runner.bugs.catalog import Catalog
 from trainbugs import sources
 from trainbugs.release.tables import COLUMNS, tables
 from trainbugs.site import index
@@ -40,7 +41,15 @@ def table(page):
 
 def test_rules_in_whose_place_another_one_is_chosen_are_left_out(whole):
     read = sources.beside_rewritten(whole.catalog, sources.Part((), "expected", Path()))
-    assert {row.label for row in of_records(read, {"memory"}).rows} == {"optimizer-progress"}
+    rejected = {("memory", "none", "default"), ("optimizer-progress", "none", "another")}
+    assert {row.label for row in of_records(read, rejected).rows} == {"optimizer-progress"}
+
+
+def test_of_the_committed_records_the_leaderboard_sets_chosen_rules_side_by_side(answers):
+    assert {("dslinter", "none", "all"), ("torchfix", "none", "all")} < answers.rejected
+    read = sources.beside_rewritten(Catalog(ROOT), sources.Part((), "expected", Path()))
+    labels = [{row.label for row in of_records(read, rejected).rows} for rejected in (frozenset(), answers.rejected)]
+    assert labels[0] - labels[1] >= {"dslinter (all)", "torchfix (all)"} and "dslinter (zero-grad)" in labels[1]
 
 
 def test_each_rate_stands_with_its_n_and_its_interval(whole):

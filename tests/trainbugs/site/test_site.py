@@ -298,6 +298,8 @@ def test_other_commands_do_not_load_what_the_site_needs():
 
 def test_the_real_site_is_whole(real):
     assert wrong(real) == [] and real.problems == []
+    beside = real.pages["leaderboard.html"].split('<table id="beside"')[1].split("</table>")[0]
+    assert "dslinter (zero-grad)" in beside and "dslinter (all)" not in beside
     assert all(f"bugs/{name}.html" in real.pages for name in Catalog(ROOT).ids())
     assert len([name for name in real.pages if name.startswith("studies/")]) == len(
         list(ROOT.glob("bugs/*/studies/*.md"))
