@@ -14,11 +14,14 @@ import launcher_numbers
 import torch
 import torch._dynamo
 import torch.nn.functional as F  # noqa: N812
-from launcher_numbers import is_compiling, skipped
 from torch.fx import GraphModule
 from torch.optim import lr_scheduler
 from torch.utils.data import DataLoader, dataloader
 
+# Dynamo takes what this function returns for a constant.
+is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or torch._dynamo.is_compiling
+# A function in C up to torch 2.4 at least, and in Python from 2.8 at the latest.
+skip_code = getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
 set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 
 # Where torch has both, `get` raises an error outside of a compilation.
@@ -38,6 +41,12 @@ class Depth(threading.local):
     """How deep in calls of one kind a thread is: the outermost one is told."""
 
     value = 0
+
+
+def skipped(function):
+    """Dynamo does not begin to compile here; it goes on to look at what is called."""
+    skip_code(function.__code__)
+    return function
 
 
 def uncompiled(call):

@@ -1,27 +1,15 @@
 """How is it seen what becomes of single numbers: of losses and their sums, and of the scale of a loss?
 
-For launcher_hooks, whose docstring says how Dynamo meets the wrappers: a function for each kind of moment.
+For launcher_hooks: a function for each kind of moment.
 """
 
 import functools
-import inspect
 import threading
 
 import torch
 import torch._dynamo
-import torch.jit._builtins
-import torch.utils._device
 
-# Dynamo takes what this function returns for a constant.
 is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or torch._dynamo.is_compiling
-# A function in C up to torch 2.4 at least, and in Python from 2.8 at the latest.
-skip_code = getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
-
-
-def skipped(function):
-    """Dynamo does not begin to compile here; it goes on to look at what is called."""
-    skip_code(function.__code__)
-    return function
 
 
 class Taking(threading.local):
@@ -44,15 +32,15 @@ def hook_sums(tell, wants):
 def told_sum(bare, tell):
     @functools.wraps(bare)
     def add(left, right):
-        # Before, as `x += y` changes x. The size comes last: where tensors stand for others it may not be known.
+        # Before, as `x += y` changes x.
         constant = right if left.requires_grad else left
-        is_told = left.requires_grad != has_gradients(right) and not is_compiling() and left.numel() == 1
+        is_told = left.numel() == 1 and not is_compiling() and left.requires_grad != has_gradients(right)
         result = bare(left, right)
         if is_told and isinstance(result, torch.Tensor) and result.requires_grad and result.numel() == 1:
             tell("after_sum", constant, result)
         return result
 
-    return skipped(add)
+    return add
 
 
 def has_gradients(value):
@@ -63,22 +51,18 @@ def hook_numbers(tell, wants):
     """Numbers that are taken out of the graph."""
     for name in TAKEN:
         setattr(torch.Tensor, name, told_number(getattr(torch.Tensor, name), tell))
-    # Kept from the first call on: the function that `torch.device` as a context looks for is the bare one.
-    torch.utils._device._device_constructors()
     torch.tensor = told_tensor(torch.tensor, tell)
-    # TorchScript would read its source.
-    torch.jit._builtins._register_builtin(torch.tensor, "aten::tensor")
 
 
 def told_number(bare, tell):
     @functools.wraps(bare)
     def take(tensor, *arguments, **options):
         value = bare(tensor, *arguments, **options)
-        if not is_compiling() and not taking.several and tensor.requires_grad and tensor.numel() == 1:
+        if not taking.several and tensor.requires_grad and tensor.numel() == 1 and not is_compiling():
             tell("after_number", [tensor], value)
         return value
 
-    return skipped(take)
+    return take
 
 
 def told_tensor(bare, tell):
@@ -95,7 +79,7 @@ def told_tensor(bare, tell):
         tell("after_number", list(given), tensor)
         return tensor
 
-    return skipped(make)
+    return make
 
 
 def hook_scalers(tell, wants):
@@ -107,14 +91,11 @@ def hook_scalers(tell, wants):
 
 
 def around(bare, tell, before, after):
-    name = list(inspect.signature(bare).parameters)[1]
-
     @functools.wraps(bare)
-    def call(scaler, *arguments, **options):
-        given = arguments[0] if arguments else options.get(name)
+    def call(scaler, given, *arguments, **options):
         if before is not None:
             tell(before, scaler, given)
-        result = bare(scaler, *arguments, **options)
+        result = bare(scaler, given, *arguments, **options)
         if after is not None:
             tell(after, scaler, given)
         return result
