@@ -266,6 +266,31 @@ def test_the_page_says_what_is_found_of_rewritten_programs():
     }
 
 
+def test_the_page_says_what_differs_on_bugs_that_came_later():
+    first = json.loads(text("detectors/development.json"))["bugs"]
+    later = sorted({bug.id for bug in CATALOG} - set(first))
+    table = trainbugs.comparisons(bugs=later)
+    asked = table[(table.measure == "paired") & table.p_holm.notna()]
+    ahead = {
+        (row["first"], row["second"]): (row.bugs_first, row.bugs_second, row.p_holm) for _, row in asked.iterrows()
+    }
+    ahead |= {(b, a): (more, fewer, p) for (a, b), (fewer, more, p) in ahead.items()}
+    behind = {name: {b for (a, b), (more, fewer, p) in ahead.items() if a == name and more > fewer and p < 0.05}
+              for name in {a for a, _ in ahead}}  # fmt: skip
+    forest, compare, sanitizer = "pyod (same, iforest)", "trainproof-compare (same)", "sanitizer"
+    assert behind.keys() - behind[forest] - {forest} == {
+        "memory", sanitizer, "sanitizer (version-1)", compare, "traincheck (oracle)"
+    }  # fmt: skip
+    assert len(behind[compare]) == 8 and len(behind) == 17 and len(asked) == 136
+    assert {name for name, others in behind.items() if others} == {"memory", sanitizer, forest, compare}
+    assert [ahead[pair][:2] for pair in ((forest, compare), (sanitizer, forest), (sanitizer, compare))] == [
+        (8, 4), (14, 10), (15, 7)
+    ]  # fmt: skip
+    assert ahead[sanitizer, "sanitizer (version-1)"][:2] == (17, 0)
+    said = " ".join(text("docs/records.md").split())
+    assert "8 bugs to 4" in said and "14 to 10 against `iforest`, 15 to 7 against" in said and "17 to none" in said
+
+
 def test_the_page_says_how_answers_agree_over_seeds():
     table = pd.read_csv(ROOT / "detectors" / "expected" / "seeds.csv", keep_default_na=False)
     of = {label(row): row for _, row in table.iterrows()}
