@@ -291,6 +291,18 @@ def test_the_page_says_what_differs_on_bugs_that_came_later():
     assert "8 bugs to 4" in said and "14 to 10 against `iforest`, 15 to 7 against" in said and "17 to none" in said
 
 
+def test_the_page_says_what_is_found_in_mended_releases():
+    scored = pd.DataFrame(json.loads(text("detectors/expected/scores.json")))
+    met = scored[(scored.paired_upstream_n > 0) & scored.chosen.fillna(True).astype(bool)]
+    shown = rows("docs/records.md")
+    start = next(n for n, row in enumerate(shown) if row[1:] == ["PAIRED, mended release", "accused there"])
+    lines = itertools.takewhile(lambda row: len(row) == 3, shown[start + 2 :])
+    assert {name.replace(" (negative control)", ""): cells for name, *cells in lines} == {
+        label(row): [f"{row[name]}/{row[f'{name}_n']}" for name in ("paired_upstream", "false_upstream")]
+        for _, row in met.iterrows()
+    }
+
+
 def test_the_page_says_how_answers_agree_over_seeds():
     table = pd.read_csv(ROOT / "detectors" / "expected" / "seeds.csv", keep_default_na=False)
     of = {label(row): row for _, row in table.iterrows()}
