@@ -1,4 +1,4 @@
-"""Sparse gradients: done in two seconds by itself, and a TypeError when traincheck-collect tracks the model."""
+"""Sparse gradients: done by itself, and a TypeError when traincheck-collect tracks the model."""
 
 import torch
 
