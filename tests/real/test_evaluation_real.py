@@ -132,6 +132,16 @@ def programs_of_today():
     return shown | {("control", target.case.name, "control", 0) for target in controls.load(ROOT).targets()}
 
 
+def mended_of_today():
+    """The buggy scripts that a release with the real fix runs, where there is no GPU."""
+    catalog, shown = Catalog(ROOT), set()
+    for target in catalog.select(catalog.active()):
+        program = target.case.program
+        if "upstream" in program.variants and "gpu" not in program.needs:
+            shown.add((target.bug.id, target.case.name, "upstream", program.seeds[0]))
+    return shown
+
+
 def test_committed_scores_are_those_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
     evaluated = ExpectedEvaluations(folder).read()
@@ -143,8 +153,12 @@ def test_committed_scores_are_those_of_the_committed_records():
         program = (record.bug, record.case, record.kind, record.seed)
         met.setdefault((record.detector, record.references), set()).add(program)
     learnt_from = {("control", name, "control", 0) for name in controls.load(ROOT).references}
+    mended = mended_of_today()
     for (name, references), programs in met.items():
         wanted = programs_of_today()
+        # Mended releases are asked for apart: a detector has met all of them or none.
+        assert programs & mended in (set(), mended)
+        programs -= mended
         if name == "traincheck":
             # It takes hours for all: its records are of a part, but always of a case's two programs.
             assert programs <= wanted and {"control", "Forum-84911", "SO-60335387"} <= {bug for bug, *_ in programs}
