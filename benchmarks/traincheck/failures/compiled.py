@@ -1,4 +1,4 @@
-"""A compiled optimizer: done in two seconds by itself, and a crash of Dynamo when traincheck-collect runs it."""
+"""A compiled optimizer: fine by itself, and a crash of Dynamo when traincheck-collect runs it."""
 
 import torch
 import torch._dynamo

@@ -21,7 +21,8 @@ from support.checks import record
 from support.detectors import write_detector
 from support.toy import SCRIPT, toy_config
 
-from evaluation.catalog import controls, detectors
+from evaluation.catalog import controls, detectors, submissions
+from evaluation.catalog.frozen import Frozen
 from evaluation.model import Alarm, Rule, Training
 from evaluation.records import Seconds
 from evaluation.running import campaign, overhead
@@ -600,8 +601,8 @@ def test_committed_are_the_first_alarms_of_each_kind_and_their_number(toy, make,
     result, detector = evaluate(toy, directory), detectors.read(directory)
     alarms = tuple(Alarm(code, "m", "error", iteration, "f", 3) for code in ("a", "b") for iteration in (9, 8, 7))
     # Two checks at a time end in either order.
-    met = sorted(result.checks, key=lambda record: record.kind)
-    checks = tuple(replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in met)
+    ended = sorted(result.checks, key=lambda record: record.kind)
+    checks = tuple(replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in ended)
     kept = promote_checks(campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder})
     for committed in kept[folder].read().checks:
         found = [(each.code, each.iteration) for each in committed.alarms]
@@ -676,6 +677,34 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     toy.write("fixed.py", "raise SystemExit('no')")
     status, _, err = cli("evaluate", "--detector", make("always"), *python, "--quiet")
     assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err and "always on" not in err
+
+
+def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make, monkeypatch, tmp_path):
+    """Of the case `other` alone `any` would be the best rule; of both it is `few`, which accuses no fixed program."""
+    counts = """
+        def check(target, state):
+            marks = Path(target.directory, target.script).read_text().count("# mark")
+            return {"alarms": [alarm("mark", str(each)) for each in range(marks)]}
+        main(check)
+    """
+    for name, marks in {"buggy.py": 2, "fixed.py": 1, "buggy_other.py": 1, "fixed_other.py": 0}.items():
+        toy.write(name, (toy.directory / f"{name[:5]}.py").read_text().split("# mark")[0] + "# mark\n" * marks)
+    case = toy_config()["cases"]["only"]
+    other = case | {"variants": {kind: {"script": f"{kind}_other.py"} for kind in ("buggy", "fixed")}}
+    toy.configure(cases={"only": case, "other": other})
+    detector = make("counts", counts, alarm_rules={"any": {}, "few": {"at_least": 2}})
+    known = {"counts": Frozen("1", "2026-01-01", "0" * 64, ("Toy-1",))}
+    monkeypatch.setattr(submissions, "known", lambda root: known)
+
+    def chosen_of(case):
+        asked = ("--detector", detector, "--bugs", f"Toy-1/{case}", "--python", sys.executable, "--json", "-q")
+        status, out, _ = cli("evaluate", *asked)
+        assert status == 0
+        return {row["rule"]: (row["paired"], row["chosen"]) for row in json.loads(out)}
+
+    assert chosen_of("other") == {"any": (1, True), "few": (0, False)}
+    assert chosen_of("only") == {"any": (0, False), "few": (1, True)}
+    assert chosen_of("other") == {"any": (1, False), "few": (0, True)}
 
 
 @pytest.mark.parametrize(
