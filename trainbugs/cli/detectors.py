@@ -2,7 +2,7 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, ad
 
 if TYPE_CHECKING:
     from evaluation.running.campaign import Campaign, Result
+    from runner.session.session import Session
     from trainbugs.sources import ScoreSource
 
 
@@ -139,18 +140,16 @@ def detectors_command(arguments: Namespace) -> int:
 
 
 def evaluate_command(arguments: Namespace) -> int:
-    """Evaluate detectors; status 1 where a check of a detector failed, 2 where a program does not run without one."""
+    """Evaluate detectors; status 1 where a check failed, 2 where a program does not run, or a record cannot be read."""
     # Fails before any detector is asked where pandas or matplotlib is not installed.
     import pandas as pandas
 
     from evaluation.running import campaign
     from evaluation.running.promote import homes, refuse_part
-    from evaluation.store import Evaluated, Evaluations
     from plots.detectors import draw as draw
     from runner.progress.lines import on_stderr
     from runner.session.promote import refuse_installed
     from runner.session.session import Session, connected
-    from trainbugs.sources import Part, beside_rewritten
 
     catalog, how = api.load(), options(arguments)
     plan = _campaign(arguments, catalog.root)
@@ -163,24 +162,35 @@ def evaluate_command(arguments: Namespace) -> int:
         result = campaign.run(plan, session)
     if not result.checks:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
-    rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
-    out = arguments.out / plan.rewriting if plan.rewriting else arguments.out
-    # A rule is chosen by all that is known of a detector, as by `scores --from results`.
-    every = Evaluations(result.folder).read(sorted(rules)).checks
-    read = Evaluated(result.checks, result.overheads, rules, whole=every)
-    scored = show_scores(read, arguments, out)
-    if not plan.rewriting:
-        show_seeds(read, scored, arguments, out)
-    else:
-        part = Part(sorted(rules), "results", session.store.root)
-        show_rewritten(beside_rewritten(catalog, part), None, arguments, arguments.out)
-    print(f"records: {result.folder.resolve()}", file=beside(arguments))
+    unread = _show(plan, result, session, arguments)
     _promote(plan, result, folders, arguments)
     for subject in result.broken:
         session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
     failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
-    arguments.status = 2 if result.broken else 1 if failed else 0
+    arguments.status = 2 if result.broken or unread else 1 if failed else 0
     return int(arguments.status)
+
+
+def _show(plan: "Campaign", result: "Result", session: "Session", arguments: Namespace) -> Sequence[str]:
+    """Print the scores of what was asked, and write them; returns a line for each file that cannot be read."""
+    from evaluation.store import Evaluated, Evaluations
+    from trainbugs.sources import Part, beside_rewritten
+
+    rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
+    out = arguments.out / plan.rewriting if plan.rewriting else arguments.out
+    # A rule is chosen by all that is known of a detector, as by `scores --from results`.
+    every = Evaluations(result.folder).read(sorted(rules))
+    read = Evaluated(result.checks, result.overheads, rules, whole=every.checks)
+    scored = show_scores(read, arguments, out)
+    unread = every.problems
+    if not plan.rewriting:
+        print(unreadable(unread), end="", file=sys.stderr)
+        show_seeds(read, scored, arguments, out)
+    else:
+        part = Part(sorted(rules), "results", session.store.root)
+        unread = show_rewritten(beside_rewritten(session.catalog, part), None, arguments, arguments.out)
+    print(f"records: {result.folder.resolve()}", file=beside(arguments))
+    return unread
 
 
 def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], arguments: Namespace) -> None:

@@ -697,14 +697,20 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make,
     monkeypatch.setattr(submissions, "known", lambda root: known)
 
     def chosen_of(case):
-        asked = ("--detector", detector, "--bugs", f"Toy-1/{case}", "--python", sys.executable, "--json", "-q")
-        status, out, _ = cli("evaluate", *asked)
+        asked = ("--detector", detector, "--bugs", f"Toy-1/{case}", "--python", sys.executable, "-q")
+        status, out, _ = cli("evaluate", *asked, "--json")
         assert status == 0
         return {row["rule"]: (row["paired"], row["chosen"]) for row in json.loads(out)}
 
     assert chosen_of("other") == {"any": (1, True), "few": (0, False)}
     assert chosen_of("only") == {"any": (0, False), "few": (1, True)}
     assert chosen_of("other") == {"any": (1, False), "few": (0, True)}
+    # A record by which a rule is chosen, and which cannot be read, is named.
+    spoilt = tmp_path / "results" / "detectors" / "counts" / "none" / "Toy-1" / "only" / "fixed-0.json"
+    spoilt.write_text("{}")
+    asked = ("--detector", detector, "--bugs", "Toy-1/other", "--python", sys.executable, "-q")
+    status, _, err = cli("evaluate", *asked)
+    assert status == 2 and err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
 
 
 @pytest.mark.parametrize(
