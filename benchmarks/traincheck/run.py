@@ -6,7 +6,8 @@ Of each case of `cases.json`, in its order: the references (clean runs, six at m
 out, the fixed and the buggy program are traced in full. Invariants are inferred from the first of the references, as
 many as each of the case's `counts` says, and checked on all traces. Where the case says `sampled`, the same is done as
 detectors/traincheck does it: two references, programs traced for their invariants only. A row is a case under one
-choice; docs/traincheck.md says what the columns mean.
+choice; docs/traincheck.md says what the columns mean. In `violated.csv` beside the table are the invariants that the
+buggy program alone violates, with whole traces and all references, less those that a reference violates itself.
 
 What is done lies in DIR: after a stop the same command goes on. After a change of a case begin with a new DIR. A case
 that has used up its minutes is `not run`.
@@ -15,7 +16,8 @@ that has used up its minutes is `not run`.
 import argparse
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +30,19 @@ from programs import prepare
 from runner.bugs.catalog import Catalog
 
 
-def rows_of(declared: Declared, work: Path) -> Iterator[dict[str, Any]]:
+@dataclass
+class Done:
+    """The rows of a case, and what its buggy program alone violates."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    violated: list[dict[str, str]] = field(default_factory=list)
+
+
+def done(declared: Declared, work: Path) -> Done:
+    said = Done()
     if declared.not_run:
-        yield table.unfinished(declared.case, "", "not run", declared.not_run)
-        return
+        said.rows.append(table.unfinished(declared.case, "", "not run", declared.not_run))
+        return said
     place = prepare(declared, work)
     bug, case = declared.case.split("/")
     api = Catalog(ROOT).bug(bug).cases[case].truth.site.api
@@ -41,11 +52,29 @@ def rows_of(declared: Declared, work: Path) -> Iterator[dict[str, Any]]:
     tracings = {"full": experiment.full} | ({"sampled": experiment.sampled} if declared.sampled else {})
     for tracing, work_on in tracings.items():
         try:
-            yield from table.rows(declared.case, api, tracing, work_on(), parts.seconds)
+            found = work_on()
         except FailedError as error:
-            yield table.unfinished(declared.case, tracing, "tool_error", str(error))
+            said.rows.append(table.unfinished(declared.case, tracing, "tool_error", str(error)))
         except OverError as error:
-            yield table.unfinished(declared.case, tracing, "not run", str(error))
+            said.rows.append(table.unfinished(declared.case, tracing, "not run", str(error)))
+        else:
+            said.rows += table.rows(declared.case, api, tracing, found, parts.seconds)
+            said.violated += table.violated(declared.case, found) if tracing == "full" else ()
+    return said
+
+
+def read(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a table by their case; none where there is no table."""
+    there = list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
+    return {row["case"]: [each for each in there if each["case"] == row["case"]] for row in there}
+
+
+def write(path: Path, fields: Sequence[str], by_case: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """The rows in the order of the declared cases."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(row for declared in cases() for row in by_case.get(declared.case, ()))
 
 
 def main() -> None:
@@ -54,18 +83,16 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for programs, traces and logs")
     parser.add_argument("--only", nargs="+", help="cases; default: all")
     arguments = parser.parse_args()
-    there = list(csv.DictReader(arguments.table.read_text().splitlines())) if arguments.table.exists() else []
-    by_case = {row["case"]: [each for each in there if each["case"] == row["case"]] for row in there}
-    declared = cases()
-    for each in declared:
+    beside = arguments.table.with_name("violated.csv")
+    rows, violated = read(arguments.table), read(beside)
+    for each in cases():
         if arguments.only and each.case not in arguments.only:
             continue
         print(each.case, file=sys.stderr, flush=True)
-        by_case[each.case] = list(rows_of(each, arguments.work.resolve()))
-        with arguments.table.open("w", newline="") as file:
-            writer = csv.DictWriter(file, table.FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(row for other in declared for row in by_case.get(other.case, ()))
+        said = done(each, arguments.work.resolve())
+        rows[each.case], violated[each.case] = said.rows, said.violated
+        write(arguments.table, table.FIELDS, rows)
+        write(beside, table.VIOLATED_FIELDS, violated)
 
 
 if __name__ == "__main__":

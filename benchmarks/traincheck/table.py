@@ -1,4 +1,4 @@
-"""The rows of the results: a case under each choice of tracing, references, dropping and rule."""
+"""The rows of the results: a case under each choice of tracing, references, dropping and rule; what it violates."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,6 +13,7 @@ FIELDS = (
     *KEYS, "status", "reason", "invariants", "on_held_out", "on_fixed", "on_buggy", "only_on_buggy", "paired", "site",
     "best", "bare_s", "trace_s", "infer_s", "check_s", "bare_cpu_s", "trace_cpu_s", "infer_cpu_s", "check_cpu_s",
 )  # fmt: skip
+VIOLATED_FIELDS = ("case", "relation", "invariant")
 
 Seconds = Mapping[str, tuple[float, float]]
 
@@ -25,6 +26,15 @@ def rows(case: str, api: str, tracing: str, found: Found, seconds: Seconds) -> I
             for rule in invariants.RULES:
                 key = dict(zip(KEYS, (case, tracing, count, dropping, rule), strict=True))
                 yield {**key, "status": "ok", "reason": "", **_judged(kept, rule, api, found), **times}
+
+
+def violated(case: str, found: Found) -> Iterator[dict[str, str]]:
+    """What the buggy program alone violates, by any rule, of what all references gave and none of them violates."""
+    count = max(found.inferred)
+    kept = _kept("own", count, found.inferred[count], found)
+    only = [each for key, each in kept.items() if key in found.violated["buggy"] - found.violated["fixed"]]
+    for relation, text in sorted((each["relation"], each["text_description"]) for each in only):
+        yield dict(zip(VIOLATED_FIELDS, (case, relation, text), strict=True))
 
 
 def unfinished(case: str, tracing: str, status: str, reason: str) -> dict[str, Any]:

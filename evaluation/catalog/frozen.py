@@ -19,7 +19,7 @@ Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class FrozenRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """What an alarm rule counts was written before the rest: since when, in which files, and the bugs known by then."""
+    """What an alarm rule counts was written before the rest: since when, in which files, and by which bugs."""
 
     since: Date
     files: tuple[Text, ...]
@@ -28,7 +28,7 @@ class FrozenRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
-    """Since when a detector is left alone, at which version, the digest of its files, and the bugs known by then.
+    """Since when a detector is left alone, at which version, the digest of its files, and the bugs by which it was made.
 
     `rules` are alarm rules that count only what an earlier version said, in files that are still what they were.
     """
@@ -40,7 +40,7 @@ class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
     rules: dict[str, FrozenRule] = {}
 
     def known_to(self, rule: str) -> tuple[str, ...]:
-        """The bugs that were known when what a rule counts was written."""
+        """The bugs by which what a rule counts was written, or set up."""
         return self.rules[rule].developed_on if rule in self.rules else self.developed_on
 
 
