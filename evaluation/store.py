@@ -19,6 +19,9 @@ from runner.files import untrusted
 from runner.files.atomic import write_json, write_text
 from runner.results.record import MAX_RECORD_BYTES
 
+# Of a file of committed records: larger ones are a burden on whoever clones.
+MAX_BYTES = 2**20
+
 R = TypeVar("R", CheckRecord, OverheadRecord)
 
 
@@ -137,6 +140,7 @@ class Evaluations:
 class ExpectedEvaluations:
     """The committed records: <root>/<detector>.jsonl, each with the detector's description and a record a line.
 
+    What is more than MAX_BYTES goes on in <detector>.2.jsonl, which begins with the description, too, and so on.
     Those of rewritten programs are in folders of their own, which hold nothing else: <root>/rewritten/perturb-1; so are
     those of further seeds of a case, in <root>/seeds.
     """
@@ -165,9 +169,9 @@ class ExpectedEvaluations:
     def read(self, detectors: Iterable[str] = ()) -> Evaluated:
         """All records, or those of some detectors, in the order in which they are written; raises ResultsError."""
         names = set(detectors)
-        paths = sorted(self.root.glob("*.jsonl"), key=lambda path: path.stem)
-        chosen = [path for path in paths if path.stem in names or not names]
-        lines = [(path.stem, line) for path in chosen for line in _lines(path, self.rewriting)]
+        chosen = [path for path in self._files() if _named(path)[0] in names or not names]
+        seen: dict[object, str] = {}
+        lines = [(_named(path)[0], line) for path in chosen for line in _lines(path, self.rewriting, seen)]
         return Evaluated(
             [line.check for _, line in lines if line.check],
             [line.overhead for _, line in lines if line.overhead],
@@ -184,8 +188,29 @@ class ExpectedEvaluations:
             *({"check": to_builtins(each)} for each in sorted(checks, key=subject)),
             *({"overhead": to_builtins(each)} for each in sorted(overheads, key=subject)),
         ]
-        texts = [json.dumps(line, allow_nan=False, separators=(",", ":")) for line in lines]
-        write_text(self.root / f"{detector.name}.jsonl", "".join(f"{text}\n" for text in texts))
+        head, *texts = [json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n" for line in lines]
+        parts = [head]
+        for text in texts:
+            if len(parts[-1]) + len(text) > MAX_BYTES and parts[-1] != head:
+                parts.append(head)
+            parts[-1] += text
+        for number, part in enumerate(parts, 1):
+            write_text(
+                self.root / (f"{detector.name}.{number}.jsonl" if number > 1 else f"{detector.name}.jsonl"), part
+            )
+        for path in self._files():
+            name, number = _named(path)
+            if name == detector.name and number > len(parts):
+                path.unlink()
+
+    def _files(self) -> list[Path]:
+        return sorted(self.root.glob("*.jsonl"), key=_named)
+
+
+def _named(path: Path) -> tuple[str, int]:
+    """The detector whose records a file has, and which of its files it is."""
+    name, _, number = path.stem.partition(".")
+    return name, int(number) if number.isdecimal() else 1
 
 
 def of_newest_code(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
@@ -225,14 +250,13 @@ def subject(record: CheckRecord | OverheadRecord) -> tuple[str, str, str, str, i
     return record.references, record.bug, record.case, kind, record.seed
 
 
-def _lines(path: Path, rewriting: str) -> list[Line]:
-    """The description of a detector and its records, of programs that are rewritten so.
+def _lines(path: Path, rewriting: str, seen: dict[object, str]) -> list[Line]:
+    """The description of a detector and its records, of programs that are rewritten so; `seen` says where each one is.
 
     Raises ResultsError for anything else, or what is there twice.
     """
     shown = untrusted.shown(path)
     lines: list[Line] = []
-    lines_of: dict[object, int] = {}
     try:
         for number, text in enumerate(untrusted.read_bytes(path, MAX_RECORD_BYTES).splitlines(), 1):
             line = as_record(untrusted.parse_json(text), Line, f"{shown}, line {number}")
@@ -240,16 +264,16 @@ def _lines(path: Path, rewriting: str) -> list[Line]:
             if (record is None) != (number == 1):
                 raise ResultsError(f"{shown}, line {number}: the first line, and no other, describes the detector")
             name = record.detector if record else line.detector and line.detector.name
-            if name != path.stem:
-                raise ResultsError(f"{shown}, line {number}: is of detector {name!r}, expected {path.stem!r}")
+            if name != _named(path)[0]:
+                raise ResultsError(f"{shown}, line {number}: is of detector {name!r}, expected {_named(path)[0]!r}")
             if record and (found := _rewritten_as(record)) != rewriting:
                 raise ResultsError(
                     f"{shown}, line {number}: is of programs {found or 'as published'}, "
                     f"expected {rewriting or 'as published'}: they are never mixed; move it to its own folder"
                 )
-            program = record and subject(record)
-            if lines_of.setdefault(program, number) != number:
-                raise ResultsError(f"{shown}, line {number}: is of the same program as line {lines_of[program]}")
+            here = f"{path.name}, line {number}"
+            if record and seen.setdefault((name, subject(record)), here) != here:
+                raise ResultsError(f"{shown}, line {number}: is of the same program as {seen[name, subject(record)]}")
             lines.append(line)
     except untrusted.UnsafeError as error:
         raise ResultsError(f"{shown}, line {len(lines) + 1}: not a record of an evaluation: {error}") from error

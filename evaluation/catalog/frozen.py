@@ -28,7 +28,7 @@ class FrozenRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
-    """Since when a detector is left alone, at which version, the digest of its files, and the bugs by which it was made.
+    """Since when a detector is left alone, at which version, the digest of its files, and by which bugs it was made.
 
     `rules` are alarm rules that count only what an earlier version said, in files that are still what they were.
     """

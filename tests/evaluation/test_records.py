@@ -67,6 +67,27 @@ def test_a_record_that_is_made_again_changes_its_own_line_only(detector, expecte
     assert [number for number, line in enumerate(after) if line != before[number]] == [3]
 
 
+def test_records_that_are_too_much_for_one_file_go_on_in_the_next(detector, expected, monkeypatch):
+    whole, evaluated = (expected.root / "d.jsonl").read_text(), expected.read()
+    other = expected.root / "d-x.2.jsonl"
+    other.write_text("of another detector")
+    head, *lines = whole.splitlines(keepends=True)
+    monkeypatch.setattr("evaluation.store.MAX_BYTES", len(head) + len(lines[0]) + len(lines[1]))
+    expected.replace(detector, evaluated.checks, evaluated.overheads)
+    parts = [path for path in sorted(expected.root.iterdir()) if path != other]
+    assert [path.name for path in parts] == ["d.2.jsonl", "d.3.jsonl", "d.jsonl"]
+    assert (expected.root / "d.jsonl").read_text() == "".join([head, *lines[:2]])
+    assert expected.read(["d"]) == evaluated
+    with (expected.root / "d.2.jsonl").open("a") as file:
+        file.write(lines[0])
+    with pytest.raises(ResultsError, match=r"d\.2\.jsonl, line 4: is of the same program as d\.jsonl, line 2"):
+        expected.read(["d"])
+    monkeypatch.undo()
+    expected.replace(detector, evaluated.checks, evaluated.overheads)
+    assert {path.name for path in expected.root.iterdir()} == {"d.jsonl", other.name}
+    assert (expected.root / "d.jsonl").read_text() == whole
+
+
 @pytest.mark.parametrize("labels", [{}, {"kit": "0" * 64, "rules": "1" * 64}, {"isolated": False}, {"code": "0" * 64}])
 def test_labels_that_are_not_known_are_left_out(labels):
     written = to_builtins(record(**labels))
@@ -129,8 +150,8 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
     [
         (lambda lines: lines[1:], "line 1: the first line, and no other, describes the detector"),
         (lambda lines: [lines[0], *lines], "line 2: the first line, and no other, describes the detector"),
-        (lambda lines: [*lines, lines[1]], "line 7: is of the same program as line 2"),
-        (lambda lines: [*lines, lines[-1]], "line 7: is of the same program as line 6"),
+        (lambda lines: [*lines, lines[1]], r"line 7: is of the same program as d\.jsonl, line 2"),
+        (lambda lines: [*lines, lines[-1]], r"line 7: is of the same program as d\.jsonl, line 6"),
         (lambda lines: [*lines, "{"], "line 7: not a record of an evaluation: not JSON"),
         (lambda lines: [*lines, "{}"], "line 7: .*expected one of the keys detector, check, overhead"),
         (lambda lines: [*lines, '{"chek": {}}'], r"line 7: .*there is no key 'chek' \(did you mean check\?\)"),
