@@ -199,6 +199,11 @@ class Adapter:
         return values
 
 
+def environment_of(detector: Detector) -> spec.Environment | None:
+    """The environment that a detector describes, None for one that brings no packages; raises CatalogError."""
+    return spec.read(f"detector-{detector.name}", detector.directory) if detector.has_environment else None
+
+
 def set_up(
     detector: Detector, guarded: tuple[Path, ...], timeout_s: float | None, progress: Progress, kit: Path
 ) -> Adapter:
@@ -209,8 +214,7 @@ def set_up(
     One that brings no packages is run by the interpreter of this program. `timeout_s`: None for the detector's own.
     """
     python, packages, reads = Path(sys.executable), tuple[Path, ...](), own_interpreter()
-    if detector.has_environment:
-        described = spec.read(f"detector-{detector.name}", detector.directory)
+    if described := environment_of(detector):
         built = builder.obtain(described, progress)
         changed = check.changed(built)
         if changed:

@@ -11,6 +11,7 @@ from evaluation.catalog.controls import Controls
 from evaluation.model import REFERENCES, Detector, Reference, Training
 from evaluation.records import CheckRecord, OverheadRecord, rewritten_as
 from evaluation.running import overhead
+from evaluation.running.adapter import environment_of
 from evaluation.running.baseline import Baselines
 from evaluation.running.evaluation import Evaluation, Settings, Task
 from evaluation.running.perturbation import perturbed
@@ -106,6 +107,9 @@ def run(campaign: Campaign, session: Session) -> Result:
         raise UsageError("--all-seeds and --seeds choose seeds: name one of them")
     if session.remote and campaign.rewriting:
         raise UsageError("--perturb and --plant try programs on this machine: leave out --executor")
+    for detector in campaign.detectors:
+        # What is wrong in one is said before the programs run, which takes long.
+        environment_of(detector)
     root, results = session.catalog.root, session.store.root
     clean = controls.load(root)
     guarded = (root / "bugs", root / "detectors", root / "submissions", results)

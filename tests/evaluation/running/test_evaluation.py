@@ -744,6 +744,15 @@ def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_pat
     assert status == 2 and words in err.splitlines()[-1] and ("DETECTOR" in out) == ("committed" in words)
 
 
+def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, make, tmp_path):
+    directory = make("always")
+    (directory / "environment.json").write_text('{"disk_gb": 1}')
+    (directory / "requirements.txt").write_text("one==1\n")
+    status, out, err = cli("evaluate", "--detector", directory, "--python", sys.executable)
+    line = f"trainbugs: {directory / '.python-version'}: cannot be read: No such file or directory\n"
+    assert (status, out, err) == (2, "", line) and not list(tmp_path.rglob("metrics.json"))
+
+
 @pytest.mark.parametrize("name", ["pandas", "matplotlib"])
 def test_what_scores_need_is_asked_for_before_any_check(cli, make, monkeypatch, tmp_path, name):
     for module in [each for each in sys.modules if each.startswith("plots.")]:
