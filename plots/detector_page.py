@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # A page of a paper within its margins; where there is more on it, cells keep this size and it grows.
 PAGE_INCHES = (7.2, 9.6)
 # Enough for its smallest text: a page of all detectors and cases has many dots as it is.
-DOTS = 160
+DOTS = 150
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
 SHORT = {"unsupported": "n/a", "tool_error": "err", "timeout": "time", "peeked": "peek"}
 

@@ -1,7 +1,8 @@
 """Detection against false alarms, with intervals: each detector's best rule, on the same programs."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ LINE_INCHES = 0.125
 CROWDED = 0.02
 # So far to the right of a point, and above it, its label would cover another one.
 LABEL = (0.08, 0.06)
+# From one label to the next above it.
+LINE = 0.045
 
 
 def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
@@ -65,13 +68,25 @@ def draw_points(axes: "Axes", best: "pd.DataFrame") -> None:
     numbers = defaultdict(list)
     for number, (_, row) in enumerate(best.iterrows(), 1):
         numbers[row.false_fixed_rate, row.detected_rate].append(str(number))
+    # On the left there is room for those that accuse nothing.
+    left = sorted((place for place in numbers if place[0] < CROWDED), key=itemgetter(1))
+    heights = dict(zip(left, apart([up for _, up in left]), strict=True))
     for place, of in numbers.items():
         axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
-        # On the left there is room for those that accuse nothing.
-        side = -1 if place[0] < CROWDED else 1
-        lift = -5 if place[1] == 0 else -7 if side > 0 and _covers(place, numbers) else 2
-        where = "right" if side < 0 else "left"
-        axes.annotate(",".join(of), place, (4 * side, lift), textcoords="offset points", ha=where, fontsize=7)
+        if place in heights:
+            beside, coordinates, how = (-4, heights[place]), ("offset points", "data"), ("right", "center")
+        else:
+            lift = -5 if place[1] == 0 else -7 if _covers(place, numbers) else 2
+            beside, coordinates, how = (4, lift), ("offset points", "offset points"), ("left", "baseline")
+        axes.annotate(",".join(of), place, beside, textcoords=coordinates, ha=how[0], va=how[1], fontsize=7)
+
+
+def apart(heights: Sequence[float]) -> list[float]:
+    """Where labels at these heights, from the lowest on, are put: each in the place that is free next to its height."""
+    put: list[float] = []
+    for height in heights:
+        put.append(max(height, put[-1] + LINE) if put else height - LINE / 2)
+    return put
 
 
 def _covers(place: tuple[float, float], points: Iterable[tuple[float, float]]) -> bool:

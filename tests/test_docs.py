@@ -279,16 +279,23 @@ def test_the_page_says_what_differs_on_bugs_that_came_later():
               for name in {a for a, _ in ahead}}  # fmt: skip
     forest, compare, sanitizer = "pyod (same, iforest)", "trainproof-compare (same)", "sanitizer"
     assert behind.keys() - behind[forest] - {forest} == {
-        "memory", sanitizer, "sanitizer (version-1)", compare, "traincheck (oracle)"
+        "memory", sanitizer, "sanitizer (version-1)", compare, "traincheck (oracle)", "neuraldbg (gradients-3)"
     }  # fmt: skip
-    assert len(behind[compare]) == 8 and len(behind) == 17 and len(asked) == 136
+    assert [len(behind[each]) for each in (forest, compare, sanitizer)] == [11, 8, 11]
+    assert (len(behind), len(asked), len(later)) == (18, 153, 51)
+    more, fewer, p = ahead[forest, "neuraldbg (gradients-3)"]
+    assert (more, fewer, f"{p:.3f}") == (15, 1, "0.055")
     assert {name for name, others in behind.items() if others} == {"memory", sanitizer, forest, compare}
     assert [ahead[pair][:2] for pair in ((forest, compare), (sanitizer, forest), (sanitizer, compare))] == [
         (8, 4), (14, 10), (15, 7)
     ]  # fmt: skip
     assert ahead[sanitizer, "sanitizer (version-1)"][:2] == (17, 0)
     said = " ".join(text("docs/records.md").split())
-    assert "8 bugs to 4" in said and "14 to 10 against `iforest`, 15 to 7 against" in said and "17 to none" in said
+    for words in (
+        "8 bugs to 4", "is ahead of eleven, 17 to none", "`iforest` (14 to 10)", "trainproof-compare (15 to 7)",
+        "all 153 pairs", "the 51 bugs", "(15 bugs to one, p 0.055)", "ahead of eight", "is ahead of eleven rows",
+    ):  # fmt: skip
+        assert words in said, words
 
 
 def test_the_page_says_what_is_found_in_mended_releases():

@@ -1,6 +1,8 @@
 """The experiment with TrainCheck: its pure parts, the committed table, and what its page says of it."""
 
+import csv
 import importlib
+import re
 import sys
 
 import pytest
@@ -75,6 +77,12 @@ def test_a_site_is_named_by_any_path_of_its_function(modules):
     named = invariant(api="torch.optim.optimizer.Optimizer.zero_grad")
     assert modules["invariants"].names(named, "torch.optim.Optimizer.zero_grad")
     assert not modules["invariants"].names(named, "torch.optim.Optimizer.step")
+
+
+def test_what_is_listed_is_violated_by_the_buggy_program_alone(modules):
+    listed = modules["table"].violated("A/a", found(modules, buggy=(0, 1), fixed=(0,), held_out=(1,)))
+    assert [(row["case"], row["relation"]) for row in listed] == [("A/a", "FunctionLeadRelation")]
+    assert not list(modules["table"].violated("A/a", found(modules, buggy=(0, 1), **{"reference-1": (0, 1)})))
 
 
 def found(modules, **violated):
@@ -181,6 +189,22 @@ def test_what_the_page_says_of_its_cases_is_in_the_table(modules, rows):
         ("full", "4", "nothing", "any"), ("full", "6", "nothing", "any"),
     )]  # fmt: skip
     assert [row["on_fixed"] for row in first] == ["16", "9", "7", "7", "7"]
+
+
+def test_the_invariants_that_the_page_quotes_are_violated_by_the_buggy_program_alone(modules, rows):
+    every = list(csv.DictReader((FOLDER / "violated.csv").read_text().splitlines()))
+    texts = {case: [row["invariant"] for row in every if row["case"] == case] for case in modules["page"].names(rows)}
+    for case, found in texts.items():
+        row = modules["page"].chosen(rows, case, "full", modules["page"].most(rows, case), "own", "any")
+        assert len(found) == int(row["only_on_buggy"] if row else 0), case
+    same = "Parameter.data stays consistent across training steps"
+    assert {case for case, found in texts.items() if same in found} == {
+        "PyTorch-104336/pendulum", "x-jxmnop-ddp-out-of-sync/retrieval", "DeepSpeed-1801/letters",
+    }  # fmt: skip
+    for line in PAGE.splitlines():
+        case = line.removeprefix("| ").split(" | ")[0]
+        for quoted in re.findall(r'"([^"]+)"', line) if line.count(" | ") == 5 and case in texts else ():
+            assert quoted in texts[case] or quoted == "Optimizer.zero_grad() always occurs when Adam.step() is called"
 
 
 def test_what_the_smallest_programs_printed_is_what_the_page_shows():

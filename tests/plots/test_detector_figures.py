@@ -1,5 +1,6 @@
 """Figures of detectors: which are drawn, at which size, and what their cells and points say."""
 
+import itertools
 import struct
 
 import pandas as pd
@@ -76,6 +77,19 @@ def test_a_label_that_would_cover_a_point_is_below(other, covered):
     draw_points(axes, rates)
     below, above = (text.get_position()[1] for text in axes.texts)
     assert (below < 0) is covered and above > 0
+
+
+def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
+    """Points that nearly touch have labels above each other, in their order; others one at their own height."""
+    rates = pd.DataFrame({"false_fixed_rate": 0.0, "detected_rate": [0.9, 0.02, 0.011, 0.011, 0.0]})
+    for name in ("false_fixed", "detected"):
+        rates[f"{name}_low"], rates[f"{name}_high"] = rates[f"{name}_rate"], rates[f"{name}_rate"]
+    axes = Figure().subplots()
+    draw_points(axes, rates)
+    heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    assert list(heights) == ["1", "2", "3,4", "5"] and heights["1"] == 0.9
+    lowest = [heights[each] for each in ("5", "3,4", "2")]
+    assert lowest[0] < 0 and all(above - below > 0.04 for below, above in itertools.pairwise(lowest))
 
 
 @pytest.mark.parametrize(
