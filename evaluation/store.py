@@ -1,6 +1,7 @@
 """Where records of evaluations are kept: a results folder, with a file a check; committed, with a file a detector."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -170,18 +171,23 @@ class ExpectedEvaluations:
         """All records, or those of some detectors, in the order in which they are written; raises ResultsError."""
         names = set(detectors)
         chosen = [path for path in self._files() if _named(path)[0] in names or not names]
+        _refuse_gaps(chosen)
         seen: dict[object, str] = {}
         lines = [(_named(path)[0], line) for path in chosen for line in _lines(path, self.rewriting, seen)]
+        described = {name: line.detector for name, line in reversed(lines) if line.detector}
+        for name, line in lines:
+            if line.detector and line.detector != described[name]:
+                raise ResultsError(f"{untrusted.shown(self.root)}: the files of {name} describe it in two ways")
         return Evaluated(
             [line.check for _, line in lines if line.check],
             [line.overhead for _, line in lines if line.overhead],
-            {name: line.detector.alarm_rules for name, line in lines if line.detector},
+            {name: detector.alarm_rules for name, detector in reversed(described.items())},
         )
 
     def replace(self, detector: Detector, checks: Iterable[CheckRecord], overheads: Iterable[OverheadRecord]) -> None:
-        """Put the records of a detector in the place of its earlier ones, atomically; raises ResultsError.
+        """Put the records of a detector in the place of its earlier ones, each file atomically; raises ResultsError.
 
-        They are sorted, so that a record that is made again changes its own line only.
+        They are sorted, so that a record that is made again changes its own line only, if there is one file.
         """
         lines = [
             {"detector": read_json(detector.directory / "detector.json")},
@@ -209,8 +215,19 @@ class ExpectedEvaluations:
 
 def _named(path: Path) -> tuple[str, int]:
     """The detector whose records a file has, and which of its files it is."""
-    name, _, number = path.stem.partition(".")
-    return name, int(number) if number.isdecimal() else 1
+    found = re.fullmatch(r"(.+)\.([2-9]|[1-9][0-9]+)", path.stem, re.ASCII)
+    return (found[1], int(found[2])) if found else (path.stem, 1)
+
+
+def _refuse_gaps(paths: Iterable[Path]) -> None:
+    """Raise ResultsError where one of a detector's files is not there."""
+    numbers: dict[str, int] = {}
+    for path in paths:
+        name, number = _named(path)
+        before = numbers.get(name, 0)
+        if number != before + 1:
+            raise ResultsError(f"{untrusted.shown(path)}: goes on from file {number - 1} of {name}, which is not there")
+        numbers[name] = number
 
 
 def of_newest_code(checks: Sequence[CheckRecord]) -> list[CheckRecord]:

@@ -21,6 +21,9 @@ CROWDED = 0.02
 LABEL = (0.08, 0.06)
 # From one label to the next above it.
 LINE = 0.045
+# How far on the left of their points labels are that accuse nothing, and the line from one to the other.
+LEFT = 0.05
+LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "black", "shrinkA": 0, "shrinkB": 2}
 
 
 def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
@@ -45,7 +48,7 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
         axes = figure.subplots()
         draw_points(axes, best)
         axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
-        axes.set(xlim=(-0.2, 1.03), ylim=(-0.05, 1.03), aspect="equal")
+        axes.set(xlim=(-0.25, 1.03), ylim=(-0.05, 1.03), aspect="equal")
         axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
         axes.set_xlabel("false alarms: fixed twins accused")
         axes.set_ylabel("detection: buggy programs")
@@ -74,15 +77,15 @@ def draw_points(axes: "Axes", best: "pd.DataFrame") -> None:
     for place, of in numbers.items():
         axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
         if place in heights:
-            beside, coordinates, how = (-4, heights[place]), ("offset points", "data"), ("right", "center")
-        else:
-            lift = -5 if place[1] == 0 else -7 if _covers(place, numbers) else 2
-            beside, coordinates, how = (4, lift), ("offset points", "offset points"), ("left", "baseline")
-        axes.annotate(",".join(of), place, beside, textcoords=coordinates, ha=how[0], va=how[1], fontsize=7)
+            beside = place[0] - LEFT, heights[place]
+            axes.annotate(",".join(of), place, beside, ha="right", va="center", fontsize=7, arrowprops=LEADER)
+            continue
+        lift = -5 if place[1] == 0 else -7 if _covers(place, numbers) else 2
+        axes.annotate(",".join(of), place, (4, lift), textcoords="offset points", ha="left", fontsize=7)
 
 
 def apart(heights: Sequence[float]) -> list[float]:
-    """Where labels at these heights, from the lowest on, are put: each in the place that is free next to its height."""
+    """Heights of labels, from the lowest on: each at its own or, where that is taken, a LINE above the one below it."""
     put: list[float] = []
     for height in heights:
         put.append(max(height, put[-1] + LINE) if put else height - LINE / 2)

@@ -285,6 +285,8 @@ def test_the_page_says_what_differs_on_bugs_that_came_later():
     assert (len(behind), len(asked), len(later)) == (18, 153, 51)
     more, fewer, p = ahead[forest, "neuraldbg (gradients-3)"]
     assert (more, fewer, f"{p:.3f}") == (15, 1, "0.055")
+    near = [ahead[sanitizer, name] for name in ("neuraldbg (gradients-3)", "pyod (cross, lof-50)")]
+    assert [(more, fewer, f"{p:.3f}") for more, fewer, p in near] == [(22, 4, "0.055"), (20, 3, "0.052")]
     assert {name for name, others in behind.items() if others} == {"memory", sanitizer, forest, compare}
     assert [ahead[pair][:2] for pair in ((forest, compare), (sanitizer, forest), (sanitizer, compare))] == [
         (8, 4), (14, 10), (15, 7)
@@ -293,6 +295,7 @@ def test_the_page_says_what_differs_on_bugs_that_came_later():
     said = " ".join(text("docs/records.md").split())
     for words in (
         "8 bugs to 4", "is ahead of eleven, 17 to none", "`iforest` (14 to 10)", "trainproof-compare (15 to 7)",
+        "neuraldbg (22 to 4, p 0.055)", "`lof-50` (20 to 3, p 0.052)",
         "all 153 pairs", "the 51 bugs", "(15 bugs to one, p 0.055)", "ahead of eight", "is ahead of eleven rows",
     ):  # fmt: skip
         assert words in said, words

@@ -7,7 +7,8 @@ out, the fixed and the buggy program are traced in full. Invariants are inferred
 many as each of the case's `counts` says, and checked on all traces. Where the case says `sampled`, the same is done as
 detectors/traincheck does it: two references, programs traced for their invariants only. A row is a case under one
 choice; docs/traincheck.md says what the columns mean. In `violated.csv` beside the table are the invariants that the
-buggy program alone violates, with whole traces and all references, less those that a reference violates itself.
+buggy program alone violates, with whole traces and all references, less those that a reference violates itself; of
+cases that have run since that file exists.
 
 What is done lies in DIR: after a stop the same command goes on. After a change of a case begin with a new DIR. A case
 that has used up its minutes is `not run`.

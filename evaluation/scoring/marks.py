@@ -23,7 +23,7 @@ def twin_of(record: CheckRecord) -> str | None:
 
 
 def known(record: CheckRecord, frozen: Mapping[str, Frozen], rule: str) -> bool | None:
-    """Whether what a rule counts was made by the bug, too; None unless that is frozen, at this version."""
+    """Whether what a rule counts was written or set up by the bug, too; None unless that is frozen, at this version."""
     described = frozen.get(record.detector)
     if described is None or described.version != record.version or record.kind == CONTROL:
         return None

@@ -78,6 +78,18 @@ def test_records_that_are_too_much_for_one_file_go_on_in_the_next(detector, expe
     assert [path.name for path in parts] == ["d.2.jsonl", "d.3.jsonl", "d.jsonl"]
     assert (expected.root / "d.jsonl").read_text() == "".join([head, *lines[:2]])
     assert expected.read(["d"]) == evaluated
+    (expected.root / "d.x.jsonl").write_text(whole)
+    with pytest.raises(ResultsError, match=r"d\.x\.jsonl, line 1: is of detector 'd', expected 'd.x'"):
+        expected.read(["d.x"])
+    (expected.root / "d.x.jsonl").unlink()
+    second = (expected.root / "d.2.jsonl").read_text()
+    (expected.root / "d.2.jsonl").write_text(second.replace('"title":"t"', '"title":"other"'))
+    with pytest.raises(ResultsError, match="the files of d describe it in two ways"):
+        expected.read(["d"])
+    (expected.root / "d.2.jsonl").unlink()
+    with pytest.raises(ResultsError, match=r"d\.3\.jsonl: goes on from file 2 of d, which is not there"):
+        expected.read(["d"])
+    (expected.root / "d.2.jsonl").write_text(second)
     with (expected.root / "d.2.jsonl").open("a") as file:
         file.write(lines[0])
     with pytest.raises(ResultsError, match=r"d\.2\.jsonl, line 4: is of the same program as d\.jsonl, line 2"):
@@ -228,15 +240,21 @@ def test_the_digest_of_rules_covers_what_they_mean():
     assert one != rules_digest({"a": Rule(), "b": Rule(at_least=3)}) != rules_digest({"a": Rule(), "c": Rule()})
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "detectors" / "expected").glob("*.jsonl")))
-def test_committed_records_are_the_same_when_they_are_written_again(name, tmp_path):
-    before, again = ExpectedEvaluations(ROOT / "detectors" / "expected"), ExpectedEvaluations(tmp_path)
+EXPECTED = ROOT / "detectors" / "expected"
+
+
+@pytest.mark.parametrize("name", sorted({path.name.split(".")[0] for path in EXPECTED.glob("*.jsonl")}))
+@pytest.mark.parametrize("part", ["", "seeds"])
+def test_committed_records_are_the_same_when_they_are_written_again(part, name, tmp_path):
+    before, again = ExpectedEvaluations(EXPECTED / part), ExpectedEvaluations(tmp_path)
     found = before.read([name])
+    assert found.checks or part
     again.replace(detectors.load(ROOT, name), found.checks, found.overheads)
-    assert again.read() == found
-    old, new = ((root / f"{name}.jsonl").read_text().splitlines() for root in (before.root, again.root))
-    assert [without_null(json.loads(line)) for line in old] == [json.loads(line) for line in new]
-    assert name != "neuraldbg" or old == new, "its records are written without null"
+    assert again.read().checks == found.checks and again.read().overheads == found.overheads
+    for path in [path for path in before.root.glob("*.jsonl") if path.name.split(".")[0] == name]:
+        old, new = (each.read_text().splitlines() for each in (path, again.root / path.name))
+        assert [without_null(json.loads(line)) for line in old] == [json.loads(line) for line in new]
+        assert name != "neuraldbg" or old == new, "its records are written without null"
 
 
 def without_null(line):

@@ -182,13 +182,16 @@ def _show(plan: "Campaign", result: "Result", session: "Session", arguments: Nam
     every = Evaluations(result.folder).read(sorted(rules))
     read = Evaluated(result.checks, result.overheads, rules, whole=every.checks)
     scored = show_scores(read, arguments, out)
-    unread = every.problems
+    unread: Sequence[str] = every.problems
     if not plan.rewriting:
         print(unreadable(unread), end="", file=sys.stderr)
         show_seeds(read, scored, arguments, out)
     else:
+        published = Evaluations(session.store.root / "detectors").read(sorted(rules)).problems
+        print(unreadable(published), end="", file=sys.stderr)
         part = Part(sorted(rules), "results", session.store.root)
-        unread = show_rewritten(beside_rewritten(session.catalog, part), None, arguments, arguments.out)
+        rewritten = show_rewritten(beside_rewritten(session.catalog, part), None, arguments, arguments.out)
+        unread = [*published, *rewritten]
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
     return unread
 

@@ -690,6 +690,8 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make,
     for name, marks in {"buggy.py": 2, "fixed.py": 1, "buggy_other.py": 1, "fixed_other.py": 0}.items():
         toy.write(name, (toy.directory / f"{name[:5]}.py").read_text().split("# mark")[0] + "# mark\n" * marks)
     case = toy_config()["cases"]["only"]
+    # By the fixed program of `make`.
+    case["expectations"][1]["value"] = 297
     other = case | {"variants": {kind: {"script": f"{kind}_other.py"} for kind in ("buggy", "fixed")}}
     toy.configure(cases={"only": case, "other": other})
     detector = make("counts", counts, alarm_rules={"any": {}, "few": {"at_least": 2}})
@@ -710,6 +712,9 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make,
     spoilt.write_text("{}")
     asked = ("--detector", detector, "--bugs", "Toy-1/other", "--python", sys.executable, "-q")
     status, _, err = cli("evaluate", *asked)
+    assert status == 2 and err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
+    # So is one that would stand beside those of rewritten programs.
+    status, _, err = cli("evaluate", *asked, "--perturb", "1")
     assert status == 2 and err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
 
 
