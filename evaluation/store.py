@@ -11,7 +11,7 @@ from typing import TypeVar
 from msgspec import to_builtins
 
 from evaluation.catalog.detectors import read_description
-from evaluation.model import Detector, Rule
+from evaluation.model import Description, Detector, Rule
 from evaluation.records import CheckRecord, Line, OverheadRecord, as_record, check_record, read_record
 from runner.bugs.catalog import read_json
 from runner.bugs.config import REWRITTEN
@@ -174,14 +174,14 @@ class ExpectedEvaluations:
         _refuse_gaps(chosen)
         seen: dict[object, str] = {}
         lines = [(_named(path)[0], line) for path in chosen for line in _lines(path, self.rewriting, seen)]
-        described = {name: line.detector for name, line in reversed(lines) if line.detector}
+        described: dict[str, Description] = {}
         for name, line in lines:
-            if line.detector and line.detector != described[name]:
+            if line.detector and described.setdefault(name, line.detector) != line.detector:
                 raise ResultsError(f"{untrusted.shown(self.root)}: the files of {name} describe it in two ways")
         return Evaluated(
             [line.check for _, line in lines if line.check],
             [line.overhead for _, line in lines if line.overhead],
-            {name: detector.alarm_rules for name, detector in reversed(described.items())},
+            {name: detector.alarm_rules for name, detector in described.items()},
         )
 
     def replace(self, detector: Detector, checks: Iterable[CheckRecord], overheads: Iterable[OverheadRecord]) -> None:
@@ -201,9 +201,8 @@ class ExpectedEvaluations:
                 parts.append(head)
             parts[-1] += text
         for number, part in enumerate(parts, 1):
-            write_text(
-                self.root / (f"{detector.name}.{number}.jsonl" if number > 1 else f"{detector.name}.jsonl"), part
-            )
+            ending = f".{number}.jsonl" if number > 1 else ".jsonl"
+            write_text(self.root / f"{detector.name}{ending}", part)
         for path in self._files():
             name, number = _named(path)
             if name == detector.name and number > len(parts):
