@@ -219,7 +219,7 @@ def _named(path: Path) -> tuple[str, int]:
 
 
 def _refuse_gaps(paths: Iterable[Path]) -> None:
-    """Raise ResultsError where one of a detector's files is not there."""
+    """Raise ResultsError where a detector's files do not go on from its first one; a last one may be missing."""
     numbers: dict[str, int] = {}
     for path in paths:
         name, number = _named(path)

@@ -85,7 +85,10 @@ def draw_points(axes: "Axes", best: "pd.DataFrame") -> None:
 
 
 def apart(heights: Sequence[float]) -> list[float]:
-    """Heights of labels, from the lowest on: each at its own or, where that is taken, a LINE above the one below it."""
+    """Heights of labels, from the lowest on: the first half a LINE below its own, the others each at its own.
+
+    Where that is taken, it is a LINE above the label below it.
+    """
     put: list[float] = []
     for height in heights:
         put.append(max(height, put[-1] + LINE) if put else height - LINE / 2)

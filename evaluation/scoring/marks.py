@@ -35,8 +35,8 @@ def is_oracle(record: CheckRecord) -> bool:
     return record.references == "same" and record.reference_text is not False
 
 
-def rule_since(record: CheckRecord, name: str, rule: Rule) -> RuleSince | None:
-    """Whether a rule was declared before the check or came later; None for records from before that was noted."""
+def rule_since(record: CheckRecord, rule: Rule) -> RuleSince | None:
+    """Whether a rule was declared before the check, by any name; None for records from before that was noted."""
     if record.declared is None:
         return None
-    return "before" if record.declared.get(name) == rule_digest(rule) else "post hoc"
+    return "before" if rule_digest(rule) in record.declared.values() else "post hoc"

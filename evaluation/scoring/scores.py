@@ -80,7 +80,7 @@ def _outcome(record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Fr
         "twin": twin_of(record),
         "known": known(record, frozen, name),
         "oracle": is_oracle(record),
-        "rule_since": rule_since(record, name, rule),
+        "rule_since": rule_since(record, rule),
         "status": record.status,
         "reason": record.reason,
         "alarmed": bool(counted),

@@ -250,6 +250,7 @@ COMMITTED = sorted(
 def test_committed_records_are_the_same_when_they_are_written_again(part, name, tmp_path):
     before, again = ExpectedEvaluations(EXPECTED / part), ExpectedEvaluations(tmp_path)
     found = before.read([name])
+    assert found.checks
     again.replace(detectors.load(ROOT, name), found.checks, found.overheads)
     assert again.read() == found
     for path in [path for path in before.root.glob("*.jsonl") if path.name.split(".")[0] == name]:

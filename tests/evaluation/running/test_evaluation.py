@@ -690,7 +690,7 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make,
     for name, marks in {"buggy.py": 2, "fixed.py": 1, "buggy_other.py": 1, "fixed_other.py": 0}.items():
         toy.write(name, (toy.directory / f"{name[:5]}.py").read_text().split("# mark")[0] + "# mark\n" * marks)
     case = toy_config()["cases"]["only"]
-    # By the fixed program of `make`.
+    # `make` gives the fixed program another factor: 100 in the place of 2, times three epochs, less those of buggy.
     case["expectations"][1]["value"] = 297
     other = case | {"variants": {kind: {"script": f"{kind}_other.py"} for kind in ("buggy", "fixed")}}
     toy.configure(cases={"only": case, "other": other})

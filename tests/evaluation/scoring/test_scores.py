@@ -186,9 +186,11 @@ def test_a_detector_that_is_not_what_it_was_is_not_frozen(tmp_path):
 
 def test_a_rule_is_post_hoc_if_it_was_not_declared_in_these_words():
     declared = {"default": rule_digest(Rule()), "strict": rule_digest(Rule("error"))}
-    now = {"d": {"default": Rule(), "strict": Rule("info"), "later": Rule(at_least=2)}}
+    now = {"d": {"default": Rule(), "strict": Rule("info"), "later": Rule(at_least=2), "renamed": Rule("error")}}
     table = scores(outcomes([record(declared=declared), record("fixed", declared=declared)], now))
-    assert [label(row) for _, row in table.iterrows()] == ["d", "d (later, post hoc)", "d (strict, post hoc)"]
+    assert [label(row) for _, row in table.iterrows()] == [
+        "d", "d (later, post hoc)", "d (renamed)", "d (strict, post hoc)",
+    ]  # fmt: skip
     assert one([record()]).rule_since is None
 
 
