@@ -25,6 +25,7 @@ from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.files.structs import MismatchError, as_struct
 from runner.results.record import MAX_RECORD_BYTES, Amount
+from runner.sandbox.access import Isolation
 
 SCHEMA: Literal[1] = 1
 T = TypeVar("T")
@@ -62,10 +63,10 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     From `kit` to `reference_text` a field is None in records from before it was noted. `kit` is the digest of
     evaluation/kit that made the record, `rules` that of the alarm rules declared before the check, `declared` that of
-    each of them; `isolated`: whether the program was kept from writing elsewhere. `code` is the digest of all that may
-    change the detector's answers, the kit among it. `program` is the digest of the program's text and parameters;
-    `reference_text`: whether the detector was given the text of its references, and not only what was recorded of their
-    runs.
+    each of them; `isolated`: whether the program was kept from writing elsewhere, `isolation`: by what. `code` is the
+    digest of all that may change the detector's answers, the kit among it. `program` is the digest of the program's
+    text and parameters; `reference_text`: whether the detector was given the text of its references, and not only what
+    was recorded of their runs.
 
     `perturb` and `plant` are the seeds by which the program was rewritten; None where it is as it is published.
     """
@@ -99,6 +100,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     kit: Hash | None = None
     rules: Hash | None = None
     isolated: bool | None = None
+    isolation: Isolation | None = None
     code: Hash | None = None
     declared: dict[RuleName, Hash] | None = None
     program: Hash | None = None

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.isolated import isolated_by
 from support.paths import ROOT
 from support.toy import PYTHON, Toy
 from support.wheels import lock, write_wheel
 
 from runner.environments import builder, spec
 from runner.progress.lines import on_stderr
+from runner.sandbox import landlock
 from trainbugs import api
 from trainbugs.cli.main import main
 
@@ -23,18 +25,22 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
-def shared() -> Iterator[Path]:
-    """A folder to which programs may write as well as the test."""
-    with tempfile.TemporaryDirectory(prefix="trainbugs-test-", dir="/dev/shm") as folder:
+def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to which programs may write as well as the test: only without namespaces there is one."""
+    if not landlock.version():
+        pytest.skip("NOT RUN: no Landlock on this machine")
+    with (
+        isolated_by("landlock", monkeypatch),
+        tempfile.TemporaryDirectory(prefix="trainbugs-test-", dir="/dev/shm") as folder,
+    ):
         yield Path(folder)
 
 
 @pytest.fixture
-def unkept(monkeypatch: pytest.MonkeyPatch) -> None:
+def unkept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As on a machine where programs cannot be kept to their paths."""
-    for module in ("runner.session.session", "runner.session.explain", "runner.execution.execute",
-                   "runner.execution.launch", "evaluation.running.campaign", "evaluation.running.adapter"):  # fmt: skip
-        monkeypatch.setattr(f"{module}.means", lambda: None)
+    with isolated_by("none", monkeypatch):
+        yield
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from runner.files.structs import MismatchError, as_struct
 from runner.progress.lines import Progress
 from runner.sandbox import process
 from runner.sandbox.access import own_interpreter
-from runner.sandbox.means import means
+from runner.sandbox.isolation import isolation
 from runner.sandbox.process import Finished
 from runner.sandbox.streams import Streams, open_streams
 
@@ -54,7 +54,7 @@ OnWait = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Place:
-    """Where an adapter works: a folder for all that it writes, and what it says, which is kept outside of that."""
+    """Where an adapter works: a folder, in one that is its own, and what it says, which is kept outside of that."""
 
     folder: Path
     streams: Streams
@@ -135,7 +135,7 @@ class Adapter:
         shutil.copytree(self.detector.directory, copy, ignore=_left_out)
         first = [str(self.kit / "monitor_adapter.py")] if self.detector.monitor else []
         extra = {"PYTHONPATH": str(self.kit), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        if means() is None:
+        if isolation() == "none":
             guarded = os.pathsep.join(str(path.resolve()) for path in self.guarded)
             extra |= {"TRAINBUGS_GUARDED": guarded, "TRAINBUGS_PEEKED": str(peeked)}
         argv = [str(self.python), *first, str(copy / self.detector.program), *arguments, "--state", str(state)]
@@ -143,7 +143,7 @@ class Adapter:
         start = time.monotonic()
         finished = launch(
             argv, work, self._run(subject), timeout_s=timeout_s, streams=streams, extra=extra, on_wait=on_wait,
-            closed=True, reads=(self.kit, *self.reads, *self.packages), writes=(state,),
+            closed=True, reads=(self.kit, *self.reads, *self.packages), room=work.parent, hidden=self.guarded,
         )  # fmt: skip
         return self._failure(finished, peeked, streams.stderr), time.monotonic() - start
 

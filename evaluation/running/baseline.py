@@ -83,7 +83,7 @@ def losses(subject: Subject, scratch: Path) -> Sequence[Mapping[str, Any]]:
     subject.lay_out(directory)
     launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
     argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
-    launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT], writes=[directory.parent])
+    launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT], room=directory.parent)
     return _losses(directory / "losses.json")
 
 

@@ -25,7 +25,7 @@ from runner.execution.local import Report
 from runner.execution.resources import Share
 from runner.execution.scheduler import BusyError, Job
 from runner.sandbox import process
-from runner.sandbox.means import means
+from runner.sandbox.isolation import isolation, weakness
 from runner.session.selection import labelled, without_gpu_cases
 from runner.session.session import Session
 
@@ -180,8 +180,9 @@ def _targets(campaign: Campaign, session: Session) -> list[Target]:
 
 def _warn(session: Session) -> None:
     """Say once what detectors cannot be kept from on this machine."""
-    if means() is None:
-        session.progress.note("not isolated: no Landlock and no user namespaces here, detectors can read the catalogue")
+    weaker = weakness(isolation())
+    if weaker:
+        session.progress.note(weaker)
     reason = process.network_can_be_cut()
     if reason is not None:
         session.progress.note(f"detectors have the network, which would tell them the answers: {reason}")

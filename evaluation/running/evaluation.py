@@ -27,7 +27,7 @@ from runner.results import provenance
 from runner.results.provenance import machine
 from runner.results.store import WORK
 from runner.sandbox.env import THREADS
-from runner.sandbox.means import means
+from runner.sandbox.isolation import isolation
 from runner.sandbox.streams import keep, open_streams
 
 # Of a file that a detector names to be kept.
@@ -176,7 +176,8 @@ class Evaluation:
             revision=self.revision,
             kit=kit_digest(),
             rules=rules_digest(self.detector.alarm_rules),
-            isolated=means() is not None,
+            isolated=isolation() != "none",
+            isolation=isolation(),
             code=self.digest,
             declared={name: rule_digest(rule) for name, rule in self.detector.alarm_rules.items()},
             program=subject.digest,
@@ -197,12 +198,14 @@ class Evaluation:
     @contextmanager
     def place(self) -> Iterator[Place]:
         """A new place in the scratch folder, whose name says nothing, removed afterwards; raises OSError."""
-        folder = Path(tempfile.mkdtemp(dir=self._scratch))
+        room = Path(tempfile.mkdtemp(dir=self._scratch))
+        folder = room / "work"
         try:
+            folder.mkdir()
             with open_streams(self._scratch) as streams:
                 yield Place(folder, streams)
         finally:
-            remove(folder)
+            remove(room)
 
     def _learn(self, task: Task, report: Report) -> tuple[Path, Answer | None, float]:
         """What was learnt, or why nothing was, and the seconds; once for all tasks with the same references."""

@@ -168,7 +168,7 @@ def _moved(subject: Subject, session: Session) -> int | None:
         subject.lay_out(directory)
         launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(MONITOR)]
         argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
-        launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT, MONITOR], writes=[directory.parent])
+        launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT, MONITOR], room=directory.parent)
         try:
             moved = untrusted.read_json(directory / "moves.json", 100, directory)
         except untrusted.UnsafeError:

@@ -18,7 +18,7 @@ from runner.results.record import SCHEMA, RunRecord, Status, digest
 from runner.results.store import Store
 from runner.sandbox import process
 from runner.sandbox.env import THREADS
-from runner.sandbox.means import means
+from runner.sandbox.isolation import isolation
 from runner.sandbox.process import Finished
 from runner.sandbox.streams import Streams, open_streams
 from runner.verdicts.whole import not_whole, numbers
@@ -26,6 +26,8 @@ from runner.verdicts.whole import not_whole, numbers
 MAX_METRICS_BYTES = 64_000_000
 # The exit status with which fault.py says that it does not know this release.
 REFUSED = 3
+# The working directory of a script, in its room.
+DIRECTORY = "run"
 # Stands for the end of a program that could not be started.
 NOTHING = Finished(returncode=0, timed_out=False, wall_s=0.0, peak_memory_mb=0.0)
 
@@ -40,9 +42,10 @@ def execute(run: Run, store: Store, on_wait: OnWait) -> RunRecord:
     elapsed and its standard output.
     """
     started = _now()
-    with store.working_directory() as directory, open_streams(store.scratch.path) as streams:
+    with store.working_directory() as room, open_streams(store.scratch.path) as streams:
+        directory = room / DIRECTORY
         try:
-            finished = _run_script(run, directory, streams, on_wait)
+            finished = _run_script(run, room, store.root, streams, on_wait)
             metrics, reason = _read_metrics(directory / f"{run.parameters['output']}.json")
             status, reason = _judge(run, finished, reason, streams.stderr)
             if status == "ok":
@@ -69,9 +72,12 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _run_script(run: Run, directory: Path, streams: Streams, on_wait: OnWait) -> Finished:
+def _run_script(run: Run, room: Path, results: Path, streams: Streams, on_wait: OnWait) -> Finished:
+    """Run the script in a folder of its `room`, where it cannot see the `results` of others."""
     if run.runtime.broken:
         raise ProcessError(run.runtime.broken)
+    directory = room / DIRECTORY
+    directory.mkdir()
     for name, text in run.scripts.items():
         (directory / name).write_bytes(text)
     (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8")
@@ -80,7 +86,9 @@ def _run_script(run: Run, directory: Path, streams: Streams, on_wait: OnWait) ->
     def wait(elapsed_s: float) -> None:
         on_wait(elapsed_s, streams.stdout)
 
-    return launch(argv, directory, run, timeout_s=run.timeout_s, streams=streams, on_wait=wait)
+    return launch(
+        argv, directory, run, timeout_s=run.timeout_s, streams=streams, on_wait=wait, room=room, hidden=[results]
+    )  # fmt: skip
 
 
 def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
@@ -170,7 +178,8 @@ def _record(
         metrics=metrics,
         injected=run.injected,
         repeat=run.repeat,
-        isolated=means() is not None,
+        isolated=isolation() != "none",
+        isolation=isolation(),
         metrics_digest=digest(run.key, metrics),
         whole=_whole(run, len(metrics)),
     )

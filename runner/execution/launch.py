@@ -12,7 +12,7 @@ from runner.execution.run import Run
 from runner.sandbox import env, process
 from runner.sandbox.access import Access, closed_access, open_access
 from runner.sandbox.env import THREADS
-from runner.sandbox.means import means
+from runner.sandbox.isolation import isolation
 from runner.sandbox.process import Finished
 from runner.sandbox.streams import Streams
 
@@ -28,16 +28,20 @@ def launch(
     streams: Streams | None = None,
     extra: Mapping[str, str] | None = None,
     reads: Iterable[Path] = (),
-    writes: Iterable[Path] = (),
+    room: Path | None = None,
+    hidden: Iterable[Path] = (),
     closed: bool = False,
     on_wait: Callable[[float], None] = lambda elapsed_s: None,
 ) -> Finished:
     """Start a program in `directory` with the device, data and limits of `run`, and wait for its end.
 
-    Its temporary folder is noted beside `directory`, in a folder that the next command removes if need be.
+    Its temporary folder lies in its `room`, or is noted beside `directory`, in a folder that the next command removes
+    if need be.
 
-    It may write in `directory`, its own temporary folder and `writes` only. It may read everything but the user's HOME;
-    if it is `closed` in, only the system. In both cases it may read what the run's interpreter needs, and `reads`.
+    It may write in its temporary folder and its `room`, which holds `directory` and nothing that is not its own; None:
+    in `directory`. It may read everything but the user's HOME, temporary files and trainbugs; if it is
+    `closed` in, only the system. In both cases it may read what the run's interpreter needs, and `reads`, and nothing
+    below `hidden`.
 
     It sees a clean environment, the run's own variables, and the `extra` ones. What it says goes to `streams`; None:
     nowhere. `on_wait` is called with the seconds elapsed, many times a second. Raises ProcessError where the program
@@ -52,16 +56,20 @@ def launch(
         stderr=stderr,
         timeout_s=timeout_s,
         on_wait=on_wait,
-        limits=replace(run.limits, access=_access(run, reads, [directory, *writes], closed), scratch=directory.parent),
+        limits=replace(
+            run.limits,
+            access=_access(run, reads, [room or directory], hidden, closed),
+            scratch=directory.parent,
+            room=room,
+        ),
     )
 
 
-def _access(run: Run, reads: Iterable[Path], writes: Sequence[Path], closed: bool) -> Access | None:
-    by = means()
-    if by is None:
-        return None
-    needed = [*writes, *reads, *run.runtime.paths, *([run.data] if run.data else []), cache_root() / "data"]
-    return closed_access(writes, needed, by) if closed else open_access(writes, needed, by)
+def _access(run: Run, reads: Iterable[Path], writes: Sequence[Path], hidden: Iterable[Path], closed: bool) -> Access:
+    data = [run.data] if run.data else []
+    needed = [*writes, *reads, *run.runtime.paths, *data, cache_root() / "data"]
+    make = closed_access if closed else open_access
+    return make(writes, needed, isolation(), hidden)
 
 
 def variables(run: Run, directory: Path) -> dict[str, str]:

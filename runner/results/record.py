@@ -14,6 +14,7 @@ from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.files.atomic import finite
 from runner.files.structs import MismatchError, as_struct
+from runner.sandbox.access import Isolation
 
 SCHEMA: Final = 1
 # Twice what a script may write, because a record is indented.
@@ -37,7 +38,7 @@ Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
 
 # Left out of the file where they are not known, as in records from before these fields.
-UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "upstream")
+UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "isolation", "upstream")
 
 
 class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
@@ -47,8 +48,8 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key` identifies what was run:
     two runs with one key are the same run. `injected`: the bug's fault was put back into the release. `repeat` counts
     from 1 the times that the same run was done. `metrics_digest` is a hash of the key and the metrics, `whole` the
-    number of records that a whole run has, `isolated` whether the program could write to its own folder only (None: not
-    known).
+    number of records that a whole run has, `isolated` whether the program could write to its own folder only,
+    `isolation` what kept it to that (None: not known).
     """
 
     schema: Literal[1]
@@ -83,6 +84,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     metrics_digest: Key | None = None
     whole: int | None = None
     isolated: bool | None = None
+    isolation: Isolation | None = None
 
     @property
     def ok(self) -> bool:

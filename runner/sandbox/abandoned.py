@@ -11,7 +11,7 @@ from pathlib import Path
 PATIENCE_S = 5.0
 
 
-def kill(folder: Path) -> None:
+def kill(folder: str) -> None:
     """Kill the processes that began with `folder` as their TMPDIR, and what they start meanwhile.
 
     The folder has a random name, so that no others are hit. One that was given other environment variables is missed.
@@ -25,7 +25,7 @@ def kill(folder: Path) -> None:
         time.sleep(0.002)
 
 
-def _of(folder: Path) -> Iterator[int]:
+def _of(folder: str) -> Iterator[int]:
     """File descriptors of these processes: a process ID could be that of another one by the time it is used."""
     word = f"TMPDIR={folder}".encode()
     for path in Path("/proc").glob("[0-9]*"):

@@ -2,55 +2,113 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+import runner
+
+# What keeps a program to its paths; the first one is the strongest.
+Isolation = Literal["namespaces+landlock", "namespaces", "landlock", "none"]
 
 # What every program needs of the system. Not /home, /root, /srv, /tmp, /var, /run, /mnt.
-SYSTEM = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/proc", "/sbin", "/sys", "/usr")
-# Devices that programs write to: memory, randomness, terminals of their own, accelerators. No disk is among them.
-DEVICES = ("null", "zero", "full", "random", "urandom", "ptmx", "pts", "shm", "kfd", "dri", "dxg", "infiniband")
+SYSTEM = (
+    "/bin", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/proc", "/sbin", "/sys",
+    "/usr",
+)  # fmt: skip
+# Devices that programs write to: memory, randomness, accelerators. No disk and no terminal is among
+# them: whoever may open the terminal of a user reads what is typed there.
+DEVICES = ("null", "zero", "full", "random", "urandom", "shm", "kfd", "dri", "dxg", "infiniband")
+DEVICE_FOLDER = Path("/dev")
+# Folders with what other programs are doing just now: their temporary files, their sockets.
+BUSY = ("/tmp", "/var/tmp", "/run", "/var/run")
+# Of these, what the names of hosts and users are looked up with.
+LOOKUPS = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd")
 # Beside HOME there may be thousands of others, which are no business of a program.
 MAX_SIBLINGS = 500
 
 
 @dataclass(frozen=True)
 class Access:
-    """Paths below which a program may read, and those below which it may write too, beside its temporary folder.
+    """Paths below which a program may read, and those below which it may write too.
 
-    `means` is what keeps it to them: landlock or namespaces.
+    Its temporary folder comes on top. What lies below a path of `hidden` cannot be reached, except
+    for paths of `read` and `write` that are still deeper. `isolation` is what keeps it to them.
     """
 
     read: tuple[Path, ...]
     write: tuple[Path, ...]
-    means: str = "landlock"
+    hidden: tuple[Path, ...] = ()
+    isolation: Isolation = "namespaces+landlock"
 
     def words(self) -> Iterator[str]:
         """The paths as arguments of supervisor.py; one with a line break in its name is left out."""
-        yield f"means={self.means}"
-        for name, paths in (("read", self.read), ("write", self.write)):
-            yield f"{name}=" + "\n".join(text for text in map(str, paths) if "\n" not in text)
+        yield f"isolation={self.isolation}"
+        if self.isolation == "none":
+            return
+        hidden, read = self.hidden, self.read
+        if self.isolation == "landlock":
+            # Landlock only allows: what is not hidden has to be named.
+            read, hidden = tuple(_without(read, hidden)), ()
+        for name, paths in (("read", read), ("write", self.write), ("hidden", hidden)):
+            texts = [str(path) for path in paths]
+            yield f"{name}=" + "\n".join(text for text in texts if "\n" not in text)
 
 
-def open_access(write: Iterable[Path], interpreter: Iterable[Path], means: str = "landlock") -> Access:
-    """Everything may be read but the user's HOME, of that only what the interpreter needs, which may lie there."""
-    return Access((*_all_but(_home()), *_existing([*interpreter, *_search_path()])), (*devices(), *write), means)
+def open_access(
+    write: Iterable[Path],
+    needed: Iterable[Path],
+    isolation: Isolation = "namespaces+landlock",
+    hidden: Iterable[Path] = (),
+) -> Access:
+    """Everything may be read but HOME, temporary files, trainbugs itself, and what is `hidden`.
+
+    Of these, only what is `needed` and on the user's search paths: an interpreter, say.
+    """
+    busy = [Path(folder) for folder in (*BUSY, tempfile.gettempdir())]
+    lookups = [Path(folder) for folder in LOOKUPS]
+    deeper = _existing([*needed, *_search_path(), *lookups])
+    away = _existing_folders([_home(), *busy, *our_folders(), *hidden, DEVICE_FOLDER])
+    return Access((Path("/"), *deeper), (*devices(), *write), away, isolation)
 
 
-def closed_access(write: Iterable[Path], read: Iterable[Path], means: str = "landlock") -> Access:
-    """Only the system and what is named may be read."""
-    return Access((*_existing(map(Path, SYSTEM)), Path("/dev"), *_existing(read)), (*devices(), *write), means)
+def closed_access(
+    write: Iterable[Path],
+    needed: Iterable[Path],
+    isolation: Isolation = "namespaces+landlock",
+    hidden: Iterable[Path] = (),
+) -> Access:
+    """Only the system, without trainbugs itself, and what is `needed` may be read."""
+    read = _existing([Path(path) for path in SYSTEM])
+    away = _existing_folders([_home(), *our_folders(), *hidden, DEVICE_FOLDER])
+    return Access((*read, *_existing(needed)), (*devices(), *write), away, isolation)
 
 
-def devices() -> tuple[Path, ...]:
+def devices(folder: Path = DEVICE_FOLDER) -> tuple[Path, ...]:
     """The devices of this machine that a program may write to."""
-    return tuple(path for path in Path("/dev").glob("*") if path.name in DEVICES or path.name.startswith("nvidia"))
+    paths = sorted(folder.glob("*"))
+    return tuple(path for path in paths if path.name in DEVICES or path.name.startswith("nvidia"))
 
 
 def own_interpreter() -> tuple[Path, ...]:
     """What the interpreter of this program reads: for programs that it runs."""
-    folders = (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.executable, os.path.realpath(sys.executable))
-    return tuple(dict.fromkeys(Path(folder) for folder in folders))
+    folders = (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.executable)
+    return tuple(dict.fromkeys(map(Path, (*folders, os.path.realpath(sys.executable)))))
+
+
+def our_folders() -> tuple[Path, ...]:
+    """The folders of trainbugs: a checkout, or its packages where they are installed.
+
+    The catalogue, its records and all that tells buggy from fixed lie there. Packages that it
+    depends on are not among them.
+    """
+    around = Path(runner.__file__).resolve().parents[1]
+    if (around / "trainbugs" / "bugs").is_symlink():
+        return (around,)
+    packages = [around / name for name in ("runner", "evaluation", "plots", "trainbugs")]
+    return (*packages, *around.glob("trainbugs-*.dist-info"))
 
 
 def _home() -> Path:
@@ -60,28 +118,42 @@ def _home() -> Path:
 def _search_path() -> Iterator[Path]:
     """Folders of libraries and commands that the user's environment names, which a program inherits."""
     for name in ("LD_LIBRARY_PATH", "PATH"):
-        yield from (Path(part) for part in os.environ.get(name, "").split(os.pathsep) if part.startswith("/"))
+        parts = os.environ.get(name, "").split(os.pathsep)
+        yield from (Path(part) for part in parts if part.startswith("/"))
 
 
 def _existing(paths: Iterable[Path]) -> list[Path]:
-    """The paths that exist, without links, each once; never one that holds HOME."""
-    home = _home()
-    real = dict.fromkeys(path.resolve() for path in paths if os.access(path, os.F_OK))
-    return [path for path in real if not home.is_relative_to(path)]
+    """The paths that exist, without links, each once."""
+    return list(dict.fromkeys(path.resolve() for path in paths if os.access(path, os.F_OK)))
 
 
-def _all_but(home: Path) -> list[Path]:
-    """Paths that together cover everything but `home` that this user can read; all, where HOME is the root."""
-    if home == Path("/"):
-        return [home]
-    return [path for folder in home.parents for path in _siblings(folder) if not home.is_relative_to(path)]
+def _existing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders among the paths, without links, each once; the root of all cannot be hidden."""
+    real = dict.fromkeys(path.resolve() for path in paths)
+    return tuple(path for path in real if path.is_dir() and path != Path("/"))
 
 
-def _siblings(folder: Path) -> list[Path]:
-    """What a folder holds, without links: one may lead to HOME, and what others lead to is reached by itself."""
+def _without(paths: Sequence[Path], hidden: Sequence[Path]) -> Iterator[Path]:
+    """Paths that cover what lies below `paths`, and nothing of what is hidden below one of them."""
+    for path in paths:
+        if path in hidden:
+            continue
+        below = [folder for folder in hidden if folder.is_relative_to(path)]
+        if not below:
+            yield path
+        else:
+            yield from _without(_children(path), below)
+
+
+def _children(folder: Path) -> list[Path]:
+    """What a folder holds, without links: one may lead to what is hidden.
+
+    What others lead to is reached by itself.
+    """
     try:
         with os.scandir(folder) as entries:
             some = [entry for entry, _ in zip(entries, range(MAX_SIBLINGS), strict=False)]
     except OSError:
         return []
-    return [Path(entry.path) for entry in some if not entry.is_symlink() and os.access(entry.path, os.R_OK)]
+    paths = [Path(entry.path) for entry in some if not entry.is_symlink()]
+    return [path for path in paths if os.access(path, os.R_OK)]

@@ -1,16 +1,18 @@
 """Limits on what a program may use of the machine, and the command line of supervisor.py, which enforces them."""
 
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from runner.files.locks import remove
 from runner.sandbox.access import Access
 
+# Where a program in namespaces finds the link to its temporary folder.
+SHORT = "/tmp"
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 CGROUPS = Path("/sys/fs/cgroup")
 # The default limit, as a share of the machine's memory. Beyond it the kernel would soon choose a process to kill, which
@@ -25,8 +27,9 @@ class Limits:
     """Limits of a program and all that it starts, in MB (10^6 bytes); None: no limit.
 
     `output_mb` is for its standard output and its standard error, each; `file_mb` for any other file. Without `network`
-    there is nothing but localhost. `access`: what it may reach of the file system; None: all that the user may.
-    `scratch` is a folder of the runner's own, in which the name of the program's temporary folder is noted.
+    there is nothing but localhost. `access`: what it may reach of the file system; None: all that the user may, with
+    every privilege. `scratch` is a folder of the runner's own, in which the name of the program's temporary folder is
+    noted. `room` is a folder that the program may write: in namespaces, its temporary folder is made in there.
     """
 
     memory_mb: float | None = None
@@ -35,6 +38,12 @@ class Limits:
     file_mb: float = 20_000
     access: Access | None = None
     scratch: Path | None = None
+    room: Path | None = None
+
+    @property
+    def in_namespaces(self) -> bool:
+        """Whether the program sees only the folders that it is shown."""
+        return self.access is not None and "namespaces" in self.access.isolation
 
     def words(self) -> Iterator[str]:
         """The limits as arguments of supervisor.py, NAME=VALUE."""
@@ -48,36 +57,54 @@ class Limits:
             yield from self.access.words()
 
 
-def command(limits: Limits | None, folder: Path | None, report: int) -> list[str]:
+@dataclass(frozen=True)
+class OwnFolder:
+    """The temporary folder of a program: where it lies, and the `name` by which the program knows it."""
+
+    path: Path
+    name: str
+
+    def words(self) -> list[str]:
+        """The folder as arguments of supervisor.py."""
+        link = [] if self.name == str(self.path) else [f"link={self.name}"]
+        return [f"folder={self.path}", *link]
+
+
+def command(limits: Limits | None, folder: OwnFolder | None, report: int) -> list[str]:
     """The command line of the supervisor; the program and its arguments follow.
 
     The supervisor makes `folder` for the program and removes it; `report` is the file descriptor for its report.
     """
-    words = [*(limits.words() if limits else ()), *([f"folder={folder}"] if folder else ())]
+    words = [*(limits.words() if limits else ()), *(folder.words() if folder else ())]
     return [sys.executable, "-I", "-S", str(SUPERVISOR), f"runner={os.getpid()}", f"report={report}", *words, "--"]
 
 
 @contextmanager
-def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[Path | None, Mapping[str, str]]]:
+def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[OwnFolder | None, Mapping[str, str]]]:
     """A temporary folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
 
     It is not in the working directory: the paths of sockets in TMPDIR (of torch.multiprocessing, say) have to be short.
+    In namespaces a link makes them so, and the folder itself lies in the program's room: one mount holds both, so that
+    files can be renamed from one into the other.
+
     supervisor.py makes it and removes it; it is removed here only if the supervisor was killed. Where this process was
     killed too, or the disk was read-only by then, the note tells the next command to remove it.
     """
     if limits is None:
         yield None, env
         return
-    folder = Path(tempfile.gettempdir(), f"tb-{os.urandom(4).hex()}")
-    note = limits.scratch and limits.scratch / folder.name
+    name = f"tb-{os.urandom(4).hex()}"
+    inside = limits.room if limits.in_namespaces else None
+    path = (inside or Path(tempfile.gettempdir())) / name
+    folder = OwnFolder(path, f"{SHORT}/{name}" if inside else str(path))
+    note = limits.scratch / name if limits.scratch and not inside else None
     if note:
         note.touch()
     try:
-        yield folder, {**env, "HOME": str(folder / "home"), "TMPDIR": str(folder)}
+        yield folder, {**env, "HOME": f"{folder.name}/home", "TMPDIR": folder.name}
     finally:
-        with suppress(RecursionError):  # a tree of a thousand levels stays; other runs go on
-            shutil.rmtree(folder, ignore_errors=True)
-        if note and not folder.exists():
+        remove(path)
+        if note and not path.exists():
             note.unlink(missing_ok=True)
 
 

@@ -1,34 +1,43 @@
-"""Mount namespaces: this process, and whatever it starts, sees only the paths that are named, and no other process.
+"""Namespaces: this process, and whatever it starts, sees only the paths that are named, no other process,
+and memory and terminals of its own.
 
-supervisor.py imports this file where the kernel has no Landlock; it imports no module of the project. Needs no
-privileges where users may make user namespaces; see user_namespaces(7) and pivot_root(2).
+supervisor.py imports this file; it imports no module of the project. Needs no privileges where users may
+make user namespaces; see user_namespaces(7) and pivot_root(2).
 """
 
 import ctypes
 import errno
 import os
 import signal
+import stat
 
-CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x10000000, 0x20000000
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x8000000, 0x10000000, 0x20000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 # Flags that a mount has to keep in a user namespace, by their names in /proc/self/mountinfo.
 KEPT = {"nosuid": MS_NOSUID, "noexec": MS_NOEXEC}
 MNT_DETACH, PIVOT_ROOT = 2, {"x86_64": 155}.get(os.uname().machine, 41)
-PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, CAPABILITIES_3 = 1, 24, 38, 0x20080522
+PR_SET_PDEATHSIG = 1
 OUTSIDE = "/.outside"
+# Each program has its own: shared memory in which the next one finds nothing, and terminals that are
+# nobody's.
+SHARED_MEMORY, TERMINALS, MULTIPLEXER = "/dev/shm", "/dev/pts", "/dev/ptmx"
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def restrict(read: list[str], write: list[str]) -> int | None:
-    """Go on in a new process that can read below `read`, write below `write`, and nothing else; raises OSError.
+def restrict(read: list[str], write: list[str], hidden: list[str], links: dict[str, str]) -> int | None:
+    """Go on in a new process that can read below `read`, write below `write`, and nothing else.
 
-    Returns None in that process, and in this one, when that has ended, its status as wait() gives it. A path that is
-    missing is left out. The new process sees and signals only what it starts: /proc is one of its own.
+    Below `hidden` there is nothing but deeper paths of the two. `links` are names of links, and what they
+    lead to. Returns None in the new process, and in this one, when that has ended, its status as wait()
+    gives it. A path that is missing is left out. The new process sees and signals only what it starts:
+    /proc is one of its own. Raises OSError.
     """
     folder = os.getcwd()  # noqa: PTH109
-    wanted = {os.path.realpath(path) for path in write}
-    _unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID)
+    wanted = {os.path.realpath(path) for path in write if path}
+    shown = {os.path.realpath(path) for path in read if path} - wanted
+    empty = {os.path.realpath(path) for path in hidden if path}
+    _unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     ours, theirs = os.pipe()
     # The kernel treats the first process specially: most signals do not reach it, and with it all others end.
@@ -37,7 +46,7 @@ def restrict(read: list[str], write: list[str]) -> int | None:
         _, status = os.waitpid(first, 0)
         return int(os.read(ours, 16) or status)
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    _enter_root({os.path.realpath(path) for path in read} - wanted, wanted)
+    _enter_root(shown, wanted - {os.path.realpath(SHARED_MEMORY)}, empty, links)
     os.chdir(folder)
     if program := os.fork():
         ended, status = 0, 0
@@ -46,7 +55,6 @@ def restrict(read: list[str], write: list[str]) -> int | None:
         os.write(theirs, str(status).encode())
         os._exit(0)
     os.setsid()
-    _drop_capabilities()
     return None
 
 
@@ -54,13 +62,14 @@ def _unshare(flags: int) -> None:
     """Enter new namespaces, as the same user in a new user namespace."""
     user, group = os.geteuid(), os.getegid()
     _check(LIBC.unshare(flags))
-    for name, text in {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}.items():
+    maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
+    for name, text in maps.items():
         with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
             file.write(text)
 
 
-def _enter_root(read: set[str], write: set[str]) -> None:
-    """Enter a root of nothing but these paths, and /proc."""
+def _enter_root(read: set[str], write: set[str], hidden: set[str], links: dict[str, str]) -> None:
+    """Enter a root of nothing but these paths, /proc, and a /dev of its own."""
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", 0)
     os.mkdir("/tmp" + OUTSIDE)  # noqa: PTH102
@@ -69,17 +78,54 @@ def _enter_root(read: set[str], write: set[str]) -> None:
     _copy_links("")
     os.mkdir("/proc")  # noqa: PTH102
     _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    if "/" in read:
-        read = {entry.path.removeprefix(OUTSIDE) for entry in os.scandir(OUTSIDE) if not entry.is_symlink()}
-    # A folder comes before what is in it.
-    for path in sorted(read - {"/proc"}):
-        if not os.path.lexists(path):
-            _show(path)
-    for path in sorted(write):
+    _show_all(read, hidden)
+    _make_devices()
+    for path in _outermost(write):
         _show(path)
+    for name, target in links.items():
+        _make(os.path.dirname(name))  # noqa: PTH120
+        os.symlink(target, name)  # noqa: PTH211
     _check(LIBC.umount2(OUTSIDE.encode(), MNT_DETACH))
     os.rmdir(OUTSIDE)  # noqa: PTH106
-    _protect(write)
+    _protect({*write, SHARED_MEMORY, TERMINALS})
+
+
+def _show_all(read: set[str], hidden: set[str]) -> None:
+    """Show what may be read, and empty folders in the place of what is hidden."""
+    if "/" in read:
+        entries = [entry for entry in os.scandir(OUTSIDE) if not entry.is_symlink()]
+        read = read | {entry.path.removeprefix(OUTSIDE) for entry in entries}
+    # A folder comes before what is in it.
+    for path in sorted((read | hidden) - {"/", "/proc"}):
+        if path in hidden:
+            if os.path.isdir(path):  # noqa: PTH112
+                _mount("tmpfs", path, "tmpfs", 0, "mode=755")
+        elif not os.path.lexists(path):
+            _show(path)
+
+
+def _outermost(paths: set[str]) -> list[str]:
+    """The paths that lie in no other one: what lies in one mount can be renamed from folder to folder."""
+    outermost: list[str] = []
+    for path in sorted(paths, key=len):
+        if not any(path.startswith(f"{folder}/") for folder in outermost):
+            outermost.append(path)
+    return outermost
+
+
+def _make_devices() -> None:
+    """Make a /dev with shared memory and terminals of its own; the kernel may not give the latter."""
+    _make("/dev")
+    for folder in (SHARED_MEMORY, TERMINALS):
+        if not os.path.isdir(folder):  # noqa: PTH112
+            os.mkdir(folder)  # noqa: PTH102
+    _mount("tmpfs", SHARED_MEMORY, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
+    try:
+        _mount("devpts", TERMINALS, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666")
+    except OSError:
+        return
+    if not os.path.lexists(MULTIPLEXER):
+        os.symlink("pts/ptmx", MULTIPLEXER)  # noqa: PTH211
 
 
 def _show(path: str) -> None:
@@ -96,7 +142,7 @@ def _show(path: str) -> None:
 
 
 def _make(folder: str) -> None:
-    """Make a folder and those above, each with the links that it has outside, by which a path may have been named."""
+    """Make a folder and those above, with the links outside by which a path may have been named."""
     if not os.path.isdir(folder):  # noqa: PTH112
         _make(os.path.dirname(folder))  # noqa: PTH120
         os.mkdir(folder)  # noqa: PTH102
@@ -105,8 +151,11 @@ def _make(folder: str) -> None:
 
 def _copy_links(folder: str) -> None:
     try:
+        # In a folder for temporary files, names of links tell what others do.
+        if os.stat(OUTSIDE + folder).st_mode & stat.S_ISVTX:  # noqa: PTH116
+            return
         links = [entry for entry in os.scandir(OUTSIDE + folder) if entry.is_symlink()]
-    except PermissionError:
+    except OSError:
         return
     for link in links:
         os.symlink(os.readlink(link.path), link.path.removeprefix(OUTSIDE))  # noqa: PTH115, PTH211
@@ -128,22 +177,13 @@ def _protect(write: set[str]) -> None:
                     raise
 
 
-def _drop_capabilities() -> None:
-    """Give up what would undo all that. The program may enter namespaces of its own; there, mounts are locked."""
-    _prctl(PR_SET_NO_NEW_PRIVS, 1)
-    capability = 0
-    while LIBC.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), *[ctypes.c_ulong(0)] * 3) == 0:
-        capability += 1
-    _check(LIBC.capset((ctypes.c_uint32 * 2)(CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)()))
-
-
 def _prctl(option: int, value: int) -> None:
     _check(LIBC.prctl(option, *map(ctypes.c_ulong, (value, 0, 0, 0))))
 
 
-def _mount(source: str | None, target: str, kind: str | None, flags: int) -> None:
-    texts = (os.fsencode(text) if text else None for text in (source, target, kind))
-    _check(LIBC.mount(*texts, ctypes.c_ulong(flags), None))
+def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    texts = [os.fsencode(text) if text else None for text in (source, target, kind)]
+    _check(LIBC.mount(*texts, ctypes.c_ulong(flags), data.encode() if data else None))
 
 
 def _check(result: int) -> None:

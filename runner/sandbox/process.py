@@ -86,7 +86,7 @@ def run(
                 child.returncode = os.waitstatus_to_exitcode(status)
                 if folder and child.returncode < 0:
                     # The supervisor itself may have been killed, and not the program alone.
-                    abandoned.kill(folder)
+                    abandoned.kill(folder.name)
         peak, exceeded = _reported(report, usage.ru_maxrss)
     return Finished(child.returncode, not in_time, wall, peak * 1024 / 1e6, exceeded)
 

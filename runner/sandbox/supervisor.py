@@ -15,10 +15,11 @@ of these processes end with
 Where runner and supervisor are killed in the same moment, what the program has started goes on.
 
 NAMEs: `runner` (its process ID) and `report` (a file descriptor, to which errors, or the peak memory in KiB and an
-exceeded limit, are written) are required; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits; `read` and
-`write` are paths, one a line, to which the program is kept by `means`, landlock or namespaces (it may write in `folder`
-too); `folder` is a temporary folder for the program, with a folder `home` in it: it is made and removed here, since a
-runner that was killed would leave it behind.
+exceeded limit, are written) are required; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits. `isolation`
+is what keeps the program to its paths: namespaces+landlock, namespaces, landlock or none; with any of them it loses
+all privileges. `read`, `write` and `hidden` are these paths, one a line (it may write in `folder` too). `folder` is a
+temporary folder for the program, with a folder `home` in it: it is made and removed here, since a runner that was
+killed would leave it behind. In namespaces, the program knows it by the name `link`.
 
 This file imports nothing of the project and little else: pathlib, argparse or json would double the time that it takes.
 """
@@ -65,17 +66,13 @@ def main() -> None:
     _call("prctl", PR_SET_CHILD_SUBREAPER, 1)
     memory, output, file = (int(float(arguments.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb"))
     watcher, status, excess = os.getpid(), int(signal.SIGKILL), None
-    # Loaded before the fork: the program would pay for it, and may not be able to read it.
-    means = arguments.get("means")
-    restrict = _beside(means).restrict if means else None
-    read, write = (arguments.get(name, "").split("\n") for name in ("read", "write"))
+    isolate = _isolation(arguments, report)
     if os.getppid() == runner:  # else the runner ended before prctl was called
         _make(folder, report)
         program = os.fork()
         if program == 0:
             _tie_to(watcher)
-            if restrict:
-                _keep_to(restrict, read, [*write, *([folder] if folder else [])], report)
+            isolate()
             _become(sys.argv[split + 1 :], report, file)
         status, excess = _watch(program, runner, memory, output)
     if not os.fstat(report).st_size:  # else the program was not started
@@ -100,18 +97,43 @@ def _tie_to(watcher: int) -> None:
         os._exit(1)
 
 
-def _keep_to(restrict: "Callable[..., int | None]", read: list[str], write: list[str], report: int) -> None:
-    """Keep this process to its paths; where that fails, report it and exit with 1.
+def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]":
+    """What isolates a process that calls it; where that fails, it reports it and exits with 1."""
+    kind = arguments.get("isolation")
+    if kind is None:
+        return lambda: None
+    # Loaded before the fork: the program would pay for it, and may not be able to read them.
+    modules = {name: _beside(name) for name in ("privileges", *kind.split("+")) if name != "none"}
+    read, write, hidden = (arguments.get(name, "").split("\n") for name in ("read", "write", "hidden"))
+    folder, link = arguments.get("folder"), arguments.get("link")
+    own = [*write, *([folder] if folder else [])]
 
-    Namespaces hold for a new process only: then that one returns, and this one ends as it ends.
-    """
-    try:
-        status = restrict(read, write)
-    except OSError as error:
-        os.write(report, f"failed\nthe program cannot be isolated: {error.strerror}".encode())
-        os._exit(1)
-    if status is not None:
-        _end_as(status)
+    def isolate() -> None:
+        try:
+            if "namespaces" in modules:
+                links = {link: folder} if link and folder else {}
+                # They hold for a new process only: that one returns, and this one ends as it ends.
+                status = modules["namespaces"].restrict(read, own, hidden, links)
+                if status is not None:
+                    _end_as(status)
+            modules["privileges"].drop_capabilities()
+            if "landlock" in modules:
+                _keep_by_landlock(modules, read, own)
+            if "namespaces" not in modules:
+                modules["privileges"].spare_other_processes()
+        except OSError as error:
+            os.write(report, f"failed\nthe program cannot be isolated: {error.strerror}".encode())
+            os._exit(1)
+
+    return isolate
+
+
+def _keep_by_landlock(modules: "dict[str, Any]", read: list[str], write: list[str]) -> None:
+    """Keep this process to its paths; in namespaces, all that it sees is what it may read."""
+    if "namespaces" in modules:
+        spaces = modules["namespaces"]
+        read, write = ["/"], [*write, spaces.SHARED_MEMORY, spaces.TERMINALS]
+    modules["landlock"].restrict(read, write)
 
 
 def _become(argv: list[str], report: int, file_limit: int) -> None:
@@ -204,11 +226,26 @@ def _remove(folder: str | None) -> None:
         os.rmdir(folder + "/home")  # noqa: PTH106
         os.rmdir(folder)  # noqa: PTH106
     except OSError:
-        import contextlib
-        import shutil
+        _remove_tree(folder)
 
-        with contextlib.suppress(RecursionError):  # a tree of a thousand levels stays; the program did not fail
-            shutil.rmtree(folder, ignore_errors=True)
+
+def _remove_tree(folder: str) -> None:
+    """Remove a folder and its contents, as far as that is possible, also where the program took its rights away."""
+    import contextlib
+    import shutil
+
+    def again(function: object, path: str, error: object) -> None:
+        with contextlib.suppress(OSError):
+            os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120
+            os.chmod(path, 0o700)  # noqa: PTH101
+        if os.path.isdir(path):  # noqa: PTH112
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                os.unlink(path)  # noqa: PTH108
+
+    with contextlib.suppress(RecursionError):  # a tree of a thousand levels stays; the program did not fail
+        shutil.rmtree(folder, onerror=again)
 
 
 def _excess_of_output(output: int) -> str | None:

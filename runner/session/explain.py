@@ -12,8 +12,8 @@ from runner.files.untrusted import printable_lines
 from runner.sandbox import env, process
 from runner.sandbox.access import open_access
 from runner.sandbox.env import THREADS
+from runner.sandbox.isolation import isolation
 from runner.sandbox.limits import Limits, default_memory_mb
-from runner.sandbox.means import means
 from runner.sandbox.streams import blocks, open_streams
 
 TIMEOUT_S = 300
@@ -49,8 +49,7 @@ def explain(bug: Bug, runtime: Runtime, inject: bool) -> str:
 
 
 def _said(argv: Sequence[str], folder: Path, runtime: Runtime) -> str:
-    by = means()
-    access = open_access([folder], [folder, *runtime.paths], by) if by else None
+    access = open_access([folder], [folder, *runtime.paths], isolation())
     limits = Limits(default_memory_mb(), access=access)
     with open_streams(folder.parent) as (out, err):
         done = process.run(

@@ -20,7 +20,7 @@ from runner.results import provenance
 from runner.results.expected import expected_records, upstream_records
 from runner.results.record import RunRecord
 from runner.results.store import Store
-from runner.sandbox.means import means
+from runner.sandbox.isolation import isolation, weakness
 from runner.session.options import Options
 from runner.verdicts.outcome import Outcome, summary
 from runner.verdicts.repeatability import judge
@@ -101,10 +101,9 @@ class Session:
 
     def execute(self, runs: Sequence[Run]) -> Done:
         """Yields each of these runs with its record, as they end; finished ones are not executed again."""
-        if means() is None:
-            self.progress.line(
-                "not isolated: no Landlock and no user namespaces here, programs may write wherever you may"
-            )
+        weaker = weakness(isolation()) if self.options.executor == "local" else None
+        if weaker:
+            self.progress.line(weaker)
         advice = downloads.advice(runs) if self.options.executor == "local" else None
         if advice:
             self.progress.note(advice)

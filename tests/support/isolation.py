@@ -1,23 +1,37 @@
-"""The means by which programs are kept to their paths, one after the other, as far as this machine has them."""
+"""The kinds of isolation, one after the other, as far as this machine has them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
 
 from runner.sandbox import landlock
-from runner.sandbox.means import means, namespaces_work
+from runner.sandbox.isolation import namespaces_work
+from support.isolated import isolated_by
 
-POSSIBLE = {"landlock": cache(lambda: landlock.version() > 0), "namespaces": cache(namespaces_work)}
+POSSIBLE = {
+    "namespaces+landlock": cache(lambda: landlock.version() > 0 and namespaces_work()),
+    "namespaces": cache(namespaces_work),
+    "landlock": cache(lambda: landlock.version() > 0),
+}
+EVERYWHERE = "none"
 
 
 @pytest.fixture(params=POSSIBLE)
 def kept_by(request, monkeypatch) -> Iterator[str]:
-    """Programs are kept to their paths by this means."""
+    """Programs are kept to their paths by this kind of isolation."""
     if not POSSIBLE[request.param]():
-        pytest.skip(f"no {request.param} on this machine")
-    if request.param == "namespaces":
-        monkeypatch.setattr(landlock, "version", lambda: 0)
-    means.cache_clear()
-    yield request.param
-    means.cache_clear()
+        pytest.skip(f"NOT RUN: no {request.param} on this machine")
+    with isolated_by(request.param, monkeypatch):
+        yield request.param
+
+
+@pytest.fixture
+def possible() -> Callable[[str], None]:
+    """Skips the test where this machine does not give that kind of isolation."""
+
+    def check(kind: str) -> None:
+        if kind != EVERYWHERE and not POSSIBLE[kind]():
+            pytest.skip(f"NOT RUN: no {kind} on this machine")
+
+    return check

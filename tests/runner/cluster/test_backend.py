@@ -85,7 +85,7 @@ def doing(worker, notes):
 
 
 @pytest.mark.stress
-def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, cluster, shared):
+def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, shared, cluster):
     serial = toy.run(seeds=tuple(range(10)), results=tmp_path / "serial")
     notes = shared / "notes"
     noting(toy, notes)

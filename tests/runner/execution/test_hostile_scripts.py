@@ -20,7 +20,7 @@ for number, name in ((1, "stdout"), (2, "stderr")):
             pass
         try:
             MAKE
-        except PermissionError:
+        except OSError:
             pass
 """
 

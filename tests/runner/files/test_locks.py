@@ -102,8 +102,9 @@ def test_the_temporary_folder_of_a_program_goes_with_the_folder_that_notes_it(tm
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     work = TemporaryFolder(tmp_path, PREFIX)
     with own_folder({}, Limits(scratch=work.path)) as (folder, _):
-        folder.mkdir()
-        assert names(work.path) == [folder.name] and folder.parent == tmp_path
+        folder.path.mkdir()
+        assert names(work.path) == [folder.path.name] and folder.path.parent == tmp_path
+        assert folder.name == str(folder.path)
         (work.path / "tb-other").touch()
         (tmp_path / "tb-other").mkdir()
         work.remove()

@@ -12,8 +12,8 @@ from support.toy import OWN_PYTHON, of_any_length
 
 from runner.sandbox import access, landlock, limits, namespaces, process
 from runner.sandbox.access import Access
+from runner.sandbox.isolation import VARIABLE, isolation
 from runner.sandbox.limits import Limits
-from runner.sandbox.means import means
 
 # What is refused by Landlock, read-only, or not to be seen.
 REFUSED = ("PermissionError", "ReadOnly", "FileNotFoundError")
@@ -58,7 +58,7 @@ def attempts(toy, acts: dict[str, str], **options) -> dict[str, str]:
     of_any_length(toy)
     record = next(r for r in toy.run("Toy-1/only/buggy", seeds=(0,), **options).records)
     assert record.ok, record.reason
-    assert record.isolated is True
+    assert (record.isolated, record.isolation) == (True, isolation())
     return dict(record.metrics[0])
 
 
@@ -79,7 +79,8 @@ def test_script_writes_nowhere_but_in_its_own_folders(toy, home, tmp_path, kept_
             "rename it": f"os.rename({str(other)!r}, 'here')",
             "link to it": f"os.link({str(other)!r}, 'here')",
             "truncate it": f"os.truncate({str(other)!r}, 0)",
-            "the parent of the working directory": "Path('../x').write_text('x')",
+            "the folder of all working directories": "Path('../../x').write_text('x')",
+            "the folder of the supervisor": f"Path({str(Path(limits.__file__).parent)!r}, 'x').write_text('x')",
             "a .pth in an environment": f"Path({str(site / 'evil.pth')!r}).write_text('import os')",
             "an edited module": f"Path({str(site / 'adam.py')!r}).write_text('half')",
             "/tmp": "Path('/tmp/trainbugs-test-of-access').write_text('x')",
@@ -100,7 +101,7 @@ def test_script_reads_no_file_of_the_user_but_those_of_its_interpreter(toy, home
         toy,
         {
             "a secret": f"Path({str(home / 'secret')!r}).read_text()",
-            "the list of files": f"os.listdir({str(home)!r})",
+            "the list of files": f"os.stat(Path({str(home)!r}, *os.listdir({str(home)!r}) or ['secret']))",
             "by a child": f"subprocess.check_call(['cat', {str(home / 'secret')!r}], stdout=-3, stderr=-3)",
             "the system": "Path('/etc/hostname').read_text()",
             "its own home": "Path.home().joinpath('x').write_text('x')",
@@ -113,8 +114,6 @@ def test_script_reads_no_file_of_the_user_but_those_of_its_interpreter(toy, home
         },
     )
     assert {name for name, came in done.items() if came in REFUSED} == {"a secret", "the list of files"}
-    if kept_by == "namespaces":  # each folder is a mount there: what is renamed into another one has to be copied
-        assert done.pop("its own folder") == "OSError"
     assert done.pop("by a child") == "failed" and sum(came == "done" for came in done.values()) == len(done) - 2
 
 
@@ -133,8 +132,9 @@ def test_script_reaches_no_process_that_it_did_not_start(toy, home, kept_by):
         assert bystander.poll() is None
         bystander.kill()
     assert done.pop("a child") == "done", done
-    if kept_by == "namespaces":  # the parent is the first process there, which signals do not reach
-        assert done.pop("the supervisor") == "done", done
+    if "namespaces" in kept_by:  # the parent is the first process there, which signals do not reach
+        expected = "PermissionError" if "landlock" in kept_by else "done"
+        assert done.pop("the supervisor") == expected, done
     assert set(done.values()) <= {*REFUSED, "OSError", "ProcessLookupError"}, done
 
 
@@ -222,17 +222,16 @@ def test_old_kernels_are_asked_for_no_more_than_they_know(monkeypatch):
         assert int.from_bytes(attributes[:8], "little").bit_length() == {1: 13, 3: 15}.get(known, 16)
 
 
-def test_without_landlock_the_record_says_so(toy, monkeypatch):
-    monkeypatch.setattr("runner.execution.launch.means", lambda: None)
-    monkeypatch.setattr("runner.execution.execute.means", lambda: None)
-    assert [record.isolated for record in toy.run("Toy-1/only/buggy", seeds=(0,)).records] == [False]
+def test_without_isolation_the_record_says_so(toy, unkept):
+    record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
+    assert (record.isolated, record.isolation) == (False, "none")
 
 
-def test_failure_to_restrict_starts_nothing(toy, tmp_path, monkeypatch):
+def test_failure_to_restrict_starts_nothing(toy, tmp_path, monkeypatch, shared):
     """A kernel that offers Landlock and refuses it: nothing runs without it."""
     folder = tmp_path / "sandbox"
     folder.mkdir()
-    for name in ("supervisor.py", "landlock.py"):
+    for name in ("supervisor.py", "landlock.py", "namespaces.py", "privileges.py"):
         text = Path(limits.__file__).with_name(name).read_text()
         (folder / name).write_text(text.replace("RESTRICT_SELF = 444, 445, 446", "RESTRICT_SELF = 444, 445, 9999"))
     monkeypatch.setattr(limits, "SUPERVISOR", folder / "supervisor.py")
@@ -244,26 +243,51 @@ def test_failure_to_restrict_starts_nothing(toy, tmp_path, monkeypatch):
 
 
 def test_paths_with_line_breaks_are_left_out():
-    assert list(Access((Path("/a"), Path("/b\nc")), ()).words()) == ["means=landlock", "read=/a", "write="]
+    words = list(Access((Path("/a"), Path("/b\nc")), (), (Path("/d\ne"),)).words())
+    assert words == ["isolation=namespaces+landlock", "read=/a", "write=", "hidden="]
 
 
 @pytest.mark.parametrize(
     "version, work, expected",
-    [(7, True, "landlock"), (3, True, "landlock"), (2, True, "namespaces"), (2, False, "landlock"),
-     (0, True, "namespaces"), (0, False, None)],
-)  # fmt: skip
-def test_landlock_is_first_where_it_keeps_all_it_promises(monkeypatch, version, work, expected):
+    [
+        (7, True, "namespaces+landlock"),
+        (3, True, "namespaces+landlock"),
+        (2, True, "namespaces"),
+        (2, False, "landlock"),
+        (0, True, "namespaces"),
+        (0, False, "none"),
+    ],
+)
+def test_strongest_isolation_that_works_is_the_default(monkeypatch, version, work, expected):
+    monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(landlock, "version", lambda: version)
-    monkeypatch.setattr("runner.sandbox.means.namespaces_work", lambda: work)
-    assert means.__wrapped__() == expected
+    monkeypatch.setattr("runner.sandbox.isolation.namespaces_work", lambda: work)
+    assert isolation.__wrapped__() == expected
 
 
-def test_run_says_once_that_it_cannot_isolate(cli, monkeypatch):
+@pytest.mark.parametrize(
+    "wanted, problem", [("firm", "expected namespaces+landlock,"), ("landlock", "does not give it")]
+)
+def test_isolation_that_there_is_not_is_refused(cli, monkeypatch, wanted, problem):
     monkeypatch.setattr(landlock, "version", lambda: 0)
-    monkeypatch.setattr("runner.sandbox.means.namespaces_work", lambda: False)
-    means.cache_clear()
+    monkeypatch.setenv(VARIABLE, wanted)
+    isolation.cache_clear()
     try:
-        said = cli("run", "Toy-1", *OWN_PYTHON)[2]
+        status, _, error = cli("run", "Toy-1", *OWN_PYTHON)
     finally:
-        means.cache_clear()
-    assert said.count("not isolated") == 1
+        isolation.cache_clear()
+    assert status == 2 and error.count("\n") == 1 and problem in error
+
+
+@pytest.mark.parametrize("kind, line", [("landlock", "weaker isolation"), ("none", "not isolated")])
+def test_run_says_once_what_is_weaker(cli, monkeypatch, kind, line):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr("runner.sandbox.isolation.namespaces_work", lambda: False)
+    if kind == "none":
+        monkeypatch.setattr(landlock, "version", lambda: 0)
+    isolation.cache_clear()
+    try:
+        progress = cli("run", "Toy-1", *OWN_PYTHON)[2]
+    finally:
+        isolation.cache_clear()
+    assert progress.count(line) == 1

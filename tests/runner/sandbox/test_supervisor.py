@@ -17,7 +17,7 @@ from support.toy import toy_config
 
 from runner.errors import ProcessError, UsageError
 from runner.sandbox import env, limits, process
-from runner.sandbox.limits import Limits, command
+from runner.sandbox.limits import Limits, OwnFolder, command
 
 # A program whose relatives are hard to kill: it prints the numbers of all, then waits. One of them has left the session
 # and has no parent.
@@ -91,7 +91,10 @@ def test_a_killed_runner_leaves_no_process_and_no_folder(runner, tmp_path):
 
 def test_where_the_runner_is_gone_before_the_program_starts_nothing_starts(tmp_path):
     folder = tmp_path / "folder"
-    argv = [word if not word.startswith("runner=") else "runner=1" for word in command(None, folder, 2)]
+    argv = [
+        word if not word.startswith("runner=") else "runner=1"
+        for word in command(None, OwnFolder(folder, str(folder)), 2)
+    ]
     program = [sys.executable, "-c", "open('ran', 'w')"]
     done = subprocess.run([*argv, *program], cwd=tmp_path, start_new_session=True)
     assert done.returncode == -9 and not folder.exists() and not (tmp_path / "ran").exists()
