@@ -122,7 +122,8 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
 def _verify(installation: Installation, installed: Installed) -> Built:
     """Describe and list what was installed; raises EnvironmentBuildError where it is not what the lock says."""
     environment, venv, backend = installation.environment, installation.venv, installation.backend
-    interpreter = probe(venv / "bin" / "python")
+    python = venv / "bin" / "python"
+    interpreter = probe(python, [venv, python.resolve().parents[1]])
     wrong = differences(environment, interpreter)
     if wrong:
         raise EnvironmentBuildError(f"environment {environment.name} is not what its lock says: {'; '.join(wrong)}")

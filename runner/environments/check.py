@@ -75,7 +75,7 @@ def _contents(built: Built) -> list[str]:
 def _other_python(built: Built) -> list[str]:
     """The interpreter lies outside of the build, and may have been replaced since."""
     try:
-        version = interpreter.version(built.python)
+        version = interpreter.version(built.python, built.paths)
     except ProcessError as error:
         return [str(error)]
     was = built.python_version
@@ -84,7 +84,7 @@ def _other_python(built: Built) -> list[str]:
 
 def _misbehaviour(built: Built) -> list[str]:
     try:
-        return differences(built.environment, probe(built.python))
+        return differences(built.environment, probe(built.python, built.paths))
     except EnvironmentBuildError as error:
         return [str(error)]
 

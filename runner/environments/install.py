@@ -3,9 +3,11 @@
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runner.environments import wheels
 from runner.environments.manifest import file_hashes
@@ -16,6 +18,8 @@ from runner.progress.lines import Progress
 from runner.sandbox import env, process
 
 TIMEOUT_S = 3600
+# What the interpreter runs when it starts, whatever it is to do.
+HOOKS = ("*.pth", "sitecustomize*", "usercustomize*")
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,9 @@ class Installation:
         for item in wrong:
             if not item.packages:  # uv would leave it there
                 (self.venv / item.path).unlink()
-        again = self._owners(wrong)
-        self._uv([*install, "--no-cache", *(f"--reinstall-package={name}" for name in again)])
+        again = [f"--reinstall-package={name}" for name in self._owners(wrong)]
+        with self._without_hooks():
+            self._uv([*install, "--no-cache", *again])
         hashes = file_hashes(self.venv)
         still = wheels.wrong(self.venv, hashes, compiled=False)
         damaged = self._owners([item for item in wrong if item not in still])
@@ -93,6 +98,23 @@ class Installation:
         if still:
             self._say(f"{_first(still)}, so it is in the wheel, too")
         return hashes, still
+
+    @contextmanager
+    def _without_hooks(self) -> Iterator[None]:
+        """Without what packages have the interpreter do at its start: uv asks it something, outside of the sandbox."""
+        with TemporaryDirectory(prefix="hooks-", dir=self.venv.parent) as aside:
+            moved = []
+            for packages in self.venv.glob(wheels.SITE_PACKAGES):
+                for pattern in HOOKS:
+                    moved += [(path, Path(aside, path.name)) for path in packages.glob(pattern)]
+            for path, place in moved:
+                path.rename(place)
+            try:
+                yield
+            finally:
+                for path, place in moved:
+                    if not path.exists():
+                        place.rename(path)
 
     def _owners(self, wrong: Sequence[Wrong]) -> list[str]:
         """The packages of these files: all, where one of them may be of any."""

@@ -1,11 +1,20 @@
 """A Python interpreter: its version, its packages, and the accelerators that its torch sees."""
 
 import json
+import site
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runner.errors import EnvironmentBuildError, ProcessError
 from runner.sandbox import env, process
+from runner.sandbox.access import open_access, reading_access
+from runner.sandbox.isolation import isolation
+from runner.sandbox.limits import Limits
+from runner.sandbox.streams import blocks, open_streams
+
+TIMEOUT_S = 120
 
 # Without any of these there is no CUDA (or ROCm) device, and torch need not be imported to find out.
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
@@ -26,8 +35,13 @@ if facts["torch"] and sys.argv[1] == "devices" and torch.cuda.is_available():
         facts["driver"] = open("/sys/module/nvidia/version").read().strip()
     except OSError:
         pass
-for folder in filter(os.path.isdir, sys.path):
-    for name in os.listdir(folder):
+def names(folder):
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+for folder in sys.path:
+    for name in names(folder):
         stem, dot, kind = name.rpartition(".")
         if kind in ("dist-info", "egg-info") and "-" in stem:
             facts["packages"].setdefault(*stem.split("-py3")[0].split("-", 1))
@@ -55,20 +69,60 @@ class Interpreter:
     paths: tuple[str, ...] = ()
 
 
-def probe(path: Path) -> Interpreter:
-    """Run the interpreter at `path`, importing torch; raises EnvironmentBuildError where it or the import fails."""
+def probe(path: Path, readable: Sequence[Path] | None = None) -> Interpreter:
+    """Run the interpreter at `path` in the sandbox, importing torch.
+
+    `readable` are the folders that it reads. None stands for an interpreter that the user has named: it reads
+    everything, since what it needs is not known yet, but writes nothing and has no network, where that can be cut.
+    Raises EnvironmentBuildError where it or the import fails.
+    """
     try:
         what = "devices" if machine_has_accelerator() else "none"
-        answer = process.output([str(path), "-c", PROBE, what], env=env.clean_environment(1, {}))
+        answer = _answer([str(path), "-c", PROBE, what], readable)
         facts = json.loads(answer.splitlines()[-1])
-        return Interpreter(path=path, **{**facts, "devices": tuple(facts["devices"]), "paths": tuple(facts["paths"])})
+        devices, paths = tuple(facts["devices"]), tuple(facts["paths"])
+        return Interpreter(path=path, **{**facts, "devices": devices, "paths": paths})
     except (ProcessError, IndexError, ValueError, TypeError, KeyError) as error:
         raise EnvironmentBuildError(f"{path}: not a usable Python: {error}") from error
 
 
-def version(path: Path) -> str:
-    """The full version of the interpreter at `path`, as in 3.11.7; raises ProcessError where it cannot be started."""
-    return process.output([str(path), "-V"], env=env.clean_environment(1, {})).strip().removeprefix("Python ")
+def version(path: Path, readable: Sequence[Path]) -> str:
+    """The full version of the interpreter at `path`, as in 3.11.7, which may read these folders.
+
+    It is run in the sandbox. Raises ProcessError where it cannot be started.
+    """
+    return _answer([str(path), "-V"], readable).strip().removeprefix("Python ")
+
+
+def _answer(argv: Sequence[str], readable: Sequence[Path] | None) -> str:
+    """What an interpreter prints; it may belong to a stranger, so it writes nothing."""
+    with TemporaryDirectory(prefix="trainbugs-") as scratch:
+        folder = Path(scratch)
+        with open_streams(folder) as (out, err):
+            done = process.run(
+                argv, cwd=folder, env=_environment(readable), stdout=out, stderr=err, timeout_s=TIMEOUT_S,
+                limits=_limits(folder, argv[0], readable),
+            )  # fmt: skip
+            if done.timed_out:
+                raise ProcessError(f"{argv[0]}: no answer within {TIMEOUT_S} s")
+            if done.returncode:
+                reason = process.error_in(err) or f"exit status {done.returncode}"
+                raise ProcessError(f"{argv[0]}: {reason}")
+            return b"".join(blocks(out)).decode("utf-8", errors="replace")
+
+
+def _environment(readable: Sequence[Path] | None) -> dict[str, str]:
+    """The user's own interpreter has the packages of `pip install --user`, too."""
+    user = {} if readable is not None else {"PYTHONUSERBASE": site.getuserbase()}
+    return env.clean_environment(1, user)
+
+
+def _limits(folder: Path, python: str, readable: Sequence[Path] | None) -> Limits:
+    if readable is None:
+        offline = process.network_can_be_cut() is None
+        return Limits(network=not offline, access=reading_access([folder], isolation()))
+    needed = [folder, Path(python), *readable]
+    return Limits(access=open_access([folder], needed, isolation()))
 
 
 def machine_has_accelerator() -> bool:

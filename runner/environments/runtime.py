@@ -96,7 +96,7 @@ class Runtimes:
         if requested == "cpu" or (requested == "auto" and not machine_has_accelerator()):
             return runtime
         try:
-            device, device_name, driver = self._on(probe(built.python), f"environment {described.name}")
+            device, device_name, driver = self._on(probe(built.python, built.paths), f"environment {described.name}")
         except EnvironmentBuildError as error:
             return replace(runtime, broken=str(error))
         return replace(runtime, device=device, device_name=device_name, driver=driver)

@@ -58,7 +58,7 @@ def launch(
         on_wait=on_wait,
         limits=replace(
             run.limits,
-            access=_access(run, reads, [room or directory], hidden, closed),
+            access=_access(run, [Path(argv[0]), *reads], [room or directory], hidden, closed),
             scratch=directory.parent,
             room=room,
         ),
@@ -67,7 +67,9 @@ def launch(
 
 def _access(run: Run, reads: Iterable[Path], writes: Sequence[Path], hidden: Iterable[Path], closed: bool) -> Access:
     data = [run.data] if run.data else []
-    needed = [*writes, *reads, *run.runtime.paths, *data, cache_root() / "data"]
+    # A detector that only reads a program is not shown what would run it.
+    python = [run.runtime.python_path] if run.runtime.paths else []
+    needed = [*writes, *reads, *python, *run.runtime.paths, *data, cache_root() / "data"]
     make = closed_access if closed else open_access
     return make(writes, needed, isolation(), hidden)
 

@@ -28,6 +28,8 @@ BUSY = ("/tmp", "/var/tmp", "/run", "/var/run")
 LOOKUPS = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd")
 # Beside HOME there may be thousands of others, which are no business of a program.
 MAX_SIBLINGS = 500
+# A circle of links leads nowhere.
+MAX_LINKS = 100
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,14 @@ class Access:
 
     Its temporary folder comes on top. What lies below a path of `hidden` cannot be reached, except
     for paths of `read` and `write` that are still deeper. `isolation` is what keeps it to them.
+    `links` are the links by which one of them may be named: what each is called, and leads to.
     """
 
     read: tuple[Path, ...]
     write: tuple[Path, ...]
     hidden: tuple[Path, ...] = ()
     isolation: Isolation = "namespaces+landlock"
+    links: tuple[tuple[str, str], ...] = ()
 
     def words(self) -> Iterator[str]:
         """The paths as arguments of supervisor.py; one with a line break in its name is left out."""
@@ -55,6 +59,9 @@ class Access:
         for name, paths in (("read", read), ("write", self.write), ("hidden", hidden)):
             texts = [str(path) for path in paths]
             yield f"{name}=" + "\n".join(text for text in texts if "\n" not in text)
+        if "namespaces" in self.isolation:
+            pairs = ["\n".join(pair) for pair in self.links if "\n" not in "".join(pair)]
+            yield "links=" + "\n".join(pairs)
 
 
 def open_access(
@@ -69,9 +76,10 @@ def open_access(
     """
     busy = [Path(folder) for folder in (*BUSY, tempfile.gettempdir())]
     lookups = [Path(folder) for folder in LOOKUPS]
-    deeper = _existing([*needed, *_search_path(), *lookups])
+    named = [*needed, *_search_path(), *lookups]
     away = _existing_folders([_home(), *busy, *our_folders(), *hidden, DEVICE_FOLDER])
-    return Access((Path("/"), *deeper), (*devices(), *write), away, isolation)
+    read = (Path("/"), *_existing(named))
+    return Access(read, (*devices(), *write), away, isolation, _links(named))
 
 
 def closed_access(
@@ -81,9 +89,14 @@ def closed_access(
     hidden: Iterable[Path] = (),
 ) -> Access:
     """Only the system, without trainbugs itself, and what is `needed` may be read."""
-    read = _existing([Path(path) for path in SYSTEM])
+    named = [*map(Path, SYSTEM), *needed]
     away = _existing_folders([_home(), *our_folders(), *hidden, DEVICE_FOLDER])
-    return Access((*read, *_existing(needed)), (*devices(), *write), away, isolation)
+    return Access(tuple(_existing(named)), (*devices(), *write), away, isolation, _links(named))
+
+
+def reading_access(write: Iterable[Path], isolation: Isolation = "namespaces+landlock") -> Access:
+    """Everything that the user may read can be read, but for devices."""
+    return Access((Path("/"),), (*devices(), *write), (DEVICE_FOLDER,), isolation)
 
 
 def devices(folder: Path = DEVICE_FOLDER) -> tuple[Path, ...]:
@@ -125,6 +138,24 @@ def _search_path() -> Iterator[Path]:
 def _existing(paths: Iterable[Path]) -> list[Path]:
     """The paths that exist, without links, each once."""
     return list(dict.fromkeys(path.resolve() for path in paths if os.access(path, os.F_OK)))
+
+
+def _links(paths: Iterable[Path]) -> tuple[tuple[str, str], ...]:
+    """The links on the way to these paths: the name of each, and what it leads to."""
+    links: dict[str, str] = {}
+    for path in dict.fromkeys(paths):
+        here, left = Path("/"), list(path.absolute().parts[1:])
+        while left and len(links) < MAX_LINKS:
+            part = left.pop(0)
+            step = here.parent if part == ".." else here / part
+            if str(step) in links or not step.is_symlink():
+                here = step
+                continue
+            target = step.readlink()
+            links[str(step)] = str(target)
+            here = Path("/") if target.is_absolute() else here
+            left = [*target.parts[target.is_absolute() :], *left]
+    return tuple(links.items())
 
 
 def _existing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:

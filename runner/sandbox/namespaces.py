@@ -9,7 +9,6 @@ import ctypes
 import errno
 import os
 import signal
-import stat
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x8000000, 0x10000000, 0x20000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
@@ -23,6 +22,8 @@ OUTSIDE = "/.outside"
 # nobody's.
 SHARED_MEMORY, TERMINALS, MULTIPLEXER = "/dev/shm", "/dev/pts", "/dev/ptmx"
 LIBC = ctypes.CDLL(None, use_errno=True)
+# How the kernel writes what would end a field.
+ESCAPES = ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\"))
 
 
 def restrict(read: list[str], write: list[str], hidden: list[str], links: dict[str, str]) -> int | None:
@@ -83,8 +84,9 @@ def _enter_root(read: set[str], write: set[str], hidden: set[str], links: dict[s
     for path in _outermost(write):
         _show(path)
     for name, target in links.items():
-        _make(os.path.dirname(name))  # noqa: PTH120
-        os.symlink(target, name)  # noqa: PTH211
+        if not os.path.lexists(name):
+            _make(os.path.dirname(name))  # noqa: PTH120
+            os.symlink(target, name)  # noqa: PTH211
     _check(LIBC.umount2(OUTSIDE.encode(), MNT_DETACH))
     os.rmdir(OUTSIDE)  # noqa: PTH106
     _protect({*write, SHARED_MEMORY, TERMINALS})
@@ -116,6 +118,7 @@ def _outermost(paths: set[str]) -> list[str]:
 def _make_devices() -> None:
     """Make a /dev with shared memory and terminals of its own; the kernel may not give the latter."""
     _make("/dev")
+    _copy_links("/dev")
     for folder in (SHARED_MEMORY, TERMINALS):
         if not os.path.isdir(folder):  # noqa: PTH112
             os.mkdir(folder)  # noqa: PTH102
@@ -142,23 +145,20 @@ def _show(path: str) -> None:
 
 
 def _make(folder: str) -> None:
-    """Make a folder and those above, with the links outside by which a path may have been named."""
+    """Make a folder and those above."""
     if not os.path.isdir(folder):  # noqa: PTH112
         _make(os.path.dirname(folder))  # noqa: PTH120
         os.mkdir(folder)  # noqa: PTH102
-        _copy_links(folder)
 
 
 def _copy_links(folder: str) -> None:
-    try:
-        # In a folder for temporary files, names of links tell what others do.
-        if os.stat(OUTSIDE + folder).st_mode & stat.S_ISVTX:  # noqa: PTH116
-            return
-        links = [entry for entry in os.scandir(OUTSIDE + folder) if entry.is_symlink()]
-    except OSError:
-        return
-    for link in links:
-        os.symlink(os.readlink(link.path), link.path.removeprefix(OUTSIDE))  # noqa: PTH115, PTH211
+    """Make the links that a folder has outside: /bin and /lib are some, and /dev/fd."""
+    for link in os.scandir(OUTSIDE + folder):
+        if not link.is_symlink():
+            continue
+        place = link.path.removeprefix(OUTSIDE)
+        if not os.path.lexists(place):
+            os.symlink(os.readlink(link.path), place)  # noqa: PTH115, PTH211
 
 
 def _protect(write: set[str]) -> None:
@@ -166,7 +166,9 @@ def _protect(write: set[str]) -> None:
     with open("/proc/self/mountinfo", "rb") as file:  # noqa: PTH123
         mounts = [line.split()[4:6] for line in file]
     for escaped, options in mounts:
-        path = os.fsdecode(escaped.decode("unicode_escape").encode("latin-1"))
+        for written, character in ESCAPES:
+            escaped = escaped.replace(written, character)
+        path = os.fsdecode(escaped)
         if not any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in write):
             flags = sum(KEPT.get(option, 0) for option in options.decode().split(","))
             try:

@@ -19,7 +19,8 @@ exceeded limit, are written) are required; `network=no`, `memory_mb`, `output_mb
 is what keeps the program to its paths: namespaces+landlock, namespaces, landlock or none; with any of them it loses
 all privileges. `read`, `write` and `hidden` are these paths, one a line (it may write in `folder` too). `folder` is a
 temporary folder for the program, with a folder `home` in it: it is made and removed here, since a runner that was
-killed would leave it behind. In namespaces, the program knows it by the name `link`.
+killed would leave it behind. In namespaces, the program knows it by the name `link`; `links` are more of them, each
+name followed by what it leads to.
 
 This file imports nothing of the project and little else: pathlib, argparse or json would double the time that it takes.
 """
@@ -106,12 +107,13 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
     modules = {name: _beside(name) for name in ("privileges", *kind.split("+")) if name != "none"}
     read, write, hidden = (arguments.get(name, "").split("\n") for name in ("read", "write", "hidden"))
     folder, link = arguments.get("folder"), arguments.get("link")
+    named = arguments.get("links", "").split("\n")
+    links = dict(zip(named[::2], named[1::2], strict=False)) | ({link: folder} if link and folder else {})
     own = [*write, *([folder] if folder else [])]
 
     def isolate() -> None:
         try:
             if "namespaces" in modules:
-                links = {link: folder} if link and folder else {}
                 # They hold for a new process only: that one returns, and this one ends as it ends.
                 status = modules["namespaces"].restrict(read, own, hidden, links)
                 if status is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.toy import OWN_PYTHON, of_any_length
 
+from runner.errors import EnvironmentBuildError
 from runner.sandbox import access, landlock, limits, namespaces, process
 from runner.sandbox.access import Access
 from runner.sandbox.isolation import VARIABLE, isolation
@@ -231,20 +232,18 @@ def test_failure_to_restrict_starts_nothing(toy, tmp_path, monkeypatch, shared):
     """A kernel that offers Landlock and refuses it: nothing runs without it."""
     folder = tmp_path / "sandbox"
     folder.mkdir()
-    for name in ("supervisor.py", "landlock.py", "namespaces.py", "privileges.py"):
+    for name in ("supervisor.py", "landlock.py", "namespaces.py", "privileges.py", "netns.py"):
         text = Path(limits.__file__).with_name(name).read_text()
         (folder / name).write_text(text.replace("RESTRICT_SELF = 444, 445, 446", "RESTRICT_SELF = 444, 445, 9999"))
     monkeypatch.setattr(limits, "SUPERVISOR", folder / "supervisor.py")
-    record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
-    assert (record.status, record.reason) == (
-        "environment broken",
-        "the program cannot be isolated: Function not implemented",
-    )
+    with pytest.raises(EnvironmentBuildError, match="the program cannot be isolated: Function not implemented"):
+        toy.run("Toy-1/only/buggy", seeds=(0,))
 
 
 def test_paths_with_line_breaks_are_left_out():
-    words = list(Access((Path("/a"), Path("/b\nc")), (), (Path("/d\ne"),)).words())
-    assert words == ["isolation=namespaces+landlock", "read=/a", "write=", "hidden="]
+    links = (("/f\ng", "/h"), ("/i", "/j"))
+    words = list(Access((Path("/a"), Path("/b\nc")), (), (Path("/d\ne"),), links=links).words())
+    assert words == ["isolation=namespaces+landlock", "read=/a", "write=", "hidden=", "links=/i\n/j"]
 
 
 @pytest.mark.parametrize(
