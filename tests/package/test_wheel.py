@@ -228,3 +228,43 @@ def test_bug_in_an_empty_environment(dist, tmp_path):
     assert (work / "figures" / "PyTorch-115607" / "compare_simple.png").is_file()
     records = [json.loads(path.read_text()) for path in work.glob("results/PyTorch-115607/simple/*-seed0-*.json")]
     assert {(record["revision"], record["status"]) for record in records} == {("trainbugs-0.1.0", "ok")}
+
+
+READS_THE_CATALOGUE = """
+import os, sys
+from pathlib import Path
+from detector_kit import alarm, main
+
+def check(target, state):
+    '''Accuses every program where a file of trainbugs can be read, or a package of it be imported.'''
+    prefixes = {sys.prefix, sys.base_prefix, *sys.path}
+    names = ("trainbugs/bugs", "trainbugs/detectors", "trainbugs/__init__.py", "runner/__init__.py")
+    places = [Path(p, *more, name) for p in prefixes for more in ((), SITE) for name in names]
+    seen = [str(place) for place in places if place.exists()]
+    try:
+        import msgspec
+    except ImportError:
+        seen.append("packages that trainbugs depends on are gone")
+    return {"alarms": [alarm("seen", " ".join(seen))] if seen else []}
+
+SITE = ("lib", f"python{sys.version_info.major}.{sys.version_info.minor}", "site-packages")
+main(check)
+"""
+
+
+def test_detector_cannot_read_the_installed_catalogue(installed, toy, tmp_path):
+    detector = tmp_path / "reader"
+    detector.mkdir()
+    described = {
+        "schema": 1, "name": "reader", "version": "1", "title": "reads", "source": "here", "needs": ["source"],
+        "adapter": "adapter.py", "alarm_rules": {"default": {}},
+    }  # fmt: skip
+    (detector / "detector.json").write_text(json.dumps(described))
+    (detector / "adapter.py").write_text(READS_THE_CATALOGUE)
+    # As if they were installed with it: its packages lie beside what it depends on.
+    shutil.copytree(Path(sysconfig.get_path("purelib"), "msgspec"), installed.packages / "msgspec")
+    words = ("evaluate", "--detector", detector, "--bugs", toy.directory, "--controls", "none", "--overhead", "none")
+    installed.call(*words, "--python", sys.executable, "--results", tmp_path / "results")
+    records = [json.loads(path.read_text()) for path in (tmp_path / "results").rglob("reader/**/*.json")]
+    checks = [record for record in records if "key" in record]
+    assert [(check["status"], check["alarms"]) for check in checks] == [("ok", [])] * 2, checks
