@@ -113,6 +113,7 @@ def scores(
     label: Iterable[str] | str = (),
     common: bool = False,
     beside: Iterable[str] | str = (),
+    isolated: bool = False,
     folder: Path | str = "results",
     root: Path | str | None = None,
 ) -> "pd.DataFrame":
@@ -121,14 +122,14 @@ def scores(
     `source` is "expected" (the committed records of the catalogue), "results" (those in `folder`) or "both": those in
     `folder`, and the committed ones of detectors that have none there; "submissions": those of submitted detectors, and
     the committed ones. `bugs` (BUG or BUG/CASE) and `label` choose bugs, as of `trainbugs scores`; controls stay. With
-    `common` only programs count that all the detectors were shown.
+    `common` only programs count that all the detectors were shown, with `isolated` only those that ran in namespaces.
     `beside` names detectors whose committed records come beside those of `source`, which has to be "results"; `common`
     holds then. A file of `folder` that cannot be read is left out, with a warning. Raises UsageError for a detector or
     a bug without records there, ResultsError or CatalogError for another file that cannot be read.
     """
     from trainbugs.sources import Part
 
-    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
+    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside), isolated)
     return _scores(*_scored(part, root), root)
 
 
@@ -139,6 +140,7 @@ def outcomes(
     label: Iterable[str] | str = (),
     common: bool = False,
     beside: Iterable[str] | str = (),
+    isolated: bool = False,
     folder: Path | str = "results",
     root: Path | str | None = None,
 ) -> "pd.DataFrame":
@@ -148,7 +150,7 @@ def outcomes(
     """
     from trainbugs.sources import Part
 
-    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
+    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside), isolated)
     return _scored(part, root)[1]
 
 
@@ -159,6 +161,7 @@ def comparisons(
     label: Iterable[str] | str = (),
     common: bool = False,
     beside: Iterable[str] | str = (),
+    isolated: bool = False,
     folder: Path | str = "results",
     root: Path | str | None = None,
 ) -> "pd.DataFrame":
@@ -169,7 +172,7 @@ def comparisons(
     from evaluation.scoring import comparison
     from trainbugs.sources import Part
 
-    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside))
+    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside), isolated)
     read, table = _scored(part, root)
     return comparison.comparisons(table, _scores(read, table, root))
 

@@ -108,7 +108,8 @@ class Part:
     """Which records of evaluations to read: those of `detectors` (all, where there are none) in a source.
 
     Of bugs only those of `bugs` (BUG or BUG/CASE; all, where there are none) that have one of the labels in `label`;
-    with `common`, only of programs that every one of the detectors was shown.
+    with `common`, only of programs that every one of the detectors was shown; with `isolated`, only records whose
+    programs ran in namespaces of their own.
 
     With `beside` the committed records of these detectors come beside one's own of `detectors`, and `common` holds.
     """
@@ -120,6 +121,7 @@ class Part:
     label: Sequence[str] = ()
     common: bool = False
     beside: Sequence[str] = ()
+    isolated: bool = False
 
 
 def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
@@ -141,6 +143,13 @@ def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
         _refuse_lacking(catalog, part, read)
     if part.bugs or part.label:
         read = subsets.of_bugs(read, _wanted(catalog, part, read))
+    if part.isolated:
+        read = subsets.isolated(read)
+        if not read.checks:
+            raise UsageError(
+                f"no record of {part.source} was made in namespaces: evaluate anew on a machine that gives "
+                "them (docs/isolation.md), or leave out --isolated"
+            )
     return subsets.common(read) if part.common or part.beside else read
 
 

@@ -36,6 +36,12 @@ def common(read: Evaluated) -> Evaluated:
     return _part(read, [each for each in read.checks if _program(each) in everywhere])
 
 
+def isolated(read: Evaluated) -> Evaluated:
+    """The records of checks whose programs ran in namespaces; older records do not say by what they were kept."""
+    strong = [record for record in read.checks if "namespaces" in (record.isolation or "")]
+    return _part(read, strong)
+
+
 def _part(read: Evaluated, kept: Sequence[CheckRecord]) -> Evaluated:
     return replace(read, checks=kept, whole=read.whole or read.checks)
 

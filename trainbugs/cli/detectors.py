@@ -109,6 +109,9 @@ def _add_scores(to: Commands) -> None:
     )  # fmt: skip
     parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="only these, and all controls")
     parser.add_argument("--common", action="store_true", help="only programs that all of the detectors were shown")
+    parser.add_argument(
+        "--isolated", action="store_true", help="only records of programs that ran in namespaces (docs/isolation.md)"
+    )
     formats = ("table", "csv", "json", "markdown", "latex")
     parser.add_argument("--format", choices=formats, default="table", help="of what is printed; default: table")
     kinds = ("png", "pdf", "svg", "none")
@@ -238,7 +241,7 @@ def scores_command(arguments: Namespace) -> int:
     arguments.json = arguments.json or arguments.format == "json"
     how = options(arguments)
     source: ScoreSource = arguments.source or ("results" if arguments.beside else "expected")
-    chosen = arguments.bugs, how.label, arguments.common, arguments.beside
+    chosen = arguments.bugs, how.label, arguments.common, arguments.beside, arguments.isolated
     part = Part(arguments.detectors, source, how.results, *chosen)
     read = evaluated(api.load(), part)
     arguments.status = 2 if read.problems else 0

@@ -1,11 +1,12 @@
 """Parts of records of evaluations, and their scores."""
 
+import pytest
 from msgspec.structs import replace
 from support.checks import HIT, overhead, record
 
 from evaluation.model import Rule
 from evaluation.scoring.scores import outcomes, scores
-from evaluation.scoring.subsets import beside, common, of_bugs
+from evaluation.scoring.subsets import beside, common, isolated, of_bugs
 from evaluation.store import Evaluated
 
 ANY, STRICT = {"default": Rule()}, {"default": Rule("error")}
@@ -55,3 +56,17 @@ def test_common_programs_are_those_that_all_were_shown():
     assert programs(common(read)) == kept
     lacking = evaluated(*read.checks[:-1])
     assert [kind for _, kind, _ in programs(common(lacking))] == ["buggy"] * 3
+
+
+@pytest.mark.parametrize(
+    "kind, counts", [("namespaces+landlock", True), ("namespaces", True), ("landlock", False), (None, False)]
+)
+def test_strong_isolation_can_be_demanded(kind, counts):
+    checks = [replace(check, isolation=kind) for check in pair()]
+    read = evaluated(*checks, *[replace(check, detector="other", isolation="namespaces") for check in pair()])
+    assert {check.detector for check in isolated(read).checks} == ({"d", "other"} if counts else {"other"})
+
+
+def test_no_record_of_strong_isolation_is_a_usage_error(cli, tmp_path):
+    status, _, error = cli("scores", "dslinter", "--isolated", "--figures", "none", "--out", tmp_path)
+    assert status == 2 and "no record of expected was made in namespaces" in error and error.count("\n") == 1
