@@ -4,10 +4,12 @@ import pytest
 from msgspec.structs import replace
 from support.checks import HIT, overhead, record
 
+import trainbugs
 from evaluation.model import Rule
 from evaluation.scoring.scores import outcomes, scores
 from evaluation.scoring.subsets import beside, common, isolated, of_bugs
 from evaluation.store import Evaluated
+from runner.errors import UsageError
 
 ANY, STRICT = {"default": Rule()}, {"default": Rule("error")}
 
@@ -67,6 +69,6 @@ def test_strong_isolation_can_be_demanded(kind, counts):
     assert {check.detector for check in isolated(read).checks} == ({"d", "other"} if counts else {"other"})
 
 
-def test_no_record_of_strong_isolation_is_a_usage_error(cli, tmp_path):
-    status, _, error = cli("scores", "dslinter", "--isolated", "--figures", "none", "--out", tmp_path)
-    assert status == 2 and "no record of expected was made in namespaces" in error and error.count("\n") == 1
+def test_no_record_of_strong_isolation_is_a_usage_error():
+    with pytest.raises(UsageError, match="no record of expected was made in namespaces: evaluate anew on a machine"):
+        trainbugs.scores("expected", "dslinter", isolated=True)

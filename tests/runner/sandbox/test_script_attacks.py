@@ -1,10 +1,11 @@
 """Attacks by a bug's script on what is not its own: each one is tried under each kind of isolation.
 
-Some succeed where there is only Landlock; docs/isolation.md names them, and so does STRONG_ONLY.
+Some succeed where there is only Landlock; docs/isolation.md names them, and so does OPEN.
 """
 
 import json
 import os
+import socket
 import subprocess
 import sys
 
@@ -12,6 +13,8 @@ import pytest
 from support.isolated import isolated_by
 from support.paths import ROOT
 from support.toy import SCRIPT, of_any_length
+
+from runner.sandbox import landlock
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="NOT RUN: only root has capabilities to drop")
 HEAD = """
@@ -48,12 +51,21 @@ ATTACKS = {
     "the times of a result": "os.utime(RESULT)",
     "an attribute of a result": "os.setxattr(RESULT, 'user.x', b'1')",
     "the status of the runner": "Path(f'/proc/{RUNNER}/status').read_text()",
+    "a service's socket": "socket.socket(socket.AF_UNIX).connect(SERVICE)",
+    "a service's socket without a path": "socket.socket(socket.AF_UNIX).connect('\\0' + NAMELESS)",
 }
 # What only namespaces keep a program from: Landlock looks at contents.
 STRONG_ONLY = {
     "the size of a file of the catalogue", "the modes of a result", "the times of a result", "an attribute of a result",
-    "the status of the runner",
+    "the status of the runner", "a service's socket",
 }  # fmt: skip
+# What each kind leaves open. Landlock knows sockets without a path since Linux 6.12.
+NAMELESS = {"a service's socket without a path"}
+OPEN = {
+    "namespaces+landlock": set() if landlock.version() >= 6 else NAMELESS,
+    "namespaces": NAMELESS,
+    "landlock": STRONG_ONLY if landlock.version() >= 6 else STRONG_ONLY | NAMELESS,
+}
 
 
 def gained(toy, acts, names=None):
@@ -74,15 +86,22 @@ def test_attack_on_what_is_not_its_own_gains_nothing(toy, tmp_path, kept_by):
     temporary = tmp_path / "notes"
     temporary.write_text("x")
     leader, follower = os.openpty()
+    service, nameless = tmp_path.parent / f"{os.getpid()}.sock", f"trainbugs-{os.getpid()}"
     try:
-        names = {
-            "RUNNER": os.getpid(), "TERMINAL": os.ttyname(follower), "TEMPORARY": str(temporary),
-            "RESULT": str(result), "CHECKOUT": str(ROOT),
-        }  # fmt: skip
-        assert gained(toy, ATTACKS, names) <= (STRONG_ONLY if kept_by == "landlock" else set())
+        with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as abstract:
+            listening.bind(str(service))
+            abstract.bind(f"\0{nameless}")
+            for server in (listening, abstract):
+                server.listen(5)
+            names = {
+                "RUNNER": os.getpid(), "TERMINAL": os.ttyname(follower), "TEMPORARY": str(temporary),
+                "RESULT": str(result), "CHECKOUT": str(ROOT), "SERVICE": str(service), "NAMELESS": nameless,
+            }  # fmt: skip
+            assert gained(toy, ATTACKS, names) <= OPEN[kept_by]
     finally:
         os.close(leader)
         os.close(follower)
+        service.unlink(missing_ok=True)
 
 
 def test_script_has_a_terminal_of_its_own_in_namespaces(toy, kept_by):
