@@ -18,6 +18,7 @@ import json
 import os
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -145,18 +146,24 @@ def bench_manifest(arguments):
     print(f"ratio {base / show('19,000 files compared with the manifest', compared, '(limit 0.25)'):.1f}\n")
 
 
+KINDS = ("none", "landlock", "namespaces", "namespaces+landlock")
+
+
 def bench_isolation(arguments):
-    """A trivial program, kept to its paths or not; then programs of three seconds and more, run bare and by `run`."""
+    """A trivial program under each kind of isolation; then programs of three seconds and more, bare and by `run`."""
     with tempfile.TemporaryDirectory() as folder:
-        spent_s = {means: [] for means in (None, "landlock", "namespaces")}
+        spent_s = {kind: [] for kind in KINDS}
         for _ in range(arguments.isolated):
-            for means, measured in spent_s.items():
-                measured.append(confined(["/bin/true"], Path(folder), means))
-    for what, of in (("waited for", 0), ("processor time", 1)):
-        times = {means: [pair[of] for pair in pairs] for means, pairs in spent_s.items()}
-        base = show(f"/bin/true under its limits, {what}", times[None])
-        for means, limit in (("landlock", "(limit 5)"), ("namespaces", "")):
-            print(f"{1000 * (show(f'the same, kept by {means}', times[means]) - base):.1f} ms more {limit}")
+            for kind, measured in spent_s.items():
+                measured.append(confined(["/bin/true"], Path(folder), kind))
+    for what, column in (("waited for", 0), ("processor time", 1)):
+        times = {kind: [pair[column] for pair in pairs] for kind, pairs in spent_s.items()}
+        medians = {kind: show(f"/bin/true, {kind}, {what}", times[kind]) for kind in KINDS}
+        more = [strong - weak for strong, weak in zip(times[KINDS[-1]], times["landlock"], strict=True)]
+        print(f"{1000 * (medians['landlock'] - medians['none']):.1f} ms more by landlock than by none")
+        print(f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock (median of pairs, limit 15)")
+            f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock, median of pairs (limit 15)"
+        )
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", "x = 0\nwhile x < 10_000_000:\n    x += 1"], check=True)
     print(f"this machine adds 1 ten million times in {time.perf_counter() - start:.1f} s (usual: 0.5 s)\n", flush=True)
@@ -164,9 +171,9 @@ def bench_isolation(arguments):
     bench_run(arguments)
 
 
-def confined(argv, work, means):
-    """Seconds that a program took, and of the processor, kept to its paths by these means or not (None)."""
-    access = access_to.open_access([work], access_to.own_interpreter(), means) if means else None
+def confined(argv, work, kind):
+    """Seconds that a program took, and of the processor, under that kind of isolation."""
+    access = access_to.open_access([work], access_to.own_interpreter(), kind)
     start, before = time.perf_counter(), processor_s()
     done = process.run(
         argv, cwd=work, env={}, stdout=work / "1", stderr=work / "2", timeout_s=60, limits=Limits(access=access)
