@@ -161,9 +161,7 @@ def bench_isolation(arguments):
         medians = {kind: show(f"/bin/true, {kind}, {what}", times[kind]) for kind in KINDS}
         more = [strong - weak for strong, weak in zip(times[KINDS[-1]], times["landlock"], strict=True)]
         print(f"{1000 * (medians['landlock'] - medians['none']):.1f} ms more by landlock than by none")
-        print(f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock (median of pairs, limit 15)")
-            f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock, median of pairs (limit 15)"
-        )
+        print(f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock (limit 15)")
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", "x = 0\nwhile x < 10_000_000:\n    x += 1"], check=True)
     print(f"this machine adds 1 ten million times in {time.perf_counter() - start:.1f} s (usual: 0.5 s)\n", flush=True)

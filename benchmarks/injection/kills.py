@@ -24,7 +24,7 @@ def _plan(place, role):
         delay_s=round(chance.uniform(0, 0.5), 3), pause_s=round(chance.uniform(0.02, 0.08), 3),
     )  # fmt: skip
     place.options = (*place.options, "-j", str(jobs))
-    place.write_bugs(pause=place.details["pause_s"], begin=toys.CHILDREN, hold=place.root / "hold")
+    place.write_bugs(pause=place.details["pause_s"], begin=toys.CHILDREN, hold=place.hold)
     return place.details
 
 
@@ -35,7 +35,7 @@ def kill_runner(place):
     command = place.start(preexec_fn=_hear_interrupts)
     place.missed = not place.wait(command, plan["after_records"], plan["delay_s"])
     # A script that was left alone would end soon, and be taken for one that was ended.
-    (place.root / "hold").touch()
+    place.hold.touch()
     # All at once, as a batch system does it, or a power cut.
     plan["all"] = place.chance.random() < 0.25
     while plan["all"] and (found := processes.find(place.root)):
@@ -158,7 +158,7 @@ def _kill_one_of_a_run(place, role):
 def _end_and_again(place, command):
     place.judge(place.end(command), ANY)
     place.no_orphans()
-    (place.root / "hold").unlink(missing_ok=True)
+    place.hold.unlink(missing_ok=True)
     place.judge_end(place.run())
 
 

@@ -1,6 +1,6 @@
 """The kinds of faults, in the order in which numbers choose them."""
 
-from injection import damage, disks, kills, runs
+from injection import attacks, damage, disks, kills, runs
 
 CYCLE = {
     "kill of the runner": kills.kill_runner,
@@ -19,8 +19,13 @@ CYCLE = {
     "commands at once": runs.at_once,
     "faked clock": damage.clock,
     "kill of an evaluation": kills.kill_evaluation,
+    "attack on processes": attacks.on_processes,
+    "attack on modes": attacks.on_modes,
+    "attack on terminals": attacks.on_terminal,
+    "attack by git": attacks.by_git,
+    "attack by links": attacks.by_links,
 }
-# These again, so that each 24 numbers hold them twice.
+# These again: they are twice in a round.
 TWICE = (
     "kill of the runner", "kill of a watcher", "kill of a script", "full disk", "damaged environment", "damaged record",
     "cut run", "commands at once",

@@ -18,7 +18,7 @@ RECORDS = "*/*/*-seed*.json"
 ROW = re.compile(r"^(\S+)/\S+\s+(NOT REPRODUCED|REPRODUCED|INVALID)\b", re.MULTILINE)
 # What may stay in a results folder, of all that is hidden.
 MAY_STAY = (".index", ".claims", ".directory")
-KINDS_OF_HARM = ("wrong verdicts", "tracebacks", "lost runs", "orphans", "leftover folders", "hangs")
+KINDS_OF_HARM = ("wrong verdicts", "tracebacks", "lost runs", "orphans", "leftover folders", "hangs", "escapes")
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,13 @@ class Place:
     holder: subprocess.Popen | None = None
     # The words that start a command within these mounts, say.
     before: tuple = ()
+    # Environment variables of its commands.
+    environ: dict = field(default_factory=dict)
     # The bytes of good records that were seen, and may not change any more.
     good: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        for name in ("tmp", "results"):
+        for name in ("tmp", "results", "signs"):
             (self.root / name).mkdir()
 
     def plan(self, expected, **details):
@@ -79,6 +81,11 @@ class Place:
     def write_bugs(self, **changes):
         self.seeds = self.details.setdefault("seeds", self.chance.choice((1, 1, 2)))
         return toys.write_bugs(self.root / "bugs", self.seeds, **changes)
+
+    @property
+    def hold(self):
+        """A file that scripts wait for while it is there: they see what lies in a folder on PATH."""
+        return self.root / "signs" / "hold"
 
     @property
     def results(self):
@@ -94,7 +101,8 @@ class Place:
             bugs = [str(path) for path in sorted((self.root / "bugs").iterdir())]
             words = ("run", *bugs, *self.options, "--results", str(self.root / "results"))
         argv = [*self.before, sys.executable, "-m", "runner", *map(str, words)]
-        environ = {**self.shared.environ(), "TMPDIR": str(self.root / "tmp"), **how.pop("environ", {})}
+        environ = {**self.shared.environ(), "TMPDIR": str(self.root / "tmp"), **self.environ, **how.pop("environ", {})}
+        environ["PATH"] += f":{self.root / 'signs'}"
         pipe = subprocess.PIPE
         return subprocess.Popen(argv, cwd=self.root, env=environ, stdout=pipe, stderr=pipe, text=True, **how)
 
@@ -175,6 +183,10 @@ class Place:
         left = [*self.seen(self.root / "tmp").iterdir()]
         left += [path for path in self.results.rglob(".*") if path.name not in MAY_STAY]
         self.harm["leftover folders"] += [path.name for path in left]
+
+    def no_escape(self):
+        """Note where a stranger's code has left its mark: it ran outside of the sandbox, or reached out of it."""
+        self.harm["escapes"] += [path.name for path in (self.root / "marks").glob("*")]
 
     def clean(self):
         """Remove all of it."""

@@ -30,9 +30,12 @@ def find(folder):
 def by_role(folder, runner):
     """The process IDs of watchers, scripts, and children of scripts, by role; `runner` is that of the command."""
     processes = find(folder)
-    watchers = {p.pid for p in processes if p.parent == runner and "supervisor.py" in p.words}
-    scripts = {p.pid for p in processes if p.parent in watchers and ".py config.json" in p.words}
-    children = {p.pid for p in processes if p.parent in scripts or (p.parent in watchers and p.words == "sleep 60")}
+    # In namespaces two more processes stand between a watcher and its script; their command line is the watcher's.
+    watching = {p.pid for p in processes if "supervisor.py" in p.words}
+    watchers = {p.pid for p in processes if p.parent == runner and p.pid in watching}
+    below = [p for p in processes if p.pid not in watching]
+    scripts = {p.pid for p in below if p.parent in watching and ".py config.json" in p.words}
+    children = {p.pid for p in below if p.parent in scripts or (p.parent in watching and p.words == "sleep 60")}
     return {"watcher": sorted(watchers), "script": sorted(scripts), "child": sorted(children)}
 
 

@@ -46,7 +46,7 @@ HOSTILE = {
     "killed": ("os.kill(os.getpid(), 9)", "tool_error"),
     "kills its group": ("os.killpg(0, 15); time.sleep(60)", "tool_error"),
     "endless output": ("while True: os.write(1, b'x' * 65536)", "tool_error"),
-    "peeked": ("os.mkfifo('peeked')", "peeked"),
+    "peeked": ("os.mkfifo('peeked')", "tool_error"),
     "odd artefacts": (
         f"os.mkfifo('p'); os.symlink('/dev/zero', 'z'); {WRITE}(json.dumps("
         "{'status': 'ok', 'artefacts': ['p', 'z', '..', '/etc/passwd', 'a/' * 400]}))",
@@ -105,7 +105,8 @@ def at_once(place):
     starts = [0.0] + [round(chance.uniform(0, 1.0), 3) for _ in range(chance.choice((1, 1, 2)))]
     place.plan(f"each: {toys.TRUTH}; all together do each run once", starts_s=starts, jobs=chance.choice((1, 2, 3)))
     place.options = (*place.options, "-j", str(place.details["jobs"]))
-    # Where scripts may write beside their own folder: each run leaves a file there.
+    # Without namespaces scripts may write beside their own folder: each run leaves a file there.
+    place.environ = {"TRAINBUGS_ISOLATION": "landlock"}
     with tempfile.TemporaryDirectory(prefix="faults-", dir="/dev/shm") as counted:
         begin = f"import tempfile; tempfile.mkstemp(dir={counted!r})"
         place.write_bugs(pause=round(chance.uniform(0, 0.08), 3), begin=begin)
@@ -125,5 +126,5 @@ def _start_all(place, starts):
         commands.append(place.start())
     ended = [place.end(command) for command in commands]
     place.no_orphans()
-    for each in ended:
-        place.judge_end(each)
+    for command in ended:
+        place.judge_end(command)
