@@ -9,9 +9,10 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 Need = Literal["source", "reference_runs", "in_process", "metrics"]
 Severity = Literal["info", "warning", "error"]
-# What a detector may answer; `peeked` is said of one that has looked at what tells buggy from fixed.
+# What a detector may answer. Two more are the benchmark's word: `peeked` is said of one that has looked at what tells
+# buggy from fixed, `disturbed` of one under which the watched program did not do what it does alone.
 OwnStatus = Literal["ok", "unsupported", "tool_error", "timeout"]
-Status = Literal["ok", "unsupported", "tool_error", "timeout", "peeked"]
+Status = Literal["ok", "unsupported", "tool_error", "timeout", "peeked", "disturbed"]
 # Whose clean runs a detector is given to learn from: the fixed twin with other seeds, or other programs.
 Reference = Literal["none", "same", "cross"]
 # `upstream` is the buggy script in a release that has the real fix.

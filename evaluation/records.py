@@ -68,6 +68,10 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     runs.
 
     `perturb` and `plant` are the seeds by which the program was rewritten; None where it is as it is published.
+
+    `compared`: whether the values that the watched program recorded were held against its bare run; False where the
+    program does not repeat itself, so that only their number and fields were. It is None where nothing was compared,
+    as in records from before it was noted.
     """
 
     schema: Literal[1]
@@ -105,6 +109,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     reference_text: bool | None = None
     perturb: Count | None = None
     plant: Count | None = None
+    compared: bool | None = None
 
     @property
     def rewriting(self) -> Literal["public", "perturbed", "planted"]:

@@ -41,6 +41,8 @@ MAX_NOTE_BYTES, MAX_REASON = 4_000, 500
 # The disk is full: that says nothing of a detector.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 ANSWER = "verdict.json"
+# The folder of a program that is checked, in the folder where the adapter works.
+PROGRAM = "program"
 # The kit's errors. An adapter that learns writes no answer: it ends with one of these and the reason.
 STATUS_OF: dict[str, Status] = {
     "ToolTimeoutError": "timeout",
@@ -120,7 +122,7 @@ class Adapter:
             own_state.mkdir(parents=True)
         else:
             _copy_state(state, own_state)
-        target = self._target(sample, work / "program")
+        target = self._target(sample, work / PROGRAM)
         (work / "target.json").write_text(json.dumps(target, indent=1), encoding="utf-8")
         arguments = ["check", "--target", "target.json", "--out", ANSWER]
         return self._call(arguments, sample.subject, place, own_state, on_wait)

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.scoring.chosen import without_rejected
-from evaluation.scoring.scores import PROGRAM, ROW, label
+from evaluation.scoring.scores import FAILURES, PROGRAM, ROW, label
 from runner.errors import ResultsError
 from runner.files.atomic import finite, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FAILURES = ("unsupported", "tool_error", "timeout", "peeked")
 # With more rows only the first table is shown; the files have all.
 MOST_ROWS = 8
 # So many pairs of detectors are shown; the file has all.

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NEAR_LINES = 5
+# Why a program that was shown has no answer.
+FAILURES = ("unsupported", "tool_error", "timeout", "peeked", "disturbed")
 # What a fixed twin is: the fault itself mended, or something else done in the release that has the fault.
 TWINS = {"real_fix": "real fix", "workaround": "work-around"}
 # The detector, with whose references, by which rule.
@@ -175,7 +177,7 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         "benign_detected": int(benign.hit.sum()),
         "benign_paired": int(benign.paired.sum()),
         "benign_n": len(benign),
-        **{name: int((group.status == name).sum()) for name in ("unsupported", "tool_error", "timeout", "peeked")},
+        **{name: int((group.status == name).sum()) for name in FAILURES},
         "prepare_s": _mean(group.prepare_s),
         "check_s": _mean(group[group.status == "ok"].check_s),
     }

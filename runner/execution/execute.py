@@ -43,7 +43,7 @@ def execute(run: Run, store: Store, on_wait: OnWait) -> RunRecord:
     with store.working_directory() as directory, open_streams(store.scratch.path) as streams:
         try:
             finished = _run_script(run, directory, streams, on_wait)
-            metrics, reason = _read_metrics(directory / f"{run.parameters['output']}.json")
+            metrics, reason = read_metrics(directory / f"{run.parameters['output']}.json")
             status, reason = _judge(run, finished, reason, streams.stderr)
             if status == "ok":
                 status, reason = _held_against_the_case(run, directory, metrics)
@@ -83,7 +83,7 @@ def _run_script(run: Run, directory: Path, streams: Streams, on_wait: OnWait) ->
     return launch(argv, directory, run, timeout_s=run.timeout_s, streams=streams, on_wait=wait)
 
 
-def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
+def read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
     """The script's records, or the reason why there are none."""
     if not path.exists() and not path.is_symlink():
         return (), f"the script wrote no {path.name}"

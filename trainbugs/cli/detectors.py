@@ -14,6 +14,9 @@ from trainbugs.cli.terminal import show_table
 from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive, seed
 
+# Statuses of a check by which `evaluate` has failed.
+FAILED = ("tool_error", "timeout", "peeked", "disturbed")
+
 if TYPE_CHECKING:
     from evaluation.running.campaign import Campaign, Result
     from runner.session.session import Session
@@ -166,7 +169,7 @@ def evaluate_command(arguments: Namespace) -> int:
     _promote(plan, result, folders, arguments)
     for subject in result.broken:
         session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
-    failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
+    failed = any(record.status in FAILED for record in result.checks)
     arguments.status = 2 if result.broken or unread else 1 if failed else 0
     return int(arguments.status)
 
