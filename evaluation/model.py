@@ -44,9 +44,9 @@ RuleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$(?!\n)")]
 class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One alarm. `iteration` counts the program's from 1; None where the detector knows of no iterations.
 
-    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration. In
-    committed records an alarm is the first one of its code and severity, and `times` says how many of these count: at
-    least as many as a rule asks for, where there were so many.
+    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration; both live
+    in one process, so that a monitor could forge it. In committed records an alarm is the first one of its code and
+    severity, and `times` says how many of these count: at least as many as a rule asks for, where there were so many.
     """
 
     code: Text
@@ -200,7 +200,7 @@ class Invariants(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Training(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a detector's training took: its `loop` (from the first optimizer on), or the whole `process`."""
+    """How long a detector's training took, as it says: its `loop` (from the first optimizer on), or its `process`."""
 
     seconds: Timing
     of: TimedPart

@@ -46,7 +46,10 @@ class Site(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seconds(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a check took, in seconds; `prepare` is that of learning from references, once for all that share them."""
+    """What a check took, in seconds; `prepare` is that of learning from references, once for all that share them.
+
+    Both are by the benchmark's clock, `training` by that of the detector.
+    """
 
     prepare: Amount | None
     check: Amount
@@ -130,8 +133,10 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Seconds of training, bare and under a detector, taken in turns; `of` says what was timed (see Training).
 
-    `bare` and `watched` are what the tool's own clock says, `bare_wall` and `watched_wall` the seconds of the whole
-    checks by the benchmark's. The last five are None in records from before they were noted; see CheckRecord.
+    `bare` and `watched` are claimed, by a clock in the process that is timed. `bare_wall` and `watched_wall` are the
+    seconds of the whole checks by the benchmark's clock, outside of that process; OVERHEAD is by these alone. A record
+    without them was measured in the first way only. The last five are None in records from before they were noted; see
+    CheckRecord.
     """
 
     schema: Literal[1]

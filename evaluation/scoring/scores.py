@@ -36,8 +36,9 @@ def outcomes(
 ) -> "pd.DataFrame":
     """A row for each check and rule: whether it alarmed, when, and how well its first alarm names the fault.
 
-    `delay` is in iterations from the trigger, as the benchmark saw the alarm raised, `claimed_delay` the same as the
-    detector says; empty where nothing was found, or by a detector without iterations. `early`: before the trigger.
+    `delay` is in iterations from the trigger, as the launcher stamped the alarm in the process of the monitor,
+    `claimed_delay` the same as the detector says; empty where nothing was found, or by a detector without iterations.
+    `early`: before the trigger.
 
     Raises ResultsError for records of programs as published among those of rewritten ones: no rate is of both.
     """
