@@ -11,8 +11,8 @@ from support.checks import HIT, record
 
 from evaluation.model import Rule
 from evaluation.scoring.scores import outcomes, scores
-from plots.detector_matrix import draw_matrix
 from plots.detector_delays import draw_delays
+from plots.detector_matrix import draw_matrix
 from plots.detector_page import DOTS, outcome
 from plots.detector_rates import draw_points, draw_rates
 from plots.detectors import draw
