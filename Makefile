@@ -1,8 +1,14 @@
+# For `make gpu` PYTHON is the interpreter whose torch sees your GPU, and not the one that .venv is made with.
+ifeq ($(MAKECMDGOALS),gpu)
+HOST := $(PYTHON)
+override undefine PYTHON
+endif
+DEVICE ?= cuda
 # Python 3.11 or newer; override with `make PYTHON=/path/to/python`.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN = .venv/bin
 
-.PHONY: reproduce test test-all unit lint benchmark clean
+.PHONY: reproduce test test-all unit lint benchmark gpu clean
 
 reproduce: .venv/installed
 	$(BIN)/trainbugs run PyTorch-115607 SO-60335387/digits --figures
@@ -27,6 +33,9 @@ lint: .venv/installed
 
 benchmark: .venv/installed
 	$(BIN)/python benchmarks/benchmark.py
+
+gpu: .venv/installed
+	$(BIN)/python benchmarks/gpu.py --device $(DEVICE) $(if $(HOST),--python $(HOST)) $(if $(DATA),--data $(DATA))
 
 .venv/installed: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -9,9 +9,10 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 Need = Literal["source", "reference_runs", "in_process", "metrics"]
 Severity = Literal["info", "warning", "error"]
-# What a detector may answer; `peeked` is said of one that has looked at what tells buggy from fixed.
+# What a detector may answer. Two more are the benchmark's word: `peeked` is said of one that has looked at what tells
+# buggy from fixed, `disturbed` of one under which the watched program did not do what it does alone.
 OwnStatus = Literal["ok", "unsupported", "tool_error", "timeout"]
-Status = Literal["ok", "unsupported", "tool_error", "timeout", "peeked"]
+Status = Literal["ok", "unsupported", "tool_error", "timeout", "peeked", "disturbed"]
 # Whose clean runs a detector is given to learn from: the fixed twin with other seeds, or other programs.
 Reference = Literal["none", "same", "cross"]
 # `upstream` is the buggy script in a release that has the real fix.
@@ -43,9 +44,9 @@ RuleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$(?!\n)")]
 class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One alarm. `iteration` counts the program's from 1; None where the detector knows of no iterations.
 
-    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration. In
-    committed records an alarm is the first one of its code and severity, and `times` says how many of these count: at
-    least as many as a rule asks for, where there were so many.
+    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration; both live
+    in one process, so that a monitor could forge it. In committed records an alarm is the first one of its code and
+    severity, and `times` says how many of these count: at least as many as a rule asks for, where there were so many.
     """
 
     code: Text
@@ -199,7 +200,7 @@ class Invariants(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Training(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a detector's training took: its `loop` (from the first optimizer on), or the whole `process`."""
+    """How long a detector's training took, as it says: its `loop` (from the first optimizer on), or its `process`."""
 
     seconds: Timing
     of: TimedPart

@@ -47,7 +47,10 @@ class Site(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seconds(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a check took, in seconds; `prepare` is that of learning from references, once for all that share them."""
+    """What a check took, in seconds; `prepare` is that of learning from references, once for all that share them.
+
+    Both are by the benchmark's clock, `training` by that of the detector.
+    """
 
     prepare: Amount | None
     check: Amount
@@ -69,6 +72,10 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     was recorded of their runs.
 
     `perturb` and `plant` are the seeds by which the program was rewritten; None where it is as it is published.
+
+    `compared`: whether the values that the watched program recorded were held against its bare run; False where the
+    program does not repeat itself, so that only their number and fields were. It is None where nothing was compared,
+    as in records from before it was noted.
     """
 
     schema: Literal[1]
@@ -107,6 +114,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     reference_text: bool | None = None
     perturb: Count | None = None
     plant: Count | None = None
+    compared: bool | None = None
 
     @property
     def rewriting(self) -> Literal["public", "perturbed", "planted"]:
@@ -127,8 +135,10 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Seconds of training, bare and under a detector, taken in turns; `of` says what was timed (see Training).
 
-    `bare` and `watched` are what the tool's own clock says, `bare_wall` and `watched_wall` the seconds of the whole
-    checks by the benchmark's. The last five are None in records from before they were noted; see CheckRecord.
+    `bare` and `watched` are claimed, by a clock in the process that is timed. `bare_wall` and `watched_wall` are the
+    seconds of the whole checks by the benchmark's clock, outside of that process; OVERHEAD is by these alone. A record
+    without them was measured in the first way only. The last five are None in records from before they were noted; see
+    CheckRecord.
     """
 
     schema: Literal[1]

@@ -16,7 +16,8 @@ ROW_INCHES, MARGIN_INCHES = 0.19, 0.85
 def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
     """Draw a point for each alarm on a buggy program, and the median of hits; None where no alarm has an iteration.
 
-    Filled: as the benchmark saw it; open: as the tool says. Those before the trigger are no hits.
+    Filled: as the launcher stamped it, in the process of the monitor; open: as the tool says. Those before the trigger
+    are no hits.
     """
     alarms = outcomes[(outcomes.kind == "buggy") & outcomes.alarmed & ~outcomes.benign]
     alarms = alarms.assign(when=alarms.delay.fillna(alarms.claimed_delay)).dropna(subset=["when"])
@@ -39,7 +40,10 @@ def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) ->
         axes.tick_params(axis="x", labelsize=6)
         axes.set_yticks(range(len(shown)), [label(row) for row in shown], fontsize=6.5)
         axes.set_ylim(len(shown) - 0.4, -0.6)
-        text = "iterations from the trigger to the first alarm\n(orange: before it; open: claimed; bar: median)"
+        text = (
+            "iterations from the trigger to the first alarm, claimed by the monitor's process\n"
+            "(orange: before it; open: claimed by the tool itself; bar: median)"
+        )
         axes.set_xlabel(text, fontsize=6)
         return save(figure, path)
 

@@ -15,7 +15,7 @@ PAGE_INCHES = (7.2, 9.6)
 # Enough for its smallest text: a page of all detectors and cases has many dots as it is.
 DOTS = 150
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
-SHORT = {"unsupported": "n/a", "tool_error": "err", "timeout": "time", "peeked": "peek"}
+SHORT = {"unsupported": "n/a", "tool_error": "err", "timeout": "time", "peeked": "peek", "disturbed": "dist"}
 
 
 def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path:

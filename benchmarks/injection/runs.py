@@ -46,7 +46,7 @@ HOSTILE = {
     "killed": ("os.kill(os.getpid(), 9)", "tool_error"),
     "kills its group": ("os.killpg(0, 15); time.sleep(60)", "tool_error"),
     "endless output": ("while True: os.write(1, b'x' * 65536)", "tool_error"),
-    "peeked": ("os.mkfifo('peeked')", "tool_error"),
+    "a note of its own": ("os.mkfifo('peeked'); main(lambda target, state: {})", "ok"),
     "odd artefacts": (
         f"os.mkfifo('p'); os.symlink('/dev/zero', 'z'); {WRITE}(json.dumps("
         "{'status': 'ok', 'artefacts': ['p', 'z', '..', '/etc/passwd', 'a/' * 400]}))",

@@ -1,8 +1,28 @@
-"""Fine-tune a network by low-rank adapters alone, of which one half begins at zero."""
+"""Fine-tune a network by low-rank adapters alone, of which one half begins at zero.
 
-import experiment
+One JSON object is printed for each epoch; all of them go to `<output>.json` in the end. The one argument, a
+JSON file with `parameters`, is by default the `config.json` beside this file.
+"""
+
+import json
+import math
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
+
+
+def make_data(size, device):
+    arm = torch.arange(size).remainder(2)
+    radius = torch.rand(size).sqrt() * 3
+    phase = radius * math.pi / 2 + arm * math.pi
+    curve = torch.stack((radius * torch.cos(phase), radius * torch.sin(phase)), 1)
+    return (curve + torch.randn(size, 2) * 0.1).to(device), arm.to(device)
+
+
+def network(width=32):
+    return nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2))
 
 
 class Adapted(nn.Module):
@@ -18,30 +38,38 @@ class Adapted(nn.Module):
         return self.layer(state) + state @ self.down.T @ self.up.T
 
 
-def train(model, parameters, points, labels, epochs, records):
-    optimizer = torch.optim.AdamW(parameters, lr=0.02)
+def train(model, parameters, inputs, labels, epochs, learning_rate, records):
+    optimizer = torch.optim.AdamW(parameters, lr=learning_rate)
     criterion = nn.CrossEntropyLoss()
     for _ in range(epochs):
         total = 0.0
         for batch in torch.randperm(len(labels)).split(64):
             optimizer.zero_grad()
-            loss = criterion(model(points[batch]), labels[batch])
+            loss = criterion(model(inputs[batch]), labels[batch])
             loss.backward()
             optimizer.step()
-            total += loss.item() * len(batch)
-        records.add(epoch=len(records.all) + 1, loss=total / len(labels))
+            total += float(loss) * len(batch)
+        record = {"epoch": len(records) + 1, "loss": total / len(labels)}
+        print(json.dumps(record), flush=True)
+        records.append(record)
 
 
 def main():
-    config = experiment.parameters()
-    points, labels = experiment.spirals(512, config["device"])
-    model, records = experiment.network().to(config["device"]), experiment.Records()
-    train(model, model.parameters(), points, labels, 5, records)
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+    config = json.loads(path.read_text())["parameters"]
+    device = config["device"]
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(config["seed"])
+    inputs, labels = make_data(512, device)
+    model = network().to(device)
+    records = []
+    train(model, model.parameters(), inputs, labels, 5, config["learning_rate"], records)
     for index in (0, 2, 4):
-        model[index] = Adapted(model[index]).to(config["device"])
+        model[index] = Adapted(model[index]).to(device)
     adapters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    train(model, adapters, points.flip(1), labels, 15, records)
-    records.write(config)
+    train(model, adapters, inputs.flip(1), labels, config["num_epoch"], config["learning_rate"], records)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,28 +1,62 @@
-"""Classify points of two spirals with a small network and Adam."""
+"""Tell samples of two coils apart with a small network and Adam.
 
-import experiment
+Every epoch prints one JSON object. At the end all of them go to `<output>.json`. The one argument, a JSON
+file with `parameters`, is by default the `config.json` beside this file.
+"""
+
+import json
+import math
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
+from torch.nn import functional
+
+
+def draw(number, device):
+    """Noisy samples of two coils, shape (number, 2), and the number of the coil, shape (number,)."""
+    coil = torch.arange(number) % 2
+    distance = 3 * torch.sqrt(torch.rand(number))
+    turned = math.pi * coil + distance * math.pi / 2
+    x, y = distance * turned.cos(), distance * turned.sin()
+    noise = 0.1 * torch.randn(number, 2)
+    return (torch.column_stack([x, y]) + noise).to(device), coil.to(device)
+
+
+def network(width=32):
+    return nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2))
+
+
+def train_epoch(model, samples, classes, optimizer, batch_size):
+    losses = []
+    for index in torch.randperm(len(classes)).split(batch_size):
+        optimizer.zero_grad()
+        loss = functional.cross_entropy(model(samples[index]), classes[index])
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return sum(losses) / len(losses)
 
 
 def main():
-    config = experiment.parameters()
-    points, labels = experiment.spirals(512, config["device"])
-    model = experiment.network().to(config["device"])
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    criterion = nn.CrossEntropyLoss()
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+    config = json.loads(path.read_text())["parameters"]
+    device = config["device"]
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(config["seed"])
+    samples, classes = draw(512, device)
+    model = network().to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"])
 
-    records = experiment.Records()
-    for epoch in range(1, 11):
-        total = 0.0
-        for batch in torch.randperm(len(labels)).split(64):
-            optimizer.zero_grad()
-            loss = criterion(model(points[batch]), labels[batch])
-            loss.backward()
-            optimizer.step()
-            total += loss.item() * len(batch)
-        records.add(epoch=epoch, loss=total / len(labels))
-    records.write(config)
+    records = []
+    for epoch in range(1, config["num_epoch"] + 1):
+        loss = train_epoch(model, samples, classes, optimizer, config["batch_size"])
+        record = {"epoch": epoch, "loss": loss}
+        print(json.dumps(record), flush=True)
+        records.append(record)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
 
 if __name__ == "__main__":

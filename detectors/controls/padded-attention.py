@@ -1,6 +1,13 @@
-"""Does a sequence hold a 7? Attention over sequences of different length, whose padding takes no part."""
+"""Does a sequence hold a 7? Attention over sequences of different length, whose padding takes no part.
 
-import experiment
+Every epoch prints one JSON object. At the end all of them go to `<output>.json`. The one argument, a JSON file
+with `parameters`, is by default the `config.json` beside this file.
+"""
+
+import json
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -30,23 +37,33 @@ def sequences(count, device):
 
 
 def main():
-    config = experiment.parameters()
-    text, padding, labels = sequences(512, config["device"])
-    *held_out, truth = sequences(256, config["device"])
-    model = Finder().to(config["device"])
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+    config = json.loads(path.read_text())["parameters"]
+    device = config["device"]
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(config["seed"])
+    text, padding, labels = sequences(512, device)
+    *held_out, truth = sequences(256, device)
+    model = Finder().to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"])
 
-    records = experiment.Records()
-    for epoch in range(1, 11):
+    records = []
+    for epoch in range(1, config["num_epoch"] + 1):
         model.train()
-        for batch in torch.randperm(len(labels)).split(64):
+        for chosen in torch.randperm(len(labels)).split(config["batch_size"]):
             optimizer.zero_grad()
-            functional.cross_entropy(model(text[batch], padding[batch]), labels[batch]).backward()
+            functional.cross_entropy(model(text[chosen], padding[chosen]), labels[chosen]).backward()
             optimizer.step()
         model.eval()
         with torch.no_grad():
-            records.add(epoch=epoch, loss=functional.cross_entropy(model(*held_out), truth).item())
-    records.write(config)
+            record = {
+                "epoch": epoch,
+                "loss": functional.cross_entropy(model(*held_out), truth).item(),
+            }
+            print(json.dumps(record), flush=True)
+            records.append(record)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,13 @@
-"""Learn to keep a point in the middle of a line by REINFORCE: one step after eight episodes of many actions each."""
+"""Learn to keep a point in the middle of a line by REINFORCE: one step after eight episodes of many actions each.
 
-import experiment
+Every update prints one JSON object with its loss. At the end all of them go to `<output>.json`. The one
+argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
+"""
+
+import json
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
 from torch.distributions import Categorical
@@ -20,24 +27,34 @@ def episode(policy, device):
 
 
 def main():
-    config = experiment.parameters()
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+    config = json.loads(path.read_text())["parameters"]
     device = config["device"]
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(config["seed"])
+    torch.set_num_threads(1)
     policy = nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 3)).to(device)
-    optimizer = torch.optim.Adam(policy.parameters(), lr=0.02)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=config["learning_rate"])
 
-    records = experiment.Records()
-    for update in range(1, 101):
+    records = []
+    for update in range(1, config["steps"] + 1):
         optimizer.zero_grad()
-        episodes = [episode(policy, device) for _ in range(8)]
+        episodes = [episode(policy, device) for _ in range(config["episodes"])]
         # For each time its own baseline, which the episode that it is taken from is no part of.
-        total = torch.stack([gains for _, gains in episodes]).sum(dim=0)
+        running = torch.stack([gains for _, gains in episodes]).sum(dim=0)
         for chances, gains in episodes:
-            baseline = (total - gains) / 7
-            loss = -(chances * (gains - baseline)).mean() / 8
+            baseline = (running - gains) / (len(episodes) - 1)
+            loss = -(chances * (gains - baseline)).mean() / len(episodes)
             loss.backward()
         optimizer.step()
-        records.add(update=update, loss=-total[0].item() / 8)
-    records.write(config)
+        record = {
+            "update": update,
+            "loss": -running[0].item() / len(episodes),
+        }
+        print(json.dumps(record), flush=True)
+        records.append(record)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
 
 if __name__ == "__main__":

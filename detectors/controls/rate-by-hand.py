@@ -1,37 +1,68 @@
-"""Classify points of two spirals; the learning rate goes up and down in a triangle, set by hand, beside a scheduler."""
+"""Sort stars of a galaxy by branch; the learning rate goes up and down in a triangle, set by hand, beside a scheduler.
 
-import experiment
+Every epoch prints one JSON object. At the end all of them go to `<output>.json`. The one argument, a JSON
+file with `parameters`, is by default the `config.json` beside this file.
+"""
+
+import json
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
 
 
+def galaxy(stars, device):
+    """Where stars are, shape (stars, 2), and the branch of each one, shape (stars,)."""
+    branch = torch.arange(stars) % 2
+    along = torch.rand(stars).sqrt() * 3
+    direction = along * torch.pi / 2 + branch * torch.pi
+    place = along.unsqueeze(1) * torch.stack([torch.cos(direction), torch.sin(direction)], dim=1)
+    place = place + 0.1 * torch.randn(place.shape)
+    return place.to(device), branch.to(device)
+
+
+def network(width=32):
+    return nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2))
+
+
 def main():
-    config = experiment.parameters()
-    points, labels = experiment.spirals(512, config["device"])
-    model = experiment.network().to(config["device"])
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.3, momentum=0.9)
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+    config = json.loads(path.read_text())["parameters"]
+    device = config["device"]
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(config["seed"])
+    stars, targets = galaxy(512, device)
+    model = network().to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=config["learning_rate"], momentum=0.9)
     scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
     criterion = nn.CrossEntropyLoss()
 
-    records, steps = experiment.Records(), 0
-    for epoch in range(1, 11):
-        total = 0.0
-        for batch in torch.randperm(len(labels)).split(64):
+    records, steps = [], 0
+    for epoch in range(1, config["num_epoch"] + 1):
+        losses = []
+        for index in torch.randperm(len(targets)).split(config["batch_size"]):
             place = steps % 16 / 8
             for group in optimizer.param_groups:
                 group["lr"] = scheduler.get_last_lr()[0] * (0.1 + 0.9 * min(place, 2 - place))
             optimizer.zero_grad()
-            loss = criterion(model(points[batch]), labels[batch])
+            loss = criterion(model(stars[index]), targets[index])
             loss.backward()
             optimizer.step()
             steps += 1
-            total += loss.item() * len(batch)
+            losses.append(float(loss))
         # The scheduler multiplies the rate that it finds in the group: that has to be its own one.
         for group in optimizer.param_groups:
             group["lr"] = scheduler.get_last_lr()[0]
         scheduler.step()
-        records.add(epoch=epoch, loss=total / len(labels))
-    records.write(config)
+        record = {
+            "epoch": epoch,
+            "loss": sum(losses) / len(losses),
+        }
+        print(json.dumps(record), flush=True)
+        records.append(record)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,13 @@
-"""Predict the next letter; micro-batches of different length are accumulated, weighted by their numbers of targets."""
+"""Predict the next letter; micro-batches of different length are accumulated, weighted by their numbers of targets.
 
-import experiment
+Every step prints one JSON object. At the end all of them go to `<output>.json`. The one argument, a JSON file
+with `parameters`, is by default the `config.json` beside this file.
+"""
+
+import json
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -19,8 +26,8 @@ class Reader(nn.Module):
         return self.answer(self.memory(self.letters(text))[0])
 
 
-def micro_batches(text, device):
-    for _ in range(4):
+def micro_batches(text, count, device):
+    for _ in range(count):
         length = int(torch.randint(8, 40, ()))
         starts = torch.randint(len(text) - length - 1, (4,))
         rows = torch.stack([text[start : start + length + 1] for start in starts]).to(device)
@@ -30,27 +37,38 @@ def micro_batches(text, device):
 
 
 def main():
-    config = experiment.parameters()
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+    config = json.loads(path.read_text())["parameters"]
+    device = config["device"]
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(config["seed"])
+    torch.set_num_threads(1)
     known = sorted(set(TEXT))
     text = torch.tensor([known.index(letter) for letter in TEXT * 4])
-    model = Reader(len(known)).to(config["device"])
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    model = Reader(len(known)).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"])
 
-    records = experiment.Records()
-    for step in range(1, 41):
-        batches = list(micro_batches(text, config["device"]))
+    records = []
+    for step in range(1, config["steps"] + 1):
+        batches = list(micro_batches(text, config["micro_batches"], device))
         count = sum((targets != IGNORED).sum() for _, targets in batches)
         optimizer.zero_grad()
-        total = 0.0
+        summed = 0.0
         for rows, targets in batches:
             loss = functional.cross_entropy(model(rows).flatten(0, 1), targets.flatten())
             part = loss * (targets != IGNORED).sum() / count
             part.backward()
-            total += part.item()
+            summed += part.item()
         nn.utils.clip_grad_norm_(model.memory.parameters(), 1.0)
         optimizer.step()
-        records.add(step=step, loss=total)
-    records.write(config)
+        record = {
+            "step": step,
+            "loss": summed,
+        }
+        print(json.dumps(record), flush=True)
+        records.append(record)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,14 @@
-"""Learn to draw points of a circle: a generator and a discriminator, each with an optimizer of its own."""
+"""Learn to draw points of a circle: a generator and a discriminator, each with an optimizer of its own.
 
+One JSON object is printed for each iteration; all of them go to `<output>.json` in the end. The one argument, a
+JSON file with `parameters`, is by default the `config.json` beside this file.
+"""
+
+import json
 import math
+import sys
+from pathlib import Path
 
-import experiment
 import torch
 from torch import nn
 
@@ -13,19 +19,28 @@ def circle(count, device):
 
 
 def main():
-    config = experiment.parameters()
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+    config = json.loads(path.read_text())["parameters"]
     device = config["device"]
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(config["seed"])
     generator = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 2)).to(device)
     discriminator = nn.Sequential(nn.Linear(2, 32), nn.LeakyReLU(0.2), nn.Linear(32, 1)).to(device)
-    generator_optimizer = torch.optim.Adam(generator.parameters(), lr=0.005, betas=(0.5, 0.999))
-    discriminator_optimizer = torch.optim.Adam(discriminator.parameters(), lr=0.005, betas=(0.5, 0.999))
+    generator_optimizer = torch.optim.Adam(generator.parameters(), lr=config["learning_rate"], betas=(0.5, 0.999))
+    discriminator_optimizer = torch.optim.Adam(
+        discriminator.parameters(), lr=config["learning_rate"], betas=(0.5, 0.999)
+    )
     criterion = nn.BCEWithLogitsLoss()
-    real_label, fake_label = torch.ones(64, 1, device=device), torch.zeros(64, 1, device=device)
+    batch_size = config["batch_size"]
+    real_label = torch.ones(batch_size, 1, device=device)
+    fake_label = torch.zeros(batch_size, 1, device=device)
 
-    records = experiment.Records()
-    for iteration in range(1, 201):
+    records = []
+    for iteration in range(1, config["iterations"] + 1):
         discriminator_optimizer.zero_grad()
-        real, fake = circle(64, device), generator(torch.randn(64, 4, device=device))
+        real = circle(batch_size, device)
+        fake = generator(torch.randn(batch_size, 4, device=device))
         criterion(discriminator(real), real_label).backward()
         criterion(discriminator(fake.detach()), fake_label).backward()
         discriminator_optimizer.step()
@@ -34,8 +49,10 @@ def main():
         criterion(discriminator(fake), real_label).backward()
         generator_optimizer.step()
         distance = (real.mean(0) - fake.mean(0)).norm().item()
-        records.add(iteration=iteration, loss=distance)
-    records.write(config)
+        record = {"iteration": iteration, "loss": distance}
+        print(json.dumps(record), flush=True)
+        records.append(record)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
 
 if __name__ == "__main__":

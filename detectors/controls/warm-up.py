@@ -1,30 +1,63 @@
-"""Classify points of two spirals; the learning rate rises from 0 in the first twenty steps."""
+"""Sort stars of a galaxy by branch; the learning rate rises from 0 in the first twenty steps.
 
-import experiment
+Every epoch prints one JSON object. At the end all of them go to `<output>.json`. The one argument, a JSON
+file with `parameters`, is by default the `config.json` beside this file.
+"""
+
+import json
+import sys
+from pathlib import Path
+
 import torch
 from torch import nn
 
 
+def galaxy(stars, device):
+    """Where stars are, shape (stars, 2), and the branch of each one, shape (stars,)."""
+    branch = torch.arange(stars) % 2
+    along = torch.rand(stars).sqrt() * 3
+    direction = along * torch.pi / 2 + branch * torch.pi
+    place = along.unsqueeze(1) * torch.stack([torch.cos(direction), torch.sin(direction)], dim=1)
+    place = place + 0.1 * torch.randn(place.shape)
+    return place.to(device), branch.to(device)
+
+
+def network(width=32):
+    return nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2))
+
+
+def train_epoch(model, stars, targets, scheduler, optimizer, criterion, batch_size):
+    losses = []
+    for batch in torch.randperm(len(targets)).split(batch_size):
+        optimizer.zero_grad()
+        loss = criterion(model(stars[batch]), targets[batch])
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+        losses.append(loss.item())
+    return sum(losses) / len(losses)
+
+
 def main():
-    config = experiment.parameters()
-    points, labels = experiment.spirals(512, config["device"])
-    model = experiment.network().to(config["device"])
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("config.json")
+    config = json.loads(path.read_text())["parameters"]
+    device = config["device"]
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(config["seed"])
+    stars, targets = galaxy(512, device)
+    model = network().to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=config["learning_rate"])
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, step / 20))
     criterion = nn.CrossEntropyLoss()
 
-    records = experiment.Records()
-    for epoch in range(1, 11):
-        total = 0.0
-        for batch in torch.randperm(len(labels)).split(64):
-            optimizer.zero_grad()
-            loss = criterion(model(points[batch]), labels[batch])
-            loss.backward()
-            optimizer.step()
-            scheduler.step()
-            total += loss.item() * len(batch)
-        records.add(epoch=epoch, loss=total / len(labels), learning_rate=scheduler.get_last_lr()[0])
-    records.write(config)
+    records = []
+    for epoch in range(1, config["num_epoch"] + 1):
+        loss = train_epoch(model, stars, targets, scheduler, optimizer, criterion, config["batch_size"])
+        record = {"epoch": epoch, "loss": loss, "learning_rate": scheduler.get_last_lr()[0]}
+        print(json.dumps(record), flush=True)
+        records.append(record)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
 
 
 if __name__ == "__main__":

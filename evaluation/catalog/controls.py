@@ -19,6 +19,9 @@ class Control(Struct, frozen=True, forbid_unknown_fields=True):
     title: Text
     accused: Annotated[Text, Meta(description="which naive rule would accuse it")]
     environment: Annotated[Text, Meta(description="another one than that of all")] | None = None
+    parameters: (
+        Annotated[dict[str, Scalar], Meta(description="what its script reads, in addition to those of all")] | None
+    ) = None
     look_alike: (
         Annotated[
             tuple[Text, ...],
@@ -92,5 +95,6 @@ def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:
 def _case(name: str, directory: Path, described: Described) -> Case:
     control = described.controls[name]
     variant = Variant("fixed", directory / f"{name}.py", control.environment or described.environment)
-    program = Program({"fixed": variant}, described.parameters, described.timeout_s)
+    parameters = {**(control.parameters or {}), **described.parameters}
+    program = Program({"fixed": variant}, parameters, described.timeout_s)
     return Case(CONTROL, name, control.title, program, Oracle(), GroundTruth(NO_SITE), Plot())

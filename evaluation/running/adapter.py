@@ -2,12 +2,11 @@
 
 import errno
 import json
-import os
 import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +15,7 @@ import msgspec
 
 from evaluation.model import Alarm, Answer, Detector, OwnAnswer, Status
 from evaluation.running.keys import KIT
+from evaluation.running.peeking import note_of
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
 from runner.environments import builder, check, spec
 from runner.errors import EnvironmentBuildError, TrainbugsError
@@ -36,11 +36,13 @@ MAX_BYTES = 16_000_000
 MAX_ALARMS = 100
 # What an adapter may take beyond the time that its tool has: to start, and to write its answer.
 GRACE_S = 30.0
-# Of the note of what it has looked at, and of the reason for a status.
-MAX_NOTE_BYTES, MAX_REASON = 4_000, 500
+# Of the reason for a status.
+MAX_REASON = 500
 # The disk is full: that says nothing of a detector.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 ANSWER = "verdict.json"
+# The folder of a program that is checked, in the folder where the adapter works.
+PROGRAM = "program"
 # The kit's errors. An adapter that learns writes no answer: it ends with one of these and the reason.
 STATUS_OF: dict[str, Status] = {
     "ToolTimeoutError": "timeout",
@@ -120,7 +122,7 @@ class Adapter:
             own_state.mkdir(parents=True)
         else:
             _copy_state(state, own_state)
-        target = self._target(sample, work / "program")
+        target = self._target(sample, work / PROGRAM)
         (work / "target.json").write_text(json.dumps(target, indent=1), encoding="utf-8")
         arguments = ["check", "--target", "target.json", "--out", ANSWER]
         return self._call(arguments, sample.subject, place, own_state, on_wait)
@@ -129,15 +131,28 @@ class Adapter:
         self, arguments: Sequence[str], subject: Subject, place: Place, state: Path, on_wait: OnWait
     ) -> tuple[Answer | None, float]:
         """Run the adapter; returns what is to be said of it instead of its answer, if anything, and the seconds."""
+        if isolation() != "none":
+            return self._run_adapter(arguments, subject, place, state, on_wait, {})
+        with note_of(self.guarded, place.folder.parent) as note:
+            failure, seconds = self._run_adapter(arguments, subject, place, state, on_wait, note.variables)
+            peeked = note.seen and Answer("peeked", f"looked at {note.seen}"[:MAX_REASON])
+        return peeked or failure, seconds
+
+    def _run_adapter(
+        self,
+        arguments: Sequence[str],
+        subject: Subject,
+        place: Place,
+        state: Path,
+        on_wait: OnWait,
+        guard: Mapping[str, str],
+    ) -> tuple[Answer | None, float]:
         work, streams = place.folder, place.streams
-        peeked, copy = work / "peeked", work / "detector"
+        copy = work / "detector"
         # A new copy each time: nothing of the benchmark lies beside it, nor what it has left behind.
         shutil.copytree(self.detector.directory, copy, ignore=_left_out)
         first = [str(self.kit / "monitor_adapter.py")] if self.detector.monitor else []
-        extra = {"PYTHONPATH": str(self.kit), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        if isolation() == "none":
-            guarded = os.pathsep.join(str(path.resolve()) for path in self.guarded)
-            extra |= {"TRAINBUGS_GUARDED": guarded, "TRAINBUGS_PEEKED": str(peeked)}
+        extra = {"PYTHONPATH": str(self.kit), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1", **guard}
         argv = [str(self.python), *first, str(copy / self.detector.program), *arguments, "--state", str(state)]
         timeout_s = self.timeout_s + GRACE_S
         start = time.monotonic()
@@ -145,7 +160,7 @@ class Adapter:
             argv, work, self._run(subject), timeout_s=timeout_s, streams=streams, extra=extra, on_wait=on_wait,
             closed=True, reads=(self.kit, *self.reads, *self.packages), room=work.parent, hidden=self.guarded,
         )  # fmt: skip
-        return self._failure(finished, peeked, streams.stderr), time.monotonic() - start
+        return self._failure(finished, streams.stderr), time.monotonic() - start
 
     def _run(self, subject: Subject) -> Run:
         """The run of the program, without network where it can be cut, unless the detector says why it needs it.
@@ -156,9 +171,7 @@ class Adapter:
         run = replace(subject.run, network=False) if offline else subject.run
         return run if self.detector.runs else replace(run, runtime=replace(run.runtime, paths=()))
 
-    def _failure(self, finished: Finished, peeked: Path, stderr: BinaryIO) -> Answer | None:
-        if os.path.lexists(peeked):
-            return Answer("peeked", f"looked at {_noted(peeked)}"[:MAX_REASON])
+    def _failure(self, finished: Finished, stderr: BinaryIO) -> Answer | None:
         if finished.timed_out:
             return Answer("timeout", f"no answer within {self.timeout_s + GRACE_S:.0f} s")
         if finished.exceeded:
@@ -252,15 +265,6 @@ def _odd(folder: str, names: Iterable[str]) -> set[str]:
 
 def _left_out(folder: str, names: list[str]) -> set[str]:
     return LEFT_OUT(folder, names) | _odd(folder, names)
-
-
-def _noted(path: Path) -> str:
-    """The first line of the note of what an adapter has looked at; it may have written anything there."""
-    try:
-        text = untrusted.read_start(path, MAX_NOTE_BYTES, path.parent).decode("utf-8", errors="replace")
-    except untrusted.UnsafeError as error:
-        return f"what it must not see, and its note of that {error}"
-    return text.partition("\n")[0] or "what it must not see"
 
 
 def read_answer(path: Path) -> Answer:

@@ -292,8 +292,8 @@ def _time(check: Check, record: CheckRecord, campaign: Campaign, store: Evaluati
 
     def watched() -> tuple[Training | None, float]:
         with evaluation.place() as place:
-            answer, taken = evaluation.answer(task, place, lambda note: None)
-        return answer.training, taken.check
+            _, taken = evaluation.answer(task, place, lambda note: None)
+        return taken.training, taken.check
 
     timed = overhead.measure(
         blank,

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from evaluation.model import Answer, Detector, Reference
 from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
-from evaluation.running.adapter import ANSWER, Adapter, Place, broken_by, set_up
+from evaluation.running.adapter import ANSWER, PROGRAM, Adapter, Place, broken_by, set_up
 from evaluation.running.baseline import Once
+from evaluation.running.disturbance import Held, bare_again, held
 from evaluation.running.keys import KIT, check_key, detector_digest, kit_digest, rule_digest, rules_digest
 from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
@@ -116,18 +117,39 @@ class Evaluation:
         """
         blank = self.blank(task)
         with self.place() as place:
-            answer, seconds = self.answer(task, place, report)
-            record = _filled(blank, answer, seconds)
+            checked, seconds = self.answer(task, place, report)
+            record = _filled(blank, checked, seconds)
             try:
-                self._keep(record, answer, place)
+                self._keep(record, checked.answer, place)
                 self.settings.store.save(record)
             except Exception as error:
-                record = _filled(blank, broken_by(error), seconds)
+                record = _filled(blank, Held(broken_by(error), None), seconds)
                 self.settings.store.save(record)
         return record
 
-    def answer(self, task: Task, place: Place, report: Report) -> tuple[Answer, Seconds]:
-        """What the detector says of a program now, and the seconds that learning and looking took."""
+    def answer(self, task: Task, place: Place, report: Report) -> tuple[Held, Seconds]:
+        """What the detector says of a program now, and the seconds that learning and looking took.
+
+        It is `disturbed` where the program did not record what it records alone.
+        """
+        answer, seconds = self._asked(task, place, report)
+        try:
+            checked = self._held(answer, task.sample, place, report)
+        except Exception as error:
+            checked = Held(broken_by(error), None)
+        # What was timed was another program.
+        return checked, seconds if checked.answer.status == "ok" else replace(seconds, training=None)
+
+    def _held(self, answer: Answer, sample: Sample, place: Place, report: Report) -> Held:
+        if not self.detector.runs:
+            return Held(answer, None)
+        subject, scratch = sample.subject, self._scratch
+        return held(
+            answer, sample, place.folder / PROGRAM, required=self.detector.monitor is not None,
+            again=lambda: bare_again(subject, scratch, lambda elapsed: report(lambda: "bare, once more")),
+        )  # fmt: skip
+
+    def _asked(self, task: Task, place: Place, report: Report) -> tuple[Answer, Seconds]:
         sample, torch = task.sample, task.sample.subject.run.runtime.torch
         state, learning = None, None
         if not self.detector.supports(torch):
@@ -233,7 +255,8 @@ class Evaluation:
             keep(stream, kept / name, kept)
 
 
-def _filled(blank: CheckRecord, answer: Answer, seconds: Seconds) -> CheckRecord:
+def _filled(blank: CheckRecord, checked: Held, seconds: Seconds) -> CheckRecord:
+    answer = checked.answer
     return replace(
         blank,
         status=answer.status,
@@ -242,4 +265,5 @@ def _filled(blank: CheckRecord, answer: Answer, seconds: Seconds) -> CheckRecord
         dropped=answer.dropped,
         invariants=answer.invariants,
         seconds=seconds,
+        compared=checked.compared,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evaluation.model import CONTROL, Kind
-from runner.bugs.model import Bug, Case, Record
+from runner.bugs.model import Bug, Case, Record, Scalar
 from runner.execution.run import Run
 
 # Of a program that is laid out: what it is called, and how it is called.
@@ -21,6 +21,12 @@ def seeds_of(case: Case, named: Sequence[int] | None, every: bool) -> Sequence[i
     A case that needs data takes minutes: of every one it has the first.
     """
     return named or case.program.seeds[: None if every and not case.program.data else 1]
+
+
+def program_digest(files: Mapping[str, bytes], parameters: Mapping[str, Scalar]) -> str:
+    """A hash of a program: its files, by their neutral names, and the parameters that it reads."""
+    texts = [[name, hashlib.sha256(text).hexdigest()] for name, text in sorted(files.items())]
+    return hashlib.sha256(json.dumps([texts, dict(parameters)], sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -48,8 +54,7 @@ class Subject:
     @property
     def digest(self) -> str:
         """A hash of the program: its files and parameters, by their neutral names."""
-        texts = [[name, hashlib.sha256(text).hexdigest()] for name, text in sorted(self.files.items())]
-        return hashlib.sha256(json.dumps([texts, dict(self.run.parameters)], sort_keys=True).encode()).hexdigest()
+        return program_digest(self.files, self.run.parameters)
 
     def lay_out(self, directory: Path) -> None:
         """Write the files into a new directory, with the parameters in a config.json beside them."""

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.scoring.chosen import without_rejected
-from evaluation.scoring.scores import PROGRAM, ROW, label
+from evaluation.scoring.scores import FAILURES, PROGRAM, ROW, label
 from runner.errors import ResultsError
 from runner.files.atomic import finite, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FAILURES = ("unsupported", "tool_error", "timeout", "peeked")
+# A delay is stamped by the launcher, which lives in the process of the monitor.
+WHEN = "Where and when it alarms (claimed by the process of the monitor), and at which price"
 # With more rows only the first table is shown; the files have all.
 MOST_ROWS = 8
 # So many pairs of detectors are shown; the file has all.
@@ -52,7 +53,7 @@ def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[Table]:
     first = Table(title, rows(scores))
     paired = compared[compared.measure == "paired"]
     others = [
-        Table("Where and when it alarms, and at which price", _rows(scores, DETAILS)),
+        Table(WHEN, _rows(scores, DETAILS)),
         Table("What the tools say of themselves", _rows(scores, CLAIMS)),
         Table("PAIRED, by the twin, and by when the bug was added", _rows(scores, KINDS)),
         Table("PAIRED, on the programs that both met", _pairs(paired) if len(paired) <= MOST_PAIRS else [[]]),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NEAR_LINES = 5
+# Why a program that was shown has no answer.
+FAILURES = ("unsupported", "tool_error", "timeout", "peeked", "disturbed")
 # What a fixed twin is: the fault itself mended, or something else done in the release that has the fault.
 TWINS = {"real_fix": "real fix", "workaround": "work-around"}
 # The detector, with whose references, by which rule.
@@ -34,8 +36,9 @@ def outcomes(
 ) -> "pd.DataFrame":
     """A row for each check and rule: whether it alarmed, when, and how well its first alarm names the fault.
 
-    `delay` is in iterations from the trigger, as the benchmark saw the alarm raised, `claimed_delay` the same as the
-    detector says; empty where nothing was found, or by a detector without iterations. `early`: before the trigger.
+    `delay` is in iterations from the trigger, as the launcher stamped the alarm in the process of the monitor,
+    `claimed_delay` the same as the detector says; empty where nothing was found, or by a detector without iterations.
+    `early`: before the trigger.
 
     Raises ResultsError for records of programs as published among those of rewritten ones: no rate is of both.
     """
@@ -175,7 +178,7 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         "benign_detected": int(benign.hit.sum()),
         "benign_paired": int(benign.paired.sum()),
         "benign_n": len(benign),
-        **{name: int((group.status == name).sum()) for name in ("unsupported", "tool_error", "timeout", "peeked")},
+        **{name: int((group.status == name).sum()) for name in FAILURES},
         "prepare_s": _mean(group.prepare_s),
         "check_s": _mean(group[group.status == "ok"].check_s),
     }

@@ -46,7 +46,7 @@ def execute(run: Run, store: Store, on_wait: OnWait) -> RunRecord:
         directory = room / DIRECTORY
         try:
             finished = _run_script(run, room, store.root, streams, on_wait)
-            metrics, reason = _read_metrics(directory / f"{run.parameters['output']}.json")
+            metrics, reason = read_metrics(directory / f"{run.parameters['output']}.json")
             status, reason = _judge(run, finished, reason, streams.stderr)
             if status == "ok":
                 status, reason = _held_against_the_case(run, directory, metrics)
@@ -91,7 +91,7 @@ def _run_script(run: Run, room: Path, results: Path, streams: Streams, on_wait: 
     )  # fmt: skip
 
 
-def _read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
+def read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
     """The script's records, or the reason why there are none."""
     if not path.exists() and not path.is_symlink():
         return (), f"the script wrote no {path.name}"

@@ -143,7 +143,7 @@ def drift(case: Case, records: Sequence[RunRecord], expected: Sequence[RunRecord
     """
     by_run = {_alike(record): record for record in expected}
     pairs = [(record, by_run.get(_alike(record))) for record in records if record.ok]
-    distances = [_distance(record.metrics, other.metrics, case.oracle.volatile) for record, other in pairs if other]
+    distances = [distance(record.metrics, other.metrics, case.oracle.volatile) for record, other in pairs if other]
     return max(distances) if distances else None
 
 
@@ -268,7 +268,7 @@ def _compare(a: Value, b: Value, expectation: Expectation) -> bool:
     return a <= b if expectation.op == "<=" else a >= b
 
 
-def _distance(a: Sequence[Record], b: Sequence[Record], volatile: frozenset[str]) -> float:
+def distance(a: Sequence[Record], b: Sequence[Record], volatile: frozenset[str]) -> float:
     if len(a) != len(b) or any(set(x) != set(y) for x, y in zip(a, b, strict=True)):
         return math.inf
     pairs = [(x[key], y[key]) for x, y in zip(a, b, strict=True) for key in x if key not in volatile]

@@ -11,6 +11,7 @@ from support.checks import HIT, record
 
 from evaluation.model import Rule
 from evaluation.scoring.scores import outcomes, scores
+from plots.detector_delays import draw_delays
 from plots.detector_matrix import draw_matrix
 from plots.detector_page import DOTS, outcome
 from plots.detector_rates import draw_points, draw_rates
@@ -35,6 +36,12 @@ def test_figures_of_a_paper_are_as_wide_as_a_column(tmp_path):
     assert [path.name for path in paths] == ["matrix.png", "page.png", "rates.png", "delays.png"]
     dots = (220, DOTS, 220, 220)
     assert [round(width(path) / each, 1) for path, each in zip(paths, dots, strict=True)] == [3.5, 7.2, 3.5, 3.5]
+
+
+def test_the_figure_of_delays_says_that_they_are_claimed(tmp_path):
+    table = outcomes([record(alarms=[HIT]), record("fixed")], RULES)
+    path = draw_delays(table, scores(table), tmp_path / "delays.svg")
+    assert "claimed by the monitor" in path.read_text()
 
 
 def test_what_cannot_be_drawn_is_left_out(tmp_path):

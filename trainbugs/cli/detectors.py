@@ -14,7 +14,11 @@ from trainbugs.cli.terminal import show_table
 from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive, seed
 
+# Statuses of a check by which `evaluate` has failed.
+FAILED = ("tool_error", "timeout", "peeked", "disturbed")
+
 if TYPE_CHECKING:
+    from evaluation.records import CheckRecord
     from evaluation.running.campaign import Campaign, Result
     from runner.session.session import Session
     from trainbugs.sources import ScoreSource
@@ -169,7 +173,7 @@ def evaluate_command(arguments: Namespace) -> int:
     _promote(plan, result, folders, arguments)
     for subject in result.broken:
         session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
-    failed = any(record.status in ("tool_error", "timeout", "peeked") for record in result.checks)
+    failed = any(record.status in FAILED for record in result.checks)
     arguments.status = 2 if result.broken or unread else 1 if failed else 0
     return int(arguments.status)
 
@@ -234,6 +238,22 @@ def _campaign(arguments: Namespace, root: Path) -> "Campaign":
     )
 
 
+def _note_stale(checks: "Sequence[CheckRecord]") -> None:
+    """Say which share of the records of controls are of scripts that have changed since."""
+    from evaluation.catalog import controls
+    from evaluation.model import CONTROL
+    from evaluation.running.stale import stale_controls
+
+    stale = stale_controls(checks, controls.load(api.load().root))
+    if stale:
+        shown = sum(check.kind == CONTROL for check in checks)
+        print(
+            f"{len(stale)} of {shown} records of controls are stale: their scripts have changed since; "
+            "evaluate the detectors anew",
+            file=sys.stderr,
+        )
+
+
 def scores_command(arguments: Namespace) -> int:
     """Score detectors from their records; status 2 where some cannot be read."""
     from trainbugs.sources import Part, beside_rewritten, by_further_seeds, evaluated
@@ -248,6 +268,7 @@ def scores_command(arguments: Namespace) -> int:
     print(unreadable(read.problems), end="", file=sys.stderr)
     if read.older:
         print(f"{read.older} records of older code of a detector are left out", file=sys.stderr)
+    _note_stale(read.checks)
     if read.replaced:
         print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
     scored = show_scores(read, arguments, arguments.out, arguments.figures)

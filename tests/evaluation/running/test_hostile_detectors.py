@@ -46,15 +46,24 @@ ANSWERS = {
     ),
     "an error that clears the screen": (r"sys.exit('\x1b[2Jspoilt')", r"ended with 1: \x1b[2Jspoilt"),
 }
-# What lies where adapters are noted that have looked at what they must not see.
-NOTES = {
-    "nothing": "Path('peeked').write_text('')",
-    "bytes": "Path('peeked').write_bytes(b'\\xff\\x00')",
-    "a folder": "os.mkdir('peeked')",
-    "a pipe": "os.mkfifo('peeked')",
-    "a device": "os.symlink('/dev/zero', 'peeked')",
-    "a lost link": "os.symlink('nothing', 'peeked')",
-    "much": "Path('peeked').write_text('x' * 10_000_000)",
+# What a detector that has looked at the catalogue does to the note of that, or to what writes it.
+NOTE = 'Path(os.environ["TRAINBUGS_PEEKED"])'
+COVERS = {
+    "nothing": "pass",
+    "removes": f"{NOTE}.unlink()",
+    "empties": f"{NOTE}.write_text(''); os.utime({NOTE}, (1, 1))",
+    "a folder": f"{NOTE}.unlink(); {NOTE}.mkdir()",
+    "a pipe": f"{NOTE}.unlink(); os.mkfifo({NOTE})",
+    "a device": f"{NOTE}.unlink(); {NOTE}.symlink_to('/dev/zero')",
+    "a lost link": f"{NOTE}.unlink(); {NOTE}.symlink_to('nothing')",
+    "bytes": f"{NOTE}.write_bytes(b'\\xff\\x00')",
+    "much": f"{NOTE}.write_text('x' * 10_000_000)",
+}
+# What one does before it looks.
+BEFORE = {
+    "another note": f"os.environ['TRAINBUGS_PEEKED'] = {NOTE}.with_name('other').as_posix()",
+    "no guard": "sys.modules['sitecustomize'].__dict__.update(GUARDED=(), EVENTS=(), paths=lambda *_: [])",
+    "a removed note": f"{NOTE}.unlink()",
 }
 # What lies beside an answer that is well.
 ODD = """
@@ -162,10 +171,22 @@ def test_answers_that_are_none(evaluate, capsys):
     assert said.count(r"tool_error: \x1b[2J\nspoilt, ") == said.count(r"1: \x1b[2Jspoilt, ") == 2
 
 
-def test_whatever_lies_where_it_is_noted_that_it_peeked(evaluate):
-    for name, records in evaluate({name: f"{text}\n{NEVER}" for name, text in NOTES.items()}).items():
+def test_a_detector_that_has_looked_cannot_cover_it(evaluate, toy, unkept):
+    looks = f"try:\n    os.listdir({str(toy.root / 'bugs')!r})\nexcept OSError:\n    pass\n"
+    texts = {name: f"{looks}{text}\n{NEVER}" for name, text in COVERS.items()}
+    texts |= {name: f"{text}\n{looks}{NEVER}" for name, text in BEFORE.items()}
+    for name, records in evaluate(texts).items():
         assert [record.status for record in records] == ["peeked"] * 2, name
         assert all(record.reason.startswith("looked at ") and len(record.reason) <= 500 for record in records), name
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+def test_a_file_of_that_name_says_nothing(evaluate, isolated, request):
+    if not isolated:
+        request.getfixturevalue("unkept")
+    texts = {"a file": f"Path('peeked').write_text('x')\n{NEVER}", "a pipe": f"os.mkfifo('peeked')\n{NEVER}"}
+    for name, records in evaluate(texts).items():
+        assert [record.status for record in records] == ["ok"] * 2, name
 
 
 def test_only_plain_files_of_its_own_are_kept(evaluate, toy):

@@ -45,6 +45,8 @@ def test_other_tables_say_only_what_some_row_has():
         ["a", "2 (max 2)", "1/0/0", "1.50"],
         ["b", "-", "-", "-"],
     ]
+    (title,) = [table.title for table in report.tables(scored, compared) if "DELAY" in table.rows[0]]
+    assert "claimed by the process of the monitor" in title
     assert tables["CLAIMED DELAY"][1] == ["a", "2 (max 2)", "1.10"] and "KNOWN" not in str(tables)
     assert tables["SECOND"][1] == ["a", "b", "1", "1:0", "1:0", "1"]
 

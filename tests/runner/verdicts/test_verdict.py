@@ -7,7 +7,7 @@ from support.copies import replace
 from support.records import record
 
 from runner.bugs.model import Expectation
-from runner.verdicts.verdict import _distance, check, drift, verify
+from runner.verdicts.verdict import check, distance, drift, verify
 
 
 def good(seeds=(0, 1)):
@@ -108,7 +108,7 @@ def test_drift(toy):
 def test_drift_knows_nan_from_its_text():
     nan = record("buggy", 0, (1, 2, math.nan))
     text = record("buggy", 0, (1, 2, "NaN"))
-    assert _distance(nan.metrics, text.metrics, frozenset()) == 0
+    assert distance(nan.metrics, text.metrics, frozenset()) == 0
 
 
 def test_volatile_metrics_are_left_out_of_drift(toy):

@@ -397,6 +397,7 @@ def test_the_leaderboard_says_what_was_evaluated(real):
     assert f"{shown.bug.nunique()} of {len(Catalog(ROOT).ids())} bugs, {programs} programs." in text
     groups = text.split('name="group"')[1].split("</select>")[0]
     assert ">all evaluated bugs</option>" in groups and "(" not in groups
+    assert "They are claimed" in text.split("<dt>Delay</dt>")[1].split("</div>")[0]
 
 
 def test_own_results_make_one_page(toy, cli, tmp_path, capsys):

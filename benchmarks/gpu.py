@@ -1,0 +1,225 @@
+"""All cases on a GPU, one after the other: CUDA records beside those of a CPU, and a report that can be committed.
+
+    make gpu                              # the bugs' own environments
+    make gpu PYTHON=/path/to/python       # an interpreter that has a torch for your GPU
+    python benchmarks/gpu.py --device cuda:1 --data DIR
+
+With an interpreter of yours these cases are run: those whose fault is in the script, and those whose fault is in a
+package of which the interpreter has an affected release. The report names the others. A command that was stopped goes
+on where it was: finished runs are kept in the results folder. Untried: no GPU was at hand.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runner.bugs.catalog import Catalog
+from runner.bugs.model import Bug, Target
+from runner.environments import interpreter
+from runner.environments.interpreter import Interpreter
+from runner.errors import ResultsError, TrainbugsError, UsageError
+from runner.files.atomic import write_text
+from runner.files.untrusted import without_folders
+from runner.progress.lines import on_stderr
+from runner.results.expected import CUDA
+from runner.session.options import Options
+from runner.session.promote import promote_runs
+from runner.session.session import Session
+from runner.verdicts.affected import version_order
+from runner.verdicts.outcome import Outcome
+from runner.verdicts.verdict import REPRODUCED
+
+ROOT = Path(__file__).resolve().parent.parent
+# Of all CUDA records together: what is tracked has to stay below 55 MB.
+MAX_RECORDS_BYTES = 8_000_000
+HEADING = ("case", "fault in", "expected", "verdict", "CUDA records", "seconds", "torch", "why")
+NOT_RUN, LEFT_OUT = "NOT RUN", "left out"
+MAYBE = "REPRODUCED, or mended"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A case, what is expected of it here, and why it is left out; None where it is run."""
+
+    target: Target
+    expected: str
+    left_out: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the report. `device` is the name of the GPU, and `driver` its driver's version, where it ran."""
+
+    cells: tuple[str, ...]
+    verdict: str
+    as_expected: bool
+    device: str | None = None
+    driver: str | None = None
+
+
+def in_script(bug: Bug) -> bool:
+    """Whether the fault is in the script, or in a module beside it; the site of one in a package names a folder."""
+    return "/" not in bug.site.file
+
+
+def plan(catalog: Catalog, data: Path | None, own: Interpreter | None) -> list[Planned]:
+    """All active cases, and what becomes of each with the bugs' own environments, or with an interpreter of one's own.
+
+    Cases that need data are left out where there is no folder of it.
+    """
+    planned = []
+    for target in catalog.select(catalog.active()):
+        if target.case.program.data and data is None:
+            planned.append(Planned(target, REPRODUCED, "it needs --data DIR"))
+        elif own is None or in_script(target.bug):
+            planned.append(Planned(target, REPRODUCED))
+        else:
+            planned.append(_by_release(target, own))
+    return planned
+
+
+def _by_release(target: Target, own: Interpreter) -> Planned:
+    """Of a fault in a package: whether the interpreter has an affected release of it."""
+    package = target.bug.package
+    version = own.torch if package == "torch" else _installed(package, own)
+    if version is None:
+        return Planned(target, REPRODUCED, f"the interpreter has no {package}")
+    measured = target.bug.affected.versions if target.bug.affected else ()
+    release, affected = version_order(version), sorted(map(version_order, measured))
+    if release in affected:
+        return Planned(target, REPRODUCED)
+    if affected and affected[0] < release < affected[-1]:
+        # No environment here has this release: between affected ones it may have the fault.
+        return Planned(target, MAYBE)
+    return Planned(target, "NOT REPRODUCED", f"{package} {version} is none of the affected releases")
+
+
+def _installed(package: str, own: Interpreter) -> str | None:
+    wanted = package.lower().replace("-", "_")
+    return next((v for name, v in own.packages.items() if name.lower().replace("-", "_") == wanted), None)
+
+
+def rows(planned: Sequence[Planned], session: Session) -> Iterator[Row]:
+    """Run the cases one after the other; yields a row for each. Raises ResultsError where nothing can be written."""
+    for number, each in enumerate(planned, 1):
+        name = each.target.case.id
+        if each.left_out:
+            yield _row(each, LEFT_OUT, "", None, each.left_out)
+            continue
+        session.progress.line(f"[{number}/{len(planned)}] {name}")
+        try:
+            (outcome,) = session.run([each.target])
+        except ResultsError:
+            raise
+        except TrainbugsError as error:
+            yield _row(each, NOT_RUN, "", None, str(error))
+            continue
+        yield _ran(each, outcome, session)
+
+
+def _ran(each: Planned, outcome: Outcome, session: Session) -> Row:
+    verdict = outcome.verdict.outcome or "no verdict"
+    records, why = "", "" if verdict == REPRODUCED else outcome.verdict.reason
+    if verdict == REPRODUCED:
+        try:
+            _refuse_too_much(session.catalog.root)
+            records = f"{len(promote_runs([outcome]))} written"
+        except UsageError as error:
+            records = f"none: {error}"
+    return _row(each, verdict, records, outcome, why)
+
+
+def _refuse_too_much(root: Path) -> None:
+    """Raise UsageError where there are as many bytes of CUDA records as may be committed."""
+    size = sum(path.stat().st_size for path in root.glob(f"bugs/*/expected/*/{CUDA}/**/*.json"))
+    if size > MAX_RECORDS_BYTES:
+        raise UsageError(f"CUDA records have {size / 1e6:.1f} MB, expected at most {MAX_RECORDS_BYTES / 1e6:.0f} MB")
+
+
+def _row(each: Planned, verdict: str, records: str, outcome: Outcome | None, why: str) -> Row:
+    runs = outcome.records if outcome else ()
+    seconds = f"{sum(run.wall_s for run in runs):.0f}" if runs else ""
+    torch = ", ".join(sorted({run.torch for run in runs if run.torch}))
+    place = "the script" if in_script(each.target.bug) else each.target.bug.package
+    cells = (each.target.case.id, place, each.expected, verdict, records, seconds, torch, why)
+    as_expected = verdict in (LEFT_OUT, REPRODUCED) or (each.expected == MAYBE and verdict == "NOT REPRODUCED")
+    first = runs[0] if runs else None
+    device, driver = (first.device_name, first.driver) if first else (None, None)
+    return Row(tuple(map(_cell, cells)), verdict, as_expected, device, driver)
+
+
+def _cell(text: str) -> str:
+    """Text for a cell of a table in Markdown, without folders of this machine."""
+    return without_folders(" ".join(text.split())).replace("|", "\\|")
+
+
+def report(made: Sequence[Row], planned: int, where: str) -> str:
+    """The report in Markdown: what was run where, and a line for each case."""
+    device = next((row.device for row in made if row.device), "no GPU yet")
+    driver = next((row.driver for row in made if row.driver), None)
+    verdicts = [row.verdict for row in made]
+    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)) or "none"
+    today = datetime.now(UTC).date().isoformat()
+    lines = [
+        "# Runs on a GPU",
+        "",
+        f"`make gpu` wrote this page on {today}: {device}{f', driver {driver}' if driver else ''}, {where}.",
+        f"It has {len(made)} of {planned} cases: {counts}.",
+        "",
+        f"| {' | '.join(HEADING)} |",
+        f"|{'---|' * len(HEADING)}",
+        *(f"| {' | '.join(row.cells)} |" for row in made),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def run(catalog: Catalog, options: Options, out: Path) -> int:
+    """Run all, and write the report after each case; returns the exit status, as that of `trainbugs run`.
+
+    Raises UsageError where there is no GPU, or the interpreter has no torch that sees it.
+    """
+    if not interpreter.machine_has_accelerator():
+        raise UsageError("there is no GPU here; expected one that the kernel shows, such as /dev/nvidia0")
+    session = Session(catalog, options, on_stderr())
+    own = None
+    if options.python:
+        # As before a run: an error names what the interpreter lacks.
+        own = interpreter.probe(session.runtimes.get("own").python_path)
+    planned = plan(catalog, options.data, own)
+    where = f"torch {own.torch} of an interpreter of the host" if own else "pinned environments"
+    made: list[Row] = []
+    for row in rows(planned, session):
+        made.append(row)
+        write_text(out, report(made, len(planned), where))
+    print(f"{out}: {len(made)} cases")
+    if any(row.verdict in (NOT_RUN, "INVALID", "no verdict") for row in made):
+        return 2
+    return 0 if all(row.as_expected for row in made) else 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Run all cases on a GPU; write CUDA records and a report.")
+    parser.add_argument("--device", default="cuda", help="cuda or cuda:N; default: cuda")
+    parser.add_argument("--python", type=Path, help="an interpreter with torch, in the place of the environments")
+    parser.add_argument("--data", type=Path, help="folder of data sets, for the cases with MNIST")
+    parser.add_argument("--results", type=Path, default=Path("results/gpu"), help="default: results/gpu")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "gpu.md", help="the report")
+    given = parser.parse_args(arguments)
+    try:
+        if not given.device.startswith("cuda"):
+            raise UsageError(f"device is {given.device!r}, expected cuda or cuda:N")
+        options = Options(device=given.device, python=given.python, data=given.data, results=given.results)
+        return run(Catalog(ROOT), options, given.out)
+    except TrainbugsError as error:
+        print(f"gpu: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("gpu: interrupted; the same command goes on", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

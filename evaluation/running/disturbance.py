@@ -1,0 +1,116 @@
+"""What a watched program recorded, held against its bare run: a check counts where the program did what it does alone.
+
+A monitor lives in the process that it watches. It can end that process early, or change what it computes.
+"""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.model import Answer
+from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
+from runner.bugs.model import Record, counted
+from runner.execution.execute import read_metrics
+from runner.execution.launch import launch
+from runner.verdicts.verdict import distance
+from runner.verdicts.whole import not_whole
+
+OnWait = Callable[[float], None]
+# The records of another bare run, made here and now; None where it does not end well.
+Again = Callable[[], Sequence[Record] | None]
+
+
+@dataclass(frozen=True)
+class Held:
+    """An answer that was held against the bare run. `compared` says whether the values of the records were compared.
+
+    It is False where only their number and fields could be: the program does not repeat itself here. It is None where
+    nothing was compared: the detector does not run the program where it was laid out, or did not answer.
+    """
+
+    answer: Answer
+    compared: bool | None
+
+
+def held(answer: Answer, sample: Sample, program: Path, required: bool, again: Again) -> Held:
+    """The answer of a detector that has run the program in the folder `program`, or what is to be said instead.
+
+    `required`: the program's records must be there, as after a run under the benchmark's own launcher.
+    """
+    if answer.status != "ok" or sample.metrics is None:
+        return Held(answer, None)
+    path = program / f"{sample.subject.run.parameters['output']}.json"
+    if not required and not path.exists():
+        return Held(answer, None)
+    records, lack = read_metrics(path)
+    if lack or not records:
+        return Held(Answer("tool_error", f"after the check: {lack}"), None)
+    foreign = sorted(_fields(records) ^ _fields(sample.metrics))
+    if foreign:
+        return Held(Answer("tool_error", f"after the check: the records of the program differ in {foreign[0]!r}"), None)
+    return _compared(answer, sample, records, again)
+
+
+def _compared(answer: Answer, sample: Sample, records: Sequence[Record], again: Again) -> Held:
+    """The answer, if the program recorded what it records alone.
+
+    A bare run may be of another machine, and some programs do not repeat themselves. So the program is run alone once
+    more where a difference is found: it counts where the two bare runs agree.
+    """
+    subject = sample.subject
+    lack = not_whole(subject.case, subject.run.variant, records)
+    if lack:
+        return Held(_disturbed(f"its records are not whole: {lack}"), True)
+    bare = sample.metrics or ()
+    if _difference(subject, records, bare) is None:
+        return Held(answer, True)
+    second = again()
+    difference = _difference(subject, records, second or bare)
+    if difference is None:
+        return Held(answer, True)
+    if len(records) == len(bare) and (second is None or _difference(subject, second, bare) is not None):
+        return Held(answer, False)
+    return Held(_disturbed(difference), True)
+
+
+def _difference(subject: Subject, records: Sequence[Record], bare: Sequence[Record]) -> str | None:
+    """How records differ from those of a bare run, volatile metrics aside; None where they are the same."""
+    if len(records) != len(bare):
+        return f"{counted(len(records), 'record')} instead of {len(bare)}"
+    volatile = subject.case.oracle.volatile
+    for number, (record, alone) in enumerate(zip(records, bare, strict=True), 1):
+        if distance([record], [alone], volatile) == 0:
+            continue
+        name = _first_difference(record, alone, volatile)
+        return f"record {number} differs from the bare run in {name!r}"
+    return None
+
+
+def _first_difference(record: Record, alone: Record, volatile: frozenset[str]) -> str:
+    lacking = sorted(set(record) ^ set(alone))
+    for name in lacking or sorted(record):
+        if lacking or distance([{name: record[name]}], [{name: alone[name]}], volatile) != 0:
+            return name
+    return ""
+
+
+def _disturbed(difference: str) -> Answer:
+    return Answer("disturbed", f"the watched program did not do what it does alone: {difference}")
+
+
+def _fields(records: Sequence[Record]) -> set[str]:
+    return {name for record in records for name in record}
+
+
+def bare_again(subject: Subject, scratch: Path, on_wait: OnWait) -> Sequence[Record] | None:
+    """The records of the program, run alone in a new folder inside of `scratch`; None where it does not end well."""
+    run = subject.run
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        directory = Path(folder) / "program"
+        subject.lay_out(directory)
+        argv = [str(run.runtime.python_path), SCRIPT, *ARGUMENTS]
+        finished = launch(argv, directory, run, timeout_s=run.timeout_s, on_wait=on_wait)
+        records, lack = read_metrics(directory / f"{run.parameters['output']}.json")
+    ended_well = finished.returncode == 0 and not finished.timed_out and not finished.exceeded
+    return records if ended_well and lack is None else None

@@ -1,0 +1,69 @@
+"""Records of controls whose scripts have changed since: they are counted, and named as stale."""
+
+import json
+
+import pytest
+from msgspec.structs import replace
+from support.detectors import write_detector
+from support.paths import ROOT
+from support.toy import OWN_PYTHON, SCRIPT
+
+from evaluation.catalog import controls
+from evaluation.running.stale import stale_controls
+from evaluation.store import Evaluations, ExpectedEvaluations
+
+NEVER = "main(lambda target, state: {})"
+
+
+@pytest.fixture
+def folder(toy):
+    """Two controls in the toy catalogue, one of which has a parameter of its own."""
+    folder = toy.root / "detectors" / "controls"
+    folder.mkdir(parents=True)
+    described = {
+        "schema": 1, "environment": "toy", "timeout_s": 20, "references": ["plain"],
+        "parameters": {"seed": 0, "device": "auto", "output": "metrics"},
+        "controls": {
+            name: {"title": "a toy", "accused": "by none", "parameters": {"num_epoch": number}}
+            for name, number in (("plain", 3), ("odd", 4))
+        },
+    }  # fmt: skip
+    (folder / "controls.json").write_text(json.dumps(described))
+    for name in ("plain", "odd"):
+        (folder / f"{name}.py").write_text(SCRIPT.replace("VALUE", "5"))
+    return folder
+
+
+def test_what_was_checked_before_a_script_or_a_parameter_changed_is_stale(cli, toy, tmp_path, folder):
+    asked = ("evaluate", "--detector", write_detector(tmp_path / "never", NEVER), "--overhead", "none", *OWN_PYTHON)
+    assert cli(*asked, "--results", toy.results)[0] == 0
+    scored = ("scores", "--from", "results", "--results", toy.results)
+    assert "stale" not in cli(*scored)[2]
+    script = folder / "plain.py"
+    script.write_text(script.read_text() + "# Another comment\n")
+    status, out, err = cli(*scored)
+    assert status == 0 and "0/2" in out, "stale records count"
+    assert "1 of 2 records of controls are stale: their scripts have changed since; evaluate the detectors anew" in err
+    described = json.loads((folder / "controls.json").read_text())
+    described["controls"]["odd"]["parameters"]["num_epoch"] = 5
+    (folder / "controls.json").write_text(json.dumps(described))
+    assert "2 of 2 records of controls are stale" in cli(*scored)[2]
+
+
+def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not_stale(cli, toy, tmp_path, folder):
+    asked = ("evaluate", "--detector", write_detector(tmp_path / "never", NEVER), "--overhead", "none", *OWN_PYTHON)
+    cli(*asked, "--results", toy.results)
+    checks = [each for each in Evaluations(toy.results / "detectors").read().checks if each.kind == "control"]
+    known, other = controls.load(toy.root), [replace(each, program="0" * 64) for each in checks]
+    assert len(stale_controls(other, known)) == len(checks) == 2
+    for changes in ({"program": None}, {"case": "lost"}, {"perturb": 1}):
+        assert stale_controls([replace(each, **changes) for each in other], known) == []
+
+
+def test_committed_records_of_controls_say_which_program_they_are_of():
+    checks = ExpectedEvaluations(ROOT / "detectors" / "expected").read().checks
+    of_controls = [each for each in checks if each.kind == "control"]
+    assert of_controls and all(each.program for each in of_controls)
+    stale = {each.case for each in stale_controls(checks, controls.load(ROOT))}
+    text = (ROOT / "docs" / "records.md").read_text()
+    assert not stale or "The records of controls are stale" in text
