@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,12 +18,14 @@ import msgspec
 from evaluation.model import Alarm, Answer, Detector, OwnAnswer, Status
 from evaluation.running.keys import KIT
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
+from runner.bugs.catalog import default_root
 from runner.environments import builder, check, spec
 from runner.errors import EnvironmentBuildError, TrainbugsError
 from runner.execution.launch import launch
 from runner.execution.local import StoppedError
 from runner.execution.run import Run
 from runner.files import untrusted
+from runner.files.folders import copy_folder
 from runner.files.structs import MismatchError, as_struct
 from runner.progress.lines import Progress
 from runner.sandbox import process
@@ -47,7 +50,7 @@ STATUS_OF: dict[str, Status] = {
     "UnsupportedError": "unsupported",
     "ToolError": "tool_error",
 }
-LEFT_OUT = shutil.ignore_patterns("README.md", "requirements.*", "environment.json", "__pycache__")
+LEFT_OUT = ("README.md", "requirements.*", "environment.json", "__pycache__")
 
 OnWait = Callable[[float], None]
 
@@ -132,7 +135,7 @@ class Adapter:
         work, streams = place.folder, place.streams
         peeked, copy = work / "peeked", work / "detector"
         # A new copy each time: nothing of the benchmark lies beside it, nor what it has left behind.
-        shutil.copytree(self.detector.directory, copy, ignore=_left_out)
+        copy_folder(self.detector.directory, copy, _is_left_out)
         first = [str(self.kit / "monitor_adapter.py")] if self.detector.monitor else []
         extra = {"PYTHONPATH": str(self.kit), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         if means() is None:
@@ -200,8 +203,16 @@ class Adapter:
 
 
 def environment_of(detector: Detector) -> spec.Environment | None:
-    """The environment that a detector describes, None for one that brings no packages; raises CatalogError."""
-    return spec.read(f"detector-{detector.name}", detector.directory) if detector.has_environment else None
+    """The environment that a detector describes, None for one that brings no packages; raises CatalogError.
+
+    Packages are built from their sources for a lock of the catalogue alone.
+    """
+    if not detector.has_environment:
+        return None
+    environment = spec.read_wheels_only(f"detector-{detector.name}", detector.directory, detector.directory)
+    known = default_root() / "detectors" / detector.name / spec.LOCK
+    is_known = known.is_file() and known.read_bytes() == environment.lock.read_bytes()
+    return replace(environment, wheels_only=not is_known)
 
 
 def set_up(
@@ -250,8 +261,8 @@ def _odd(folder: str, names: Iterable[str]) -> set[str]:
     return {name for name in names if not (path := Path(folder, name)).is_file() and not path.is_dir()}
 
 
-def _left_out(folder: str, names: list[str]) -> set[str]:
-    return LEFT_OUT(folder, names) | _odd(folder, names)
+def _is_left_out(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
 
 
 def _noted(path: Path) -> str:
