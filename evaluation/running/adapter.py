@@ -19,7 +19,7 @@ from evaluation.model import Alarm, Answer, Detector, OwnAnswer, Status
 from evaluation.running.keys import KIT
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
 from runner.bugs.catalog import default_root
-from runner.environments import builder, check, spec
+from runner.environments import builder, check, owner, spec
 from runner.errors import EnvironmentBuildError, TrainbugsError
 from runner.execution.launch import launch
 from runner.execution.local import StoppedError
@@ -69,6 +69,7 @@ class Adapter:
 
     It reads these, the system, what it is given, `kit` (a copy of the benchmark's files for detectors) and `reads`, the
     files of its interpreter. `guarded` are folders that it must not look at, where the kernel cannot keep it from that.
+    `trusted`: others may change its environment, whom the user trusts.
     """
 
     detector: Detector
@@ -78,6 +79,7 @@ class Adapter:
     timeout_s: float
     kit: Path = KIT
     reads: tuple[Path, ...] = ()
+    trusted: bool = False
 
     def prepare(self, samples: Sequence[Sample], state: Path, on_wait: OnWait) -> tuple[Answer | None, float]:
         """Let the detector learn from clean runs, into `state`; returns why it failed, if so, and the seconds."""
@@ -216,23 +218,30 @@ def environment_of(detector: Detector) -> spec.Environment | None:
 
 
 def set_up(
-    detector: Detector, guarded: tuple[Path, ...], timeout_s: float | None, progress: Progress, kit: Path
+    detector: Detector,
+    guarded: tuple[Path, ...],
+    timeout_s: float | None,
+    progress: Progress,
+    kit: Path,
+    trust: bool = False,
 ) -> Adapter:
     """The adapter of a detector; its environment is built if it is missing.
 
-    Raises EnvironmentBuildError where that fails, or the environment was changed since.
+    Raises EnvironmentBuildError where that fails, the environment was changed since, or somebody else may change it,
+    unless `trust` allows that.
 
     One that brings no packages is run by the interpreter of this program. `timeout_s`: None for the detector's own.
     """
-    python, packages, reads = Path(sys.executable), tuple[Path, ...](), own_interpreter()
+    python, packages, reads, trusted = Path(sys.executable), tuple[Path, ...](), own_interpreter(), False
     if described := environment_of(detector):
-        built = builder.obtain(described, progress)
+        built = builder.obtain(described, progress, trust=trust)
+        trusted = owner.needs_trust(built, trust)
         changed = check.changed(built)
         if changed:
             raise EnvironmentBuildError(f"{changed}; {built.remedy}")
         python, packages = built.python, tuple(built.directory.glob("lib/python*/site-packages"))
         reads = built.paths
-    return Adapter(detector, python, packages, guarded, timeout_s or detector.timeout_s, kit, reads)
+    return Adapter(detector, python, packages, guarded, timeout_s or detector.timeout_s, kit, reads, trusted)
 
 
 def broken_by(error: Exception) -> Answer:

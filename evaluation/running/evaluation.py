@@ -39,7 +39,8 @@ class Settings:
     """What is the same for all checks of one campaign. `guarded` are folders that tell buggy from fixed.
 
     `with_losses` gives a sample the loss of every iteration. `timeout_s` is for each check; None: the detector's own.
-    `perturb` and `plant` are the seeds by which the programs were rewritten, if they were.
+    `perturb` and `plant` are the seeds by which the programs were rewritten, if they were. `trust`: environments that
+    others may change are used.
     """
 
     store: Evaluations
@@ -48,6 +49,7 @@ class Settings:
     timeout_s: float | None
     perturb: int | None = None
     plant: int | None = None
+    trust: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +119,8 @@ class Evaluation:
         blank = self.blank(task)
         with self.place() as place:
             answer, seconds = self.answer(task, place, report)
+            if self._adapter.has(None) and self.adapter.trusted:
+                blank = replace(blank, trusted=True)
             record = _filled(blank, answer, seconds)
             try:
                 self._keep(record, answer, place)
@@ -177,6 +181,7 @@ class Evaluation:
             kit=kit_digest(),
             rules=rules_digest(self.detector.alarm_rules),
             isolated=means() is not None,
+            trusted=run.runtime.trusted or None,
             code=self.digest,
             declared={name: rule_digest(rule) for name, rule in self.detector.alarm_rules.items()},
             program=subject.digest,
@@ -191,7 +196,14 @@ class Evaluation:
         settings = self.settings
         return self._adapter.get(
             None,
-            lambda: set_up(self.detector, settings.guarded, settings.timeout_s, self.progress, self._scratch / "kit"),
+            lambda: set_up(
+                self.detector,
+                settings.guarded,
+                settings.timeout_s,
+                self.progress,
+                self._scratch / "kit",
+                settings.trust,
+            ),
         )
 
     @contextmanager

@@ -111,7 +111,7 @@ def perform(where: Where, order: Order) -> Delivery:
             path.write_bytes(content)
         store = Evaluations(root / "results")
         guarded = (where.root / "bugs", where.root / "detectors", where.root / "submissions")
-        settings = Settings(store, guarded, _with_losses(root), order.timeout_s)
+        settings = Settings(store, guarded, _with_losses(root), order.timeout_s, trust=where.trust)
         with Evaluation(detectors.read(folder), order.how, settings, Progress(sys.stderr)) as evaluation:
             record = evaluation.check(_task(where, order), _report)
         return Delivery(record, _files(store.artefacts(record)))

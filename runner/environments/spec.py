@@ -164,11 +164,11 @@ def read(name: str, directory: Path, within: Path | None = None) -> Environment:
     Also raises it for a link that leads out of the directory, or out of the folder `within`.
     """
     within = within or directory
+    lock, python = _text(directory / LOCK, within), _text(directory / PYTHON, within).strip()
     described = read_json(directory / "environment.json", within)
     disk = described.get("disk_gb") if isinstance(described, dict) else None
     if not isinstance(disk, int | float) or disk < 0:
         raise CatalogError(f"{directory / 'environment.json'}: disk_gb is {disk!r}, expected a number of GB")
-    lock, python = _text(directory / LOCK, within), _text(directory / PYTHON, within).strip()
     return Environment(
         name=name,
         directory=directory,

@@ -171,6 +171,7 @@ def _record(
         injected=run.injected,
         repeat=run.repeat,
         isolated=means() is not None,
+        trusted=runtime.trusted or None,
         metrics_digest=digest(run.key, metrics),
         whole=_whole(run, len(metrics)),
     )

@@ -37,7 +37,7 @@ Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
 
 # Left out of the file where they are not known, as in records from before these fields.
-UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "upstream")
+UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "trusted", "upstream")
 
 
 class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
@@ -48,7 +48,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     two runs with one key are the same run. `injected`: the bug's fault was put back into the release. `repeat` counts
     from 1 the times that the same run was done. `metrics_digest` is a hash of the key and the metrics, `whole` the
     number of records that a whole run has, `isolated` whether the program could write to its own folder only (None: not
-    known).
+    known). `trusted`: others than the user and root could change the environment, and the user trusted them.
     """
 
     schema: Literal[1]
@@ -83,6 +83,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     metrics_digest: Key | None = None
     whole: int | None = None
     isolated: bool | None = None
+    trusted: bool | None = None
 
     @property
     def ok(self) -> bool:
