@@ -7,7 +7,7 @@ import grp
 import os
 import pwd
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -21,13 +21,18 @@ ROOT = 0
 SYSTEM_GROUPS = 100
 # As many links as Linux follows.
 MAX_LINKS = 40
+# Folders below a build down to lib/python3.11/site-packages/torch; looking at all of them takes as long as a start.
+PACKAGES_DEPTH, MAX_DEPTH = 4, 1_000
 OPTION = "--trust-environments"
 
 
-def problem(built: Built) -> str | None:
-    """Why somebody else than the user and root may change a build, in words; None where nobody may."""
+def problem(built: Built, whole: bool = False) -> str | None:
+    """Why somebody else than the user and root may change a build, in words; None where nobody may.
+
+    Its folders are looked at down to the packages; with `whole` all of them are.
+    """
     try:
-        words = next(_problems(built), None)
+        words = next(_problems(built, _folders(built.directory, MAX_DEPTH if whole else PACKAGES_DEPTH)), None)
     except OSError as error:
         words = f"{error.filename} cannot be read: {error.strerror}; {_remedy()}"
     return words and f"environment {built.environment.name}: {words}"
@@ -88,11 +93,11 @@ def make_cache(folder: Path) -> None:
         path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o022)
 
 
-def _problems(built: Built) -> Iterator[str]:
+def _problems(built: Built, folders: Iterable[tuple[str, os.stat_result]]) -> Iterator[str]:
     """Why others may change a build, in words."""
     yield from _of_cache(built.directory.parent)
     trusted = _trusted()
-    for folder, status in _folders(built.directory):
+    for folder, status in folders:
         # Thousands of folders: only what may be a problem is looked at closely.
         if status.st_uid not in trusted or status.st_mode & 0o022:
             yield from _of_path(Path(folder))
@@ -207,16 +212,18 @@ def _group(gid: int) -> str:
         return str(gid)
 
 
-def _folders(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """All folders below one, and itself, with their status; links are not followed."""
-    folders = [str(folder)]
+def _folders(folder: Path, depth: int) -> Iterator[tuple[str, os.stat_result]]:
+    """The folders at most `depth` below one, and itself, with their status; links are not followed."""
+    folders = [(str(folder), depth)]
     while folders:
-        path = folders.pop()
+        path, left = folders.pop()
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             yield path, os.fstat(handle)
-            with os.scandir(handle) as entries:
-                folders += [f"{path}/{entry.name}" for entry in entries if entry.is_dir(follow_symlinks=False)]
+            if left:
+                with os.scandir(handle) as entries:
+                    names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+                folders += [(f"{path}/{name}", left - 1) for name in names]
         finally:
             os.close(handle)
 

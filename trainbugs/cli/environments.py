@@ -160,7 +160,7 @@ def _wrong(built: "Built", trust: bool) -> list[str]:
     from runner.environments import owner
     from runner.environments.check import all_problems
 
-    strange = None if trust else owner.problem(built)
+    strange = None if trust else owner.problem(built, whole=True)
     if strange:
         return [strange]
     wrong = all_problems(built)

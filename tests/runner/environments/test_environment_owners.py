@@ -106,6 +106,16 @@ def test_what_others_may_write_to_is_refused(built, name, mode, who, monkeypatch
     assert "`chmod go-w` it" in words
 
 
+def test_all_folders_are_looked_at_by_env_check_alone(built, cli):
+    """That takes as long as a start; down to the packages they are looked at always."""
+    deep = next(built.directory.glob("lib/python*/site-packages/toypackage")) / "deep"
+    deep.mkdir()
+    deep.chmod(0o777)
+    assert owner.problem(built) is None
+    status, out, _ = cli("env", "check", "toy")
+    assert status == 2 and f"{deep} may be written to by everybody" in out
+
+
 def test_a_group_that_a_user_has_alone_may_write(built):
     """Many systems make files so; root's group is one, too."""
     built.directory.chmod(0o775)
