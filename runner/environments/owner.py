@@ -7,6 +7,7 @@ import grp
 import os
 import pwd
 import stat
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -115,7 +116,13 @@ def _of_cache(folder: Path) -> Iterator[str]:
 
 
 def _of_interpreter(python: Path) -> Iterator[str]:
-    """Problems of all links to an interpreter, of the program itself, and of its standard library."""
+    """Problems of all links to an interpreter, of the program itself, and of its standard library.
+
+    There are none where it is the one that runs this: whoever may change that one runs as the user already.
+    """
+    real = Path(os.path.realpath(python))
+    if real == Path(os.path.realpath(sys.executable)):
+        return
     path = python
     for _ in range(MAX_LINKS):
         for folder in path.parents:
@@ -123,7 +130,6 @@ def _of_interpreter(python: Path) -> Iterator[str]:
         if not path.is_symlink():
             break
         path = path.parent / path.readlink()
-    real = Path(os.path.realpath(python))
     library = real.parents[1] / "lib" / real.name
     for part in (real, real.parent, real.parents[1], library):
         yield from _of_path(part)
