@@ -66,10 +66,11 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     From `kit` to `reference_text` a field is None in records from before it was noted. `kit` is the digest of
     evaluation/kit that made the record, `rules` that of the alarm rules declared before the check, `declared` that of
-    each of them; `isolated`: whether the program was kept from writing elsewhere, `isolation`: by what. `code` is the
-    digest of all that may change the detector's answers, the kit among it. `program` is the digest of the program's
-    text and parameters; `reference_text`: whether the detector was given the text of its references, and not only what
-    was recorded of their runs.
+    each of them; `isolated`: whether the program was kept from writing elsewhere, `isolation`: by what; `trusted`:
+    whether the user trusted others who could change an environment that it ran in. `code` is the digest of all that may
+    change the detector's answers, the kit among it. `program` is the digest of the program's text and parameters;
+    `reference_text`: whether the detector was given the text of its references, and not only what was recorded of their
+    runs.
 
     `perturb` and `plant` are the seeds by which the program was rewritten; None where it is as it is published.
 
@@ -108,6 +109,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     rules: Hash | None = None
     isolated: bool | None = None
     isolation: Isolation | None = None
+    trusted: bool | None = None
     code: Hash | None = None
     declared: dict[RuleName, Hash] | None = None
     program: Hash | None = None

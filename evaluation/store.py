@@ -120,7 +120,7 @@ class Evaluations:
 
     def save_detector(self, detector: Detector) -> None:
         """Keep the detector's description, by whose rules its alarms are counted."""
-        described = read_json(detector.directory / "detector.json")
+        described = read_json(detector.directory / "detector.json", detector.directory)
         write_json(self.root / detector.name / "detector.json", described, self.scratch)
 
     def find(self, record: R) -> R | None:
@@ -190,7 +190,7 @@ class ExpectedEvaluations:
         They are sorted, so that a record that is made again changes its own line only, if there is one file.
         """
         lines = [
-            {"detector": read_json(detector.directory / "detector.json")},
+            {"detector": read_json(detector.directory / "detector.json", detector.directory)},
             *({"check": to_builtins(each)} for each in sorted(checks, key=subject)),
             *({"overhead": to_builtins(each)} for each in sorted(overheads, key=subject)),
         ]

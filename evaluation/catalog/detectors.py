@@ -7,7 +7,9 @@ from msgspec.structs import asdict
 from evaluation.model import Description, Detector
 from runner.bugs.catalog import check, read_json
 from runner.errors import CatalogError, UsageError
+from runner.files.folders import check_links
 from runner.files.structs import near
+from runner.files.untrusted import UnsafeError, shown
 
 # They look for something else, or know the published programs by heart: what they find tells how easily it is found.
 NEGATIVE_CONTROLS = frozenset({"anomaly-mode", "memory", "torchfix"})
@@ -32,8 +34,15 @@ def load(root: Path, name: str) -> Detector:
 
 
 def read(directory: Path) -> Detector:
-    """The detector in a directory; raises CatalogError naming the file, the key and the value."""
+    """The detector in a directory; raises CatalogError naming the file, the key and the value.
+
+    Also raises it for a link that leads out of the directory: a detector may come from anyone.
+    """
     path = directory / "detector.json"
+    try:
+        check_links(directory)
+    except (UnsafeError, OSError) as error:
+        raise CatalogError(f"{shown(directory)}: {error}") from error
     detector = Detector(**asdict(read_description(path)), directory=directory.resolve())
     if detector.name != detector.directory.name:
         raise CatalogError(f"{path}: name is {detector.name!r}, expected {detector.directory.name!r}, its directory's")
@@ -44,4 +53,4 @@ def read(directory: Path) -> Detector:
 
 def read_description(path: Path) -> Description:
     """What a detector.json says, wherever it lies; raises CatalogError naming the file, the key and the value."""
-    return check(read_json(path), Description, path)
+    return check(read_json(path, path.parent), Description, path)

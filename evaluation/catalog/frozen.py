@@ -11,6 +11,9 @@ from msgspec.structs import replace
 from evaluation.model import Text
 from runner.bugs.catalog import check, read_json
 from runner.bugs.model import Name
+from runner.errors import CatalogError
+from runner.files import untrusted
+from runner.files.folders import MAX_FILE_BYTES
 
 Date = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
 
@@ -68,9 +71,16 @@ def digest(folder: Path) -> str:
 def digest_of(folder: Path, files: Iterable[str]) -> str:
     """A hash of files of a folder, with their names; one that is not there has the hash of nothing."""
     paths = sorted(folder / file for file in files)
-    lines = (f"{path.relative_to(folder).as_posix()} {hashlib.sha256(_text(path)).hexdigest()}" for path in paths)
+    lines = (
+        f"{path.relative_to(folder).as_posix()} {hashlib.sha256(_text(path, folder)).hexdigest()}" for path in paths
+    )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _text(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
+def _text(path: Path, within: Path) -> bytes:
+    if not path.is_file():
+        return b""
+    try:
+        return untrusted.read_bytes(path, MAX_FILE_BYTES, within)
+    except untrusted.UnsafeError as error:
+        raise CatalogError(f"{untrusted.shown(path)}: {error}") from error

@@ -15,6 +15,8 @@ from evaluation.model import Detector, Text
 from runner.bugs.catalog import check, read_json
 from runner.bugs.model import Name
 from runner.errors import CatalogError
+from runner.files.folders import check_links
+from runner.files.untrusted import UnsafeError, shown
 
 FOLDER = "submissions"
 
@@ -40,12 +42,23 @@ def names(root: Path) -> list[str]:
 def load(root: Path, name: str) -> tuple[Submission, Detector]:
     """A submission and its detector; raises CatalogError naming the file, the key and the value."""
     folder = root / FOLDER / name
+    _refuse_links(folder)
     submission: Submission = check(read_json(folder / "submission.json"), Submission, folder / "submission.json")
     if not (folder / name / "detector.json").is_file():
         raise CatalogError(
             f"{folder}: there is no {name}/detector.json; the detector's folder has the submission's name"
         )
     return submission, detectors.read(folder / name)
+
+
+def _refuse_links(folder: Path) -> None:
+    """Raise CatalogError where a submission is a link, or holds one that leads out of it."""
+    if folder.is_symlink():
+        raise CatalogError(f"{shown(folder)}: is a link, expected a folder")
+    try:
+        check_links(folder)
+    except (UnsafeError, OSError) as error:
+        raise CatalogError(f"{shown(folder)}: {error}") from error
 
 
 def records_of(root: Path, detector: Detector) -> Path | None:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,12 +18,14 @@ from evaluation.model import Alarm, Answer, Detector, OwnAnswer, Status
 from evaluation.running.keys import KIT
 from evaluation.running.peeking import note_of
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
-from runner.environments import builder, check, spec
+from runner.bugs.catalog import default_root
+from runner.environments import builder, check, owner, spec
 from runner.errors import EnvironmentBuildError, TrainbugsError
 from runner.execution.launch import launch
 from runner.execution.local import StoppedError
 from runner.execution.run import Run
 from runner.files import untrusted
+from runner.files.folders import copy_folder
 from runner.files.structs import MismatchError, as_struct
 from runner.progress.lines import Progress
 from runner.sandbox import process
@@ -49,7 +52,7 @@ STATUS_OF: dict[str, Status] = {
     "UnsupportedError": "unsupported",
     "ToolError": "tool_error",
 }
-LEFT_OUT = shutil.ignore_patterns("README.md", "requirements.*", "environment.json", "__pycache__")
+LEFT_OUT = ("README.md", "requirements.*", "environment.json", "__pycache__")
 
 OnWait = Callable[[float], None]
 
@@ -68,6 +71,7 @@ class Adapter:
 
     It reads these, the system, what it is given, `kit` (a copy of the benchmark's files for detectors) and `reads`, the
     files of its interpreter. `guarded` are folders that it must not look at, where the kernel cannot keep it from that.
+    `trusted`: others may change its environment, whom the user trusts.
     """
 
     detector: Detector
@@ -77,6 +81,7 @@ class Adapter:
     timeout_s: float
     kit: Path = KIT
     reads: tuple[Path, ...] = ()
+    trusted: bool = False
 
     def prepare(self, samples: Sequence[Sample], state: Path, on_wait: OnWait) -> tuple[Answer | None, float]:
         """Let the detector learn from clean runs, into `state`; returns why it failed, if so, and the seconds."""
@@ -150,7 +155,7 @@ class Adapter:
         work, streams = place.folder, place.streams
         copy = work / "detector"
         # A new copy each time: nothing of the benchmark lies beside it, nor what it has left behind.
-        shutil.copytree(self.detector.directory, copy, ignore=_left_out)
+        copy_folder(self.detector.directory, copy, _is_left_out)
         first = [str(self.kit / "monitor_adapter.py")] if self.detector.monitor else []
         extra = {"PYTHONPATH": str(self.kit), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1", **guard}
         argv = [str(self.python), *first, str(copy / self.detector.program), *arguments, "--state", str(state)]
@@ -213,28 +218,43 @@ class Adapter:
 
 
 def environment_of(detector: Detector) -> spec.Environment | None:
-    """The environment that a detector describes, None for one that brings no packages; raises CatalogError."""
-    return spec.read(f"detector-{detector.name}", detector.directory) if detector.has_environment else None
+    """The environment that a detector describes, None for one that brings no packages; raises CatalogError.
+
+    Packages are built from their sources for a lock of the catalogue alone.
+    """
+    if not detector.has_environment:
+        return None
+    environment = spec.read_wheels_only(f"detector-{detector.name}", detector.directory, detector.directory)
+    known = default_root() / "detectors" / detector.name / spec.LOCK
+    is_known = known.is_file() and known.read_bytes() == environment.lock.read_bytes()
+    return replace(environment, wheels_only=not is_known)
 
 
 def set_up(
-    detector: Detector, guarded: tuple[Path, ...], timeout_s: float | None, progress: Progress, kit: Path
+    detector: Detector,
+    guarded: tuple[Path, ...],
+    timeout_s: float | None,
+    progress: Progress,
+    kit: Path,
+    trust: bool = False,
 ) -> Adapter:
     """The adapter of a detector; its environment is built if it is missing.
 
-    Raises EnvironmentBuildError where that fails, or the environment was changed since.
+    Raises EnvironmentBuildError where that fails, the environment was changed since, or somebody else may change it,
+    unless `trust` allows that.
 
     One that brings no packages is run by the interpreter of this program. `timeout_s`: None for the detector's own.
     """
-    python, packages, reads = Path(sys.executable), tuple[Path, ...](), own_interpreter()
+    python, packages, reads, trusted = Path(sys.executable), tuple[Path, ...](), own_interpreter(), False
     if described := environment_of(detector):
-        built = builder.obtain(described, progress)
+        built = builder.obtain(described, progress, trust=trust)
+        trusted = owner.needs_trust(built, trust)
         changed = check.changed(built)
         if changed:
             raise EnvironmentBuildError(f"{changed}; {built.remedy}")
         python, packages = built.python, tuple(built.directory.glob("lib/python*/site-packages"))
         reads = built.paths
-    return Adapter(detector, python, packages, guarded, timeout_s or detector.timeout_s, kit, reads)
+    return Adapter(detector, python, packages, guarded, timeout_s or detector.timeout_s, kit, reads, trusted)
 
 
 def broken_by(error: Exception) -> Answer:
@@ -263,8 +283,8 @@ def _odd(folder: str, names: Iterable[str]) -> set[str]:
     return {name for name in names if not (path := Path(folder, name)).is_file() and not path.is_dir()}
 
 
-def _left_out(folder: str, names: list[str]) -> set[str]:
-    return LEFT_OUT(folder, names) | _odd(folder, names)
+def _is_left_out(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
 
 
 def read_answer(path: Path) -> Answer:

@@ -120,7 +120,13 @@ def run(campaign: Campaign, session: Session) -> Result:
     store = Evaluations(session.store.root / "detectors", session.store.scratch.path)
     baselines = Baselines(session, clean)
     settings = Settings(
-        store, guarded, baselines.with_losses, campaign.timeout_s, perturb=campaign.perturb, plant=campaign.plant
+        store,
+        guarded,
+        baselines.with_losses,
+        campaign.timeout_s,
+        campaign.perturb,
+        campaign.plant,
+        session.options.trust_environments,
     )
     subjects = baselines.subjects(targets, session.options.seeds, campaign.all_seeds)
     # In an order that has nothing to do with which is which: a detector might remember.

@@ -40,7 +40,8 @@ class Settings:
     """What is the same for all checks of one campaign. `guarded` are folders that tell buggy from fixed.
 
     `with_losses` gives a sample the loss of every iteration. `timeout_s` is for each check; None: the detector's own.
-    `perturb` and `plant` are the seeds by which the programs were rewritten, if they were.
+    `perturb` and `plant` are the seeds by which the programs were rewritten, if they were. `trust`: environments that
+    others may change are used.
     """
 
     store: Evaluations
@@ -49,6 +50,7 @@ class Settings:
     timeout_s: float | None
     perturb: int | None = None
     plant: int | None = None
+    trust: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +120,8 @@ class Evaluation:
         blank = self.blank(task)
         with self.place() as place:
             checked, seconds = self.answer(task, place, report)
+            if self._adapter.has(None) and self.adapter.trusted:
+                blank = replace(blank, trusted=True)
             record = _filled(blank, checked, seconds)
             try:
                 self._keep(record, checked.answer, place)
@@ -200,6 +204,7 @@ class Evaluation:
             rules=rules_digest(self.detector.alarm_rules),
             isolated=isolation() != "none",
             isolation=isolation(),
+            trusted=run.runtime.trusted or None,
             code=self.digest,
             declared={name: rule_digest(rule) for name, rule in self.detector.alarm_rules.items()},
             program=subject.digest,
@@ -214,7 +219,14 @@ class Evaluation:
         settings = self.settings
         return self._adapter.get(
             None,
-            lambda: set_up(self.detector, settings.guarded, settings.timeout_s, self.progress, self._scratch / "kit"),
+            lambda: set_up(
+                self.detector,
+                settings.guarded,
+                settings.timeout_s,
+                self.progress,
+                self._scratch / "kit",
+                settings.trust,
+            ),
         )
 
     @contextmanager

@@ -11,6 +11,8 @@ from msgspec import to_builtins
 
 from evaluation.model import Detector, Rule
 from evaluation.records import SCHEMA
+from runner.files import untrusted
+from runner.files.folders import MAX_FILE_BYTES, files_in
 
 KIT = Path(__file__).parents[1] / "kit"
 
@@ -54,9 +56,9 @@ def overhead_key(digest: str, bare: str, run: str, how: str, repeats: int, of: s
 def _files(folder: Path) -> list[list[str]]:
     """Name and hash of the files in a folder, without those that say something to people only."""
     return [
-        [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("README.md", "detector.json") and path.suffix != ".pyc"
+        [path.name, hashlib.sha256(untrusted.read_bytes(path, MAX_FILE_BYTES, folder)).hexdigest()]
+        for path in files_in(folder)
+        if path.name not in ("README.md", "detector.json") and path.suffix != ".pyc"
     ]
 
 

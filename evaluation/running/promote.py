@@ -160,5 +160,5 @@ def _refuse(campaign: Campaign, result: Result) -> None:
 def _refuse_record(record: CheckRecord) -> None:
     if (record.revision or "-dirty").endswith("-dirty"):
         raise UsageError(f"detector {record.detector} is not committed: expected records stay as they are; commit it")
-    if not record.pinned:
+    if not record.pinned or record.trusted:
         raise UsageError(f"{record.name} did not run in a pinned environment: expected records stay as they are")

@@ -23,6 +23,7 @@ from runner.cluster.worker import Where
 from runner.errors import ClusterError
 from runner.execution.scheduler import Job
 from runner.files import untrusted
+from runner.files.folders import MAX_FILE_BYTES, files_in
 from runner.files.locks import remove
 from runner.progress.lines import Progress
 
@@ -78,8 +79,8 @@ class Remote:
 def _order(check: "Check") -> Order:
     evaluation, task = check.evaluation, check.task
     folder = evaluation.detector.directory
-    paths = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    paths = [path for path in files_in(folder) if "__pycache__" not in path.parts]
+    files = {path.relative_to(folder).as_posix(): untrusted.read_bytes(path, MAX_FILE_BYTES, folder) for path in paths}
     timeout_s = evaluation.settings.timeout_s
     return Order(evaluation.detector.name, files, evaluation.how, task.sample, task.references, task.clean, timeout_s)
 
@@ -110,7 +111,7 @@ def perform(where: Where, order: Order) -> Delivery:
             path.write_bytes(content)
         store = Evaluations(root / "results")
         guarded = (where.root / "bugs", where.root / "detectors", where.root / "submissions")
-        settings = Settings(store, guarded, _with_losses(root), order.timeout_s)
+        settings = Settings(store, guarded, _with_losses(root), order.timeout_s, trust=where.trust)
         with Evaluation(detectors.read(folder), order.how, settings, Progress(sys.stderr)) as evaluation:
             record = evaluation.check(_task(where, order), _report)
         return Delivery(record, _files(store.artefacts(record)))

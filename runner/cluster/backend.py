@@ -1,5 +1,7 @@
 """Executes runs on a cluster; this process alone writes the results."""
 
+import math
+import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
@@ -22,6 +24,8 @@ from runner.results.store import Store
 if TYPE_CHECKING:
     from runner.cluster.client import Cluster
 
+# Seconds between looks at a call that waits, and between lines that say why.
+LOOK_S, AGAIN_S = 1.0, 30.0
 Jobs = Sequence[Job[Sequence[Run]]]
 W = TypeVar("W")
 T = TypeVar("T")
@@ -38,8 +42,36 @@ class ClusterRuntimes:
         """The runtime of that environment on a worker; raises TrainbugsError where the worker cannot provide it."""
         if name not in self._runtimes:
             self.progress.line(f"environment {name}: asking a worker, which builds it if it is missing")
-            self._runtimes[name] = self.cluster.submit(worker.find_runtime, self.where, name).result()
+            self._runtimes[name] = self._waited_for(self.cluster.submit(worker.find_runtime, self.where, name))
         return self._runtimes[name]
+
+    def _waited_for(self, call: "Future[Runtime]") -> Runtime:
+        reminder = Reminder(self.cluster, self.progress)
+        while True:
+            try:
+                return call.result(timeout=LOOK_S)
+            except TimeoutError:
+                # The function itself may have raised it.
+                if call.done():
+                    raise
+                reminder.look()
+
+
+class Reminder:
+    """Says why calls on a cluster wait, and again every AGAIN_S seconds."""
+
+    def __init__(self, cluster: "Cluster", progress: Progress) -> None:
+        self.cluster, self.progress = cluster, progress
+        self._next = -math.inf
+
+    def look(self) -> None:
+        """Write a line, where it is time for one."""
+        trouble, now = self.cluster.trouble(), time.monotonic()
+        if trouble is None:
+            self._next = now
+        elif now >= self._next:
+            self.progress.note(trouble)
+            self._next = now + AGAIN_S
 
 
 class ClusterPool:
@@ -72,14 +104,11 @@ class ClusterPool:
                 future.cancel()
 
     def _looking(self, board: Board[Job[W]]) -> Callable[[Sequence[Job[W]], Sequence[Job[W]]], None]:
-        """A function that shows the running jobs and, where nothing can run, prints the reason once."""
-        printed: list[str] = []
+        """A function that shows the running jobs and, where nothing can run, the reason."""
+        reminder = Reminder(self.cluster, self.progress)
 
         def look(running: Sequence[Job[W]], waiting: Sequence[Job[W]]) -> None:
-            trouble = self.cluster.trouble()
-            if trouble and not printed:
-                self.progress.note(trouble)
-            printed[:] = [trouble] if trouble else []
+            reminder.look()
             board.look(running, waiting)
 
         return look

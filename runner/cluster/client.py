@@ -45,6 +45,7 @@ class Cluster:
         self._threads = 0
         self._running = 0
         self._gone = False
+        self._had_workers = False
         self._alone_since: float | None = time.monotonic()
         self._refused: str | None = None
         self._watcher = asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
@@ -79,7 +80,9 @@ class Cluster:
         if since is None or time.monotonic() - since < PATIENCE_S or not self._calls:
             return None
         reason = f" ({self._refused})" if self._refused else ""
-        return f"{self.where}: no worker for {time.monotonic() - since:.0f} s{reason}; {self._advice}"
+        seconds = f"{time.monotonic() - since:.0f} s"
+        what = f"no worker for {seconds}" if self._had_workers else f"no worker has joined yet, waiting for {seconds}"
+        return f"{self.where}: {what}{reason}; {self._advice}"
 
     def close(self) -> None:
         """Cancel the calls that have not ended, and disconnect; workers that were started for this object are ended."""
@@ -172,7 +175,7 @@ class Cluster:
 
     async def _note(self, threads: int) -> None:
         if threads:
-            self._alone_since = None
+            self._alone_since, self._had_workers = None, True
         elif self._alone_since is None:
             self._alone_since = time.monotonic()
         async with self._changed:

@@ -32,6 +32,7 @@ class Where:
     root: Path
     device: str
     python: Path | None
+    trust: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Delivery:
 @cache
 def _runtimes(where: Where) -> Runtimes:
     root = where.root if (where.root / "environments").is_dir() else default_root()
-    return Runtimes(root, Progress(sys.stderr), where.device, where.python)
+    return Runtimes(root, Progress(sys.stderr), where.device, where.python, trust=where.trust)
 
 
 def find_runtime(where: Where, name: str) -> Runtime:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runner.environments import manifest
+from runner.environments import manifest, owner
 from runner.environments import spec as environments
 from runner.environments.check import differences
 from runner.environments.install import Installation, Installed
@@ -37,9 +37,16 @@ class Removed:
 
 
 def build(
-    environment: Environment, progress: Progress, backend: str | None = None, force: bool = False, keep: bool = True
+    environment: Environment,
+    progress: Progress,
+    backend: str | None = None,
+    force: bool = False,
+    keep: bool = True,
+    trust: bool = False,
 ) -> Built:
     """The environment on disk, built if it is missing, or with `force`; raises EnvironmentBuildError.
+
+    Also raises it where somebody else may change it, or the cache, unless `trust` allows that.
 
     `backend` is passed to uv as --torch-backend: other builds of the same versions, not covered by the lock's hashes.
     Without `keep`, downloads do not stay in uv's cache, so that removing the environment frees its disk space.
@@ -47,17 +54,22 @@ def build(
     target = environments.location(environment, backend)
     ready = None if force else _ready(environment, target)
     if ready:
+        owner.needs_trust(ready, trust)
         return ready
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        owner.make_cache(target.parent)
+        owner.refuse_cache(target.parent, trust)
         with _lock(target, progress):
             ready = None if force else _ready(environment, target)
             return ready or _build(environment, target, backend, progress, keep)
     except OSError as error:
-        raise EnvironmentBuildError(f"environment {environment.name}: {target.parent}: {error.strerror}") from error
+        raise EnvironmentBuildError(
+            f"environment {environment.name}: {target.parent} cannot be written: {error.strerror}; "
+            "name a folder of yours in TRAINBUGS_CACHE"
+        ) from error
 
 
-def obtain(environment: Environment, progress: Progress, keep: bool = True) -> Built:
+def obtain(environment: Environment, progress: Progress, keep: bool = True, trust: bool = False) -> Built:
     """The build that there is, from the lock or with another torch backend; from the lock where there is none.
 
     One without a manifest, of an earlier trainbugs, is built anew. Raises EnvironmentBuildError.
@@ -67,7 +79,7 @@ def obtain(environment: Environment, progress: Progress, keep: bool = True) -> B
         return there
     if there:
         progress.line(f"environment {environment.name}: has no manifest of its files (an earlier trainbugs built it)")
-    return build(environment, progress, there.backend if there else None, keep=keep)
+    return build(environment, progress, there.backend if there else None, keep=keep, trust=trust)
 
 
 def remove(environment: Environment) -> Removed | None:
@@ -110,6 +122,7 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
         start = time.monotonic()
         installation = Installation(environment, scratch / "venv", target, backend, keep, progress)
         built = _verify(installation, installation.do())
+        owner.close_to_others(installation.venv)
         if target.exists():
             target.rename(scratch / "old")
         installation.venv.rename(target)
@@ -147,7 +160,7 @@ def _verify(installation: Installation, installed: Installed) -> Built:
 def _lock(target: Path, progress: Progress) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
-    lock = FileLock(target.with_name(f".{target.name}.lock"))
+    lock = FileLock(target.with_name(f".{target.name}.lock"), mode=0o644)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -66,8 +66,8 @@ class Installation:
         if self.backend is None:
             # No dependencies: the lock is complete, or it leaves out what is already installed where its packages are
             # used.
-            # What a bug from anywhere names is not built: that would run code of it outside of the sandbox.
-            wheels_only = ["--no-build"] if self.environment.brought else []
+            # What a stranger names is not built: that would run code of it outside of the sandbox.
+            wheels_only = ["--no-build"] if self.environment.wheels_only else []
             return ["--no-deps", "--require-hashes", *wheels_only, "-r", str(self.environment.lock)]
         pins = self.venv.with_name("pins.txt")
         every = self.environment.pins.items()

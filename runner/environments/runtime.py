@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from runner.environments import builder, check, spec
+from runner.environments import builder, check, owner, spec
 from runner.environments.interpreter import Interpreter, machine_has_accelerator, probe
 from runner.environments.spec import Built
 from runner.errors import EnvironmentBuildError, UsageError
@@ -18,7 +18,7 @@ class Runtime:
     """The interpreter and the device of a run. `broken` says why nothing can run there; None where it can.
 
     `built` is None for the user's own interpreter; `lock` is then a hash of the packages installed in it. `paths` are
-    the files and folders that the interpreter reads.
+    the files and folders that the interpreter reads. `trusted`: others may change it, whom the user trusts.
     """
 
     environment: str
@@ -32,6 +32,7 @@ class Runtime:
     driver: str | None
     broken: str | None = None
     paths: tuple[Path, ...] = ()
+    trusted: bool = False
 
     @property
     def pinned(self) -> bool:
@@ -50,17 +51,25 @@ class Runtimes:
     """The runtimes of one session on this machine; each is compared with its manifest once, and probed once.
 
     `device` is auto, cpu, cuda or cuda:N; `python` is the user's own interpreter, which then replaces every
-    environment. Without `keep`, what a build downloads does not stay in uv's cache.
+    environment. Without `keep`, what a build downloads does not stay in uv's cache. With `trust` environments are used
+    that others may change.
     """
 
     def __init__(
-        self, root: Path, progress: Progress, device: str = "auto", python: Path | None = None, keep: bool = True
+        self,
+        root: Path,
+        progress: Progress,
+        device: str = "auto",
+        python: Path | None = None,
+        keep: bool = True,
+        trust: bool = False,
     ) -> None:
         self.root = root
         self.progress = progress
         self.device = device
         self.python = python
         self.keep = keep
+        self.trust = trust
         self._runtimes: dict[str, Runtime] = {}
 
     def get(self, name: str) -> Runtime:
@@ -68,7 +77,8 @@ class Runtimes:
 
         For an environment that a bug brings, `name` is the path of its folder.
 
-        Raises UsageError where there is no such environment or device, EnvironmentBuildError where a build fails.
+        Raises UsageError where there is no such environment or device, EnvironmentBuildError where a build fails, or
+        somebody else may change it.
         """
         key = str(self.python or name)
         if key not in self._runtimes:
@@ -85,10 +95,13 @@ class Runtimes:
 
     def _pinned(self, name: str) -> Runtime:
         described = spec.load(self.root, name)
-        built = builder.obtain(described, self.progress, self.keep)
+        built = builder.obtain(described, self.progress, self.keep, self.trust)
+        trusted = owner.needs_trust(built, self.trust)
         versions = built.python_version, built.torch_version
         lock, paths = described.lock_hash, built.paths
-        runtime = Runtime(described.name, built.python, *versions, lock, built, "cpu", None, None, paths=paths)
+        runtime = Runtime(
+            described.name, built.python, *versions, lock, built, "cpu", None, None, paths=paths, trusted=trusted
+        )
         changed = check.changed(built)
         if changed:
             return replace(runtime, broken=changed)

@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.bugs.catalog import load_bug, read_json
@@ -32,7 +32,10 @@ PINNED = re.compile(
 
 @dataclass(frozen=True)
 class Environment:
-    """A pinned interpreter and packages. `lock_hash` covers the lock and the Python version; `disk_gb` is measured."""
+    """A pinned interpreter and packages. `lock_hash` covers the lock and the Python version; `disk_gb` is measured.
+
+    With `wheels_only` no package is built from its sources.
+    """
 
     name: str
     directory: Path
@@ -40,6 +43,7 @@ class Environment:
     disk_gb: float
     lock_hash: str
     pins: dict[str, str]
+    wheels_only: bool = False
 
     @property
     def brought(self) -> bool:
@@ -129,17 +133,17 @@ def load(root: Path, name: str) -> Environment:
 
 
 def brought(bug: Bug) -> Environment:
-    """The environment that a bug brings, in its folder `environment`; it may come from anyone.
+    """The environment that a bug brings, in its folder `environment`; raises CatalogError, see `read_wheels_only`."""
+    return read_wheels_only(brought_name(bug.id), bug.directory / ENVIRONMENT, bug.directory)
 
-    Raises CatalogError where it is malformed, or its lock says more than which wheels to install.
+
+def read_wheels_only(name: str, directory: Path, within: Path) -> Environment:
+    """The environment that a directory in the folder `within` describes; it may come from anyone.
+
+    Raises CatalogError where it is malformed, or its lock says more than which wheels to install: other Pythons,
+    options and packages that must be built would run code of it outside of the sandbox.
     """
-    directory = bug.directory / ENVIRONMENT
-    for file in (LOCK, PYTHON, "environment.json"):
-        try:
-            untrusted.read_text(directory / file, MAX_LOCK_BYTES, bug.directory)
-        except untrusted.UnsafeError as error:
-            raise CatalogError(f"{untrusted.shown(directory / file)}: {error}") from error
-    environment = read(brought_name(bug.id), directory)
+    environment = read(name, directory, within)
     if not VERSION.fullmatch(environment.python):
         raise CatalogError(
             f"{directory / PYTHON}: is {untrusted.brief(environment.python)}, expected a number like 3.11"
@@ -151,20 +155,20 @@ def brought(bug: Bug) -> Environment:
             f"{environment.lock}: {untrusted.brief(strange)} is no pin with hashes; expected what "
             "`uv pip compile --generate-hashes` writes, without options"
         )
-    return environment
+    return replace(environment, wheels_only=True)
 
 
-def read(name: str, directory: Path) -> Environment:
-    """The environment that a directory describes; raises CatalogError where it is malformed."""
-    described = read_json(directory / "environment.json")
+def read(name: str, directory: Path, within: Path | None = None) -> Environment:
+    """The environment that a directory describes; raises CatalogError where it is malformed.
+
+    Also raises it for a link that leads out of the directory, or out of the folder `within`.
+    """
+    within = within or directory
+    lock, python = _text(directory / LOCK, within), _text(directory / PYTHON, within).strip()
+    described = read_json(directory / "environment.json", within)
     disk = described.get("disk_gb") if isinstance(described, dict) else None
     if not isinstance(disk, int | float) or disk < 0:
         raise CatalogError(f"{directory / 'environment.json'}: disk_gb is {disk!r}, expected a number of GB")
-    try:
-        lock = (directory / LOCK).read_text(encoding="utf-8")
-        python = (directory / PYTHON).read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise CatalogError(f"{error.filename}: cannot be read: {error.strerror}") from error
     return Environment(
         name=name,
         directory=directory,
@@ -173,6 +177,13 @@ def read(name: str, directory: Path) -> Environment:
         lock_hash=hashlib.sha256(f"{python}\n{lock}".encode()).hexdigest(),
         pins={normal(package): version for package, version in PIN.findall(lock)},
     )
+
+
+def _text(path: Path, within: Path) -> str:
+    try:
+        return untrusted.read_text(path, MAX_LOCK_BYTES, within)
+    except untrusted.UnsafeError as error:
+        raise CatalogError(f"{untrusted.shown(path)}: {error}") from error
 
 
 def location(environment: Environment, backend: str | None = None) -> Path:

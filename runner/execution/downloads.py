@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from runner.environments.owner import close_to_others, make_cache
 from runner.environments.spec import cache_root
 from runner.execution.run import Run, where_data_lies
 
@@ -64,7 +65,7 @@ def keep(run: Run, directory: Path) -> str | None:
 
 
 def _keep(file: Path, target: Path, expected: str) -> str | None:
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_cache(target.parent)
     with tempfile.TemporaryDirectory(prefix=".download-", dir=target.parent) as scratch:
         copy = Path(scratch, "copy")
         shutil.copyfile(file, copy)
@@ -72,5 +73,6 @@ def _keep(file: Path, target: Path, expected: str) -> str | None:
             found = hashlib.file_digest(opened, "sha256").hexdigest()
         if found != expected:
             return f"its SHA-256 is {found}, expected {expected}"
+        close_to_others(copy)
         copy.replace(target)
     return None

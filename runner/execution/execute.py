@@ -180,6 +180,7 @@ def _record(
         repeat=run.repeat,
         isolated=isolation() != "none",
         isolation=isolation(),
+        trusted=runtime.trusted or None,
         metrics_digest=digest(run.key, metrics),
         whole=_whole(run, len(metrics)),
     )

@@ -65,7 +65,7 @@ def read_start(path: Path, size: int, within: Path | None = None) -> bytes:
     Raises UnsafeError where there is no plain file, or a link leads out of the folder `within`.
     """
     try:
-        with _open(path, within) as file:
+        with open_plain(path, within) as file:
             # Not at once: memory would be taken for all that is asked for, not for what is there.
             return b"".join(_pieces(file, size))
     except OSError as error:
@@ -167,7 +167,7 @@ def brief(value: object) -> str:
 def copy(path: Path, target: Path, limit: int, within: Path) -> None:
     """Copy a plain file of at most `limit` bytes; raises UnsafeError as read_bytes does, OSError for the copy."""
     try:
-        file = _open(path, within)
+        file = open_plain(path, within)
     except OSError as error:
         raise UnsafeError(f"cannot be read: {error.strerror}") from error
     with file:
@@ -229,7 +229,7 @@ def _check(path: Path, within: Path) -> None:
         raise UnsafeError(f"{name} {error}") from error
 
 
-def _open(path: Path, within: Path | None) -> BinaryIO:
+def open_plain(path: Path, within: Path | None = None) -> BinaryIO:
     """Open a plain file inside `within`; raises UnsafeError for anything else, OSError where it cannot be opened."""
     _check_file(path, within)
     # It may have become a pipe since: that is opened without waiting for a writer, and then refused.

@@ -2,15 +2,15 @@
 
 import platform
 import re
-import shutil
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from runner.bugs.catalog import installed_root
 from runner.errors import ProcessError
-from runner.sandbox.env import inherited
-from runner.sandbox.process import output
+from runner.files.untrusted import UnsafeError
+from runner.results.git_checkout import find_checkout
+from runner.results.git_objects import UnreadableError
 
 # What no run reads of a bug or a detector.
 NOT_RUN = ("expected", "README.md")
@@ -19,8 +19,8 @@ NOT_RUN = ("expected", "README.md")
 def revision(directory: Path, not_run: Sequence[str] = NOT_RUN) -> str | None:
     """The state of a bug's or a detector's `directory`: the package's version, where it is part of an installed one.
 
-    Elsewhere the commit, with `-dirty` where what is run differs from it; None outside of git. `not_run` are patterns
-    of files that count for nothing.
+    Elsewhere the commit, with `-dirty` where what is run differs from it; None outside of git, and where a
+    repository is not readable. `not_run` are patterns of files that count for nothing.
     """
     root = installed_root()
     if root is not None and directory.is_relative_to(root):
@@ -32,17 +32,15 @@ def revision(directory: Path, not_run: Sequence[str] = NOT_RUN) -> str | None:
 
 
 def _git_revision(directory: Path, not_run: Sequence[str]) -> str | None:
-    git = shutil.which("git")
-    if git is None:
-        return None
-    env = inherited(("PATH", "HOME"))
+    directory = directory.resolve()
     try:
-        revision = output([git, "-C", str(directory), "rev-parse", "HEAD"], env=env).strip()
-        what = [".", *(f":!{name}" for name in not_run)]
-        changed = output([git, "-C", str(directory), "status", "--porcelain", "--", *what], env=env).strip()
-    except ProcessError:
+        checkout = find_checkout(directory)
+        commit = checkout.commit() if checkout else None
+        if checkout is None or commit is None:
+            return None
+        return commit + ("-dirty" if checkout.differs(commit, directory, not_run) else "")
+    except (UnreadableError, UnsafeError, ProcessError, OSError):
         return None
-    return revision + ("-dirty" if changed else "")
 
 
 @cache

@@ -38,7 +38,7 @@ Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
 
 # Left out of the file where they are not known, as in records from before these fields.
-UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "isolation", "upstream")
+UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "isolation", "trusted", "upstream")
 
 
 class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
@@ -50,6 +50,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     from 1 the times that the same run was done. `metrics_digest` is a hash of the key and the metrics, `whole` the
     number of records that a whole run has, `isolated` whether the program could write to its own folder only,
     `isolation` what kept it to that (None: not known).
+    `trusted`: others than the user and root could change the environment, and the user trusted them.
     """
 
     schema: Literal[1]
@@ -85,6 +86,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     whole: int | None = None
     isolated: bool | None = None
     isolation: Isolation | None = None
+    trusted: bool | None = None
 
     @property
     def ok(self) -> bool:

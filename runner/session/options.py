@@ -52,6 +52,7 @@ class Options:
     per_gpu: int = option("--runs-per-gpu", "that many at a time; default: 1", 1, "K")
     executor: str = option("--executor", "dask:HOST:PORT, dask:FILE or slurm; default: this machine", "local", "WHERE")
     inject: bool = option("--inject", "put the fault back into a release that has it no more: docs/versions.md", False)
+    trust_environments: bool = option("--trust-environments", "use environments that other users may change", False)
     results: Path = option("--results", "default: ./results", Path("results"), "DIR")
     keep: bool = True
 
@@ -125,6 +126,7 @@ class OptionValues(TypedDict, total=False):
     per_gpu: int
     executor: str
     inject: bool
+    trust_environments: bool
     results: Path | str
     keep: bool
 

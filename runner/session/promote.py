@@ -56,7 +56,7 @@ def _refuse_unexpected(outcome: Outcome) -> None:
     if not (alone or outcome.verdict.outcome == REPRODUCED) or len(on_gpu) > 1:
         raise UsageError(f"{case.id} is not REPRODUCED on one kind of device: expected/ stays as it is")
     # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
-    if not on_gpu.pop() and (outcome.injected or not all(record.pinned for record in records)):
+    if not on_gpu.pop() and (outcome.injected or not all(_is_of_lock(record) for record in records)):
         raise UsageError(f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is")
     if {record.seed for record in records} != set(case.program.seeds):
         raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
@@ -69,6 +69,11 @@ def _refuse_unexpected(outcome: Outcome) -> None:
     }
     if elsewhere:
         raise UsageError(f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`")
+
+
+def _is_of_lock(record: RunRecord) -> bool:
+    """Whether it ran in what the lock says: nobody else could have changed that."""
+    return record.pinned and not record.trusted
 
 
 def _written(record: RunRecord) -> dict[str, Any]:
@@ -86,7 +91,7 @@ def promote_versions(sweep: VersionMap) -> list[Path]:
     lacking |= {item.environment for item in sweep.findings} - mapped
     if lacking:
         raise UsageError(f"the map of {sweep.bug.id} lacks {', '.join(sorted(lacking))}: expected/ stays as it is")
-    if not all(record.pinned for record in sweep.records):
+    if not all(_is_of_lock(record) for record in sweep.records):
         raise UsageError(f"{sweep.bug.id} was not run in pinned environments: expected/ stays as it is")
     if any((record.revision or "").endswith("-dirty") for record in sweep.records):
         raise UsageError(f"{sweep.bug.id} was run from files that are not committed: commit, then run with --force")

@@ -52,14 +52,17 @@ class Session:
 
     def _on_this_machine(self) -> tuple[RuntimeFinder, RunQueue]:
         options = self.options
-        runtimes = Runtimes(self.catalog.root, self.progress, options.device, options.python, options.keep)
+        runtimes = Runtimes(
+            self.catalog.root, self.progress, options.device, options.python, options.keep, options.trust_environments
+        )
         return runtimes, LocalQueue(self.store, self.pool, options.force)
 
     def _on_cluster(self, cluster: "Cluster") -> tuple[RuntimeFinder, RunQueue]:
         from runner.cluster.backend import ClusterQueue, ClusterRuntimes
         from runner.cluster.worker import Where
 
-        where = Where(self.catalog.root, self.options.device, self.options.python)
+        options = self.options
+        where = Where(self.catalog.root, options.device, options.python, options.trust_environments)
         self.remote = cluster, where
         runtimes = ClusterRuntimes(cluster, where, self.progress)
         return runtimes, ClusterQueue(self.store, cluster, where, self.progress, self.options.force)

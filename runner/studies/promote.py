@@ -29,7 +29,8 @@ def promote_table(results: Results) -> Path:
     if not results.rows:
         raise UsageError(f"{study.id}: nothing has been run; its table stays as it is")
     wanted = {variant.environment for variant in study.variants.values()}
-    if not all(record.pinned and record.environment in wanted for record in results.records):
+    records = results.records
+    if not all(record.pinned and not record.trusted and record.environment in wanted for record in records):
         raise UsageError(f"{study.id} was not run in its own, pinned environment: its table stays as it is")
     if any((record.revision or "").endswith("-dirty") for record in results.records):
         raise UsageError(f"{study.id} was run from files that are not committed: commit, then run with --force")

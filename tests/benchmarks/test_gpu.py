@@ -34,7 +34,7 @@ def host(torch="2.9.1", **packages):
 def seeing(devices):
     """The look at an interpreter, with that list of devices and a torch."""
     look = interpreter.probe
-    return lambda path: replace(look(path), torch="2.9.1", devices=devices, driver="550.1")
+    return lambda path, readable=None: replace(look(path, readable), torch="2.9.1", devices=devices, driver="550.1")
 
 
 @pytest.fixture

@@ -85,7 +85,9 @@ def _add_evaluate(to: Commands) -> None:
         help="each case with all of its seeds, not only the first; one that needs data, and minutes, with the first",
     )  # fmt: skip
     seeds = "comma-separated; default: the first one of each case"
-    names = "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "executor", "results"
+    names = (
+        "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "executor", "trust_environments", "results"
+    )  # fmt: skip
     add_options(parser, *names, seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
     _add_out(parser)

@@ -13,7 +13,7 @@ from trainbugs.cli.types import Commands, add, add_json, add_options, add_quiet,
 
 if TYPE_CHECKING:
     from runner.bugs.catalog import Catalog
-    from runner.environments.spec import Environment
+    from runner.environments.spec import Built, Environment
 
 
 def add_commands(to: Commands) -> None:
@@ -38,6 +38,7 @@ def _add_env(to: Commands) -> None:
     )
     parser.add_argument("--torch-backend", metavar="BACKEND", help="build: uv's option, e.g. cpu: smaller, not hashed")
     parser.add_argument("--force", action="store_true", help="build: anew, even if it is there")
+    add_options(parser, trust_environments="build, check: also what other users may change")
     parser.add_argument("--json", action="store_true", help="list, check: one JSON document on standard output")
     parser.add_argument("-q", "--quiet", action="store_true", help="build: no progress on standard error, only errors")
 
@@ -58,7 +59,7 @@ def _add_versions(to: Commands) -> None:
         "--remove-after", action="store_true", help="remove each environment that was not there before: 5 GB at a time"
     )
     seeds = "comma-separated; default: the first one of each case"
-    add_options(parser, "device", "data", "force", "results", seeds=seeds)
+    add_options(parser, "device", "data", "force", "trust_environments", "results", seeds=seeds)
     parser.add_argument("--update-expected", action="store_true", help="keep the map as the bug's expected one")
     parser.add_argument(
         "--out", type=Path, default=Path("figures"), metavar="DIR", help="of the map; default: ./figures"
@@ -72,7 +73,8 @@ def _add_why(to: Commands) -> None:
     text = "show the root cause of a bug in a version of PyTorch, by the bug's own why.py"
     parser = add(to, "why", why_command, text, examples)
     parser.add_argument("bug", metavar="BUG", help="ID of a bug, or a bug directory")
-    add_options(parser, "python", environment="default: that of the bug", inject="put the fault back first")
+    texts = {"environment": "default: that of the bug", "inject": "put the fault back first"}
+    add_options(parser, "python", "trust_environments", **texts)
     add_quiet(parser)
 
 
@@ -131,28 +133,38 @@ def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     from runner.environments.builder import build
     from runner.progress.lines import on_stderr
 
+    progress, trust = on_stderr(arguments.quiet), options(arguments).trust_environments
     for described in chosen:
-        built = build(described, on_stderr(arguments.quiet), arguments.torch_backend, arguments.force)
+        built = build(described, progress, arguments.torch_backend, arguments.force, trust=trust)
         print(f"{described.name}: {built.directory} (Python {built.python_version}, torch {built.torch_version})")
     return 0
 
 
 def _env_check(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
-    from runner.environments.check import all_problems
     from runner.environments.spec import find
 
-    found = []
+    found, trust = [], options(arguments).trust_environments
     for described in chosen:
         built = find(described)
-        wrong = all_problems(built) if built else [f"not built; `trainbugs env build {described.named}`"]
-        if built and wrong:
-            wrong.append(built.remedy)
+        wrong = _wrong(built, trust) if built else [f"not built; `trainbugs env build {described.named}`"]
         found.append(of_environment(described, built) | {"problems": wrong})
         if not arguments.json:
             show_text(f"{described.name}: {'; '.join(wrong) or 'as its lock says'}")
     if arguments.json:
         print_json(found)
     return 2 if any(each["problems"] for each in found) else 0
+
+
+def _wrong(built: "Built", trust: bool) -> list[str]:
+    """What is wrong with a build, and what to do; nothing is run in one that others may change."""
+    from runner.environments import owner
+    from runner.environments.check import all_problems
+
+    strange = None if trust else owner.problem(built, whole=True)
+    if strange:
+        return [strange]
+    wrong = all_problems(built)
+    return [*wrong, built.remedy] if wrong else []
 
 
 def _env_remove(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
@@ -209,7 +221,7 @@ def why_command(arguments: Namespace) -> int:
     catalog, how = api.load(), options(arguments)
     bug = catalog.bug(arguments.bug)
     programs(bug, how.inject)  # raises UsageError before anything is built
-    runtimes = Runtimes(catalog.root, on_stderr(arguments.quiet), "cpu", how.python)
+    runtimes = Runtimes(catalog.root, on_stderr(arguments.quiet), "cpu", how.python, trust=how.trust_environments)
     runtime = runtimes.get(how.environment or str(bug.brought or bug.environment))
     print(explain(bug, runtime, how.inject), end="")
     return 0

@@ -32,7 +32,8 @@ EXAMPLES = [
 ]
 OPTIONS = (
     "label", "seeds", "device", "python", "environment", "data", "timeout_s", "network", "max_memory_gb", "force",
-    "repeat", "jobs", "gpus", "per_gpu", "executor", "inject", "results",
+    "repeat", "jobs", "gpus", "per_gpu", "executor", "inject",
+    "trust_environments", "results",
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ EXAMPLES = [
 ]
 OPTIONS = (
     "device", "python", "data", "network", "max_memory_gb", "force", "jobs",
-    "gpus", "per_gpu", "executor", "results",
+    "gpus", "per_gpu", "executor", "trust_environments", "results",
 )  # fmt: skip
 TEXTS = {
     "seeds": "comma-separated, e.g. 0,1,2; default: those of the study",

@@ -6,6 +6,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -16,7 +17,7 @@ from support.processes import ancestors, is_alive, wait_until
 from support.records import without_times
 from support.toy import SCRIPT
 
-from runner.cluster import worker
+from runner.cluster import backend, worker
 from runner.errors import UsageError, WorkerLostError
 from runner.session.session import Session
 
@@ -159,6 +160,18 @@ class Stub:
         return future
 
 
+class Waiting(Stub):
+    """A cluster that does the one call that it is given when the test says so."""
+
+    def __init__(self, trouble=None):
+        super().__init__(trouble=trouble)
+        self.answer = Future()
+
+    def submit(self, function, *arguments):
+        self.call = (function, *arguments)
+        return self.answer
+
+
 def hired(toy, stub, **options):
     session = toy.session(**options)
     return Session(session.catalog, session.options, session.progress, stub)
@@ -192,6 +205,33 @@ def test_trouble_is_said_once(toy, capsys):
     session = hired(toy, Stub(trouble="no worker for 31 s; start one"))
     session.run(session.catalog.select(["Toy-1"]))
     assert capsys.readouterr().err.count("no worker for 31 s; start one\n") == 1
+
+
+def test_a_wait_for_a_first_worker_is_told_again_and_again(toy, capsys, monkeypatch):
+    """The first call of all asks for the environment; nothing else was looked at while it waited."""
+    monkeypatch.setattr(backend, "LOOK_S", 0.05)
+    monkeypatch.setattr(backend, "AGAIN_S", 0.2)
+    words = "tcp://host:1: no worker has joined yet, waiting for 30 s; start one"
+    stub = Waiting(trouble=words)
+    session = hired(toy, stub)
+    runtimes = []
+    thread = threading.Thread(target=lambda: runtimes.append(session.runtimes.get("toy")), daemon=True)
+    thread.start()
+    time.sleep(1)
+    assert 3 <= capsys.readouterr().err.count(f"{words}\n") <= 6
+    stub.said = None
+    time.sleep(0.3)
+    assert "no worker" not in capsys.readouterr().err[-len(words) :]
+    stub.answer.set_result(Stub.submit(stub, *stub.call).result())
+    thread.join(10)
+    assert [runtime.environment for runtime in runtimes] == ["own"]
+
+
+def test_an_error_of_a_timeout_is_not_taken_for_a_wait(toy):
+    stub = Waiting()
+    stub.answer.set_exception(TimeoutError("of the worker"))
+    with pytest.raises(TimeoutError, match="of the worker"):
+        hired(toy, stub).runtimes.get("toy")
 
 
 def test_only_the_end_of_long_logs_is_sent(toy, monkeypatch):

@@ -1,5 +1,6 @@
 """Clusters: real schedulers and workers on this machine, calls that note what happens to them in files."""
 
+import re
 import shutil
 import signal
 import subprocess
@@ -72,7 +73,11 @@ def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capf
     with connect(dask.spec, 1) as workers:
         first = workers.submit(note, str(tmp_path), 7, 0)
         until(workers.trouble)
-        assert "no worker for" in workers.trouble() and f"dask worker {workers.where} --nthreads 1" in workers.trouble()
+        assert re.fullmatch(
+            f"{re.escape(workers.where)}: no worker has joined yet, waiting for [0-9]+ s; "
+            f"start one: dask worker {re.escape(workers.where)} --nthreads 1",
+            workers.trouble(),
+        )
         dask.worker()
         assert first.result(timeout=30) == 49
         assert workers.trouble() is None and workers.threads == 1

@@ -290,3 +290,11 @@ def test_run_says_once_what_is_weaker(cli, monkeypatch, kind, line):
     finally:
         isolation.cache_clear()
     assert progress.count(line) == 1
+
+
+def test_accelerators_are_among_the_devices_and_no_disk_or_terminal_is(tmp_path):
+    """A pretended /dev, as on a machine with two GPUs."""
+    wanted = ("dri", "infiniband", "kfd", "null", "nvidia-caps", "nvidia-uvm", "nvidia0", "nvidia1", "nvidiactl", "shm")
+    for name in (*wanted, "console", "kmsg", "mem", "ptmx", "pts", "sda", "tty", "tty1", "vda"):
+        (tmp_path / name).touch()
+    assert tuple(path.name for path in access.devices(tmp_path)) == wanted

@@ -31,6 +31,7 @@ TYPED: dict[str, tuple[list[str], Any]] = {
     "per_gpu": (["--gpus", "0", "--runs-per-gpu", "2"], 2),
     "executor": (["--executor", "slurm"], "slurm"),
     "inject": (["--inject"], True),
+    "trust_environments": (["--trust-environments"], True),
     "results": (["--results", "there"], Path("there")),
 }
 
