@@ -9,8 +9,7 @@ from pathlib import Path
 from runner.bugs.catalog import installed_root
 from runner.errors import ProcessError
 from runner.files.untrusted import UnsafeError
-from runner.results.git_checkout import find_checkout
-from runner.results.git_objects import UnreadableError
+from runner.results.git_checkout import UnreadableError, find_checkout
 
 # What no run reads of a bug or a detector.
 NOT_RUN = ("expected", "README.md")
