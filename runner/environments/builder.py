@@ -20,7 +20,7 @@ from runner.environments import spec as environments
 from runner.environments.check import differences
 from runner.environments.install import Installation, Installed
 from runner.environments.interpreter import probe
-from runner.environments.spec import DESCRIPTION, Built, Environment
+from runner.environments.spec import DESCRIPTION, Built, Environment, interpreter_stamp
 from runner.errors import EnvironmentBuildError
 from runner.progress.lines import Progress, on_stderr
 
@@ -140,6 +140,7 @@ def _verify(installation: Installation, installed: Installed) -> Built:
     wrong = differences(environment, interpreter)
     if wrong:
         raise EnvironmentBuildError(f"environment {environment.name} is not what its lock says: {'; '.join(wrong)}")
+    stamp = interpreter_stamp(python)
     description = {
         "name": environment.name,
         "lock": environment.lock_hash,
@@ -147,12 +148,19 @@ def _verify(installation: Installation, installed: Installed) -> Built:
         "python": interpreter.python,
         "torch": interpreter.torch,
         "misrecorded": installed.misrecorded,
+        "interpreter": stamp,
         "built": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     (venv / DESCRIPTION).write_text(json.dumps(description, indent=1), encoding="utf-8")
     manifest.write(venv, installed.hashes)
     return Built(
-        environment, installation.target, backend, interpreter.python, interpreter.torch, installed.misrecorded
+        environment,
+        installation.target,
+        backend,
+        interpreter.python,
+        interpreter.torch,
+        installed.misrecorded,
+        stamp,
     )
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from runner.environments import interpreter, manifest, wheels
 from runner.environments.interpreter import Interpreter, probe
-from runner.environments.spec import Built, Environment, normal
+from runner.environments.spec import Built, Environment, interpreter_stamp, normal
 from runner.errors import EnvironmentBuildError, ProcessError
 from runner.files.untrusted import UnsafeError
 
@@ -73,7 +73,12 @@ def _contents(built: Built) -> list[str]:
 
 
 def _other_python(built: Built) -> list[str]:
-    """The interpreter lies outside of the build, and may have been replaced since."""
+    """The interpreter lies outside of the build, and may have been replaced since.
+
+    One that has its stamp is not asked: that would take as long as the start of a run.
+    """
+    if built.interpreter and built.interpreter == interpreter_stamp(built.python):
+        return []
     try:
         version = interpreter.version(built.python, built.paths)
     except ProcessError as error:

@@ -67,7 +67,8 @@ class Environment:
 class Built:
     """An environment on disk. `backend` is the value of uv's --torch-backend; None for a build from the hashed lock.
 
-    `misrecorded` are the files, by relative path, in which a wheel itself differs from its RECORD.
+    `misrecorded` are the files, by relative path, in which a wheel itself differs from its RECORD. `interpreter` is the
+    stamp of the interpreter at the build; None in builds of earlier versions of trainbugs.
     """
 
     environment: Environment
@@ -76,6 +77,7 @@ class Built:
     python_version: str
     torch_version: str | None
     misrecorded: tuple[str, ...] = ()
+    interpreter: str | None = None
 
     @property
     def python(self) -> Path:
@@ -221,9 +223,19 @@ def read_built(environment: Environment, directory: Path) -> Built | None:
         said = untrusted.read_json(directory / DESCRIPTION, MAX_BYTES, directory)
         backend = directory.name.partition(f"{location(environment).name}-")[2] or None
         wrong = tuple(said.get("misrecorded", ()))
-        return Built(environment, directory, backend, said["python"], said["torch"], wrong)
+        stamp = said.get("interpreter")
+        return Built(environment, directory, backend, said["python"], said["torch"], wrong, stamp)
     except (untrusted.UnsafeError, AttributeError, KeyError, TypeError):
         return None
+
+
+def interpreter_stamp(python: Path) -> str | None:
+    """Size and time of the program that `python` leads to, outside of the environment; None where there is none."""
+    try:
+        status = python.stat()
+    except OSError:
+        return None
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 def normal(package: str) -> str:
