@@ -65,7 +65,7 @@ def in_script(bug: Bug) -> bool:
     return "/" not in bug.site.file
 
 
-def plan(catalog: Catalog, data: Path | None, own: Interpreter | None) -> list[Planned]:
+def plan(catalog: Catalog, data: Path | None, host: Interpreter | None) -> list[Planned]:
     """All active cases, and what becomes of each with the bugs' own environments, or with an interpreter of one's own.
 
     Cases that need data are left out where there is no folder of it.
@@ -74,17 +74,17 @@ def plan(catalog: Catalog, data: Path | None, own: Interpreter | None) -> list[P
     for target in catalog.select(catalog.active()):
         if target.case.program.data and data is None:
             planned.append(Planned(target, REPRODUCED, "it needs --data DIR"))
-        elif own is None or in_script(target.bug):
+        elif host is None or in_script(target.bug):
             planned.append(Planned(target, REPRODUCED))
         else:
-            planned.append(_by_release(target, own))
+            planned.append(_by_release(target, host))
     return planned
 
 
-def _by_release(target: Target, own: Interpreter) -> Planned:
+def _by_release(target: Target, host: Interpreter) -> Planned:
     """Of a fault in a package: whether the interpreter has an affected release of it."""
     package = target.bug.package
-    version = own.torch if package == "torch" else _installed(package, own)
+    version = host.torch if package == "torch" else _installed(package, host)
     if version is None:
         return Planned(target, REPRODUCED, f"the interpreter has no {package}")
     measured = target.bug.affected.versions if target.bug.affected else ()
@@ -97,30 +97,30 @@ def _by_release(target: Target, own: Interpreter) -> Planned:
     return Planned(target, "NOT REPRODUCED", f"{package} {version} is none of the affected releases")
 
 
-def _installed(package: str, own: Interpreter) -> str | None:
+def _installed(package: str, host: Interpreter) -> str | None:
     wanted = package.lower().replace("-", "_")
-    return next((v for name, v in own.packages.items() if name.lower().replace("-", "_") == wanted), None)
+    return next((v for name, v in host.packages.items() if name.lower().replace("-", "_") == wanted), None)
 
 
 def rows(planned: Sequence[Planned], session: Session) -> Iterator[Row]:
     """Run the cases one after the other; yields a row for each. Raises ResultsError where nothing can be written."""
-    for number, each in enumerate(planned, 1):
-        name = each.target.case.id
-        if each.left_out:
-            yield _row(each, LEFT_OUT, "", None, each.left_out)
+    for number, entry in enumerate(planned, 1):
+        name = entry.target.case.id
+        if entry.left_out:
+            yield _row(entry, LEFT_OUT, "", None, entry.left_out)
             continue
         session.progress.line(f"[{number}/{len(planned)}] {name}")
         try:
-            (outcome,) = session.run([each.target])
+            (outcome,) = session.run([entry.target])
         except ResultsError:
             raise
         except TrainbugsError as error:
-            yield _row(each, NOT_RUN, "", None, str(error))
+            yield _row(entry, NOT_RUN, "", None, str(error))
             continue
-        yield _ran(each, outcome, session)
+        yield _ran(entry, outcome, session)
 
 
-def _ran(each: Planned, outcome: Outcome, session: Session) -> Row:
+def _ran(entry: Planned, outcome: Outcome, session: Session) -> Row:
     verdict = outcome.verdict.outcome or "no verdict"
     records, why = "", "" if verdict == REPRODUCED else outcome.verdict.reason
     if verdict == REPRODUCED:
@@ -129,7 +129,7 @@ def _ran(each: Planned, outcome: Outcome, session: Session) -> Row:
             records = f"{len(promote_runs([outcome]))} written"
         except UsageError as error:
             records = f"none: {error}"
-    return _row(each, verdict, records, outcome, why)
+    return _row(entry, verdict, records, outcome, why)
 
 
 def _refuse_too_much(root: Path) -> None:
@@ -139,13 +139,13 @@ def _refuse_too_much(root: Path) -> None:
         raise UsageError(f"CUDA records have {size / 1e6:.1f} MB, expected at most {MAX_RECORDS_BYTES / 1e6:.0f} MB")
 
 
-def _row(each: Planned, verdict: str, records: str, outcome: Outcome | None, why: str) -> Row:
+def _row(entry: Planned, verdict: str, records: str, outcome: Outcome | None, why: str) -> Row:
     runs = outcome.records if outcome else ()
     seconds = f"{sum(run.wall_s for run in runs):.0f}" if runs else ""
     torch = ", ".join(sorted({run.torch for run in runs if run.torch}))
-    place = "the script" if in_script(each.target.bug) else each.target.bug.package
-    cells = (each.target.case.id, place, each.expected, verdict, records, seconds, torch, why)
-    as_expected = verdict in (LEFT_OUT, REPRODUCED) or (each.expected == MAYBE and verdict == "NOT REPRODUCED")
+    place = "the script" if in_script(entry.target.bug) else entry.target.bug.package
+    cells = (entry.target.case.id, place, entry.expected, verdict, records, seconds, torch, why)
+    as_expected = verdict in (LEFT_OUT, REPRODUCED) or (entry.expected == MAYBE and verdict == "NOT REPRODUCED")
     first = runs[0] if runs else None
     device, driver = (first.device_name, first.driver) if first else (None, None)
     return Row(tuple(map(_cell, cells)), verdict, as_expected, device, driver)
@@ -184,12 +184,12 @@ def run(catalog: Catalog, options: Options, out: Path) -> int:
     if not interpreter.machine_has_accelerator():
         raise UsageError("there is no GPU here; expected one that the kernel shows, such as /dev/nvidia0")
     session = Session(catalog, options, on_stderr())
-    own = None
+    host = None
     if options.python:
         # As before a run: an error names what the interpreter lacks.
-        own = interpreter.probe(session.runtimes.get("own").python_path)
-    planned = plan(catalog, options.data, own)
-    where = f"torch {own.torch} of an interpreter of the host" if own else "pinned environments"
+        host = interpreter.probe(session.runtimes.get("own").python_path)
+    planned = plan(catalog, options.data, host)
+    where = f"torch {host.torch} of an interpreter of the host" if host else "pinned environments"
     made: list[Row] = []
     for row in rows(planned, session):
         made.append(row)
@@ -207,12 +207,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, help="folder of data sets, for the cases with MNIST")
     parser.add_argument("--results", type=Path, default=Path("results/gpu"), help="default: results/gpu")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "gpu.md", help="the report")
-    given = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     try:
-        if not given.device.startswith("cuda"):
-            raise UsageError(f"device is {given.device!r}, expected cuda or cuda:N")
-        options = Options(device=given.device, python=given.python, data=given.data, results=given.results)
-        return run(Catalog(ROOT), options, given.out)
+        if not parsed.device.startswith("cuda"):
+            raise UsageError(f"device is {parsed.device!r}, expected cuda or cuda:N")
+        options = Options(device=parsed.device, python=parsed.python, data=parsed.data, results=parsed.results)
+        return run(Catalog(ROOT), options, parsed.out)
     except TrainbugsError as error:
         print(f"gpu: {error}", file=sys.stderr)
         return 2

@@ -212,3 +212,56 @@ def test_committed_checks_have_the_present_ground_truth():
         if (record.trigger, record.site.file, record.site.line, record.site.api) != now:
             former.add(f"{record.bug}/{record.case}")
     assert not former
+
+
+FORGES = """
+import gc, os
+from launcher_record import Recorder
+
+def attach(model, optimizer, emit):
+    class Forger:
+        def before_step(self, iteration):
+            (recorder,) = [each for each in gc.get_objects() if isinstance(each, Recorder)]
+            emit("forged", "at the very trigger", iteration=2)
+            recorder.alarms[-1]["seen"], recorder.loop_s = 2, 0.01
+            recorder.write()
+            os._exit(0)
+    return Forger()
+"""
+DRAWS = """
+import contextlib
+import torch
+
+def attach(model, optimizer, emit, program):
+    class Drawer:
+        def before_step(self, iteration):
+            with UNDISTURBED:
+                torch.rand(3)
+    return Drawer()
+"""
+
+
+@pytest.mark.real
+def test_a_monitor_that_ends_or_disturbs_a_program_has_no_score(tmp_path):
+    texts = {
+        "forges": FORGES,
+        "draws": DRAWS.replace("UNDISTURBED", "contextlib.nullcontext()"),
+        "draws-apart": DRAWS.replace("UNDISTURBED", "program.undisturbed()"),
+    }
+    for name, text in texts.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        described = {
+            "schema": 1, "name": name, "version": "1", "title": "a toy", "source": "here", "needs": ["in_process"],
+            "monitor": "monitor.py", "alarm_rules": {"default": {}},
+        }  # fmt: skip
+        (folder / "detector.json").write_text(json.dumps(described))
+        (folder / "monitor.py").write_text(text)
+    names = [str(tmp_path / name) for name in texts]
+    result, table = evaluate(tmp_path, *names, bugs=["SO-60335387/digits"], controls="none")
+    said = {(each.detector, each.status, each.compared) for each in result.checks}
+    assert said == {("forges", "tool_error", None), ("draws", "disturbed", True), ("draws-apart", "ok", True)}
+    assert not table.alarmed.any()
+    assert {each.reason for each in result.checks if each.detector == "forges"} == {
+        "after the check: the script wrote no metrics.json"
+    }

@@ -20,10 +20,10 @@ def programs():
     catalog = Catalog(ROOT)
     targets = {"controls": controls.load(ROOT).targets(), "bugs": catalog.select(catalog.active())}
     texts, parameters = {}, {}
-    for kind, of_kind in targets.items():
-        variants = [variant for target in of_kind for variant in target.case.program.variants.values()]
+    for kind, chosen in targets.items():
+        variants = [variant for target in chosen for variant in target.case.program.variants.values()]
         texts[kind] = [path.read_text() for path in sorted({variant.script for variant in variants})]
-        parameters[kind] = [set(target.case.program.parameters) for target in of_kind]
+        parameters[kind] = [set(target.case.program.parameters) for target in chosen]
     return texts, parameters
 
 
@@ -49,26 +49,26 @@ def imports(text: str) -> set[str]:
 
 def marks(many: list[set[str]], others: list[set[str]], share: float) -> list[str]:
     """What more than that share of the first have, and none of the others."""
-    count, elsewhere = Counter(mark for one in many for mark in one), set().union(*others)
+    count, elsewhere = Counter(mark for marked in many for mark in marked), set().union(*others)
     return sorted(mark for mark, number in count.items() if number > share * len(many) and mark not in elsewhere)
 
 
 @pytest.mark.parametrize("kind", [lines, words, definitions, imports])
 def test_nothing_that_many_controls_have_is_in_no_bug(kind: Callable[[str], set[str]]):
-    found, bugs = ([kind(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
-    assert len(found) >= 68 and marks(found, bugs, MANY) == []
+    ours, bugs = ([kind(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
+    assert len(ours) >= 68 and marks(ours, bugs, MANY) == []
 
 
 @pytest.mark.parametrize("kind", [lines, definitions, imports])
 def test_nothing_that_many_bugs_have_is_in_no_control(kind: Callable[[str], set[str]]):
-    found, bugs = ([kind(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
-    assert marks(bugs, found, MANY) == []
+    ours, bugs = ([kind(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
+    assert marks(bugs, ours, MANY) == []
 
 
 def test_no_word_and_no_parameter_is_in_nearly_all_bugs_and_in_no_control():
     """What programs are about differs, so that words of the themes of bugs are in no control."""
-    found, bugs = ([words(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
-    assert marks(bugs, found, 0.6) == []
+    ours, bugs = ([words(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
+    assert marks(bugs, ours, 0.6) == []
     assert marks(PARAMETERS["bugs"], PARAMETERS["controls"], MANY) == []
 
 

@@ -152,8 +152,8 @@ def test_an_adapter_that_runs_the_program_is_held_against_it_too(toy, tmp_path):
     chosen.append(detectors.read(write_detector(tmp_path / "own" / "reads", never)))
     plan = campaign.Campaign(chosen, controls="none", overhead_on=None)
     checks = campaign.run(plan, toy.session(seeds=(0,))).checks
-    said = {each.detector: (each.status, each.compared) for each in checks}
-    assert said == {
+    statuses = {each.detector: (each.status, each.compared) for each in checks}
+    assert statuses == {
         "seed-0": ("ok", True), "seed-7": ("disturbed", True), "elsewhere": ("ok", None), "reads": ("ok", None),
     }  # fmt: skip
 
@@ -177,8 +177,8 @@ def test_where_a_difference_is_found_the_program_runs_alone_once_more(
     rows = [[{"epoch": n, "accuracy": value} for n in (1, 2, 3)] for value in (watched, bare, again)]
     (tmp_path / "metrics.json").write_text(json.dumps(rows[0]))
     sample = Sample(Subject(toy.bug, run), rows[1])
-    found = held(Answer("ok"), sample, tmp_path, True, lambda: None if again is None else rows[2])
-    assert (found.answer.status, found.compared) == (status, compared)
+    result = held(Answer("ok"), sample, tmp_path, True, lambda: None if again is None else rows[2])
+    assert (result.answer.status, result.compared) == (status, compared)
 
 
 def test_a_program_that_was_disturbed_is_no_hit_and_counts_among_those_that_were_shown():

@@ -60,10 +60,10 @@ def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not
         assert stale_controls([replace(each, **changes) for each in other], known) == []
 
 
-def test_committed_records_of_controls_say_which_program_they_are_of():
+def test_committed_records_shown_say_which_program_they_are_of():
     checks = ExpectedEvaluations(ROOT / "detectors" / "expected").read().checks
-    of_controls = [each for each in checks if each.kind == "control"]
-    assert of_controls and all(each.program for each in of_controls)
+    shown = [each for each in checks if each.kind == "control"]
+    assert shown and all(each.program for each in shown)
     stale = {each.case for each in stale_controls(checks, controls.load(ROOT))}
     text = (ROOT / "docs" / "records.md").read_text()
     assert not stale or "The records of controls are stale" in text
