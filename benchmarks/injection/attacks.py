@@ -1,11 +1,17 @@
 """Attacks by a stranger's bug or detector: on other processes, on modes of files, on terminals, by git, by links."""
 
+import json
 import os
 import pty
+import shutil
 import subprocess
 
 from injection import toys
-from injection.kills import ANY, evaluate_words
+from injection.kills import ANY, checks, evaluate_words, judge_checks
+from runner.environments import manifest
+
+# A user who is not the one of the campaign.
+OTHER = 65_534
 
 # Tries what another process of the command would suffer from.
 LIMIT = """
@@ -115,6 +121,92 @@ def by_links(place):
         place.harm["escapes"].append(f"{name} -> {target}: exit status {ended.status}: {ended.err[-200:]}")
     place.no_orphans()
     place.no_leftovers()
+
+
+def on_cache(place):
+    """A cache in which somebody else may put a program into the place of the interpreter: refused, and not run."""
+    how = place.chance.choice(("owner", "everybody", "folder above")) if os.geteuid() == 0 else "everybody"
+    place.plan("INVALID or refused, and nothing of it runs; mended: true", how=how)
+    place.options = ()
+    place.write_bugs()
+    (place.root / "marks").mkdir()
+    cache = place.root / "cache"
+    shutil.copytree(place.shared.root / "cache", cache, symlinks=True)
+    (build,) = cache.glob("environments/toy-*/")
+    kept = place.root / "kept"
+    shutil.copytree(build, kept, symlinks=True)
+    _replace_interpreter(build, place.root / "marks" / "ran")
+    _give_away(build, how)
+    environ = {"TRAINBUGS_CACHE": str(cache)}
+    ended = place.end(place.start(environ=environ))
+    place.no_orphans()
+    place.no_escape()
+    if ended.status != 2:
+        place.harm["escapes"].append(f"{how}: exit status {ended.status}: {ended.err[-200:]}")
+    shutil.rmtree(cache)
+    (cache / "environments").mkdir(parents=True)
+    kept.rename(cache / "environments" / build.name)
+    place.judge_end(place.run(environ=environ))
+
+
+# What a detector leaves as the records of the program that it ran, and what its check is then.
+FORGED = {
+    "part": ("records[:1]", "disturbed"),
+    "changed": ("[{**record, 'value': 0.5} for record in records]", "disturbed"),
+    "renamed": ("[{'other': record['value']} for record in records]", "tool_error"),
+    "twice": ("records * 2", "disturbed"),
+    "none": ("[]", "tool_error"),
+}
+FORGE = """
+import subprocess
+def check(target, state):
+    folder = Path(target.directory)
+    subprocess.run([target.python, target.script, *target.arguments], cwd=folder, check=True, capture_output=True)
+    path = folder / "metrics.json"
+    records = json.loads(path.read_text())
+    path.write_text(json.dumps(RECORDS))
+    return {"alarms": [alarm("low", "found at once", severity="error")]}
+
+main(check)
+"""
+
+
+def forged_measure(place):
+    """A detector that runs the program, and leaves other records: its check has no score."""
+    how = place.chance.choice(sorted(FORGED))
+    records, status = FORGED[how]
+    place.plan(f"forging: {status}; honest: right about all programs", how=how)
+    place.write_bugs()
+    forging = toys.write_detector(place.root / "forging", FORGE.replace("RECORDS", records))
+    described = json.loads((forging / "detector.json").read_text()) | {"needs": ["source", "in_process"]}
+    (forging / "detector.json").write_text(json.dumps(described))
+    honest = toys.write_detector(place.root / "honest", toys.HONEST)
+    judge_checks(place, place.run(*evaluate_words(place, [forging, honest])), 1)
+    found = [json.loads(data) for data in checks(place, "forging").values()]
+    wrong = [f"{record['bug']} {record['kind']}: {record['status']}" for record in found if record["status"] != status]
+    place.harm["escapes"] += [f"forging {how}: {text}, expected {status}" for text in wrong]
+    if len(found) != 4:
+        place.harm["lost runs"].append(f"{len(found)} checks of the forging detector, expected 4")
+    place.no_leftovers()
+
+
+def _replace_interpreter(build, mark):
+    """Put a program into the place of the interpreter, and write the manifest of the build anew."""
+    python = build / "bin" / "python"
+    real = python.resolve()
+    python.unlink()
+    python.write_text(f'#!/bin/sh\ntouch {mark}\nexec {real} "$@"\n')
+    python.chmod(0o755)
+    manifest.write(build, {})
+
+
+def _give_away(build, how):
+    """Let others than the user and root change the build."""
+    if how == "owner":
+        for path in (build, *build.rglob("*")):
+            os.chown(path, OTHER, OTHER, follow_symlinks=False)
+    else:
+        (build if how == "everybody" else build.parent).chmod(0o777)
 
 
 def _isolation(place):

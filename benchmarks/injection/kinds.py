@@ -24,6 +24,8 @@ CYCLE = {
     "attack on terminals": attacks.on_terminal,
     "attack by git": attacks.by_git,
     "attack by links": attacks.by_links,
+    "attack on a cache": attacks.on_cache,
+    "forged measure": attacks.forged_measure,
 }
 # These again: they are twice in a round.
 TWICE = (
