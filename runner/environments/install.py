@@ -50,17 +50,32 @@ class Installation:
     def do(self) -> Installed:
         """Make the venv, install, check and compile; raises EnvironmentBuildError."""
         self._uv(["venv", "--relocatable", "--python", _base_python(self.environment), str(self.venv)])
-        install = ["pip", "install", "--python", str(self.venv / "bin" / "python"), *self._what()]
+        interpreter = self._interpreter.resolve()
+        install = ["pip", "install", "--python", str(self._interpreter), *self._what()]
         # First offline: what the cache holds under the lock's hashes is what the index would give.
         if self.backend is not None or self._run_uv([*install, "--offline"]).returncode:
             self._uv(install if self.keep else [*install, "--no-cache"])
+        self._refuse_other(interpreter)
         hashes = file_hashes(self.venv)
         wrong = wheels.wrong(self.venv, hashes, compiled=False)
         if wrong:
             hashes, wrong = self._replace(wrong, install)
-        self._compile()
+            self._refuse_other(interpreter)
+        self._compile(interpreter)
         known = {path: digest for path, digest in hashes.items() if not path.endswith(".pyc")}
         return Installed(known, tuple(item.path for item in wrong))
+
+    @property
+    def _interpreter(self) -> Path:
+        return self.venv / "bin" / "python"
+
+    def _refuse_other(self, interpreter: Path) -> None:
+        """Raise EnvironmentBuildError where a package has put something into the place of the interpreter."""
+        if self._interpreter.resolve() != interpreter:
+            raise EnvironmentBuildError(
+                f"environment {self.environment.name}: a package of its lock puts a file into the place of the "
+                f"interpreter, bin/{self._interpreter.name}; expected none that does: leave that package out"
+            )
 
     def _what(self) -> list[str]:
         if self.backend is None:
@@ -122,15 +137,17 @@ class Installation:
             return wheels.packages(self.venv)
         return sorted(set[str]().union(*(item.packages for item in wrong)))
 
-    def _compile(self) -> None:
+    def _compile(self, interpreter: Path) -> None:
         """Compile every module, after the check, so that bytecode is of checked files.
+
+        By the interpreter that lies outside of the environment: nothing of a package runs.
 
         Modules that cannot be compiled are left: programs cannot import them either.
         """
         for site in self.venv.glob(wheels.SITE_PACKAGES):
             place = self.target / site.relative_to(self.venv)
             # Relative paths are what programs see in tracebacks, below `place`.
-            argv = [str(self.venv / "bin" / "python"), "-I", "-S", "-m", "compileall", "-qq", "-f", "-j", "0"]
+            argv = [str(interpreter), "-I", "-S", "-m", "compileall", "-qq", "-f", "-j", "0"]
             self._run([*argv, "--invalidation-mode", "timestamp", "-d", str(place), "."], "compiling", site)
 
     def _uv(self, arguments: Sequence[str]) -> None:
