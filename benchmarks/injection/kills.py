@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -81,6 +82,49 @@ def kill_evaluation(place):
     judge_checks(place, ended, 0)
     place.harm["lost runs"] += [f"{path}" for path, data in before.items() if checks(place).get(path) != data]
     place.no_leftovers()
+
+
+def kill_promotion(place):
+    """`run --update-expected`, while it replaces committed records: all are the old ones, or all are the new ones."""
+    chance = place.chance
+    place.plan(
+        "after `validate`: the old records or the new ones, whole; after: the new ones",
+        delay_s=round(chance.uniform(0, 0.6), 4), seeds=3,
+    )  # fmt: skip
+    place.options = ()
+    bug, *_ = place.write_bugs()
+    words = ("run", bug, "--update-expected", "--results", place.root / "results")
+    _commit(place.root / "bugs")
+    place.judge(place.run(*words), {"Toy-1": ("REPRODUCED",)})
+    old = _keys(bug)
+    script = bug / "fixed.py"
+    script.write_text("# changed\n" + script.read_text())
+    _commit(place.root / "bugs")
+    records = len(list(place.results.glob("*/*/*-seed*.json")))
+    command = place.start(*words, preexec_fn=_hear_interrupts)
+    place.missed = not place.wait(command, records + place.seeds, place.details["delay_s"])
+    processes.send(command.pid, signal.SIGKILL)
+    place.judge(place.end(command), ANY)
+    place.no_orphans()
+    place.run("validate", bug)
+    between = _keys(bug)
+    place.judge(place.run(*words), {"Toy-1": ("REPRODUCED",)})
+    new = _keys(bug)
+    if len(old) != 2 * place.seeds or new == old or between not in (old, new):
+        place.harm["lost runs"].append(f"{len(old)} old, {len(between)} between, {len(new)} new records")
+    place.harm["leftover folders"] += [path.name for path in bug.rglob(".*")]
+    place.no_leftovers()
+
+
+def _commit(folder):
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "toys"]):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+
+
+def _keys(bug):
+    """The keys of the committed records of a bug, by their paths."""
+    return {path.name: json.loads(path.read_text())["key"] for path in bug.glob("expected/**/*-seed*.json")}
 
 
 def real(place):

@@ -19,6 +19,7 @@ CYCLE = {
     "commands at once": runs.at_once,
     "faked clock": damage.clock,
     "kill of an evaluation": kills.kill_evaluation,
+    "kill of a promotion": kills.kill_promotion,
     "attack on processes": attacks.on_processes,
     "attack on modes": attacks.on_modes,
     "attack on terminals": attacks.on_terminal,
