@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import fields
+from importlib.util import find_spec
 
 from support.pages import BLOCK, PAGE, blocks, filled, run
 
@@ -17,6 +18,12 @@ def test_outputs_are_what_the_blocks_give(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert filled(TEXT) == TEXT, "write the outputs anew: `PYTHONPATH=.:tests python -m support.pages`"
     assert [path.name for path in tmp_path.iterdir()] == ["figure.pdf"]
+
+
+def test_no_block_is_left_out_for_a_package_that_is_missing():
+    """The tests have them all: an output that nothing compares grows old."""
+    needed = [block["mark"].split()[1] for block in BLOCK.finditer(TEXT) if (block["mark"] or "").startswith("needs ")]
+    assert needed and [name for name in needed if find_spec(name) is None] == []
 
 
 def test_the_block_that_runs_a_bug(toy, tmp_path, monkeypatch):

@@ -4,12 +4,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import to_builtins
 
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug, Case, Variant, Versions
+from runner.bugs.taxonomy import Location
 from runner.errors import ResultsError
 from runner.execution.run import read_scripts
 from runner.results.record import RunRecord
@@ -35,7 +36,7 @@ class Table:
 
 
 LABELS = {
-    "location": "where the fault is: user code, library, framework or compiler",
+    "location": f"where the fault is: {', '.join(get_args(Location))}",
     "cause": "of the closed list of the taxonomy",
     "effect": "of the closed list of the taxonomy",
     "stage": "of training, of the closed list of the taxonomy",
@@ -71,7 +72,7 @@ COLUMNS = {
         "case": "name of the case",
         "title": "what is special about it",
         "environment": "pinned environment in which it runs",
-        "seconds": "of the longest expected run on a CPU",
+        "seconds": "of all expected runs on a CPU together",
         "seeds": "separated by commas",
         "trigger": "iteration, from 1, in which the fault first acts",
         "benign": "whether the code is wrong and no harm is expected",

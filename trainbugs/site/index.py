@@ -18,7 +18,7 @@ BUG_COLUMNS = (
     ("title", "What happens"),
     ("location", "Where"),
     ("cause", "Cause"),
-    ("effect", "Symptom"),
+    ("effect", "Effect"),
     ("stage", "Stage"),
     ("cases", "Cases"),
     ("seconds", "Seconds"),
@@ -74,7 +74,7 @@ def bug_facets(rows: Sequence[Indexed]) -> list[Facet]:
     return [
         facet("location", "Where", rows, LISTS["location"]),
         facet("cause", "Cause", rows, LISTS["cause"]),
-        facet("effect", "Symptom", rows, LISTS["effect"]),
+        facet("effect", "Effect", rows, LISTS["effect"]),
         facet("stage", "Stage", rows, LISTS["stage"]),
         facet("release", "Seen in", rows, order),
         facet("found", FINDERS, rows, (NOBODY, UNRUN, UNKNOWN)),

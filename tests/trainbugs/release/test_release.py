@@ -41,6 +41,21 @@ def run(*command, cwd, home):
     ).stdout
 
 
+def test_words_about_columns_are_true(release):
+    """The list of locations is whole, and the seconds of a case are the sum over its runs on a CPU."""
+    read = {name: pd.read_parquet(release / "data" / f"{name}.parquet") for name in ("bugs", "cases", "runs")}
+    assert [place for place in sorted(set(read["bugs"].location)) if place not in COLUMNS["bugs"]["location"]] == []
+    assert "together" in COLUMNS["cases"]["seconds"]
+    runs = read["runs"]
+    of_cases = runs[(runs.device == "cpu") & runs.variant.isin(["buggy", "fixed"])].groupby(["bug", "case"])
+    sums = of_cases.wall_s.sum()
+    cases = read["cases"].set_index(["bug", "case"]).seconds.dropna()
+    several = [case for case in cases.index if len(of_cases.get_group(case)) > 1]
+    assert len(several) > 50
+    for case in several:
+        assert cases[case] == pytest.approx(sums[case]), case
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_both_forms_of_a_table_hold_the_same(release, name):
     parquet = pd.read_parquet(release / "data" / f"{name}.parquet")

@@ -6,6 +6,7 @@ from support.toy import toy_config
 
 from runner.errors import MeasureError
 from trainbugs.site import chart, diff
+from trainbugs.site.index import BUG_COLUMNS
 from trainbugs.site.links import Links, place, relative
 from trainbugs.site.markdown import render
 from trainbugs.site.tables import WORD, Indexed, facet, words
@@ -111,3 +112,9 @@ def test_json_cannot_end_its_element():
 
 def test_only_web_addresses_become_links():
     assert "href" not in outside("javascript:alert(1)") and 'href="https://a/?b&amp;c"' in outside("https://a/?b&c")
+
+
+def test_no_column_is_headed_by_the_name_of_another_label():
+    names = {"location", "cause", "effect", "stage", "symptom", "root cause"}
+    headed = {key: heading.lower() for key, heading in BUG_COLUMNS if key in names}
+    assert [key for key, heading in headed.items() if heading in names - {key}] == []
