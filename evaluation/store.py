@@ -16,7 +16,7 @@ from evaluation.records import CheckRecord, Line, OverheadRecord, as_record, che
 from runner.bugs.catalog import read_json
 from runner.bugs.config import REWRITTEN
 from runner.errors import CatalogError, ResultsError
-from runner.files import untrusted
+from runner.files import swap, untrusted
 from runner.files.atomic import write_json, write_text
 from runner.results.record import MAX_RECORD_BYTES
 
@@ -168,7 +168,12 @@ class ExpectedEvaluations:
         return [ExpectedEvaluations(each) for each in sorted((self.root / REWRITTEN).glob("*")) if each.is_dir()]
 
     def read(self, detectors: Iterable[str] = ()) -> Evaluated:
-        """All records, or those of some detectors, in the order in which they are written; raises ResultsError."""
+        """All records, or those of some detectors, in the order in which they are written; raises ResultsError.
+
+        Of a promotion that was killed the rest is done first.
+        """
+        for folder in (self.root, *self.root.parents[:2]):
+            swap.recover(folder)
         names = set(detectors)
         chosen = [path for path in self._files() if _named(path)[0] in names or not names]
         _refuse_gaps(chosen)
@@ -185,7 +190,9 @@ class ExpectedEvaluations:
         )
 
     def replace(self, detector: Detector, checks: Iterable[CheckRecord], overheads: Iterable[OverheadRecord]) -> None:
-        """Put the records of a detector in the place of its earlier ones, each file atomically; raises ResultsError.
+        """Put the records of a detector in the place of its earlier ones; raises ResultsError.
+
+        Several files are not replaced at once: do it in a folder of `swap.changing`.
 
         They are sorted, so that a record that is made again changes its own line only, if there is one file.
         """

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from plots.curves import compare as compare_curves
 from plots.curves import draw_case
 from plots.heatmap import draw_heatmaps, heatmaps
@@ -16,7 +18,7 @@ from runner.bugs.model import VARIANTS, Bug, Case
 from runner.environments.spec import releases
 from runner.errors import MeasureError
 from runner.files.untrusted import brief
-from runner.results.expected import version_records
+from runner.results.expected import expected_runs, version_records
 from runner.results.record import RunRecord
 from runner.verdicts.affected import findings
 
@@ -41,25 +43,37 @@ class Drawn:
     problems: tuple[str, ...]
 
 
-def draw(runs: Sequence[CaseRuns], out: Path | None, kind: str) -> Drawn:
-    """Draw the curves of every case into out/<bug> and a summary into `out`; `kind` is png, pdf or svg.
+def draw(runs: Sequence[CaseRuns], out: Path, kind: str) -> Drawn:
+    """Draw the curves of every case into out/<bug> and a summary into `out`; `kind` is png, pdf or svg."""
+    runs = [pair for item in runs if (pair := _of_the_pair(item)).records]
+    drawn = _draw_cases([(item, out / item.bug.id) for item in runs], kind, _everything)
+    if not runs:
+        return drawn
+    summary = draw_summary([(item.case, item.records) for item in runs], out, kind)
+    return replace(drawn, paths=(*drawn.paths, summary))
 
-    Without `out`, the figures that are committed with a bug go to its expected outputs, and there is no summary.
+
+def draw_expected(bug: Bug, folder: Path) -> Drawn:
+    """Draw the figures that are committed with a bug, from the records in a folder called `expected`, and into it.
+
+    Raises ResultsError where a record cannot be read.
     """
+    by_case = expected_runs(structs.replace(bug, directory=folder.parent))
+    runs = [_of_the_pair(CaseRuns(bug, bug.cases[case], tuple(records))) for case, records in by_case.items()]
+    return _draw_cases([(item, folder) for item in runs if item.records], "png", _committed(bug))
+
+
+def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) -> Drawn:
+    """Draw the curves of cases, each into its folder."""
     paths: list[Path] = []
     problems = []
-    runs = [pair for item in runs if (pair := _of_the_pair(item)).records]
-    for item in runs:
-        directory = out / item.bug.id if out else item.bug.expected
-        only = _everything if out else _committed(item.bug)
+    for item, folder in places:
         draw_one = draw_heatmaps if item.case.plot.heatmap else draw_case
         try:
             with _naming(item.case):
-                paths += draw_one(item.case, item.records, directory, kind, only)
+                paths += draw_one(item.case, item.records, folder, kind, only)
         except MeasureError as error:
             problems.append(str(error))
-    if out and runs:
-        paths.append(draw_summary([(item.case, item.records) for item in runs], out, kind))
     return Drawn(tuple(paths), tuple(problems))
 
 

@@ -1,6 +1,5 @@
 """The style of figures: colours, sizes, and the function that writes the files."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib
 
 from runner.errors import ResultsError
+from runner.files.atomic import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,13 +99,8 @@ def save(figure: "Figure", path: Path) -> Path:
     """Write the figure to `path` atomically, without a date; raises ResultsError where that is impossible."""
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[path.suffix[1:]]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{os.getpid()}-{path.name}")
-        try:
+        with replacing(path) as temporary:
             figure.savefig(temporary, metadata=metadata)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --out") from error
     return path

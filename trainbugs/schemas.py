@@ -10,6 +10,7 @@ from evaluation.catalog.submissions import Submission
 from evaluation.model import Description, OwnAnswer
 from evaluation.records import CheckRecord, OverheadRecord
 from runner.bugs.config import Config
+from runner.files.atomic import write_text
 from runner.files.structs import schema, text_of
 from runner.results.record import RunRecord, VerdictRecord
 from runner.studies.definition import WrittenStudy
@@ -37,5 +38,5 @@ def texts() -> dict[str, str]:
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     for file, text in texts().items():
-        (FOLDER / file).write_text(text, encoding="utf-8")
+        write_text(FOLDER / file, text)
         print(FOLDER / file)

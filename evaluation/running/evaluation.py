@@ -21,7 +21,8 @@ from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
 from runner.execution.local import Report
 from runner.files import untrusted
-from runner.files.locks import TemporaryFolder, remove
+from runner.files.locks import TemporaryFolder
+from runner.files.trees import remove_tree
 from runner.files.untrusted import UnsafeError
 from runner.progress.lines import Progress
 from runner.results import provenance
@@ -239,7 +240,7 @@ class Evaluation:
             with open_streams(self._scratch) as streams:
                 yield Place(folder, streams)
         finally:
-            remove(room)
+            remove_tree(room)
 
     def _learn(self, task: Task, report: Report) -> tuple[Path, Answer | None, float]:
         """What was learnt, or why nothing was, and the seconds; once for all tasks with the same references."""
@@ -257,7 +258,7 @@ class Evaluation:
         What it named and did not write there, or wrote too large, is left out.
         """
         kept = self.settings.store.artefacts(record)
-        remove(kept)
+        remove_tree(kept)
         kept.mkdir(parents=True)
         for name in (*answer.artefacts, ANSWER):
             path = place.folder / name

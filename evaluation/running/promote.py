@@ -4,7 +4,7 @@ Of rewritten programs a part is enough: published programs are set beside them w
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from evaluation.scoring.rewritten import FILE, side_by_side
 from evaluation.store import Evaluated, ExpectedEvaluations, subject
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
+from runner.files.swap import changing
 from runner.files.untrusted import without_folders
 from runner.session.options import Options
 
@@ -68,8 +69,20 @@ def _refuse_loss(detector: Detector, campaign: Campaign, expected: ExpectedEvalu
         )
 
 
-def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Path]) -> dict[Path, ExpectedEvaluations]:
+def no_tables(folder: Path, copy: Path) -> None:
+    """Stands for what makes the tables and figures that are committed with the records of a folder."""
+
+
+def promote_checks(
+    campaign: Campaign,
+    result: Result,
+    folders: Mapping[str, Path],
+    tabulate: Callable[[Path, Path], None] = no_tables,
+) -> dict[Path, ExpectedEvaluations]:
     """Put the records of the evaluated detectors in the place of earlier ones; returns where they are, by the folder.
+
+    `tabulate` gets a folder, and the copy that will be it, where it writes what is made of the records. After a crash
+    all of a folder is new, or nothing is.
 
     Those of rewritten programs are in a folder of it, with the list of planted faults; those by further seeds than the
     smallest one of a case, too. Without such ones, earlier ones stay where the program is what it was. Nothing is done
@@ -79,9 +92,17 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
     if not folders:
         return {}
     _refuse(campaign, result)
-    kept = {folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()}
-    for detector in campaign.detectors:
-        expected = kept[folders[detector.name]]
+    for folder in dict.fromkeys(folders.values()):
+        detectors = [detector for detector in campaign.detectors if folders[detector.name] == folder]
+        with changing(folder) as copy:
+            _put(campaign, result, detectors, ExpectedEvaluations(copy).of(campaign.rewriting))
+            tabulate(folder, copy)
+    return {folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()}
+
+
+def _put(campaign: Campaign, result: Result, detectors: Iterable[Detector], expected: ExpectedEvaluations) -> None:
+    """Put the records of these detectors into the copy of their folder."""
+    for detector in detectors:
         checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         first, further = (checks, []) if campaign.rewriting else _by_seed(checks)
@@ -91,9 +112,7 @@ def promote_checks(campaign: Campaign, result: Result, folders: Mapping[str, Pat
         if further or earlier:
             expected.further.replace(detector, further, ())
     if campaign.plant is not None:
-        for expected in kept.values():
-            _keep_judgements(result.folder.parent, expected.root)
-    return kept
+        _keep_judgements(result.folder.parent, expected.root)
 
 
 def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[CheckRecord]]:

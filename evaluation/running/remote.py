@@ -24,7 +24,7 @@ from runner.errors import ClusterError
 from runner.execution.scheduler import Job
 from runner.files import untrusted
 from runner.files.folders import MAX_FILE_BYTES, files_in
-from runner.files.locks import remove
+from runner.files.trees import remove_tree
 from runner.progress.lines import Progress
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _kept(check: "Check", delivery: Delivery) -> CheckRecord:
         raise ClusterError(f"{record.name}: a worker checked it with other code than is here; install the same there")
     store = check.evaluation.settings.store
     folder = store.artefacts(record)
-    remove(folder)
+    remove_tree(folder)
     folder.mkdir(parents=True)
     for name, content in delivery.files.items():
         (folder / Path(name).name).write_bytes(content)

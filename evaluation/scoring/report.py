@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.scores import FAILURES, PROGRAM, ROW, label
-from runner.errors import ResultsError
-from runner.files.atomic import finite, write_json
+from runner.files.atomic import finite, write_json, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,9 +195,6 @@ def write(
 
 
 def write_table(table: "pd.DataFrame", path: Path) -> Path:
-    """Write a table as CSV into a folder that exists; raises ResultsError."""
-    try:
-        table.to_csv(path, index=False)
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be written: {error.strerror}") from error
+    """Write a table as CSV; raises ResultsError."""
+    write_text(path, table.to_csv(index=False))
     return path

@@ -25,8 +25,8 @@ from runner.bugs.model import (
     brought_name,
     counted,
 )
-from runner.errors import CatalogError, UsageError
-from runner.files import untrusted
+from runner.errors import CatalogError, ResultsError, UsageError
+from runner.files import swap, untrusted
 from runner.files.structs import MismatchError, as_struct, near
 
 T = TypeVar("T")
@@ -34,6 +34,8 @@ T = TypeVar("T")
 MAX_CONFIG_BYTES = 1_000_000
 # It has the catalogue in a wheel. In a checkout it holds links to the folders of the top level.
 _PACKAGE = Path(__file__).resolve().parents[2] / "trainbugs"
+# The folders of a bug in which commands replace files.
+PROMOTED = ("expected", "studies")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -185,12 +187,17 @@ def _holds_config(directory: Path) -> bool:
 def load_bug(directory: Path) -> Bug:
     """Read and check `directory/config.json`; raises CatalogError naming the file, the key and the value.
 
-    Also raises it where a file of the directory is not safe to read: a bug may come from anyone.
+    Also raises it where a file of the directory is not safe to read: a bug may come from anyone. Where a promotion was
+    killed, the rest of it is done first.
     """
     path = directory / "config.json"
     value = read_json(path, directory)
     try:
+        for name in PROMOTED:
+            swap.recover(directory / name)
         untrusted.check_directory(directory)
+    except ResultsError as error:
+        raise CatalogError(str(error)) from error
     except (untrusted.UnsafeError, OSError) as error:
         raise CatalogError(f"{untrusted.shown(directory)}: {error}") from error
     config = check(value, Config, path)

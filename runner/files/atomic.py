@@ -4,11 +4,13 @@ import json
 import math
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ResultsError
+from runner.files.locks import PREFIX, TemporaryFolder
 
 
 def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
@@ -19,12 +21,16 @@ def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
 def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
     """Write a text so that a reader sees the old file or the whole new one; raises ResultsError.
 
-    The text is written to a temporary file in `scratch`, a folder on the same disk (default: the folder of `path`),
-    and the file is then renamed.
+    The text is written to a temporary file in `scratch`, a folder on the same disk (default: one that `replacing`
+    makes), and the file is then renamed.
     """
-    temporary = (scratch or path.parent) / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
     try:
+        if scratch is None:
+            with replacing(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = scratch / f".{path.name}.{os.getpid()}-{threading.get_ident()}"
         try:
             temporary.write_text(text, encoding="utf-8")
             temporary.replace(path)
@@ -32,6 +38,21 @@ def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A context with a file of that name to be written, which takes the place of `path` at its end; raises OSError.
+
+    It is in a temporary folder beside `path`; that of a command that was killed goes when the next file is written.
+    """
+    folder = TemporaryFolder(path.parent, PREFIX)
+    try:
+        temporary = folder.path / path.name
+        yield temporary
+        temporary.replace(path)
+    finally:
+        folder.remove()
 
 
 def finite(value: Any) -> Any:

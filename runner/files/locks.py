@@ -9,13 +9,14 @@ import fcntl
 import hashlib
 import os
 import re
-import shutil
 import struct
 import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from runner.files.trees import remove_tree
 
 PREFIX, LOCK = ".unfinished-", ".lock"
 CLAIMS = ".claims"
@@ -103,17 +104,11 @@ def _make(root: Path, prefix: str) -> tuple[Path, int]:
         os.close(file)
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder and its contents, as far as that is possible."""
-    with suppress(RecursionError):  # a tree of a thousand levels stays; other runs go on
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _remove(path: Path, lock: int) -> None:
     for note in path.glob("*"):
         if NOTE.fullmatch(note.name):
-            remove(path.with_name(note.name))
-    remove(path)
+            remove_tree(path.with_name(note.name))
+    remove_tree(path)
     # The results folder may have become read-only; the lock that stays is swept later.
     with suppress(OSError):
         path.with_name(path.name + LOCK).unlink(missing_ok=True)

@@ -19,7 +19,8 @@ from runner.bugs.model import Bug
 from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
 from runner.files.atomic import unwritable, write_json, write_text
-from runner.files.locks import CLAIMS, Scratch, TemporaryFolder, remove, sweep
+from runner.files.locks import CLAIMS, Scratch, TemporaryFolder, sweep
+from runner.files.trees import remove_tree
 from runner.results import index
 from runner.results.record import RunRecord, VerdictRecord, encode, file_name, read_record, read_verdict, record_name
 from runner.sandbox.streams import Streams, keep
@@ -208,7 +209,7 @@ class Store:
             raise unwritable(self.work.path.parent, error) from error
         finally:
             if path:
-                remove(path)
+                remove_tree(path)
 
     def check_room(self) -> None:
         """Raise ResultsError where the disk is full: a run that failed there says nothing about its script."""

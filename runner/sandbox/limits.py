@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from runner.files.locks import remove
+from runner.files.trees import remove_tree
 from runner.sandbox.access import Access
 
 # Where a program in namespaces finds the link to its temporary folder.
@@ -103,7 +103,7 @@ def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[
     try:
         yield folder, {**env, "HOME": f"{folder.name}/home", "TMPDIR": folder.name}
     finally:
-        remove(path)
+        remove_tree(path)
         if note and not path.exists():
             note.unlink(missing_ok=True)
 

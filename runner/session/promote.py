@@ -1,22 +1,26 @@
 """Promotion of records to expected ones: those of REPRODUCED cases, and those of maps of versions."""
 
-import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from runner.bugs.catalog import installed_root
-from runner.bugs.model import UPSTREAM
+from runner.bugs.model import UPSTREAM, Bug
 from runner.errors import UsageError
 from runner.files.atomic import write_json
+from runner.files.swap import changing
+from runner.files.trees import remove_tree
 from runner.files.untrusted import without_folders
 from runner.results.expected import CUDA, VERSIONS, expected_path, version_path, version_records
 from runner.results.record import RunRecord, encode
 from runner.session.version_sweep import VersionMap
 from runner.verdicts.outcome import Outcome
 from runner.verdicts.verdict import REPRODUCED
+
+# Gets a bug, and the folder that will be its `expected`.
+Draw = Callable[[Bug, Path], object]
 
 
 def refuse_installed(what: str, directories: Iterable[Path]) -> None:
@@ -27,23 +31,44 @@ def refuse_installed(what: str, directories: Iterable[Path]) -> None:
             raise UsageError(f"{what} needs a checkout: {directory} is part of the installed package")
 
 
-def promote_runs(outcomes: Sequence[Outcome]) -> list[Path]:
+def no_figures(bug: Bug, expected: Path) -> None:
+    """Draws none of the figures that are committed with a bug."""
+
+
+def promote_runs(outcomes: Sequence[Outcome], draw: Draw = no_figures) -> list[Path]:
     """Make the records of complete, REPRODUCED cases the expected ones; returns their paths.
 
-    Raises UsageError, before anything is written, if a case is anything else.
+    `draw` draws the figures of a bug's expected records. After a crash a bug has all of its new
+    records and figures, or all of its earlier ones. Raises UsageError, before anything is written, if a case is
+    anything else.
     """
     for outcome in outcomes:
         _refuse_unexpected(outcome)
+    bugs = {outcome.target.bug.directory: outcome.target.bug for outcome in outcomes}
     written = []
-    for outcome in outcomes:
-        records = [record for record in outcome.records if record.repeat == 1]
-        paths = [expected_path(outcome.target.bug, record) for record in records]
-        for path, record in zip(paths, records, strict=True):
-            write_json(path, _written(record))
-        for stale in {old for path in paths for old in path.parent.glob("*-seed*.json")} - set(paths):
-            stale.unlink()
-        written += paths
+    for bug in bugs.values():
+        with changing(bug.expected) as stage:
+            copy = replace(bug, directory=stage.parent)
+            names = [
+                path.relative_to(stage)
+                for outcome in outcomes
+                if outcome.target.bug.directory == bug.directory
+                for path in _write(copy, outcome)
+            ]
+            draw(bug, stage)
+        written += [bug.expected / name for name in names]
     return written
+
+
+def _write(bug: Bug, outcome: Outcome) -> list[Path]:
+    """Write the expected records of a case, and remove those of other seeds; returns the paths."""
+    records = [record for record in outcome.records if record.repeat == 1]
+    paths = [expected_path(bug, record) for record in records]
+    for path, record in zip(paths, records, strict=True):
+        write_json(path, _written(record))
+    for stale in {old for path in paths for old in path.parent.glob("*-seed*.json")} - set(paths):
+        stale.unlink()
+    return paths
 
 
 def _refuse_unexpected(outcome: Outcome) -> None:
@@ -81,10 +106,11 @@ def _written(record: RunRecord) -> dict[str, Any]:
     return encode(replace(record, reason=record.reason and without_folders(record.reason)))
 
 
-def promote_versions(sweep: VersionMap) -> list[Path]:
+def promote_versions(sweep: VersionMap, draw: Draw = no_figures) -> list[Path]:
     """Make the records of a map, failed runs included, the bug's expected ones, instead of earlier ones.
 
-    Raises UsageError where an environment of the earlier map is missing or not as pinned, or files are not committed.
+    `draw` draws the map. After a crash all is new, or nothing is. Raises UsageError where an environment of the earlier
+    map is missing or not as pinned, or files are not committed.
     """
     mapped = {record.environment for record in sweep.records}
     lacking = {record.environment for record in version_records(sweep.bug)} - mapped
@@ -96,8 +122,10 @@ def promote_versions(sweep: VersionMap) -> list[Path]:
     if any((record.revision or "").endswith("-dirty") for record in sweep.records):
         raise UsageError(f"{sweep.bug.id} was run from files that are not committed: commit, then run with --force")
     # Every environment of the earlier map is in this one.
-    shutil.rmtree(sweep.bug.expected / VERSIONS, ignore_errors=True)
-    written = [(version_path(sweep.bug, record), record) for record in sweep.records]
-    for path, record in written:
-        write_json(path, _written(record))
-    return [path for path, _ in written]
+    with changing(sweep.bug.expected) as stage:
+        copy = replace(sweep.bug, directory=stage.parent)
+        remove_tree(stage / VERSIONS)
+        for record in sweep.records:
+            write_json(version_path(copy, record), _written(record))
+        draw(sweep.bug, stage)
+    return [version_path(sweep.bug, record) for record in sweep.records]

@@ -1,9 +1,11 @@
 """Promotion of a study's results: the table and the summary that are committed with the bug."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from runner.errors import UsageError
 from runner.files.atomic import write_text
+from runner.files.swap import changing
 from runner.results import provenance
 from runner.session.promote import refuse_installed
 from runner.studies import table
@@ -11,6 +13,8 @@ from runner.studies.definition import Study
 from runner.studies.plan import MADE
 from runner.studies.running import Results
 from runner.studies.summary import summary
+
+Draw = Callable[[Callable[[str], Path]], list[Path]]
 
 
 def refuse_unfit(study: Study) -> None:
@@ -20,11 +24,29 @@ def refuse_unfit(study: Study) -> None:
         raise UsageError(f"{study.id}: files of the study are not committed, and its table is made of committed ones")
 
 
-def promote_table(results: Results) -> Path:
-    """Write the table; a study of which a part was run is kept as it is, and the summary says how large it is.
+def promote(results: Results, draw: Draw, with_table: bool = True) -> list[Path]:
+    """Write the summary and the figures of a study, and the table too; returns their paths.
 
+    After a crash all are new, or none is. A study of which a part was run is kept as it is, and the summary says how
+    large it is. `draw` draws the figures; it gets the function that gives a file for an ending, and returns the files.
     Raises UsageError for runs of files that were not committed, or in no pinned environment of the study's own.
     """
+    if with_table:
+        _refuse_runs(results)
+    study = results.study
+    with changing(study.folder.directory) as stage:
+
+        def path(ending: str) -> Path:
+            return stage / study.path(ending).name
+
+        if with_table:
+            write_text(path(".csv"), table.text(study, results.rows))
+        write_text(path(".md"), summary(results))
+        written = [*([path(".csv")] if with_table else []), path(".md"), *draw(path)]
+    return [study.folder.directory / path.name for path in written]
+
+
+def _refuse_runs(results: Results) -> None:
     study = results.study
     if not results.rows:
         raise UsageError(f"{study.id}: nothing has been run; its table stays as it is")
@@ -34,13 +56,3 @@ def promote_table(results: Results) -> Path:
         raise UsageError(f"{study.id} was not run in its own, pinned environment: its table stays as it is")
     if any((record.revision or "").endswith("-dirty") for record in results.records):
         raise UsageError(f"{study.id} was run from files that are not committed: commit, then run with --force")
-    path = study.path(".csv")
-    write_text(path, table.text(study, results.rows))
-    return path
-
-
-def promote_summary(results: Results) -> Path:
-    """Write the summary beside the table."""
-    path = results.study.path(".md")
-    write_text(path, summary(results))
-    return path

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from support.copies import replace
 from support.paths import ROOT
+from support.records import as_pinned
 from support.toy import SCRIPT, of_any_length, toy_config
 
 from plots import curves, heatmap, style
-from plots.figures import CaseRuns, draw
+from plots.figures import CaseRuns, draw, draw_expected
 from plots.taxonomy import draw_taxonomy
 from runner.bugs.catalog import Catalog
 from runner.bugs.statistics import count
@@ -21,6 +22,7 @@ from runner.files.locks import CLAIMS
 from runner.results.expected import expected_records, seen_on, version_records
 from runner.results.index import INDEX
 from runner.results.store import Store
+from runner.session.promote import promote_runs
 
 
 def runs(outcome):
@@ -234,12 +236,13 @@ def test_a_heat_map_draws_the_largest_of_the_seeds_and_says_what_is_missing(toy,
 
 
 def test_only_what_compares_or_is_shown_in_the_readme_is_committed(toy):
-    outcome = toy.run()
-    assert [path.name for path in draw([runs(outcome)], None, "png").paths] == ["compare_only.png"]
+    promote_runs([as_pinned(toy.run())])
+    expected = toy.bug.expected
+    assert [path.name for path in draw_expected(toy.bug, expected).paths] == ["compare_only.png"]
     readme = toy.directory / "README.md"
     readme.write_text(readme.read_text() + "\n![The buggy one](expected/origin_only.png)\n")
-    drawn = draw([runs(outcome)], None, "png").paths
-    assert [path.name for path in drawn] == ["origin_only.png", "compare_only.png"]
+    drawn = draw_expected(toy.bug, expected).paths
+    assert drawn == (expected / "origin_only.png", expected / "compare_only.png")
 
 
 def test_the_figure_of_the_taxonomy_shows_the_numbers(toy, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.documents import beside, of_detector, print_json
-from trainbugs.cli.scored import show_rewritten, show_scores, show_seeds
+from trainbugs.cli.scored import Out, show_rewritten, show_scores, show_seeds
 from trainbugs.cli.terminal import show_table
 from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive, seed
@@ -186,7 +186,7 @@ def _show(plan: "Campaign", result: "Result", session: "Session", arguments: Nam
     from trainbugs.sources import Part, beside_rewritten
 
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
-    out = arguments.out / plan.rewriting if plan.rewriting else arguments.out
+    out = Out(arguments.out / plan.rewriting if plan.rewriting else arguments.out)
     # A rule is chosen by all that is known of a detector, as by `scores --from results`.
     every = Evaluations(result.folder).read(sorted(rules))
     read = Evaluated(result.checks, result.overheads, rules, whole=every.checks)
@@ -199,7 +199,7 @@ def _show(plan: "Campaign", result: "Result", session: "Session", arguments: Nam
         published = Evaluations(session.store.root / "detectors").read(sorted(rules)).problems
         print(unreadable(published), end="", file=sys.stderr)
         part = Part(sorted(rules), "results", session.store.root)
-        rewritten = show_rewritten(beside_rewritten(session.catalog, part), None, arguments, arguments.out)
+        rewritten = show_rewritten(beside_rewritten(session.catalog, part), None, arguments, Out(arguments.out))
         unread = [*published, *rewritten]
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
     return unread
@@ -209,15 +209,18 @@ def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], ar
     """Commit the records to these folders, by detector, and write what is made of them anew."""
     from evaluation.running.promote import promote_checks, renew_side_by_side
     from evaluation.scoring.beside import with_further
+    from evaluation.store import ExpectedEvaluations
 
-    for folder, kept in promote_checks(plan, result, folders).items():
-        scored = None
+    def tabulate(folder: Path, copy: Path) -> None:
+        scored, out = None, Out(copy, shown=folder)
         if not plan.rewriting:
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
-            scored = show_scores(kept.read(), arguments, folder, figures, second=True)
-            show_seeds(with_further([folder]), scored, arguments, folder)
-        show_rewritten(renew_side_by_side(folder), scored, arguments, folder)
+            scored = show_scores(ExpectedEvaluations(copy).read(), arguments, out, figures, second=True)
+            show_seeds(with_further([copy]), scored, arguments, out)
+        show_rewritten(renew_side_by_side(copy), scored, arguments, out)
+
+    promote_checks(plan, result, folders, tabulate)
 
 
 def _campaign(arguments: Namespace, root: Path) -> "Campaign":
@@ -273,10 +276,11 @@ def scores_command(arguments: Namespace) -> int:
     _note_stale(read.checks)
     if read.replaced:
         print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
-    scored = show_scores(read, arguments, arguments.out, arguments.figures)
+    out = Out(arguments.out)
+    scored = show_scores(read, arguments, out, arguments.figures)
     # Of a part of the programs there is no further table.
     by_seeds = None if any(chosen) else by_further_seeds(api.load(), part, read)
-    show_seeds(by_seeds, scored, arguments, arguments.out)
-    if not any(chosen) and show_rewritten(beside_rewritten(api.load(), part), scored, arguments, arguments.out):
+    show_seeds(by_seeds, scored, arguments, out)
+    if not any(chosen) and show_rewritten(beside_rewritten(api.load(), part), scored, arguments, out):
         arguments.status = 2
     return int(arguments.status)

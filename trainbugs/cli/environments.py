@@ -13,6 +13,7 @@ from trainbugs.cli.types import Commands, add, add_json, add_options, add_quiet,
 
 if TYPE_CHECKING:
     from runner.bugs.catalog import Catalog
+    from runner.bugs.model import Bug
     from runner.environments.spec import Built, Environment
 
 
@@ -196,6 +197,11 @@ def versions_command(arguments: Namespace) -> int:
     catalog, progress, to = api.load(), on_stderr(arguments.quiet), beside(arguments)
     if arguments.update_expected:
         refuse_installed("--update-expected", (target.bug.directory for target in catalog.select(names)))
+
+    def draw(bug: "Bug", folder: Path) -> Path:
+        results = next(sweep.findings for sweep in maps if sweep.bug.id == bug.id)
+        return draw_versions(bug, results, folder, "png", releases(catalog.root, bug.package))
+
     maps = map_versions(catalog, names, pattern, options(arguments), progress, after)
     invalid = any(item.state == INVALID for sweep in maps for item in sweep.findings)
     arguments.status = 2 if invalid else 0
@@ -205,10 +211,10 @@ def versions_command(arguments: Namespace) -> int:
         show_verdicts(version_rows(maps), column=3)
     for sweep in maps:
         if arguments.update_expected:
-            print(f"expected records of {sweep.bug.id}: {len(promote_versions(sweep))} written", file=to)
-        directory = sweep.bug.expected if arguments.update_expected else arguments.out / sweep.bug.id
-        path = draw_versions(sweep.bug, sweep.findings, directory, "png", releases(catalog.root, sweep.bug.package))
-        print(f"figure: {path}", file=to)
+            print(f"expected records of {sweep.bug.id}: {len(promote_versions(sweep, draw))} written", file=to)
+            print(f"figure: {sweep.bug.expected / 'versions.png'}", file=to)
+        else:
+            print(f"figure: {draw(sweep.bug, arguments.out / sweep.bug.id)}", file=to)
     return int(arguments.status)
 
 

@@ -12,7 +12,7 @@ from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, add, add_options, options
 
 if TYPE_CHECKING:
-    from plots.figures import CaseRuns
+    from plots.figures import CaseRuns, Drawn
     from runner.bugs.model import Bug
     from runner.results.store import Store
 
@@ -65,14 +65,18 @@ def of_expected(bugs: "Sequence[Bug]") -> "list[CaseRuns]":
     return [CaseRuns(bug, bug.cases[case], tuple(runs)) for bug in bugs for case, runs in expected_runs(bug).items()]
 
 
-def draw(runs: "Sequence[CaseRuns]", out: Path | None, kind: str, to: TextIO | None = None) -> None:
+def draw(runs: "Sequence[CaseRuns]", out: Path, kind: str, to: TextIO | None = None) -> None:
     """Draw figures and print where they are, on standard output by default.
 
     One that cannot be drawn is reported, but is no error: the records exist.
     """
     from plots import figures
 
-    drawn = figures.draw(runs, out, kind)
+    show_drawn(figures.draw(runs, out, kind), to)
+
+
+def show_drawn(drawn: "Drawn", to: TextIO | None) -> None:
+    """Print which figures cannot be drawn, and where the others are."""
     for problem in drawn.problems:
         print(f"trainbugs: {problem}", file=sys.stderr)
     by_folder: dict[Path, list[Path]] = {}

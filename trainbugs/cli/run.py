@@ -3,19 +3,21 @@
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from runner.errors import ResultsError, UsageError
 from trainbugs import api
 from trainbugs.cli.documents import beside, of_outcome, of_record, print_json
-from trainbugs.cli.figures import draw, of_expected
+from trainbugs.cli.figures import draw, show_drawn
 from trainbugs.cli.terminal import show_table, show_verdicts
 from trainbugs.cli.types import Commands, add, add_json, add_options, add_quiet, options
 
 if TYPE_CHECKING:
     from runner.bugs.catalog import Catalog
-    from runner.bugs.model import Target
+    from runner.bugs.model import Bug, Target
     from runner.results.record import RunRecord
     from runner.session.options import Options
     from runner.verdicts.outcome import Outcome
@@ -75,7 +77,7 @@ def run_command(arguments: Namespace) -> int:
 
     if arguments.record_only and arguments.update_expected:
         raise UsageError("--update-expected needs verdicts, and --record-only gives none; leave out one of them")
-    if arguments.figures:
+    if arguments.figures or arguments.update_expected:
         # Fails before anything is run where matplotlib is not installed.
         from plots.figures import CaseRuns as CaseRuns
     catalog, how, progress, to = api.load(), options(arguments), on_stderr(arguments.quiet), beside(arguments)
@@ -91,10 +93,18 @@ def run_command(arguments: Namespace) -> int:
     _show(outcomes, how, arguments.json)
     print(f"\nrecords, logs and verdicts: {how.results.resolve()}", file=to)
     if arguments.update_expected:
-        print(f"expected records: {len(promote_runs(outcomes))} written", file=to)
-        draw(of_expected(list({target.bug.id: target.bug for target in targets}.values())), None, "png", to)
+        print(f"expected records: {len(promote_runs(outcomes, partial(_draw_expected, to)))} written", file=to)
     _draw([(outcome.target, outcome.records) for outcome in outcomes], arguments)
     return int(arguments.status)
+
+
+def _draw_expected(to: TextIO, bug: "Bug", folder: Path) -> None:
+    """Draw the committed figures of a bug into a copy of its `expected`, and say where they will be."""
+    from plots.figures import draw_expected
+
+    drawn = draw_expected(bug, folder)
+    paths = tuple(bug.expected / path.relative_to(folder) for path in drawn.paths)
+    show_drawn(replace(drawn, paths=paths), to)
 
 
 def _record(done: "Sequence[tuple[Target, Sequence[RunRecord]]]", arguments: Namespace, how: "Options") -> int:

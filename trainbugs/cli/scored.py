@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,21 @@ if TYPE_CHECKING:
     from evaluation.store import Evaluated
 
 
+@dataclass(frozen=True)
+class Out:
+    """Where files are written, and where they will be: those that are promoted are prepared elsewhere."""
+
+    folder: Path
+    shown: Path | None = None
+
+    @property
+    def where(self) -> Path:
+        """The folder that a person is told."""
+        return self.shown or self.folder
+
+
 def show_scores(
-    evaluated: "Evaluated", arguments: Namespace, out: Path, kind: str = "png", second: bool = False
+    evaluated: "Evaluated", arguments: Namespace, out: Out, kind: str = "png", second: bool = False
 ) -> "pd.DataFrame":
     """Print the scores, unless a document stands there that may have no second one; write them, and figures.
 
@@ -39,10 +53,10 @@ def show_scores(
     scored = scores(table, evaluated.overheads, whole)
     compared = comparisons(table, scored)
     # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks.
-    is_committed = out == catalog.root / "detectors" / "expected"
+    is_committed = out.where == catalog.root / "detectors" / "expected"
     # Before anything is printed: whoever reads that may go away.
-    paths = report.write(scored, None if is_committed else table, compared, out)
-    paths += draw(table, scored, out, kind, families(catalog)) if kind != "none" else []
+    paths = report.write(scored, None if is_committed else table, compared, out.folder)
+    paths += draw(table, scored, out.folder, kind, families(catalog)) if kind != "none" else []
     form = _form(arguments)
     if form == "json":
         if not second:
@@ -51,7 +65,7 @@ def show_scores(
         print(scored.to_csv(index=False), end="")
     else:
         _print_tables(report.tables(scored, compared), form)
-    notes = [*report.notes(table, scored), f"written to {out}: {', '.join(path.name for path in paths)}"]
+    notes = [*report.notes(table, scored), f"written to {out.where}: {', '.join(path.name for path in paths)}"]
     if form == "table":
         show_text("\n".join(notes))
     else:
@@ -59,7 +73,7 @@ def show_scores(
     return scored
 
 
-def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Namespace, out: Path) -> None:
+def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Namespace, out: Out) -> None:
     """Print how the answers agree on cases that were met by several seeds, and write it; of an earlier call none stays.
 
     With a format that has one document it is written only.
@@ -67,7 +81,7 @@ def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Name
     from evaluation.scoring import report, seeds
     from evaluation.scoring.scores import outcomes
 
-    (out / seeds.FILE).unlink(missing_ok=True)
+    (out.folder / seeds.FILE).unlink(missing_ok=True)
     if read is None:
         return
     if read.other_code:
@@ -79,12 +93,12 @@ def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Name
     table = seeds.by_seed(outcomes(read.checks, read.rules))
     if table.empty:
         return
-    path = report.write_table(table, out / seeds.FILE)
+    path = report.write_table(table, out.folder / seeds.FILE)
     _show_second(seeds.to_read(table, scored), path, arguments, out)
 
 
 def show_rewritten(
-    read: "Evaluated | None", scored: "pd.DataFrame | None", arguments: Namespace, out: Path
+    read: "Evaluated | None", scored: "pd.DataFrame | None", arguments: Namespace, out: Out
 ) -> Sequence[str]:
     """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
 
@@ -108,19 +122,19 @@ def show_rewritten(
     if all(record.rewriting == "public" for record in read.checks):
         return read.problems
     table = rewritten.side_by_side(read)
-    path = report.write_table(table, out / rewritten.FILE)
+    path = report.write_table(table, out.folder / rewritten.FILE)
     _show_second(rewritten.to_read(table, scored), path, arguments, out)
     return read.problems
 
 
-def _show_second(table: "Table", path: Path, arguments: Namespace, out: Path) -> None:
+def _show_second(table: "Table", path: Path, arguments: Namespace, out: Out) -> None:
     """Print one more table, unless the format has one document, and where it is written."""
     form = _form(arguments)
     if form == "table":
         print()
     if form not in ("json", "csv"):
         _print_tables([table], form, titled=True)
-    print(f"written to {out}: {path.name}", file=sys.stdout if form == "table" else sys.stderr)
+    print(f"written to {out.where}: {path.name}", file=sys.stdout if form == "table" else sys.stderr)
 
 
 def _form(arguments: Namespace) -> str:

@@ -1,6 +1,7 @@
 """The subcommand study: runs a bug over a grid of parameters, and says how far its harm reaches."""
 
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,11 +114,10 @@ def _write(results: "Results", arguments: Namespace) -> None:
     to, study = beside(arguments), results.study
     if arguments.update_expected:
         from plots.studies import draw_study
-        from runner.studies.promote import promote_summary, promote_table
+        from runner.studies.promote import promote
 
-        paths = [promote_table(results)] if arguments.source != "expected" else []
-        paths += [promote_summary(results), *draw_study(results, study.path)]
-        for path in paths:
+        draw = partial(draw_study, results)
+        for path in promote(results, draw, with_table=arguments.source != "expected"):
             print(f"written: {path}", file=to)
     if arguments.figures:
         from plots.studies import draw_study

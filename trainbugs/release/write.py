@@ -3,13 +3,13 @@
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
+from runner.files import swap
 from runner.files.atomic import write_text
 from trainbugs.release.about import About
 from trainbugs.release.croissant import File, croissant
@@ -39,18 +39,14 @@ def write(catalog: Catalog, about: About, out: Path) -> Release:
 
     It is written beside the folder, and put into its place when it is whole. Raises ResultsError where that fails.
     """
+    swap.recover(out.resolve())
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / SUMS).is_file())):
         raise UsageError(f"{out} is there, and is no release; name a new folder by --out")
     made, problems = tables(catalog)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
-            folder = Path(scratch) / "release"
+        with swap.changing(out, anew=True) as folder:
             _write(about, made, folder)
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-            if out.exists():
-                shutil.rmtree(out)
-            folder.rename(out)
     except OSError as error:
         raise ResultsError(f"{out}: cannot be written: {error.strerror}") from error
     return Release({table.name: len(table.frame) for table in made}, size, problems)

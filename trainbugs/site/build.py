@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -14,7 +13,7 @@ from typing import Any
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug
 from runner.errors import ResultsError, TrainbugsError, UsageError
-from runner.files import untrusted
+from runner.files import swap, untrusted
 from runner.results.provenance import revision
 from trainbugs.release.about import about, bibtex
 from trainbugs.site import index
@@ -75,20 +74,10 @@ def write(site: Site, out: Path) -> None:
     Raises UsageError for another folder, ResultsError where nothing can be written.
     """
     try:
+        swap.recover(out.resolve())
         _check_replaceable(out)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".site-", dir=out.parent) as scratch:
-            new, old = Path(scratch) / "new", Path(scratch) / "old"
-            _fill(site, new)
-            try:
-                if out.exists():
-                    out.rename(old)
-                new.rename(out)
-            except BaseException:
-                # The older site stays, also where Ctrl-C comes between the two.
-                if old.exists() and not out.exists():
-                    old.rename(out)
-                raise
+        with swap.changing(out, anew=True) as folder:
+            _fill(site, folder)
     except OSError as error:
         raise ResultsError(f"{out}: cannot be written: {error.strerror}; name a folder with room by --out") from error
 

@@ -14,14 +14,16 @@ from evaluation.scoring.rewritten import FILE
 from evaluation.store import ExpectedEvaluations
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug
-from runner.files import untrusted
+from runner.files import swap, untrusted
+from runner.files.locks import TemporaryFolder
+from runner.results.store import WORK
 from trainbugs.cli.documents import of_bug
 from trainbugs.descriptions import case_rows
 from trainbugs.release.about import About
 
 # The earliest that an archive can hold: the same files make the same archive, whenever it is made.
 DAY = (1980, 1, 1, 0, 0, 0)
-SKIPPED = ("__pycache__",)
+SKIPPED = ("__pycache__", swap.HIDDEN)
 # Far above the largest record of a detector.
 MAX_BYTES = 200_000_000
 SCORES = {
@@ -100,14 +102,17 @@ def dataset(catalog: Catalog, release: About) -> Iterator[Download]:
         return
     from trainbugs.release.write import write
 
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "release"
+    scratch = TemporaryFolder(Path(tempfile.gettempdir()), WORK)
+    try:
+        folder = scratch.path / "release"
         # What cannot be read, the pages of the bugs name.
         write(catalog, release, folder)
         what = (
             "tables of bugs, cases, scripts, runs and outcomes as Parquet and JSON Lines, croissant.json, a datasheet"
         )
         yield Download("The dataset", "trainbugs-dataset.zip", what, _archive("release", folder, _Reader([])))
+    finally:
+        scratch.remove()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from support.website import Page, problems
 import trainbugs
 from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
+from runner.files import swap
 from runner.session.promote import promote_runs
 from trainbugs.cli import site as command
 from trainbugs.release import write as release
@@ -250,7 +251,7 @@ def test_an_older_site_is_replaced_and_nothing_else(recorded, cli, tmp_path):
     status, _, err = cli("site", "--out", "mine")
     assert status == 2 and "no site that this command made" in err and len(err.splitlines()) == 1
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
-    assert not list(tmp_path.glob(".site-*"))
+    assert not (tmp_path / "public" / swap.HIDDEN).exists()
 
 
 @pytest.mark.parametrize(
@@ -261,18 +262,38 @@ def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(recorded, 
     site, out = build(recorded.catalog), tmp_path / "public"
     write(site, out)
     (out / "index.html").write_text("older")
-    rename = Path.rename
+    replace = Path.replace
 
     def failing(path, target):
-        if path.name == "new":
+        if path.name == swap.DRAFT:
             raise error
-        return rename(path, target)
+        return replace(path, target)
 
-    monkeypatch.setattr(Path, "rename", failing)
+    monkeypatch.setattr(Path, "replace", failing)
     said = "cannot be written: No space left on device" if raised is ResultsError else None
     with pytest.raises(raised, match=said):
         write(site, out)
-    assert (out / "index.html").read_text() == "older" and not list(tmp_path.glob(".site-*"))
+    assert (out / "index.html").read_text() == "older" and not (out / swap.HIDDEN).exists()
+
+
+def test_an_interrupt_while_files_are_replaced_leaves_the_whole_new_site(recorded, tmp_path, monkeypatch):
+    site, out = build(recorded.catalog), tmp_path / "public"
+    write(site, out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for path in before:
+        if path.suffix == ".html":
+            path.write_text("older")
+    replace, interrupts = Path.replace, iter([KeyboardInterrupt()])
+
+    def interrupted(path, target):
+        if path.name == "index.html" and (error := next(interrupts, None)):
+            raise error
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(site, out)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
 def test_a_folder_that_cannot_be_written_is_told(recorded, tmp_path):

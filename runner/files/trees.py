@@ -1,0 +1,65 @@
+"""Removal of folders, whatever their modes and depth: a program may have made them so on purpose."""
+
+import itertools
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+# Opens a folder itself, whatever its mode, and no link that was put into its place.
+AS_IT_IS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and all that it holds, as far as that is possible; links are not followed.
+
+    A folder without permissions gets them first. A tree may be deeper than the stack, and its paths longer than the
+    system takes.
+    """
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if os.path.lexists(folder):
+        _open_up(folder)
+        with suppress(OSError):
+            _flatten(folder)
+            folder.rmdir()
+
+
+def _flatten(folder: Path) -> None:
+    """Empty a folder: folders two levels below it move up by one level, until none is left. Raises OSError."""
+    names = _new_names(folder)
+    while inner := list(folder.iterdir()):
+        for path in inner:
+            if not _is_folder(path):
+                path.unlink()
+                continue
+            _open_up(path)
+            for child in list(path.iterdir()):
+                if not _is_folder(child):
+                    child.unlink()
+                    continue
+                # The system lets nobody move a folder that they may not write.
+                _open_up(child)
+                child.rename(next(names))
+            path.rmdir()
+
+
+def _new_names(folder: Path) -> Iterator[Path]:
+    """Paths in a folder at which nothing is."""
+    candidates = (folder / f"moved-{number}" for number in itertools.count())
+    return (path for path in candidates if not os.path.lexists(path))
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _open_up(folder: Path) -> None:
+    """Let the owner of a folder do everything there, where that is possible."""
+    with suppress(OSError):
+        descriptor = os.open(folder, AS_IT_IS)
+        try:
+            os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # noqa: PTH101
+        finally:
+            os.close(descriptor)
