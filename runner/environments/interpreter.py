@@ -73,7 +73,7 @@ def probe(path: Path, readable: Sequence[Path] | None = None) -> Interpreter:
     """Run the interpreter at `path` in the sandbox, importing torch.
 
     `readable` are the folders that it reads. None stands for an interpreter that the user has named: it reads
-    everything, since what it needs is not known yet, but writes nothing and has no network, where that can be cut.
+    everything, since what it needs is not known yet, but writes nothing.
     Raises EnvironmentBuildError where it or the import fails.
     """
     try:
@@ -119,8 +119,7 @@ def _environment(readable: Sequence[Path] | None) -> dict[str, str]:
 
 def _limits(folder: Path, python: str, readable: Sequence[Path] | None) -> Limits:
     if readable is None:
-        offline = process.network_can_be_cut() is None
-        return Limits(network=not offline, access=reading_access([folder], isolation()))
+        return Limits(access=reading_access([folder], isolation()))
     needed = [folder, Path(python), *readable]
     return Limits(access=open_access([folder], needed, isolation()))
 

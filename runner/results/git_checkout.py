@@ -26,7 +26,7 @@ NO_EXECUTABLES = re.compile(r"^\s*filemode\s*=\s*(false|no|off|0)\s*$", re.MULTI
 MAX_BYTES, MAX_REFERENCES_BYTES = 1_000_000, 64_000_000
 # Within a submodule there may be others.
 MAX_SUBMODULES = 5
-SUBMODULE = "160000"
+MODULES, SUBMODULE = ".gitmodules", "160000"
 # Seconds that git may take: a hostile repository may let it wait for ever.
 PATIENCE_S = 5
 # Of our own git directory: the names of objects are as long as in the checkout.
@@ -86,6 +86,9 @@ class Checkout:
             # git would ask itself in a submodule, by the configuration there.
             if ask(["status", "--porcelain", "--ignore-submodules=all", "--", *wanted], directory):
                 return True
+            # Asking costs as much as the rest.
+            if not os.path.lexists(self.root / MODULES) and next(directory.rglob(GIT), None) is None:
+                return False
             tracked = ask(["ls-files", "--stage", "-z", "--", *wanted], directory).split("\0")
         modules = [line for line in tracked if line.startswith(SUBMODULE)]
         return any(_is_other_submodule(directory, line, depth) for line in modules)

@@ -181,6 +181,14 @@ def test_a_submodule_that_was_changed_or_moved_on_is_a_change(bug, tmp_path):
     assert not revision(directory).endswith("-dirty")
 
 
+def test_a_repository_that_was_added_without_being_a_submodule_is_looked_into(bug):
+    nest(bug)
+    commit(bug.parent)
+    assert revision(bug) == git(bug, "rev-parse", "HEAD")
+    write(bug / "inner" / "a.py", "changed\n")
+    assert revision(bug) == git(bug, "rev-parse", "HEAD") + "-dirty"
+
+
 def no_commit(bug):
     shutil.rmtree(bug.parent / ".git")
     git(bug.parent, "init", "-q")

@@ -170,11 +170,11 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path, monkeypatch)
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_folder_that_cannot_be_removed_is_left(tmp_path, monkeypatch):
+def test_a_folder_deeper_than_the_stack_is_removed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     code = "import os; os.chdir(os.environ['TMPDIR'])\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')"
     assert run(tmp_path, code, limits=Limits()).returncode == 0
-    subprocess.run(["rm", "-r", *tmp_path.glob("tb-*")], check=True)
+    assert list(tmp_path.glob("tb-*")) == []
 
 
 HOG = "held = bytearray(300_000_000)\nimport time; time.sleep(20)"
