@@ -47,13 +47,47 @@ ATTACKS = {
     "a note in HOME": """remember(os.path.expanduser("~/trainbugs-attack"))""",
     "a note in the detector": """remember(str(Path(__file__).with_name("note")))""",
     "a note in the kit": """remember(str(Path(target.launcher).with_name("note")))""",
+    "a note in the times of the kit": """marked("st_mtime", lambda kit: os.utime(kit, (1, 1)), 1)""",
+    "a note in the modes of the kit": """marked("st_mode", lambda kit: os.chmod(kit, 0o100755), 0o100755)""",
+    "a note in an attribute of the kit": """attribute(target.launcher)""",
+    "a note in the nice value of its parent": """nice(os.getppid())""",
+    "a note in a limit of its parent": """limited(os.getppid())""",
+    "sizes in the catalogue": """os.stat(ROOT + "/bugs/Toy-1/buggy.py").st_size""",
 }
+# What Landlock without namespaces leaves open: it looks at contents. See docs/isolation.md.
+OPEN = {
+    "landlock": {
+        "a note in the times of the kit", "a note in the modes of the kit", "a note in an attribute of the kit",
+        "sizes in the catalogue",
+    }
+}  # fmt: skip
 REMEMBER = """
 def remember(path):
     # True in the second check that finds the note of the first.
     if os.path.exists(path):
         return True
     Path(path).write_text("seen")
+
+def marked(name, mark, value):
+    if getattr(os.stat(KIT), name) == value:
+        return True
+    mark(KIT)
+
+def attribute(path):
+    if "user.note" in os.listxattr(path):
+        return True
+    os.setxattr(path, "user.note", b"1")
+
+def nice(pid):
+    if os.getpriority(os.PRIO_PROCESS, pid) == 3:
+        return True
+    os.setpriority(os.PRIO_PROCESS, pid, 3)
+
+def limited(pid):
+    import resource
+    if resource.prlimit(pid, resource.RLIMIT_CORE)[0] == 7:
+        return True
+    resource.prlimit(pid, resource.RLIMIT_CORE, (7, resource.prlimit(pid, resource.RLIMIT_CORE)[1]))
 """
 
 
@@ -72,9 +106,13 @@ def test_attack_gains_nothing(toy, tmp_path, attack, listening, kept_by):
         "adapter": "adapter.py", "alarm_rules": {"default": {}}, "timeout_s": 20,
     }  # fmt: skip
     (folder / "detector.json").write_text(json.dumps(described))
+    if attack in OPEN.get(kept_by, ()):
+        pytest.skip("Landlock alone does not keep it away")
     act = textwrap.dedent(ATTACKS[attack]).strip().replace("PID", str(os.getpid())).replace("PORT", str(listening))
     check = f"""
 def check(target, state):
+    global KIT
+    KIT = target.launcher
     return {{"alarms": [alarm("x", "it worked")] if succeeds(lambda: {act}) else []}}
 
 main(check)
