@@ -17,6 +17,8 @@ import glob, hashlib, json, os, socket, subprocess, sys
 from pathlib import Path
 from detector_kit import alarm, main
 
+KIT = str(Path(os.environ["PYTHONPATH"], "detector_kit.py"))
+
 def succeeds(act):
     try:
         return bool(act())
@@ -35,8 +37,8 @@ ATTACKS = {
     "isolated Python": """said(sys.executable, "-I", "-S", "-c", f"print(open('{ROOT}/bugs/Toy-1/buggy.py'))")""",
     "a list of the catalogue": """glob.glob(ROOT + "/bugs/*")""",
     "git": """said("git", "-C", ROOT, "ls-tree", "-r", "HEAD")""",
-    "a name of the root": """[v for v in (*os.environ.values(), target.launcher) if ROOT in v or "evaluation" in v]""",
-    "the files of the kit": """Path(target.launcher).write_text("")""",
+    "a name of the root": """[v for v in (*os.environ.values(), str(target.launcher)) if ROOT in v or "evaluation" in v]""",
+    "the files of the kit": """Path(KIT).write_text("")""",
     "results": """os.listdir(ROOT + "/results")""",
     "memory of the runner": """open("/proc/PID/mem", "rb").read(1)""",
     "the network": """socket.create_connection(("127.0.0.1", PORT), timeout=2)""",
@@ -46,10 +48,10 @@ ATTACKS = {
     "a note in System V memory": """__import__("ctypes").CDLL(None).shmget(7421, 16, 0o3600) == -1""",
     "a note in HOME": """remember(os.path.expanduser("~/trainbugs-attack"))""",
     "a note in the detector": """remember(str(Path(__file__).with_name("note")))""",
-    "a note in the kit": """remember(str(Path(target.launcher).with_name("note")))""",
+    "a note in the kit": """remember(str(Path(KIT).with_name("note")))""",
     "a note in the times of the kit": """marked("st_mtime", lambda kit: os.utime(kit, (1, 1)), 1)""",
     "a note in the modes of the kit": """marked("st_mode", lambda kit: os.chmod(kit, 0o100755), 0o100755)""",
-    "a note in an attribute of the kit": """attribute(target.launcher)""",
+    "a note in an attribute of the kit": """attribute(KIT)""",
     "a note in the nice value of its parent": """nice(os.getppid())""",
     "a note in a limit of its parent": """limited(os.getppid())""",
     "sizes in the catalogue": """os.stat(ROOT + "/bugs/Toy-1/buggy.py").st_size""",
@@ -111,8 +113,6 @@ def test_attack_gains_nothing(toy, tmp_path, attack, listening, kept_by):
     act = textwrap.dedent(ATTACKS[attack]).strip().replace("PID", str(os.getpid())).replace("PORT", str(listening))
     check = f"""
 def check(target, state):
-    global KIT
-    KIT = target.launcher
     return {{"alarms": [alarm("x", "it worked")] if succeeds(lambda: {act}) else []}}
 
 main(check)
