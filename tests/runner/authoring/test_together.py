@@ -19,10 +19,8 @@ OLD, NEW = "1" * 40, "2" * 40
 
 def at(records, *revisions):
     """The records, each at its commit, the last one for all that are left."""
-    rest = [revisions[-1]] * len(records)
-    return tuple(
-        replace(record, revision=commit) for record, commit in zip(records, [*revisions[:-1], *rest], strict=False)
-    )
+    commits = [*revisions, *[revisions[-1]] * len(records)]
+    return tuple(replace(record, revision=commits[number]) for number, record in enumerate(records))
 
 
 @pytest.fixture

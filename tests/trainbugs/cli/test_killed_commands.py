@@ -1,4 +1,4 @@
-"""Commands that kill -9 ends again and again: in the end all is as if nothing had happened, and nothing is left over."""
+"""Commands that kill -9 ends again and again: they come to the same end, and nothing is left over."""
 
 import gc
 import tempfile
