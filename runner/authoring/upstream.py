@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runner.authoring.current import check_digests, is_current
+from runner.authoring.together import check_revisions
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import UPSTREAM, Bug, Case
 from runner.environments import spec
@@ -57,6 +58,7 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
     if stale:
         yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} makes them anew"
     yield from check_digests(folder, records, again)
+    yield from check_revisions(folder, records, again)
     yield from _check_behaviour(case, [*records, *pair])
 
 

@@ -11,6 +11,7 @@ from runner.authoring.labels import check_labels, check_provenance
 from runner.authoring.scripts import check_scripts, check_text
 from runner.authoring.studies import check_studies
 from runner.authoring.surplus import check_surplus
+from runner.authoring.together import check_revisions, check_whole_map
 from runner.authoring.truth import check_site, check_trigger
 from runner.authoring.upstream import check_upstream
 from runner.bugs.catalog import Catalog, load_bug
@@ -118,6 +119,7 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
             continue
         yield from _check_numbers(case, records)
         yield from check_digests(f"expected/{case.name}", records, again)
+        yield from check_revisions(f"expected/{case.name}", records, again)
         if not records and "gpu" in case.program.tools:
             continue  # it has been seen on no device yet, as `info` says
         finished = {(record.variant, record.seed) for record in records if record.ok}
@@ -169,6 +171,7 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
             name = f"expected/versions/{record.environment}/{record.case}"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
             return
+    yield from check_whole_map(bug, records, again)
     states: dict[str, set[str]] = {}
     for item in findings(bug, records):
         states.setdefault(item.version, set()).add(item.state)

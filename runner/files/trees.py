@@ -12,14 +12,14 @@ AS_IT_IS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and all that it holds, as far as that is possible; links are not followed.
+    """Remove a folder and all that it holds, as far as that is possible; a link, and where one leads, stays.
 
     A folder without permissions gets them first. A tree may be deeper than the stack, and its paths longer than the
     system takes.
     """
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
-    if os.path.lexists(folder):
+    if _is_folder(folder):
         _open_up(folder)
         with suppress(OSError):
             _flatten(folder)

@@ -87,6 +87,9 @@ def _refuse_unexpected(outcome: Outcome) -> None:
         raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
     if any((record.revision or "").endswith("-dirty") for record in records):
         raise UsageError(f"{case.id} was run from files that are not committed: commit, then run with --force")
+    apart = {(record.variant == UPSTREAM, record.revision) for record in records}
+    if len(apart) > len({upstream for upstream, _ in apart}):
+        raise UsageError(f"{case.id} was run at several commits: expected/ stays as it is; run with --force")
     elsewhere = {
         record.environment
         for record in records
@@ -122,6 +125,9 @@ def promote_versions(sweep: VersionMap, draw: Draw = no_figures) -> list[Path]:
     if any((record.revision or "").endswith("-dirty") for record in sweep.records):
         raise UsageError(f"{sweep.bug.id} was run from files that are not committed: commit, then run with --force")
     # Every environment of the earlier map is in this one.
+    commits = {(record.environment, record.revision) for record in sweep.records}
+    if len(commits) > len(mapped):
+        raise UsageError(f"{sweep.bug.id} was run at several commits in one environment: run with --force")
     with changing(sweep.bug.expected) as stage:
         copy = replace(sweep.bug, directory=stage.parent)
         remove_tree(stage / VERSIONS)

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ def _become_a_victim(number: int, change: Callable[[], object]) -> None:
 
     status = 1
     try:
+        threading.setprofile(count)
         sys.setprofile(count)
         change()
         sys.setprofile(None)

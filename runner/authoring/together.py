@@ -1,0 +1,35 @@
+"""Whether committed records belong together: made at one commit, and without gaps."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from runner.bugs.model import Bug
+from runner.results.record import RunRecord
+from runner.verdicts.affected import findings
+
+
+def check_revisions(folder: str, records: Iterable[RunRecord], again: str) -> Iterator[str]:
+    """Records that are promoted together were made at one commit; others are a mixture of two promotions."""
+    revisions = sorted({record.revision or "no commit" for record in records})
+    if len(revisions) > 1:
+        shown = ", ".join(revision[:12] for revision in revisions)
+        yield f"{folder}: its records are of several commits ({shown}); {again} makes them anew"
+
+
+def check_whole_map(bug: Bug, records: Sequence[RunRecord], again: str) -> Iterator[str]:
+    """Each environment of a map has the same cases and seeds, at one commit, and each affected version is there.
+
+    Environments may be of several commits: another one is added to a map without running all of the others again.
+    """
+    by_environment: dict[str, list[RunRecord]] = {}
+    for record in records:
+        by_environment.setdefault(record.environment, []).append(record)
+    every = {(record.case, record.seed) for record in records}
+    for environment, present in sorted(by_environment.items()):
+        lacking = every - {(record.case, record.seed) for record in present}
+        if lacking:
+            case, seed = min(lacking)
+            yield f"expected/versions/{environment} lacks {case}, seed {seed}, which others have; {again} makes it"
+        yield from check_revisions(f"expected/versions/{environment}", present, again)
+    named = set(bug.affected.versions) if bug.affected and records else set()
+    for version in sorted(named - {item.version for item in findings(bug, records)}):
+        yield f"config.json: affected names {version}, and expected/versions has no record of it; {again} makes one"
