@@ -21,13 +21,12 @@ from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
 from runner.execution.local import Report
 from runner.files import untrusted
-from runner.files.locks import TemporaryFolder
+from runner.files.locks import WORK, TemporaryFolder
 from runner.files.trees import remove_tree
 from runner.files.untrusted import UnsafeError
 from runner.progress.lines import Progress
 from runner.results import provenance
 from runner.results.provenance import machine
-from runner.results.store import WORK
 from runner.sandbox.env import THREADS
 from runner.sandbox.isolation import isolation
 from runner.sandbox.streams import keep, open_streams

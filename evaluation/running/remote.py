@@ -24,6 +24,7 @@ from runner.errors import ClusterError
 from runner.execution.scheduler import Job
 from runner.files import untrusted
 from runner.files.folders import MAX_FILE_BYTES, files_in
+from runner.files.locks import working_folder
 from runner.files.trees import remove_tree
 from runner.progress.lines import Progress
 
@@ -102,8 +103,7 @@ def _kept(check: "Check", delivery: Delivery) -> CheckRecord:
 
 def perform(where: Where, order: Order) -> Delivery:
     """Do a check on this worker. Raises ClusterError where its programs cannot be run here."""
-    with tempfile.TemporaryDirectory(prefix="trainbugs-") as scratch:
-        root = Path(scratch)
+    with working_folder() as root:
         folder = root / "own" / order.name
         for name, content in order.files.items():
             path = folder / name

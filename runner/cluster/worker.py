@@ -5,7 +5,6 @@ The worker writes nothing into the results folder, which it may not even see.
 
 import socket
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,6 +16,7 @@ from runner.environments.runtime import Runtime, Runtimes
 from runner.errors import TrainbugsError
 from runner.execution.execute import execute
 from runner.execution.run import Run
+from runner.files.locks import working_folder
 from runner.progress.lines import Progress
 from runner.results.record import RunRecord
 from runner.results.store import Store
@@ -56,8 +56,8 @@ def find_runtime(where: Where, name: str) -> Runtime:
 
 def perform(where: Where, run: Run) -> Delivery:
     """Execute a run that was planned elsewhere; a problem of this worker becomes the status of the run."""
-    with tempfile.TemporaryDirectory(prefix="trainbugs-") as folder:
-        store = Store(Path(folder))
+    with working_folder() as folder:
+        store = Store(folder)
         record = execute(here(where, run), store, lambda elapsed, stdout: stop_if_abandoned())
         paths = {stream: store.log_path(record, stream) for stream in ("stdout", "stderr")}
         return Delivery(record, {stream: _end(path) for stream, path in paths.items() if path.exists()})

@@ -3,11 +3,11 @@
 import json
 import site
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from runner.errors import EnvironmentBuildError, ProcessError
+from runner.files.locks import working_folder
 from runner.sandbox import env, process
 from runner.sandbox.access import open_access, reading_access
 from runner.sandbox.isolation import isolation
@@ -96,12 +96,13 @@ def version(path: Path, readable: Sequence[Path]) -> str:
 
 def _answer(argv: Sequence[str], readable: Sequence[Path] | None) -> str:
     """What an interpreter prints; it may belong to a stranger, so it writes nothing."""
-    with TemporaryDirectory(prefix="trainbugs-") as scratch:
-        folder = Path(scratch)
-        with open_streams(folder) as (out, err):
+    with working_folder() as scratch:
+        room = scratch / "room"
+        room.mkdir()
+        with open_streams(scratch) as (out, err):
             done = process.run(
-                argv, cwd=folder, env=_environment(readable), stdout=out, stderr=err, timeout_s=TIMEOUT_S,
-                limits=_limits(folder, argv[0], readable),
+                argv, cwd=room, env=_environment(readable), stdout=out, stderr=err, timeout_s=TIMEOUT_S,
+                limits=replace(_limits(room, argv[0], readable), scratch=scratch, room=room),
             )  # fmt: skip
             if done.timed_out:
                 raise ProcessError(f"{argv[0]}: no answer within {TIMEOUT_S} s")

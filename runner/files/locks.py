@@ -19,6 +19,8 @@ from pathlib import Path
 from runner.files.trees import remove_tree
 
 PREFIX, LOCK = ".unfinished-", ".lock"
+# How the temporary folders begin in which programs work.
+WORK = ".trainbugs-"
 CLAIMS = ".claims"
 # A file of that name in a temporary folder notes that a folder of that name beside it goes with it.
 NOTE = re.compile(r"tb-[0-9a-f]{8}")
@@ -36,6 +38,19 @@ class TemporaryFolder:
     def remove(self) -> None:
         """Remove the folder now."""
         self._finalizer()
+
+
+@contextmanager
+def working_folder() -> Iterator[Path]:
+    """A folder among temporary files, removed at the end; the next command does it where this one is killed.
+
+    Raises OSError.
+    """
+    folder = TemporaryFolder(Path(tempfile.gettempdir()), WORK)
+    try:
+        yield folder.path
+    finally:
+        folder.remove()
 
 
 class Scratch(TemporaryFolder):

@@ -7,7 +7,6 @@ is asked by a git directory of our own, which borrows the objects of the checkou
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from runner.errors import TrainbugsError
 from runner.files import untrusted
+from runner.files.locks import working_folder
 from runner.sandbox.env import inherited
 from runner.sandbox.process import output
 
@@ -99,9 +99,9 @@ class Checkout:
         git = shutil.which("git")
         if git is None:
             raise UnreadableError("there is no git")
-        with tempfile.TemporaryDirectory(prefix="trainbugs-") as folder:
-            self._lay_out(Path(folder), commit)
-            yield Ask(git, self.root, Path(folder))
+        with working_folder() as folder:
+            self._lay_out(folder, commit)
+            yield Ask(git, self.root, folder)
 
     def _lay_out(self, folder: Path, commit: str) -> None:
         """Make a git directory at that commit, with the objects of this one, which ignores what this one ignores."""

@@ -19,7 +19,7 @@ from runner.bugs.model import Bug
 from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
 from runner.files.atomic import unwritable, write_json, write_text
-from runner.files.locks import CLAIMS, Scratch, TemporaryFolder, sweep
+from runner.files.locks import CLAIMS, WORK, Scratch, TemporaryFolder, sweep
 from runner.files.trees import remove_tree
 from runner.results import index
 from runner.results.record import RunRecord, VerdictRecord, encode, file_name, read_record, read_verdict, record_name
@@ -27,8 +27,6 @@ from runner.sandbox.streams import Streams, keep
 
 # A disk with less free space than this counts as full.
 ROOM_BYTES = 65536
-# How the temporary folders begin in which programs work.
-WORK = ".trainbugs-"
 # Beside the runs of a bug that is not of the catalogue: a file with the path of its directory.
 OWNER = ".directory"
 MAX_OWNER_BYTES = 10_000

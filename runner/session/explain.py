@@ -1,13 +1,13 @@
 """Explanations of root causes: a bug's own why.py, run in an environment, with the fault put back on demand."""
 
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from runner.bugs.model import FAULT, WHY, Bug
 from runner.environments.runtime import Runtime
 from runner.errors import EnvironmentBuildError, ProcessError, UsageError
+from runner.files.locks import working_folder
 from runner.files.untrusted import printable_lines
 from runner.sandbox import env, process
 from runner.sandbox.access import open_access
@@ -38,9 +38,9 @@ def explain(bug: Bug, runtime: Runtime, inject: bool) -> str:
     if runtime.broken:
         remedy = f"; {runtime.built.remedy}" if runtime.built else ""
         raise EnvironmentBuildError(f"{runtime.broken}{remedy}")
-    with tempfile.TemporaryDirectory(prefix="trainbugs-") as scratch:
-        folder = Path(scratch, "program")
-        folder.mkdir()
+    with working_folder() as scratch:
+        folder = scratch / "room" / "program"
+        folder.mkdir(parents=True)
         for path in (*bug.scripts, *called):
             shutil.copy(path, folder)
         argv = [str(runtime.python_path), *(str(folder / path.name) for path in called)]
@@ -49,9 +49,10 @@ def explain(bug: Bug, runtime: Runtime, inject: bool) -> str:
 
 
 def _said(argv: Sequence[str], folder: Path, runtime: Runtime) -> str:
-    access = open_access([folder], [folder, *runtime.paths], isolation())
-    limits = Limits(default_memory_mb(), access=access)
-    with open_streams(folder.parent) as (out, err):
+    room, scratch = folder.parent, folder.parent.parent
+    access = open_access([room], [room, runtime.python_path, *runtime.paths], isolation())
+    limits = Limits(default_memory_mb(), access=access, scratch=scratch, room=room)
+    with open_streams(scratch) as (out, err):
         done = process.run(
             argv, cwd=folder, env=env.clean_environment(THREADS, {}), stdout=out, stderr=err, timeout_s=TIMEOUT_S,
             limits=limits,

@@ -15,8 +15,7 @@ from evaluation.store import ExpectedEvaluations
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug
 from runner.files import swap, untrusted
-from runner.files.locks import TemporaryFolder
-from runner.results.store import WORK
+from runner.files.locks import WORK, TemporaryFolder
 from trainbugs.cli.documents import of_bug
 from trainbugs.descriptions import case_rows
 from trainbugs.release.about import About
