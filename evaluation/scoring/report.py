@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.scores import FAILURES, PROGRAM, ROW, label
 from runner.files.atomic import finite, write_json, write_text
+from runner.files.cells import cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,5 +197,17 @@ def write(
 
 def write_table(table: "pd.DataFrame", path: Path) -> Path:
     """Write a table as CSV; raises ResultsError."""
-    write_text(path, table.to_csv(index=False))
+    write_text(path, as_csv(table))
     return path
+
+
+def as_csv(table: "pd.DataFrame") -> str:
+    """A table as CSV, in which no text is a formula."""
+    import pandas as pd
+
+    safe = {}
+    for name in table.columns:
+        cells = [cell(value) for value in table[name]]
+        if any(new is not value for new, value in zip(cells, table[name], strict=True)):
+            safe[name] = pd.Series(cells, index=table.index, dtype=object)
+    return table.assign(**safe).to_csv(index=False)

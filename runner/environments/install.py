@@ -167,7 +167,14 @@ class Installation:
                 "`pip install uv`, or name an interpreter that has torch by --python"
             ) from error
 
-        return self._run([find_uv_bin(), "--no-progress", *arguments], f"uv {arguments[0]}", self.venv.parent)
+        try:
+            program = find_uv_bin()
+        except FileNotFoundError as error:
+            raise EnvironmentBuildError(
+                f"environment {self.environment.name} is not there, and uv, which builds it, is installed without its "
+                "program: `pip install --force-reinstall uv`, or name an interpreter that has torch by --python"
+            ) from error
+        return self._run([program, "--no-progress", *arguments], f"uv {arguments[0]}", self.venv.parent)
 
     def _run(self, argv: Sequence[str], what: str, cwd: Path) -> process.Finished:
         name = self.environment.name

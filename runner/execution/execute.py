@@ -93,8 +93,13 @@ def _run_script(run: Run, room: Path, results: Path, streams: Streams, on_wait: 
 
 def read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
     """The script's records, or the reason why there are none."""
-    if not path.exists() and not path.is_symlink():
+    try:
+        path.lstat()
+    except FileNotFoundError:
         return (), f"the script wrote no {path.name}"
+    except OSError as error:
+        # It may have taken the permissions of its own working directory.
+        return (), f"{path.name}: cannot be read: {error.strerror}"
     try:
         # What could not be read back must not get into a record.
         records = untrusted.read_json(path, MAX_METRICS_BYTES, path.parent, constants=True)

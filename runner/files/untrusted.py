@@ -25,8 +25,11 @@ MAX_EXPECTED = 10_000
 MAX_DEPTH = 50
 # Far above what any file of the project holds. Checking and drawing much larger ones would take long.
 MAX_VALUES, MAX_ITEMS, MAX_TEXT = 10_000, 1_000, 1_000
-# Characters that move a terminal's cursor, end a line, or reverse the direction of reading.
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# Characters that move a terminal's cursor, end a line, reverse the direction of reading, or are not seen at all.
+UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
 # A lone surrogate: half a character, which UTF-8 cannot encode.
 SURROGATE, ESCAPED = re.compile("[\ud800-\udfff]"), b"\\u"
 TO_ESCAPE = re.compile(f"{UNPRINTABLE.pattern}|{SURROGATE.pattern}")

@@ -4,17 +4,24 @@ import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from msgspec import structs
 
 from runner.errors import ResultsError
+from runner.files.atomic import replacing
+from runner.files.cells import cell
 from runner.files.untrusted import printable_lines
 from runner.results.record import RunRecord
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Names of files in records are what a system has, which need be no text.
+ENCODING: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
 
 
 def frame(records: Iterable[RunRecord]) -> "pd.DataFrame":
@@ -36,10 +43,10 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
     if not record.metrics:
         yield run | {"record": None}
     for index, metric in enumerate(record.metrics, 1):
-        yield run | {"record": index} | {f"metric.{name}": _cell(value) for name, value in metric.items()}
+        yield run | {"record": index} | {f"metric.{name}": _scalar(value) for name, value in metric.items()}
 
 
-def _cell(value: Any) -> Any:
+def _scalar(value: Any) -> Any:
     """A scalar; the texts NaN and Infinity, which stand for numbers that JSON lacks, become numbers again."""
     if isinstance(value, list | dict):
         return json.dumps(value)
@@ -56,10 +63,15 @@ def write_csv(records: Iterable[RunRecord], file: str) -> None:
         _write(records, names, _Escaped(sys.stdout) if sys.stdout.isatty() else sys.stdout)
         return
     try:
-        with Path(file).open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+        with _replacing(Path(file)) as path, path.open("w", **ENCODING) as stream:
             _write(records, names, stream)
     except OSError as error:
         raise ResultsError(f"{file}: cannot be written: {error.strerror or error}") from error
+
+
+def _replacing(path: Path) -> AbstractContextManager[Path]:
+    """A file that takes the place of `path` when it is whole; what is no plain file (/dev/stdout) is written itself."""
+    return nullcontext(path) if path.exists() and not path.is_file() or path.is_symlink() else replacing(path)
 
 
 class _Escaped:
@@ -77,6 +89,6 @@ def _write(records: Iterable[RunRecord], names: Sequence[str], stream: TextIO | 
     writer.writeheader()
     for record in records:
         try:
-            writer.writerows(_rows(record))
+            writer.writerows({name: cell(value) for name, value in row.items()} for row in _rows(record))
         except ValueError as error:
             raise ResultsError("the records have changed while they were read; run the same command again") from error

@@ -54,6 +54,10 @@ class Store:
     def work(self) -> TemporaryFolder:
         """The folder of the working directories of programs, far from any results; raises ResultsError."""
         folder = Path(tempfile.gettempdir())
+        if "\n" in str(folder):
+            raise ResultsError(
+                f"TMPDIR is {untrusted.shown(folder)}, which has a line break; name another folder for temporary files"
+            )
         try:
             return TemporaryFolder(folder, WORK)
         except OSError as error:

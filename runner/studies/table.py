@@ -11,6 +11,7 @@ from msgspec import Struct
 from runner.bugs.model import Scalar
 from runner.errors import ResultsError
 from runner.files import untrusted
+from runner.files.cells import cell, text_of
 from runner.results.record import RunRecord
 from runner.studies.definition import OF_RUN, Point, Study
 
@@ -93,7 +94,8 @@ def text(study: Study, rows: Sequence[Row]) -> str:
         own = [_cell(row.centre)] if written.centre else []
         numbers = [_cell(row.metrics.get(name)) for name in metrics]
         training = [row.variant, str(row.seed), _cell(row.setting), *numbers]
-        writer.writerow([*map(str, row.point.values), *own, *training, *(row.run[name] for name in OF_RUN)])
+        values = [*map(str, row.point.values), *own, *training, *(row.run[name] for name in OF_RUN)]
+        writer.writerow(map(cell, values))
     return stream.getvalue()
 
 
@@ -123,7 +125,7 @@ def parse(study: Study, table: str, path: Path | None = None) -> list[Row]:
     parsed = []
     try:
         for line in reader:
-            parsed.append(_row(study, points, line))
+            parsed.append(_row(study, points, {name: text_of(value) for name, value in line.items()}))
     except (KeyError, ValueError, TypeError, csv.Error) as error:
         where = untrusted.shown(path) if path else study.id
         raise ResultsError(f"{where}: line {reader.line_num} is no row of this study: {error}") from error

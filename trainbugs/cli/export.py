@@ -1,7 +1,8 @@
 """The subcommand export: the benchmark as a dataset, in a folder."""
 
+import re
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.text import unreadable
 from trainbugs.cli.types import Commands, add
+
+# A scheme, and then whatever is neither a blank nor a control character: addresses may be in any script.
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff\"<>{}|\\^`]+")
 
 
 def add_commands(to: Commands) -> None:
@@ -19,8 +23,19 @@ def add_commands(to: Commands) -> None:
     )
     parser.add_argument("--out", type=Path, default=Path("release"), metavar="DIR", help="default: ./release")
     parser.add_argument(
-        "--url", default="urn:trainbugs", metavar="URL", help="where you publish it, for croissant.json; default: a URN"
+        "--url",
+        type=address,
+        default="urn:trainbugs",
+        metavar="URL",
+        help="where you publish it, for croissant.json; default: a URN",
     )
+
+
+def address(text: str) -> str:
+    """An address that documents may hold; raises ArgumentTypeError."""
+    if not ADDRESS.fullmatch(text):
+        raise ArgumentTypeError(f"{ascii(text)} is no address, expected one like https://example.org/trainbugs")
+    return text
 
 
 def export_command(arguments: Namespace) -> int:

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from runner.errors import TrainbugsError, UsageError
-from runner.files.untrusted import shown
+from runner.files.untrusted import printable, shown
 from runner.progress.lines import discard
 from trainbugs import interrupts
 from trainbugs.cli.types import Formatter, Parser
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _call(argv, arguments)
         sys.stdout.flush()
     except TrainbugsError as error:
-        print(f"trainbugs: {error}", file=sys.stderr)
+        print(f"trainbugs: {printable(str(error))}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         if error.name not in OPTIONAL:
@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if about is None:
             raise
         discard(sys.stdout)
-        print(f"trainbugs: {about}", file=sys.stderr)
+        print(f"trainbugs: {printable(about)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there", file=sys.stderr)

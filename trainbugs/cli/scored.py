@@ -62,7 +62,7 @@ def show_scores(
         if not second:
             print_json(of_scores(scored))
     elif form == "csv":
-        print(scored.to_csv(index=False), end="")
+        print(report.as_csv(scored), end="")
     else:
         _print_tables(report.tables(scored, compared), form)
     notes = [*report.notes(table, scored), f"written to {out.where}: {', '.join(path.name for path in paths)}"]

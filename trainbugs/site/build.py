@@ -20,7 +20,7 @@ from trainbugs.site import index
 from trainbugs.site.bug import BugPart, commands, read
 from trainbugs.site.downloads import Download, dataset, downloads
 from trainbugs.site.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
-from trainbugs.site.links import MAX_FILE_BYTES, Links, copied, listed, place
+from trainbugs.site.links import Links, copied, listed, place
 from trainbugs.site.markdown import Text, render
 from trainbugs.site.rewritten import SideBySide, of_records
 from trainbugs.site.tables import index as as_index
@@ -310,7 +310,7 @@ class _Builder:
             if copied(self.root / source, self.root):
                 self.site.files[f"files/{source}"] = self.root / source
             else:
-                self.site.problems.append(f"{source}: is no plain file of at most {MAX_FILE_BYTES} bytes, not copied")
+                self.site.problems.append(f"{source}: is not copied: browsers would run it, or it is too large")
 
 
 def _studies(bug: Bug) -> list[Path]:

@@ -15,6 +15,7 @@ from evaluation.store import ExpectedEvaluations
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug
 from runner.files import swap, untrusted
+from runner.files.cells import cell
 from runner.files.locks import WORK, TemporaryFolder
 from trainbugs.cli.documents import of_bug
 from trainbugs.descriptions import case_rows
@@ -157,5 +158,5 @@ def _csv(rows: Sequence[dict[str, object]]) -> bytes:
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     # A number that is not known is an empty field.
-    writer.writerows({key: "" if value != value else value for key, value in row.items()} for row in rows)
+    writer.writerows({key: "" if value != value else cell(value) for key, value in row.items()} for row in rows)
     return text.getvalue().encode()

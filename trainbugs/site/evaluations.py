@@ -8,6 +8,7 @@ from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL
 from evaluation.scoring import report, scores
+from evaluation.scoring.report import as_csv
 from runner.bugs.model import Bug
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def evaluation(read: "Evaluated", bugs: Sequence[Bug], known: Mapping[str, Froze
     # Of the rules in whose place another one is chosen only the rows of all bugs: the page is large as it is.
     rows = [row for row in rows if row.group == ALL or row.chosen is not False]
     rows.sort(key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label))
-    return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows), table.to_csv(index=False))
+    return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows), as_csv(table))
 
 
 def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecord]") -> list[Score]:

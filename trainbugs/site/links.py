@@ -22,6 +22,9 @@ PLACES = {
 # Folders that have a page of their own.
 FOLDERS = {"bugs": "index.html", "detectors/expected": "leaderboard.html", "docs": "docs/index.html"}
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+# Endings of files that browsers only show or save. Others, an .svg or .html, could run scripts as if they were ours.
+PASSIVE = (".cff", ".csv", ".in", ".jpeg", ".jpg", ".json", ".jsonl", ".md", ".parquet", ".png", ".py", ".txt")
+ACTIVE = frozenset(("html", "htm", "xhtml", "xht", "shtml", "svg", "svgz", "xml", "xsl", "js", "mjs", "php", "wasm"))
 # A file that a page links to and that is larger is not copied.
 MAX_FILE_BYTES = 20_000_000
 
@@ -105,8 +108,14 @@ def listed(folder: Path, root: Path) -> list[Path]:
 
 
 def copied(path: Path, root: Path) -> bool:
-    """Whether a file may be copied: a plain one of the repository that is not too large, reached by no link."""
-    return _own(path, root) and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES
+    """Whether a file may be copied: a plain one that is not too large, reached by no link, and runs in no browser."""
+    return passive(path.name) and _own(path, root) and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES
+
+
+def passive(name: str) -> bool:
+    """Whether browsers only show or save a file of that name. Some servers go by an ending before the last one."""
+    _, *endings = name.lower().split(".")
+    return f".{endings[-1]}" in PASSIVE and not ACTIVE & set(endings) if endings else True
 
 
 def _own(path: Path, root: Path) -> bool:

@@ -296,6 +296,24 @@ def test_an_interrupt_while_files_are_replaced_leaves_the_whole_new_site(recorde
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
+ACTIVE = ("evil.html", "evil.SVG", "evil.xml", "evil.js", "evil.html.txt", "evil.xhtml", "evil.unknown")
+
+
+def test_what_a_browser_would_run_is_neither_copied_nor_linked(recorded):
+    readme = recorded.directory / "README.md"
+    links = "".join(f"[e{number}]({name}) ![p{number}]({name})\n" for number, name in enumerate(ACTIVE))
+    readme.write_text(f"{readme.read_text()}\n{links}\n[data](data.csv) [all](more) ![fine](fine.png)\n")
+    for name in (*ACTIVE, "data.csv", "fine.png", "more/evil.svg", "more/note.txt"):
+        recorded.write(name, "<script>alert(1)</script>")
+    site = build(recorded.catalog)
+    page = site.pages["bugs/Toy-1.html"]
+    assert "evil" not in "".join(site.files) and not re.search('(href|src)="[^"]*evil', page)
+    assert all(f"e{number} [picture: p{number}]" in page for number in range(len(ACTIVE)))
+    assert {f"files/bugs/Toy-1/{name}" for name in ("data.csv", "fine.png", "more/note.txt")} <= set(site.files)
+    for name in ACTIVE:
+        assert f"bugs/Toy-1/README.md: there is nothing on the site at '{name}'" in site.problems
+
+
 def test_a_folder_that_cannot_be_written_is_told(recorded, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="no site that this command made"):
