@@ -137,7 +137,7 @@ def test_what_a_signal_leaves_the_next_command_sweeps(toy, cli, number, temporar
     toy.write("buggy.py", "import time\ntime.sleep(60)\n")
     words = ["run", "Toy-1", *OWN_PYTHON, "--results", str(toy.results), "-q"]
     with subprocess.Popen([*program(toy), *words]) as command:
-        _wait(lambda: list(temporary.glob(".trainbugs-*/run-*/config.json")))
+        _wait(lambda: list(temporary.glob(".trainbugs-*/run-*/run/config.json")))
         command.send_signal(number)
     assert list(toy.results.glob(f"{PREFIX}*"))
     toy.write("buggy.py", SCRIPT.replace("VALUE", "1"))
