@@ -71,7 +71,8 @@ def write_csv(records: Iterable[RunRecord], file: str) -> None:
 
 def _replacing(path: Path) -> AbstractContextManager[Path]:
     """A file that takes the place of `path` when it is whole; what is no plain file (/dev/stdout) is written itself."""
-    return nullcontext(path) if path.exists() and not path.is_file() or path.is_symlink() else replacing(path)
+    plain = not path.is_symlink() and (path.is_file() or not path.exists())
+    return replacing(path) if plain and path.parent.is_dir() else nullcontext(path)
 
 
 class _Escaped:

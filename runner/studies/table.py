@@ -125,7 +125,8 @@ def parse(study: Study, table: str, path: Path | None = None) -> list[Row]:
     parsed = []
     try:
         for line in reader:
-            parsed.append(_row(study, points, {name: text_of(value) for name, value in line.items()}))
+            texts = {name: text_of(value) if isinstance(value, str) else value for name, value in line.items()}
+            parsed.append(_row(study, points, texts))
     except (KeyError, ValueError, TypeError, csv.Error) as error:
         where = untrusted.shown(path) if path else study.id
         raise ResultsError(f"{where}: line {reader.line_num} is no row of this study: {error}") from error
