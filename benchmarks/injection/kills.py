@@ -105,11 +105,11 @@ def kill_promotion(place):
     command = place.start(*words, preexec_fn=_hear_interrupts)
     place.missed = not place.wait(command, records + place.seeds, place.details["delay_s"])
     processes.send(command.pid, signal.SIGKILL)
-    place.judge(place.end(command), ANY)
+    place.judge(place.end(command), ANY, tuple(place.good))
     place.no_orphans()
     place.run("validate", bug)
     between = _keys(bug)
-    place.judge(place.run(*words), {"Toy-1": ("REPRODUCED",)})
+    place.judge(place.run(*words), {"Toy-1": ("REPRODUCED",)}, tuple(place.good))
     new = _keys(bug)
     if len(old) != 2 * place.seeds or new == old or between not in (old, new):
         place.harm["lost runs"].append(f"{len(old)} old, {len(between)} between, {len(new)} new records")
