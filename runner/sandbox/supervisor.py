@@ -228,26 +228,12 @@ def _remove(folder: str | None) -> None:
         os.rmdir(folder + "/home")  # noqa: PTH106
         os.rmdir(folder)  # noqa: PTH106
     except OSError:
-        _remove_tree(folder)
+        import contextlib
+        import shutil
 
-
-def _remove_tree(folder: str) -> None:
-    """Remove a folder and its contents, as far as that is possible, also where the program took its rights away."""
-    import contextlib
-    import shutil
-
-    def again(function: object, path: str, error: object) -> None:
-        with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120
-            os.chmod(path, 0o700)  # noqa: PTH101
-        if os.path.isdir(path):  # noqa: PTH112
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):
-                os.unlink(path)  # noqa: PTH108
-
-    with contextlib.suppress(RecursionError):  # a tree of a thousand levels stays; the program did not fail
-        shutil.rmtree(folder, onerror=again)
+        # What stays (a tree deeper than the stack, a folder without permissions) is the runner's.
+        with contextlib.suppress(RecursionError):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _excess_of_output(output: int) -> str | None:

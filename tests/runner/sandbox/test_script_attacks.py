@@ -6,8 +6,11 @@ Some succeed where there is only Landlock; docs/isolation.md names them, and so 
 import json
 import os
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from support.isolated import isolated_by
@@ -213,3 +216,27 @@ def test_what_a_script_is_told_of_its_isolation_is_in_its_record(toy, kept_by):
 def _written(toy):
     toy.run("Toy-1/only/buggy", seeds=(0,))
     return toy.results.rglob("buggy-*.json")
+
+
+@pytest.mark.parametrize("folder", [".", "Path.home()", "os.environ['TMPDIR']"])
+def test_folders_without_permissions_go_and_links_in_them_lead_nowhere(toy, tmp_path, folder, kept_by):
+    """Removal opens the folders of a program again, and nothing that a link there leads to."""
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o711)
+    lines = [
+        f"folder = Path({folder!r})" if folder == "." else f"folder = Path({folder})",
+        "inner = folder / 'inner'",
+        "inner.mkdir()",
+        f"(inner / 'link').symlink_to({str(outside)!r})",
+        "(inner / 'file').write_text('x')",
+        "Path('metrics.json').write_text('[{}]')",
+        "os.chmod(inner, 0)",
+        "os.chmod(folder, 0o500)",
+    ]
+    toy.write("buggy.py", HEAD + "\n".join(lines) + "\n")
+    of_any_length(toy)
+    before = set(Path(tempfile.gettempdir()).glob("tb-*"))
+    record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
+    assert record.ok, record.reason
+    assert stat.S_IMODE(outside.stat().st_mode) == 0o711
+    assert set(Path(tempfile.gettempdir()).glob("tb-*")) <= before
