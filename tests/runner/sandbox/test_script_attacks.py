@@ -9,8 +9,6 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 from support.isolated import isolated_by
@@ -219,7 +217,7 @@ def _written(toy):
 
 
 @pytest.mark.parametrize("folder", [".", "Path.home()", "os.environ['TMPDIR']"])
-def test_folders_without_permissions_go_and_links_in_them_lead_nowhere(toy, tmp_path, folder, kept_by):
+def test_folders_without_permissions_go_and_links_in_them_lead_nowhere(toy, tmp_path, folder, kept_by, monkeypatch):
     """Removal opens the folders of a program again, and nothing that a link there leads to."""
     outside = tmp_path / "outside"
     outside.mkdir(mode=0o711)
@@ -235,8 +233,10 @@ def test_folders_without_permissions_go_and_links_in_them_lead_nowhere(toy, tmp_
     ]
     toy.write("buggy.py", HEAD + "\n".join(lines) + "\n")
     of_any_length(toy)
-    before = set(Path(tempfile.gettempdir()).glob("tb-*"))
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
     record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
     assert record.ok, record.reason
     assert stat.S_IMODE(outside.stat().st_mode) == 0o711
-    assert set(Path(tempfile.gettempdir()).glob("tb-*")) <= before
+    assert [*temporary.glob("tb-*"), *temporary.glob(".trainbugs-*/run-*")] == []
