@@ -40,6 +40,8 @@ def held(answer: Answer, sample: Sample, program: Path, required: bool, again: A
     """
     if answer.status != "ok" or sample.metrics is None:
         return Held(answer, None)
+    if program.is_symlink():
+        return Held(Answer("tool_error", "after the check: a link is in the place of the program's folder"), None)
     path = program / f"{sample.subject.run.parameters['output']}.json"
     if not required and not path.exists():
         return Held(answer, None)

@@ -1,9 +1,11 @@
 """Downloads of data sets: into a folder of the run's own, and from there, checked, into the cache."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from runner.environments.owner import close_to_others, make_cache
@@ -74,5 +76,7 @@ def _keep(file: Path, target: Path, expected: str) -> str | None:
         if found != expected:
             return f"its SHA-256 is {found}, expected {expected}"
         close_to_others(copy)
-        copy.replace(target)
+        # What is there stays: a run may be reading it. A run for which it is wrong downloads its own.
+        with suppress(FileExistsError):
+            os.link(copy, target)
     return None

@@ -2,7 +2,8 @@
 
 import os
 import site
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from runner.sandbox.process import Finished
 from runner.sandbox.streams import Streams
 
 NOWHERE = Path(os.devnull)
+# What a program did whose folder is not the one in which it was started.
+REPLACED = "put something else in the place of its working directory"
 
 
 def launch(
@@ -48,21 +51,50 @@ def launch(
     cannot be started, UsageError where the network cannot be cut.
     """
     stdout, stderr = streams or (NOWHERE, NOWHERE)
-    return process.run(
-        argv,
-        cwd=directory,
-        env=env.clean_environment(THREADS, variables(run, directory) | dict(extra or {})),
-        stdout=stdout,
-        stderr=stderr,
-        timeout_s=timeout_s,
-        on_wait=on_wait,
-        limits=replace(
-            run.limits,
-            access=_access(run, [Path(argv[0]), *reads], [room or directory], hidden, closed),
-            scratch=directory.parent,
-            room=room,
-        ),
-    )
+    with _the_same(directory) as replaced:
+        finished = process.run(
+            argv,
+            cwd=directory,
+            env=env.clean_environment(THREADS, variables(run, directory) | dict(extra or {})),
+            stdout=stdout,
+            stderr=stderr,
+            timeout_s=timeout_s,
+            on_wait=on_wait,
+            limits=replace(
+                run.limits,
+                access=_access(run, [Path(argv[0]), *reads], [room or directory], hidden, closed),
+                scratch=directory.parent,
+                room=room,
+            ),
+        )
+        return replace(finished, exceeded=REPLACED) if replaced() else finished
+
+
+@contextmanager
+def _the_same(directory: Path) -> Iterator[Callable[[], bool]]:
+    """A function that says whether a program has put something else in the place of its folder.
+
+    Whatever that is, it is moved away, and an empty folder is there instead: nobody reads through a link of a program.
+    """
+    descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+    def replaced() -> bool:
+        made = os.fstat(descriptor)
+        try:
+            there = directory.lstat()
+        except OSError:
+            there = None
+        if there is not None and (there.st_dev, there.st_ino) == (made.st_dev, made.st_ino):
+            return False
+        if there is not None:
+            directory.rename(directory.with_name(f"{directory.name}-{os.urandom(4).hex()}"))
+        directory.mkdir(parents=True)
+        return True
+
+    try:
+        yield replaced
+    finally:
+        os.close(descriptor)
 
 
 def _access(run: Run, reads: Iterable[Path], writes: Sequence[Path], hidden: Iterable[Path], closed: bool) -> Access:

@@ -23,7 +23,8 @@ SYSTEM = (
 DEVICES = ("null", "zero", "full", "random", "urandom", "shm", "kfd", "dri", "dxg", "infiniband")
 DEVICE_FOLDER = Path("/dev")
 # Folders with what other programs are doing just now: their temporary files, their sockets.
-BUSY = ("/tmp", "/var/tmp", "/run", "/var/run")
+SOCKETS = ("/run", "/var/run")
+BUSY = ("/tmp", "/var/tmp", *SOCKETS)
 # Of these, what the names of hosts and users are looked up with.
 LOOKUPS = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd")
 # Beside HOME there may be thousands of others, which are no business of a program.
@@ -95,8 +96,10 @@ def closed_access(
 
 
 def reading_access(write: Iterable[Path], isolation: Isolation = "namespaces+landlock") -> Access:
-    """Everything that the user may read can be read, but for devices."""
-    return Access((Path("/"),), (*devices(), *write), (DEVICE_FOLDER,), isolation)
+    """Everything that the user may read can be read, but for devices and sockets of services."""
+    read = [Path("/"), *_existing([Path(folder) for folder in LOOKUPS])]
+    hidden = _existing_folders([DEVICE_FOLDER, *map(Path, SOCKETS)])
+    return Access(tuple(read), (*devices(), *write), hidden, isolation)
 
 
 def devices(folder: Path = DEVICE_FOLDER) -> tuple[Path, ...]:

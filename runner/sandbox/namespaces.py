@@ -26,13 +26,17 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 ESCAPES = ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\"))
 
 
-def restrict(read: list[str], write: list[str], hidden: list[str], links: dict[str, str]) -> int | None:
+def restrict(
+    read: list[str], write: list[str], hidden: list[str], links: dict[str, str], shared: int = 0
+) -> int | None:
     """Go on in a new process that can read below `read`, write below `write`, and nothing else.
 
     Below `hidden` there is nothing but deeper paths of the two. `links` are names of links, and what they
-    lead to. Returns None in the new process, and in this one, when that has ended, its status as wait()
-    gives it. A path that is missing is left out. The new process sees and signals only what it starts:
-    /proc is one of its own. Raises OSError.
+    lead to. `shared` is the size of its shared memory in bytes; 0: half of the memory.
+
+    Returns None in the new process, and in this one, when that has ended, its status as wait() gives it. A path
+    that is missing is left out. The new process sees and signals only what it starts: /proc is one of its own.
+    Raises OSError.
     """
     folder = os.getcwd()  # noqa: PTH109
     wanted = {os.path.realpath(path) for path in write if path}
@@ -47,9 +51,11 @@ def restrict(read: list[str], write: list[str], hidden: list[str], links: dict[s
         _, status = os.waitpid(first, 0)
         return int(os.read(ours, 16) or status)
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    _enter_root(shown, wanted - {os.path.realpath(SHARED_MEMORY)}, empty, links)
+    _enter_root(shown, wanted - {os.path.realpath(SHARED_MEMORY)}, empty, links, shared)
     os.chdir(folder)
     if program := os.fork():
+        # Python would end by it, and all others with this process.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         ended, status = 0, 0
         while ended != program:
             ended, status = os.wait()
@@ -69,7 +75,7 @@ def _unshare(flags: int) -> None:
             file.write(text)
 
 
-def _enter_root(read: set[str], write: set[str], hidden: set[str], links: dict[str, str]) -> None:
+def _enter_root(read: set[str], write: set[str], hidden: set[str], links: dict[str, str], shared: int) -> None:
     """Enter a root of nothing but these paths, /proc, and a /dev of its own."""
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", 0)
@@ -79,8 +85,9 @@ def _enter_root(read: set[str], write: set[str], hidden: set[str], links: dict[s
     _copy_links("")
     os.mkdir("/proc")  # noqa: PTH102
     _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    _forbid_more_of_them()
     _show_all(read, hidden)
-    _make_devices()
+    _make_devices(shared)
     for path in _outermost(write):
         _show(path)
     for name, target in links.items():
@@ -115,14 +122,24 @@ def _outermost(paths: set[str]) -> list[str]:
     return outermost
 
 
-def _make_devices() -> None:
+def _forbid_more_of_them() -> None:
+    """Let no user namespace be made in this one: whoever makes one has all privileges in there."""
+    try:
+        with open("/proc/sys/user/max_user_namespaces", "w") as file:  # noqa: PTH123
+            file.write("0")
+    except OSError:
+        return
+
+
+def _make_devices(shared: int) -> None:
     """Make a /dev with shared memory and terminals of its own; the kernel may not give the latter."""
     _make("/dev")
     _copy_links("/dev")
     for folder in (SHARED_MEMORY, TERMINALS):
         if not os.path.isdir(folder):  # noqa: PTH112
             os.mkdir(folder)  # noqa: PTH102
-    _mount("tmpfs", SHARED_MEMORY, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
+    size = f",size={shared}" if shared else ""
+    _mount("tmpfs", SHARED_MEMORY, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=1777{size}")
     try:
         _mount("devpts", TERMINALS, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666")
     except OSError:

@@ -30,16 +30,27 @@ def open_streams(folder: Path) -> Iterator[Streams]:
 
 def blocks(stream: BinaryIO) -> Iterator[bytes]:
     """What a program has written until now, at most MAX_BYTES of it."""
-    # The program shares the position of the file; pread leaves it where it is.
-    size = min(os.fstat(stream.fileno()).st_size, MAX_BYTES)
-    for offset in range(0, size, BLOCK_BYTES):
-        yield os.pread(stream.fileno(), min(BLOCK_BYTES, size - offset), offset)
+    with _opened_again(stream) as descriptor:
+        size = min(os.fstat(descriptor).st_size, MAX_BYTES)
+        for offset in range(0, size, BLOCK_BYTES):
+            yield os.pread(descriptor, min(BLOCK_BYTES, size - offset), offset)
+
+
+@contextmanager
+def _opened_again(stream: BinaryIO) -> Iterator[int]:
+    """The same file, opened for reading: the program shares the position and the flags of the stream itself."""
+    descriptor = os.open(f"/proc/self/fd/{stream.fileno()}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def end_of(stream: BinaryIO, size: int) -> bytes:
     """The last `size` bytes of what a program has written; all of them where it is shorter."""
-    start = max(0, os.fstat(stream.fileno()).st_size - size)
-    return os.pread(stream.fileno(), size, start)
+    with _opened_again(stream) as descriptor:
+        start = max(0, os.fstat(descriptor).st_size - size)
+        return os.pread(descriptor, size, start)
 
 
 def count_lines(stream: BinaryIO) -> int:

@@ -110,12 +110,14 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
     named = arguments.get("links", "").split("\n")
     links = dict(zip(named[::2], named[1::2], strict=False)) | ({link: folder} if link and folder else {})
     own = [*write, *([folder] if folder else [])]
+    # What lies in /dev/shm counts for no process: it has a limit of its own.
+    shared = int(float(arguments.get("memory_mb", 0)) * MB)
 
     def isolate() -> None:
         try:
             if "namespaces" in modules:
                 # They hold for a new process only: that one returns, and this one ends as it ends.
-                status = modules["namespaces"].restrict(read, own, hidden, links)
+                status = modules["namespaces"].restrict(read, own, hidden, links, shared)
                 if status is not None:
                     _end_as(status)
             modules["privileges"].drop_capabilities()
@@ -283,6 +285,9 @@ def _held(pid: int) -> int:
     """
     lines = [line.split() for line in _read(f"/proc/{pid}/smaps_rollup").splitlines()[1:]]
     sizes = {line[0]: int(line[1]) * 1024 for line in lines}
+    if not sizes:  # a process that may not be looked at: all of its pages, but for files and shared ones
+        numbers = [int(number) for number in _read(f"/proc/{pid}/statm").split()[1:3]]
+        return (numbers[0] - numbers[1]) * resource.getpagesize() if numbers else 0
     if "Pss_Anon:" not in sizes:  # Linux before 5.4 does not separate files
         return sizes.get("Pss:", 0)
     return sum(sizes.get(name, 0) for name in ("Pss_Anon:", "Pss_Shmem:", "SwapPss:"))

@@ -69,13 +69,13 @@ OPEN = {
 }
 
 
-def gained(toy, acts, names=None):
+def gained(toy, acts, names=None, **options):
     """Which acts of the toy's buggy script succeed."""
     lines = [f"{name} = {value!r}" for name, value in (names or {}).items()]
     lines += ["done = {}", *(f"done[{name!r}] = gains(lambda: {act})" for name, act in acts.items())]
     toy.write("buggy.py", HEAD + "\n".join(lines) + "\nPath('metrics.json').write_text(json.dumps([done]))\n")
     of_any_length(toy)
-    record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
+    record = toy.run("Toy-1/only/buggy", seeds=(0,), **options).records[0]
     assert record.ok, record.reason
     return {name for name, success in record.metrics[0].items() if success}
 
@@ -240,3 +240,40 @@ def test_folders_without_permissions_go_and_links_in_them_lead_nowhere(toy, tmp_
     assert record.ok, record.reason
     assert stat.S_IMODE(outside.stat().st_mode) == 0o711
     assert [*temporary.glob("tb-*"), *temporary.glob(".trainbugs-*/run-*")] == []
+
+
+REPLACED = "put something else in the place of its working directory"
+
+
+def test_link_in_the_place_of_the_working_directory_is_not_read(toy, tmp_path, kept_by):
+    """The folder of the program is the one in which it was started, or its run is INVALID."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "metrics.json").write_text('[{"stolen": 1}]')
+    toy.write("buggy.py", f"import os\nos.rename('../run', '../old')\nos.symlink({str(hidden)!r}, '../run')\n")
+    of_any_length(toy)
+    record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
+    assert (record.status, record.reason, record.metrics) == ("killed", REPLACED, ())
+    assert (hidden / "metrics.json").exists()
+
+
+def test_flags_of_its_streams_are_not_those_of_the_runner(toy, kept_by):
+    """A script that lets its standard output be read in whole blocks only ends itself, not the command."""
+    lines = ["import fcntl, os", "os.write(1, b'x' * 5000)", "flags = fcntl.fcntl(1, fcntl.F_GETFL)"]
+    lines += ["fcntl.fcntl(1, fcntl.F_SETFL, flags | os.O_DIRECT)", "raise SystemExit(3)"]
+    toy.write("buggy.py", "\n".join(lines))
+    buggy, fixed = toy.run(seeds=(0,)).records
+    assert (buggy.status, fixed.status) == ("crashed", "ok")
+
+
+def test_no_namespace_is_made_within_one(toy, kept_by):
+    """In a user namespace of its own a program would have all privileges."""
+    acts = {"a user namespace": "LIBC.unshare(0x10000000) and (_ for _ in ()).throw(OSError())"}
+    assert gained(toy, acts) == (set() if "namespaces" in kept_by else set(acts))
+
+
+def test_shared_memory_is_limited(toy, kept_by):
+    if "namespaces" not in kept_by:
+        pytest.skip("Landlock gives no shared memory of its own; docs/isolation.md says so")
+    acts = {"too much": "Path('/dev/shm/x').write_bytes(bytes(300_000_000))"}
+    assert gained(toy, acts, max_memory_gb=0.2) == set()
