@@ -21,7 +21,7 @@ DESCRIPTION = "trainbugs.json"
 LOCK, PYTHON = "requirements.txt", ".python-version"
 MAX_BYTES = 1_000_000
 MAX_LOCK_BYTES = 1_000_000
-VERSION = re.compile(r"3\.\d{1,2}(\.\d{1,2})?")
+VERSION = re.compile(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?")
 # A line of a lock: a comment, or a pin, or hashes of it. Options, paths and links to elsewhere are none of these.
 HASHES = r"--hash=sha256:[0-9a-f]{64}( +--hash=sha256:[0-9a-f]{64})*"
 PINNED = re.compile(
@@ -142,14 +142,10 @@ def brought(bug: Bug) -> Environment:
 def read_wheels_only(name: str, directory: Path, within: Path) -> Environment:
     """The environment that a directory in the folder `within` describes; it may come from anyone.
 
-    Raises CatalogError where it is malformed, or its lock says more than which wheels to install: other Pythons,
-    options and packages that must be built would run code of it outside of the sandbox.
+    Raises CatalogError where it is malformed, or its lock says more than which wheels to install: options
+    and packages that must be built would run code of it outside of the sandbox.
     """
     environment = read(name, directory, within)
-    if not VERSION.fullmatch(environment.python):
-        raise CatalogError(
-            f"{directory / PYTHON}: is {untrusted.brief(environment.python)}, expected a number like 3.11"
-        )
     lines = [line.removesuffix("\\").strip() for line in environment.lock.read_text(encoding="utf-8").splitlines()]
     strange = next((line for line in lines if line and not PINNED.fullmatch(line)), None)
     if strange is not None:
@@ -167,6 +163,8 @@ def read(name: str, directory: Path, within: Path | None = None) -> Environment:
     """
     within = within or directory
     lock, python = _text(directory / LOCK, within), _text(directory / PYTHON, within).strip()
+    if not VERSION.fullmatch(python):
+        raise CatalogError(f"{directory / PYTHON}: is {untrusted.brief(python)}, expected a number like 3.11")
     described = read_json(directory / "environment.json", within)
     disk = described.get("disk_gb") if isinstance(described, dict) else None
     if not isinstance(disk, int | float) or disk < 0:

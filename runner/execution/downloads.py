@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from runner.environments.owner import close_to_others, make_cache
@@ -26,7 +27,7 @@ def cache_for(run: Run, directory: Path) -> Path:
 
 def downloads(run: Run) -> bool:
     """Whether the run has to download its data: no folder was named, and the cache lacks some of it."""
-    return run.data is None and not _all_in(cache_root() / DATA, run)
+    return run.data is None and not _all_as_declared(cache_root() / DATA, run)
 
 
 def advice(runs: Iterable[Run]) -> str | None:
@@ -40,13 +41,29 @@ def advice(runs: Iterable[Run]) -> str | None:
 
 def failed(run: Run, directory: Path) -> str:
     """What to do where a run in `directory` has not got its data, to be put before its error; empty where it has."""
-    if not downloads(run) or _all_in(directory / "downloads" / DATA, run):
+    if not downloads(run) or all((directory / "downloads" / DATA / name).is_file() for name in run.case.program.data):
         return ""
     return f"its data was not downloaded: name {where_data_lies(run.case)}; "
 
 
-def _all_in(folder: Path, run: Run) -> bool:
-    return all((folder / name).is_file() for name in run.case.program.data)
+def _all_as_declared(folder: Path, run: Run) -> bool:
+    """Whether a folder has all data of a run, as the case declares it: another bug may have put other data there."""
+    hashes = run.case.program.sha256
+    return all(_is_as_declared(folder / name, hashes.get(name)) for name in run.case.program.data)
+
+
+def _is_as_declared(path: Path, expected: str | None) -> bool:
+    if expected is None or not path.is_file():
+        return False
+    status = path.stat()
+    return _sha256(path, (status.st_ino, status.st_size, status.st_mtime_ns)) == expected
+
+
+@lru_cache(maxsize=1000)
+def _sha256(path: Path, _state: tuple[int, int, int]) -> str:
+    """The SHA-256 of a file in hexadecimal digits, computed once for each state of it."""
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def keep(run: Run, directory: Path) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from runner.files.untrusted import printable
+from runner.progress.streams import one_line, raw
 
 EVERY_S = 0.2
 
@@ -36,7 +36,7 @@ class Progress:
     def note(self, text: str) -> None:
         """Write a line that matters whoever reads it: what went wrong, what was left out."""
         with self.lock:
-            self._write(self._wipe() + printable(text) + "\n")
+            self._write(self._wipe() + one_line(text) + "\n")
 
     def status(self, text: Callable[[], str]) -> None:
         """Show a text until the next one; `text` is called only when shown: on a terminal, every EVERY_S seconds."""
@@ -45,13 +45,13 @@ class Progress:
         with self.lock:
             self.shown = time.monotonic()
             width = terminal_width(self.stream)
-            lines = [printable(line)[: width - 1] for line in text().split("\n")]
+            lines = [one_line(line)[: width - 1] for line in text().split("\n")]
             wipe, self.rows = self._wipe(), len(lines)
             self._write(wipe + "\n".join(lines))
 
     def _write(self, text: str) -> None:
         try:
-            self.stream.write(text)
+            raw(self.stream).write(text)
             self.stream.flush()
         except OSError:
             discard(self.stream)

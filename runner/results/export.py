@@ -13,7 +13,7 @@ from msgspec import structs
 from runner.errors import ResultsError
 from runner.files.atomic import replacing
 from runner.files.cells import cell
-from runner.files.untrusted import printable_lines
+from runner.progress.streams import raw
 from runner.results.record import RunRecord
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def write_csv(records: Iterable[RunRecord], file: str) -> None:
     """
     names = list(dict.fromkeys(name for record in records for row in _rows(record) for name in row))
     if file == "-":
-        _write(records, names, _Escaped(sys.stdout) if sys.stdout.isatty() else sys.stdout)
+        # A terminal shows what is there, escaped; another program gets it as it is.
+        _write(records, names, sys.stdout if sys.stdout.isatty() else raw(sys.stdout))
         return
     try:
         with _replacing(Path(file)) as path, path.open("w", **ENCODING) as stream:
@@ -75,17 +76,7 @@ def _replacing(path: Path) -> AbstractContextManager[Path]:
     return replacing(path) if plain and path.parent.is_dir() else nullcontext(path)
 
 
-class _Escaped:
-    """A terminal, to which nothing is written that would move its cursor."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-
-    def write(self, text: str) -> int:
-        return self.stream.write(printable_lines(text))
-
-
-def _write(records: Iterable[RunRecord], names: Sequence[str], stream: TextIO | _Escaped) -> None:
+def _write(records: Iterable[RunRecord], names: Sequence[str], stream: TextIO) -> None:
     writer = csv.DictWriter(stream, names, lineterminator="\n")
     writer.writeheader()
     for record in records:

@@ -125,12 +125,22 @@ def parse(study: Study, table: str, path: Path | None = None) -> list[Row]:
     parsed = []
     try:
         for line in reader:
+            _check_cells(line)
             texts = {name: text_of(value) if isinstance(value, str) else value for name, value in line.items()}
             parsed.append(_row(study, points, texts))
     except (KeyError, ValueError, TypeError, csv.Error) as error:
         where = untrusted.shown(path) if path else study.id
         raise ResultsError(f"{where}: line {reader.line_num} is no row of this study: {error}") from error
     return parsed
+
+
+def _check_cells(line: Mapping[str | None, str | list[str] | None]) -> None:
+    """Raise ValueError for a line that has fewer or more cells than the first one, in which the columns are named."""
+    lacking = [name for name, cell in line.items() if cell is None]
+    if lacking:
+        raise ValueError(f"it has no cell for {untrusted.brief(lacking[0])}")
+    if None in line:
+        raise ValueError("it has more cells than the first line names")
 
 
 def _row(study: Study, points: Mapping[tuple[str, ...], Point], line: Mapping[str, str]) -> Row:

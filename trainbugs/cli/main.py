@@ -9,8 +9,9 @@ from importlib import import_module
 from pathlib import Path
 
 from runner.errors import TrainbugsError, UsageError
-from runner.files.untrusted import printable, shown
+from runner.files.untrusted import shown
 from runner.progress.lines import discard
+from runner.progress.streams import escaped_output, message
 from trainbugs import interrupts
 from trainbugs.cli.types import Formatter, Parser
 
@@ -54,13 +55,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     It is 0 if all is well, 1 if some case is NOT REPRODUCED, 2 for INVALID or an error, 130 after an interrupt.
     """
     _prepare()
+    with escaped_output():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     # `status` becomes the exit status where the reader of the output goes away before the end.
     arguments = argparse.Namespace(status=0)
     try:
         status = _call(argv, arguments)
         sys.stdout.flush()
     except TrainbugsError as error:
-        print(f"trainbugs: {printable(str(error))}", file=sys.stderr)
+        print(f"trainbugs: {message(str(error))}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         if error.name not in OPTIONAL:
@@ -77,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if about is None:
             raise
         discard(sys.stdout)
-        print(f"trainbugs: {printable(about)}", file=sys.stderr)
+        print(f"trainbugs: {message(about)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there", file=sys.stderr)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from runner.progress.lines import terminal_width
+from runner.progress.streams import one_line, raw
 
 Rows = Sequence[Sequence[str]]
 
@@ -73,7 +74,8 @@ def show_verdicts(rows: Rows, column: int) -> None:
     """
     terminal = Terminal.of(sys.stdout)
     lines = table(rows, terminal.width, column if terminal.colours else None)
-    print("\n".join(_with_foot(lines)))
+    # Colours are the program's; the cells have been escaped.
+    print("\n".join(_with_foot(lines)), file=raw(sys.stdout))
     bad = [(row, line) for row, line in zip(rows[1:], lines[1:], strict=True) if _word(row[column]) not in GOOD]
     reasons = [f"{' '.join(row[:column])}: {row[-1]}" for row, line in bad if row[-1] not in line]
     for text in ["", *reasons] if reasons else []:
@@ -95,6 +97,7 @@ def table(rows: Rows, width: int | None = None, coloured: int | None = None) -> 
     that is as large as possible, between words. Where that is less than LEAST, the last ones are left out. The words in
     the column `coloured` get their colours.
     """
+    rows = [_in_one_line(row) for row in rows]
     columns: list[Sequence[str]] = list(zip(*rows, strict=True))
     widths, shown = [max(map(len, column)) for column in columns], rows
     if width is not None and sum(widths) + GAP * (len(widths) - 1) > width:
@@ -107,6 +110,11 @@ def table(rows: Rows, width: int | None = None, coloured: int | None = None) -> 
         return lines
     start = sum(widths[:coloured]) + GAP * coloured
     return [_in_colour(text, start, _word(row[coloured])) for text, row in zip(lines, rows, strict=True)]
+
+
+def _in_one_line(row: Sequence[str]) -> Sequence[str]:
+    """The cells as they can be printed; nearly all rows are as they are, which is found out fast."""
+    return row if "".join(row).isprintable() else [one_line(cell) for cell in row]
 
 
 def _fitted(

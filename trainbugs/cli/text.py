@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.bugs.model import UPSTREAM, Bug, Case, Provenance, Versions
 from runner.bugs.statistics import Numbers
 from runner.bugs.taxonomy import LISTS
-from runner.files.untrusted import printable
+from runner.progress.streams import message, one_line
 from runner.results.expected import CPU, CUDA, seconds, seen_on
 from runner.studies.definition import names as studies
 
@@ -212,7 +212,7 @@ def record_rows(records: "Sequence[RunRecord]") -> list[list[str]]:
 def _field(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
-    return f"[{len(value)} elements]" if isinstance(value, list) else printable(str(value))[:40]
+    return f"[{len(value)} elements]" if isinstance(value, list) else one_line(str(value))[:40]
 
 
 def version_rows(maps: "Sequence[VersionMap]") -> list[list[str]]:
@@ -256,7 +256,7 @@ def run_rows(rows: "Sequence[IndexRow]") -> list[list[str]]:
 
 def unreadable(problems: Sequence[str]) -> str:
     """A line for each of the first NAMED files that could not be read, and one for the rest."""
-    lines = [f"trainbugs: {problem}\n" for problem in problems[:NAMED]]
+    lines = [f"trainbugs: {message(problem)}\n" for problem in problems[:NAMED]]
     if len(problems) > NAMED:
         lines.append(f"trainbugs: {len(problems) - NAMED} more files cannot be read\n")
     return "".join(lines)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
 from runner.files.structs import near
-from runner.files.untrusted import printable, shown
+from runner.files.untrusted import shown
+from runner.progress.streams import one_line
 from trainbugs import api
 from trainbugs.cli.terminal import show_noted
 from trainbugs.cli.types import Commands, add
@@ -104,14 +105,14 @@ def _show(report: "Report", watched: "Watched", with_advice: bool) -> None:
     alarms = [*report.broken, *(report.advice if with_advice else [])]
     if alarms:
         found = findings(alarms, _folder(watched))
-        rows = [tuple(printable(cell) for cell in each.row) for each in found]
-        show_noted([HEADING, *rows], [printable(each.text) for each in found], sys.stderr)
+        rows = [tuple(one_line(cell) for cell in each.row) for each in found]
+        show_noted([HEADING, *rows], [one_line(each.text) for each in found], sys.stderr)
     if report.dropped:
         _say(f"{report.dropped} more alarms were not kept")
     if report.advice and not with_advice:
         _say("there is advice, too: --info shows it")
     for failure in report.failures:
-        _say(f"a fault of the sanitizer: {printable(failure.strip())}")
+        _say(f"a fault of the sanitizer: {one_line(failure.strip())}")
 
 
 def _folder(watched: "Watched") -> str:
@@ -138,4 +139,4 @@ def _write(path: Path, watched: "Watched", status: int, report: "Report | None")
 
 
 def _say(text: str) -> None:
-    print(f"trainbugs watch: {text}", file=sys.stderr)
+    print(f"trainbugs watch: {one_line(text)}", file=sys.stderr)

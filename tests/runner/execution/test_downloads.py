@@ -63,6 +63,26 @@ def test_other_data_than_the_case_declares_is_invalid_and_not_kept(toy, cache):
     assert list(cache.rglob("*")) == [cache / "SET", cache / "SET" / "raw"]
 
 
+def test_data_that_another_bug_has_put_into_the_cache_is_not_used(toy, cache):
+    """It may declare any hash for a file of that name; what is there stays, and each run has the data it declares."""
+    (cache / NAME).parent.mkdir(parents=True)
+    (cache / NAME).write_text("poison")
+    downloading(toy)
+    for _ in range(2):
+        assert run(toy).ok and said(toy) == "downloads"
+    assert (cache / NAME).read_text() == "poison"
+    downloading(toy, sha256=hashlib.sha256(b"poison").hexdigest())
+    assert run(toy).ok and said(toy) == "there"
+
+
+def test_data_in_the_cache_is_not_replaced_by_the_data_of_another_bug(toy, cache):
+    downloading(toy)
+    assert run(toy).ok and (cache / NAME).read_text() == TEXT
+    text = DOWNLOAD.replace(repr(TEXT), "'poison'")
+    downloading(toy, text, sha256=hashlib.sha256(b"poison").hexdigest())
+    assert run(toy).ok and (cache / NAME).read_text() == TEXT
+
+
 def test_without_a_hash_every_run_downloads(toy, cache):
     downloading(toy, sha256=None)
     for _ in range(2):
