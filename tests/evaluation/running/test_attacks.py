@@ -54,6 +54,7 @@ ATTACKS = {
     "a note in an attribute of the kit": """attribute(KIT)""",
     "a note in the nice value of its parent": """nice(os.getppid())""",
     "a note in a limit of its parent": """limited(os.getppid())""",
+    "a link in the place of its folder": """thief()""",
     "sizes in the catalogue": """os.stat(ROOT + "/bugs/Toy-1/buggy.py").st_size""",
 }
 # What Landlock without namespaces leaves open: it looks at contents. See docs/isolation.md.
@@ -69,6 +70,17 @@ def remember(path):
     if os.path.exists(path):
         return True
     Path(path).write_text("seen")
+
+def thief():
+    # The answer of another detector, where the runner would follow.
+    room, folder = os.path.split(os.getcwd())
+    answers = os.path.join(room, "answers")
+    os.mkdir(answers)
+    alarms = [{"code": "stolen", "message": "m", "severity": "error"}]
+    Path(answers, "verdict.json").write_text(json.dumps({"status": "ok", "alarms": alarms}))
+    os.rename(os.path.join(room, folder), os.path.join(room, "old"))
+    os.symlink(answers, os.path.join(room, folder))
+    os._exit(0)
 
 def marked(name, mark, value):
     if getattr(os.stat(KIT), name) == value:
@@ -120,5 +132,6 @@ main(check)
     (folder / "adapter.py").write_text(HEAD + f"ROOT = {str(toy.root)!r}\n" + REMEMBER + check)
     plan = campaign.Campaign([detectors.load(toy.root, str(folder))], overhead_on=None)
     result = campaign.run(plan, toy.session())
-    assert {record.status for record in result.checks} == {"ok"}, result.checks
+    expected = "tool_error" if "link in the place" in attack else "ok"
+    assert {record.status for record in result.checks} == {expected}, result.checks
     assert [record.alarms for record in result.checks] == [()] * 2

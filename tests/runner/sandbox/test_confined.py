@@ -81,6 +81,13 @@ def test_too_much_memory_of_a_relative(tmp_path, kept_by):
     assert alive(tmp_path) == []
 
 
+def test_too_much_memory_of_one_that_may_not_be_looked_at(tmp_path, kept_by):
+    """A process can forbid that others look at its memory in detail."""
+    act = "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)"
+    hidden = f"import ctypes, time\n{act}\nx = bytearray(400_000_000)\ntime.sleep(60)"
+    assert "memory" in confined(tmp_path, kept_by, hidden, memory_mb=200).exceeded
+
+
 @pytest.mark.parametrize("killed", ["runner", "supervisor"])
 def test_nothing_outlives_who_is_killed(tmp_path, kept_by, killed):
     code = f"# {tmp_path}\n{RELATIVES}time.sleep(60)"
