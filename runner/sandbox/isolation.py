@@ -53,7 +53,7 @@ def weakness(kind: Isolation) -> str | None:
 def namespaces_work() -> bool:
     """Whether a program can be started in namespaces of its own; tried once for each process."""
     nowhere, nothing = Path(os.devnull), ["/bin/sh", "-c", ":"]
-    limits = Limits(access=closed_access([], own_interpreter(), "namespaces"))
+    limits = Limits(access=closed_access([], own_interpreter(), "namespaces"), temporary=False)
     try:
         done = process.run(
             nothing, cwd=Path("/"), env={}, stdout=nowhere, stderr=nowhere, timeout_s=30, limits=limits

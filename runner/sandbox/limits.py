@@ -29,7 +29,8 @@ class Limits:
     `output_mb` is for its standard output and its standard error, each; `file_mb` for any other file. Without `network`
     there is nothing but localhost. `access`: what it may reach of the file system; None: all that the user may, with
     every privilege. `scratch` is a folder of the runner's own, in which the name of the program's temporary folder is
-    noted. `room` is a folder that the program may write: in namespaces, its temporary folder is made in there.
+    noted. `room` is a folder that the program may write: in namespaces, its temporary folder is made in there. Without
+    `temporary` it has none: HOME and TMPDIR stay what they are.
     """
 
     memory_mb: float | None = None
@@ -39,6 +40,7 @@ class Limits:
     access: Access | None = None
     scratch: Path | None = None
     room: Path | None = None
+    temporary: bool = True
 
     @property
     def in_namespaces(self) -> bool:
@@ -90,7 +92,7 @@ def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[
     supervisor.py makes it and removes it; it is removed here only if the supervisor was killed. Where this process was
     killed too, or the disk was read-only by then, the note tells the next command to remove it.
     """
-    if limits is None:
+    if limits is None or not limits.temporary:
         yield None, env
         return
     name = f"tb-{os.urandom(4).hex()}"

@@ -96,7 +96,8 @@ def network_can_be_cut() -> str | None:
     """Why programs cannot run without network on this machine; None where they can."""
     nowhere, nothing = Path(os.devnull), [sys.executable, "-I", "-S", "-c", ""]
     try:
-        run(nothing, cwd=Path("/"), env={}, stdout=nowhere, stderr=nowhere, timeout_s=30, limits=Limits(network=False))
+        limits = Limits(network=False, temporary=False)
+        run(nothing, cwd=Path("/"), env={}, stdout=nowhere, stderr=nowhere, timeout_s=30, limits=limits)
     except (ProcessError, UsageError) as error:
         return str(error)
     return None
