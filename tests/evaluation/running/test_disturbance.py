@@ -53,6 +53,12 @@ FOLDER = """
     report()
     os._exit(0)
 """
+LINK = """
+    report()
+    os.rename("../program", "../elsewhere")
+    os.symlink("elsewhere", "../program")
+    os._exit(0)
+"""
 # What a monitor does before the program begins, the status of its checks, and a word of the reason.
 MONITORS = {
     "watches": ("    pass", "ok", None),
@@ -60,6 +66,7 @@ MONITORS = {
     "writes a part": (PART, "disturbed", "its records are not whole: expected 3 records, found 2"),
     "changes values": (CHANGES.replace("ROW", 'row["accuracy"] + 1'), "disturbed", "record 1 differs from"),
     "renames": (CHANGES.replace('"accuracy": ROW', '"other": 1'), "tool_error", "differ in 'other'"),
+    "puts a link there": (LINK, "tool_error", "a link is in the place of the program's folder"),
     "writes no JSON": (FOLDER, "tool_error", "metrics.json: is no plain file"),
 }  # fmt: skip
 
