@@ -157,7 +157,9 @@ def bench_isolation(arguments):
             for kind, measured in spent_s.items():
                 measured.append(confined(["/bin/true"], Path(folder), kind))
     for what, column in (("waited for", 0), ("processor time", 1)):
-        times = {kind: [pair[column] for pair in pairs] for kind, pairs in spent_s.items()}
+        times = {}
+        for kind, pairs in spent_s.items():
+            times[kind] = [pair[column] for pair in pairs]
         medians = {kind: show(f"/bin/true, {kind}, {what}", times[kind]) for kind in KINDS}
         more = [strong - weak for strong, weak in zip(times[KINDS[-1]], times["landlock"], strict=True)]
         print(f"{1000 * (medians['landlock'] - medians['none']):.1f} ms more by landlock than by none")
