@@ -9,7 +9,7 @@ from support.paths import ROOT
 
 pytestmark = pytest.mark.stress
 
-HARM = ("wrong verdicts", "tracebacks", "lost runs", "orphans", "leftover folders", "hangs")
+HARM = ("wrong verdicts", "tracebacks", "lost runs", "orphans", "leftover folders", "hangs", "escapes")
 
 
 @pytest.fixture
