@@ -20,8 +20,9 @@ from trainbugs.cli.main import main
 # Options for whole reproductions and a pytest within pytest to test them; the real site.
 pytest_plugins = ["support.isolation", "support.proving", "support.whole_site", "pytester"]
 
-# A background job of a shell starts with interrupts ignored, and its children inherit that; tests interrupt them.
+# A background job of a shell starts with both ignored, and its children inherit that; tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 @pytest.fixture
