@@ -3,6 +3,7 @@
 import gc
 import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from support.detectors import write_detector
@@ -21,11 +22,12 @@ FARTHER = 1.6
 
 
 @pytest.fixture
-def temporary(tmp_path, monkeypatch, shared):
+def temporary(monkeypatch):
     """The folder for temporary files of the commands, short enough for sockets."""
-    monkeypatch.setattr(tempfile, "tempdir", str(shared))
-    monkeypatch.setenv("TMPDIR", str(shared))
-    return shared
+    with tempfile.TemporaryDirectory(prefix="trainbugs-test-") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        monkeypatch.setenv("TMPDIR", folder)
+        yield Path(folder)
 
 
 @pytest.fixture
