@@ -88,7 +88,16 @@ def bench_run(arguments):
         case = Catalog(ROOT).bug("Bolts-654").cases["iris"]
         values = {**case.program.parameters, "device": "cpu", "output": f"{folder}/metrics"}
         parameters.write_text(json.dumps({"parameters": values}))
-        run = [*TRAINBUGS, "run", "Bolts-654/iris/fixed", "--seeds", "0", "--device", "cpu", "--force"]
+        run = [
+            *TRAINBUGS,
+            "run",
+            "Bolts-654/iris/fixed",
+            "--seeds",
+            "0",
+            "--device",
+            "cpu",
+            "--force",
+        ]
         run += ["--results", folder]
         bare, mine = interleaved(11, [built.python, script, parameters], run)
     base = show("python fixed.py (Bolts-654/iris)", bare)
@@ -112,10 +121,20 @@ def bench_cold(arguments):
     for _ in range(2):
         with tempfile.TemporaryDirectory(dir=spec.cache_root()) as folder:
             caches = {"TRAINBUGS_CACHE": f"{folder}/trainbugs", "UV_CACHE_DIR": f"{folder}/uv"}
-            mine.append(seconds([*TRAINBUGS, "env", "build", "torch-2.2.2"], env=os.environ | caches))
+            mine.append(
+                seconds([*TRAINBUGS, "env", "build", "torch-2.2.2"], env=os.environ | caches)
+            )
             shutil.rmtree(folder, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=spec.cache_root()) as folder:
-            pip = [f"{folder}/venv/bin/python", "-m", "pip", "install", "--no-cache-dir", "--require-hashes", "-r"]
+            pip = [
+                f"{folder}/venv/bin/python",
+                "-m",
+                "pip",
+                "install",
+                "--no-cache-dir",
+                "--require-hashes",
+                "-r",
+            ]
             begin = seconds([sys.executable, "-m", "venv", f"{folder}/venv"])
             theirs.append(begin + seconds([*pip, ENVIRONMENT.lock]))
     base = show("python -m venv, pip install, nothing cached", theirs)
@@ -130,7 +149,12 @@ def bench_manifest(arguments):
         site = root / "lib" / "python3.11" / "site-packages"
         for number in range(19_000):
             folder_number = number % 1500
-            path = site / f"package{folder_number % 30}" / f"part{folder_number // 30}" / f"module_{number}.py"
+            path = (
+                site
+                / f"package{folder_number % 30}"
+                / f"part{folder_number // 30}"
+                / f"module_{number}.py"
+            )
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"value = {number}\n" * 400)
         manifest.write(root, {})
@@ -143,7 +167,9 @@ def bench_manifest(arguments):
             times.append((middle - start, time.perf_counter() - middle))
     compared, read = zip(*times, strict=True)
     base = show("19,000 files hashed", read)
-    print(f"ratio {base / show('19,000 files compared with the manifest', compared, '(limit 0.25)'):.1f}\n")
+    print(
+        f"ratio {base / show('19,000 files compared with the manifest', compared, '(limit 0.25)'):.1f}\n"
+    )
 
 
 KINDS = ("none", "landlock", "namespaces", "namespaces+landlock")
@@ -161,12 +187,21 @@ def bench_isolation(arguments):
         for kind, pairs in spent_s.items():
             times[kind] = [pair[column] for pair in pairs]
         medians = {kind: show(f"/bin/true, {kind}, {what}", times[kind]) for kind in KINDS}
-        more = [strong - weak for strong, weak in zip(times[KINDS[-1]], times["landlock"], strict=True)]
-        print(f"{1000 * (medians['landlock'] - medians['none']):.1f} ms more by landlock than by none")
-        print(f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock (limit 15)")
+        more = [
+            strong - weak for strong, weak in zip(times[KINDS[-1]], times["landlock"], strict=True)
+        ]
+        print(
+            f"{1000 * (medians['landlock'] - medians['none']):.1f} ms more by landlock than by none"
+        )
+        print(
+            f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock (limit 15)"
+        )
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", "x = 0\nwhile x < 10_000_000:\n    x += 1"], check=True)
-    print(f"this machine adds 1 ten million times in {time.perf_counter() - start:.1f} s (usual: 0.5 s)\n", flush=True)
+    print(
+        f"this machine adds 1 ten million times in {time.perf_counter() - start:.1f} s (usual: 0.5 s)\n",
+        flush=True,
+    )
     bench_three_seconds(arguments)
     bench_run(arguments)
 
@@ -176,7 +211,13 @@ def confined(argv, work, kind):
     access = access_to.open_access([work], access_to.own_interpreter(), kind)
     start, before = time.perf_counter(), processor_s()
     done = process.run(
-        argv, cwd=work, env={}, stdout=work / "1", stderr=work / "2", timeout_s=60, limits=Limits(access=access)
+        argv,
+        cwd=work,
+        env={},
+        stdout=work / "1",
+        stderr=work / "2",
+        timeout_s=60,
+        limits=Limits(access=access),
     )
     assert done.returncode == 0
     return time.perf_counter() - start, processor_s() - before
@@ -198,7 +239,14 @@ def bench_three_seconds(arguments):
         # It writes into the folder that it is in.
         elsewhere = f"import os\nos.chdir({folder!r})\n{script.read_text()}"
         bare = [sys.executable, "-c", elsewhere, script.parent / "config.json"]
-        run = [*TRAINBUGS, "run", script.parent / "only" / "fixed", "--python", sys.executable, "--force"]
+        run = [
+            *TRAINBUGS,
+            "run",
+            script.parent / "only" / "fixed",
+            "--python",
+            sys.executable,
+            "--force",
+        ]
         alone, mine = interleaved(11, bare, [*run, "--results", results])
     base = show("a script of three seconds", alone)
     print(f"ratio {show('trainbugs run of it', mine) / base:.2f} (limit 1.15)\n", flush=True)
@@ -212,8 +260,13 @@ def bench_loader(arguments):
 
 def bench_watch(arguments):
     """Seconds of training on SO-60335387/digits, bare and under each of our detectors, in turns."""
-    chosen = [detectors.load(ROOT, name) for name in ("api-sequence", "gradient-cycle", "optimizer-progress")]
-    plan = campaign.Campaign(chosen, bugs=["SO-60335387/digits"], controls="none", repeats=arguments.repeats)
+    chosen = [
+        detectors.load(ROOT, name)
+        for name in ("api-sequence", "gradient-cycle", "optimizer-progress")
+    ]
+    plan = campaign.Campaign(
+        chosen, bugs=["SO-60335387/digits"], controls="none", repeats=arguments.repeats
+    )
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Catalog(ROOT), Options(results=Path(folder), device="cpu"), on_stderr())
         for record in campaign.run(plan, session).overheads:
@@ -243,24 +296,40 @@ def bench_records(arguments):
         with tempfile.TemporaryDirectory() as folder:
             write_records(Path(folder), count)
             command = [*TRAINBUGS, "results", "--results", folder]
-            every = [spent([sys.executable, "-c", READ_EVERY_FILE, folder], count) for _ in range(2)]
+            every = [
+                spent([sys.executable, "-c", READ_EVERY_FILE, folder], count) for _ in range(2)
+            ]
             first = [spent(command, count)]
             later = [spent(command, count) for _ in range(7)]
         name = f"{count:,} records, "
-        base, _ = show_spent(name + "every file read", every), show_spent(name + "no index yet", first)
+        base, _ = (
+            show_spent(name + "every file read", every),
+            show_spent(name + "no index yet", first),
+        )
         limit = "(limit 2, 300 MB)" if count == 100_000 else ""
-        print(f"ratio {base / show_spent(name + 'trainbugs results', later, limit):.1f} times as fast\n", flush=True)
+        print(
+            f"ratio {base / show_spent(name + 'trainbugs results', later, limit):.1f} times as fast\n",
+            flush=True,
+        )
 
 
 def write_records(folder, count):
     """Copies of expected records of all bugs, cases and variants, of at most 6 kB, with other seeds and keys."""
-    real = [path for path in sorted(ROOT.glob("bugs/*/expected/*/*-seed0.json")) if path.stat().st_size <= 6000]
+    real = [
+        path
+        for path in sorted(ROOT.glob("bugs/*/expected/*/*-seed0.json"))
+        if path.stat().st_size <= 6000
+    ]
     for path in real:
         data = json.loads(path.read_text())
         directory = folder / data["bug"] / data["case"]
         directory.mkdir(parents=True, exist_ok=True)
         for seed in range(real.index(path), count, len(real)):
-            data |= {"seed": seed, "parameters": data["parameters"] | {"seed": seed}, "key": f"{seed:064x}"[::-1]}
+            data |= {
+                "seed": seed,
+                "parameters": data["parameters"] | {"seed": seed},
+                "key": f"{seed:064x}"[::-1],
+            }
             name = f"{data['variant']}-seed{seed}-{data['key'][:12]}.json"
             (directory / name).write_text(json.dumps(data, indent=1) + "\n")
 
@@ -301,13 +370,22 @@ BENCHES = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", help=f"{', '.join(BENCHES)}; default: list run warm")
-    parser.add_argument("--data", type=Path, default=os.environ.get("TRAINBUGS_DATA"), help="holds MNIST/raw")
-    parser.add_argument(
-        "--repeats", type=int, default=9, help="of watch and sanitizer: bare and watched runs; default: 9"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--isolated", type=int, default=200, help="of isolation: runs of each kind; default: 200")
+    parser.add_argument("what", nargs="*", help=f"{', '.join(BENCHES)}; default: list run warm")
+    parser.add_argument(
+        "--data", type=Path, default=os.environ.get("TRAINBUGS_DATA"), help="holds MNIST/raw"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=9,
+        help="of watch and sanitizer: bare and watched runs; default: 9",
+    )
+    parser.add_argument(
+        "--isolated", type=int, default=200, help="of isolation: runs of each kind; default: 200"
+    )
     parser.add_argument("--bugs", nargs="+", help="of catalogue: BUG[/CASE]; default: all")
     arguments = parser.parse_args()
     unknown = set(arguments.what) - set(BENCHES)

@@ -44,13 +44,20 @@ PACKAGES = ("runner", "evaluation", "plots", "trainbugs")
 def main(argv=None):
     """Do the faults that the log lacks, and print the table; status 1 where harm was done."""
     arguments = _parser().parse_args(argv)
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background job would ignore the first one
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # a shell's background job would ignore the first one
         signal.signal(number, signal.default_int_handler)
     done = _read(arguments.log, arguments.seed)
     numbers = [arguments.only] if arguments.only is not None else range(arguments.faults)
     real = kills.real_python() is not None and not arguments.no_real
     kinds = {number: kind_of(number, real) for number in numbers}
-    todo = [number for number in numbers if number not in done and kinds[number] in (arguments.kinds or kinds.values())]
+    todo = [
+        number
+        for number in numbers
+        if number not in done and kinds[number] in (arguments.kinds or kinds.values())
+    ]
     if arguments.table:
         todo = []
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
@@ -58,7 +65,9 @@ def main(argv=None):
         if todo:
             _prepare(shared)
         with _pool(arguments.jobs) as pool:
-            begun = [pool.submit(_one, number, kinds[number], arguments.seed, shared) for number in todo]
+            begun = [
+                pool.submit(_one, number, kinds[number], arguments.seed, shared) for number in todo
+            ]
             for line in (future.result() for future in as_completed(begun)):
                 done[line["number"]] = line
                 _tell(line, arguments.log)
@@ -73,11 +82,18 @@ def _parser():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="faults at a time")
     parser.add_argument(
-        "--log", type=Path, metavar="FILE", help="a line of JSON for each fault; what it has is not done"
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="a line of JSON for each fault; what it has is not done",
     )
     parser.add_argument("--only", type=int, metavar="NUMBER", help="this fault alone")
-    parser.add_argument("--kinds", nargs="+", choices=(*CYCLE, REAL), metavar="KIND", help=", ".join((*CYCLE, REAL)))
-    parser.add_argument("--table", action="store_true", help="do nothing; print the table of the log")
+    parser.add_argument(
+        "--kinds", nargs="+", choices=(*CYCLE, REAL), metavar="KIND", help=", ".join((*CYCLE, REAL))
+    )
+    parser.add_argument(
+        "--table", action="store_true", help="do nothing; print the table of the log"
+    )
     parser.add_argument("--no-real", action="store_true", help="toy bugs only")
     return parser
 
@@ -98,7 +114,12 @@ def _read(log, seed):
 def _prepare(shared):
     """A copy of the program, so that changes meanwhile do no harm, with a toy environment, which is built."""
     for name in PACKAGES:
-        shutil.copytree(ROOT / name, shared.code / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / name,
+            shared.code / name,
+            symlinks=True,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
     bug = kills.REAL.partition("/")[0]
     shutil.copytree(ROOT / "bugs" / bug, shared.code / "real" / bug)
     (shared.code / "bugs").mkdir()
@@ -147,8 +168,14 @@ def _tell(line, log):
         with log.open("a") as file:
             file.write(("" if whole else "\n") + json.dumps(line) + "\n")
     harm = {kind: texts for kind, texts in line["harm"].items() if texts}
-    said = line["error"] or harm or ("skipped" if line["skipped"] else "missed" if line["missed"] else "ok")
-    print(f"{line['number']} {line['kind']}: {said}, {line['seconds']} s", file=sys.stderr, flush=True)
+    said = (
+        line["error"]
+        or harm
+        or ("skipped" if line["skipped"] else "missed" if line["missed"] else "ok")
+    )
+    print(
+        f"{line['number']} {line['kind']}: {said}, {line['seconds']} s", file=sys.stderr, flush=True
+    )
 
 
 def table(lines):
@@ -157,10 +184,15 @@ def table(lines):
     rows.append(["---"] * len(rows[0]))
     for kind in (*CYCLE, REAL, "all"):
         chosen = [line for line in lines if kind in (line["kind"], "all") and not line["skipped"]]
-        counts = [len(chosen), *(sum(len(line["harm"][name]) for line in chosen) for name in KINDS_OF_HARM)]
+        counts = [
+            len(chosen),
+            *(sum(len(line["harm"][name]) for line in chosen) for name in KINDS_OF_HARM),
+        ]
         if chosen:
             rows.append([kind, *map(str, counts)])
-    skipped, missed, errors = (sum(bool(line[name]) for line in lines) for name in ("skipped", "missed", "error"))
+    skipped, missed, errors = (
+        sum(bool(line[name]) for line in lines) for name in ("skipped", "missed", "error")
+    )
     hours = sum(line["seconds"] for line in lines) / 3600
     text = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return (

@@ -94,12 +94,16 @@ def _by_release(target: Target, host: Interpreter) -> Planned:
     if affected and affected[0] < release < affected[-1]:
         # No environment here has this release: between affected ones it may have the fault.
         return Planned(target, MAYBE)
-    return Planned(target, "NOT REPRODUCED", f"{package} {version} is none of the affected releases")
+    return Planned(
+        target, "NOT REPRODUCED", f"{package} {version} is none of the affected releases"
+    )
 
 
 def _installed(package: str, host: Interpreter) -> str | None:
     wanted = package.lower().replace("-", "_")
-    return next((v for name, v in host.packages.items() if name.lower().replace("-", "_") == wanted), None)
+    return next(
+        (v for name, v in host.packages.items() if name.lower().replace("-", "_") == wanted), None
+    )
 
 
 def rows(planned: Sequence[Planned], session: Session) -> Iterator[Row]:
@@ -136,7 +140,9 @@ def _refuse_too_much(root: Path) -> None:
     """Raise UsageError where there are as many bytes of CUDA records as may be committed."""
     size = sum(path.stat().st_size for path in root.glob(f"bugs/*/expected/*/{CUDA}/**/*.json"))
     if size > MAX_RECORDS_BYTES:
-        raise UsageError(f"CUDA records have {size / 1e6:.1f} MB, expected at most {MAX_RECORDS_BYTES / 1e6:.0f} MB")
+        raise UsageError(
+            f"CUDA records have {size / 1e6:.1f} MB, expected at most {MAX_RECORDS_BYTES / 1e6:.0f} MB"
+        )
 
 
 def _row(entry: Planned, verdict: str, records: str, outcome: Outcome | None, why: str) -> Row:
@@ -145,7 +151,9 @@ def _row(entry: Planned, verdict: str, records: str, outcome: Outcome | None, wh
     torch = ", ".join(sorted({run.torch for run in runs if run.torch}))
     place = "the script" if in_script(entry.target.bug) else entry.target.bug.package
     cells = (entry.target.case.id, place, entry.expected, verdict, records, seconds, torch, why)
-    as_expected = verdict in (LEFT_OUT, REPRODUCED) or (entry.expected == MAYBE and verdict == "NOT REPRODUCED")
+    as_expected = verdict in (LEFT_OUT, REPRODUCED) or (
+        entry.expected == MAYBE and verdict == "NOT REPRODUCED"
+    )
     first = runs[0] if runs else None
     device, driver = (first.device_name, first.driver) if first else (None, None)
     return Row(tuple(map(_cell, cells)), verdict, as_expected, device, driver)
@@ -161,7 +169,10 @@ def report(made: Sequence[Row], planned: int, where: str) -> str:
     device = next((row.device for row in made if row.device), "no GPU yet")
     driver = next((row.driver for row in made if row.driver), None)
     verdicts = [row.verdict for row in made]
-    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts)) or "none"
+    counts = (
+        ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
+        or "none"
+    )
     today = datetime.now(UTC).date().isoformat()
     lines = [
         "# Runs on a GPU",
@@ -182,7 +193,9 @@ def run(catalog: Catalog, options: Options, out: Path) -> int:
     Raises UsageError where there is no GPU, or the interpreter has no torch that sees it.
     """
     if not interpreter.machine_has_accelerator():
-        raise UsageError("there is no GPU here; expected one that the kernel shows, such as /dev/nvidia0")
+        raise UsageError(
+            "there is no GPU here; expected one that the kernel shows, such as /dev/nvidia0"
+        )
     session = Session(catalog, options, on_stderr())
     host = None
     if options.python:
@@ -201,17 +214,27 @@ def run(catalog: Catalog, options: Options, out: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Run all cases on a GPU; write CUDA records and a report.")
+    parser = argparse.ArgumentParser(
+        description="Run all cases on a GPU; write CUDA records and a report."
+    )
     parser.add_argument("--device", default="cuda", help="cuda or cuda:N; default: cuda")
-    parser.add_argument("--python", type=Path, help="an interpreter with torch, in the place of the environments")
+    parser.add_argument(
+        "--python", type=Path, help="an interpreter with torch, in the place of the environments"
+    )
     parser.add_argument("--data", type=Path, help="folder of data sets, for the cases with MNIST")
-    parser.add_argument("--results", type=Path, default=Path("results/gpu"), help="default: results/gpu")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "gpu.md", help="the report")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results/gpu"), help="default: results/gpu"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "benchmarks" / "gpu.md", help="the report"
+    )
     parsed = parser.parse_args(arguments)
     try:
         if not parsed.device.startswith("cuda"):
             raise UsageError(f"device is {parsed.device!r}, expected cuda or cuda:N")
-        options = Options(device=parsed.device, python=parsed.python, data=parsed.data, results=parsed.results)
+        options = Options(
+            device=parsed.device, python=parsed.python, data=parsed.data, results=parsed.results
+        )
         return run(Catalog(ROOT), options, parsed.out)
     except TrainbugsError as error:
         print(f"gpu: {error}", file=sys.stderr)

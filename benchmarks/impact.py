@@ -11,7 +11,18 @@ from pathlib import Path
 from runner.bugs.catalog import Catalog
 from runner.studies import definition, table
 from runner.studies.analysis import pairs, row_name, row_names
-from runner.studies.cells import BENIGN, BETTER, LABELS, UNDECIDED, UNSTABLE, WORSE, Cell, by_point, cells, tuned
+from runner.studies.cells import (
+    BENIGN,
+    BETTER,
+    LABELS,
+    UNDECIDED,
+    UNSTABLE,
+    WORSE,
+    Cell,
+    by_point,
+    cells,
+    tuned,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 # The cross entropy of somebody who guesses: nats.
@@ -39,7 +50,14 @@ def by_rate(study, found):
     for place, own in sorted(grouped.items()):
         counts = Counter(cell.label for cell in own)
         good = sum(id(cell) in near for cell in own)
-        rows.append([f"{place:g}", len(own), percent(good, len(own)), *(percent(counts[x], len(own)) for x in LABELS)])
+        rows.append(
+            [
+                f"{place:g}",
+                len(own),
+                percent(good, len(own)),
+                *(percent(counts[x], len(own)) for x in LABELS),
+            ]
+        )
     return markdown(["rate / best", "cells", "fixed program as good as at its best", *LABELS], rows)
 
 
@@ -58,13 +76,21 @@ def silence(study, found, rows):
     for row in rows:
         if row.variant == "buggy" and row.ok:
             buggy[row.point, row.setting].append(row)
-    harmed = [cell for cell in tuned(found, study.written.comparison) if cell.label in (WORSE, UNSTABLE)]
+    harmed = [
+        cell for cell in tuned(found, study.written.comparison) if cell.label in (WORSE, UNSTABLE)
+    ]
     said = {id(cell): looks(cell, buggy[cell.point, cell.setting]) for cell in harmed}
     lines = []
     for name in (*row_names(study, found), ALL):
         own = [cell for cell in harmed if name in (ALL, row_name(study, cell))]
         counts = Counter(said[id(cell)] for cell in own)
-        lines.append([name, len(own), *(percent(counts[word], len(own)) for word in (NOT_FINITE, AS_GUESSING, LEARNS))])
+        lines.append(
+            [
+                name,
+                len(own),
+                *(percent(counts[word], len(own)) for word in (NOT_FINITE, AS_GUESSING, LEARNS)),
+            ]
+        )
     return markdown(["optimizer", "harmed cells", NOT_FINITE, AS_GUESSING, LEARNS], lines)
 
 
@@ -79,22 +105,43 @@ def cure(study, found, index):
         cured = [pair for pair in own if pair.gain >= -tolerance]
         ratio = statistics.median(pair.ratio for pair in own)
         gain = statistics.median(pair.gain for pair in own)
-        lines.append([name, len(own), len(cured), f"{gain:+.3f}", f"{ratio:.2g}", sum(pair.edge for pair in own)])
-    head = [study.written.axes[index], "points", "cured", "median gain", "median ratio of rates", "at an end"]
+        lines.append(
+            [
+                name,
+                len(own),
+                len(cured),
+                f"{gain:+.3f}",
+                f"{ratio:.2g}",
+                sum(pair.edge for pair in own),
+            ]
+        )
+    head = [
+        study.written.axes[index],
+        "points",
+        "cured",
+        "median gain",
+        "median ratio of rates",
+        "at an end",
+    ]
     return markdown(head, sorted(lines))
 
 
 def untouched(study, found):
     """Points where the bug does no harm at the fixed program's best rate: benign or better there."""
     lines = []
-    best = {point: min(own, key=lambda cell: abs(math.log(cell.place))) for point, own in by_point(found).items()}
+    best = {
+        point: min(own, key=lambda cell: abs(math.log(cell.place)))
+        for point, own in by_point(found).items()
+    }
     for name in (*row_names(study, found), ALL):
         own = [cell for cell in best.values() if name in (ALL, row_name(study, cell))]
         counts = Counter(cell.label for cell in own)
         words = (BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED)
         gain = statistics.median(cell.gain for cell in own if math.isfinite(cell.gain))
         lines.append([name, len(own), *(counts[word] for word in words), f"{gain:+.3f}"])
-    return markdown(["optimizer", "points", BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED, "median gain"], lines)
+    return markdown(
+        ["optimizer", "points", BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED, "median gain"], lines
+    )
 
 
 def tables() -> dict[str, str]:
@@ -107,7 +154,11 @@ def tables() -> dict[str, str]:
         "At the best rate of the fixed program": untouched(study, found),
         "By learning rate": by_rate(study, found),
         "In the training loss": silence(study, found, rows),
-        **{f"Cured, by {axes[index]}": cure(study, found, index) for index in range(len(axes)) if index < 2},
+        **{
+            f"Cured, by {axes[index]}": cure(study, found, index)
+            for index in range(len(axes))
+            if index < 2
+        },
     }
 
 

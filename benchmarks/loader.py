@@ -42,10 +42,16 @@ def main():
     root = sys.argv[1]
     device = sys.argv[2] if len(sys.argv) > 2 else "cuda" if torch.cuda.is_available() else "cpu"
     torch.set_num_threads(2)
-    transform = transforms.Compose([transforms.ToTensor(), transforms.Normalize((0.1307,), (0.3081,))])
-    loader = DataLoader(MNIST(root, train=True, transform=transform), batch_size=BATCH, shuffle=True)
+    transform = transforms.Compose(
+        [transforms.ToTensor(), transforms.Normalize((0.1307,), (0.3081,))]
+    )
+    loader = DataLoader(
+        MNIST(root, train=True, transform=transform), batch_size=BATCH, shuffle=True
+    )
     start = time.perf_counter()
-    data = tuple(tensor.to(device) for tensor in images.read_mnist(root, train=True, download=False))
+    data = tuple(
+        tensor.to(device) for tensor in images.read_mnist(root, train=True, download=False)
+    )
     once = time.perf_counter() - start
     times = [(seconds(plain, loader, device), seconds(in_memory, data, device)) for _ in range(5)]
     slow, fast = (statistics.median(column) for column in zip(*times, strict=True))

@@ -44,7 +44,9 @@ def bench_sanitizer(arguments):
 
 
 def on_one_thread(command):
-    return processor_seconds(command, env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
+    return processor_seconds(
+        command, env=os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    )
 
 
 def programs(folder):

@@ -38,7 +38,12 @@ def toy(root, seeds):
     directory.mkdir(parents=True)
     for variant, offset in (("buggy", "0"), ("fixed", "1")):
         (directory / f"{variant}.py").write_text(SCRIPT.replace("OFFSET", offset))
-    higher = {"statement": "fixed is higher", "variant": "fixed", "metric": "value", "minus": "buggy"}
+    higher = {
+        "statement": "fixed is higher",
+        "variant": "fixed",
+        "metric": "value",
+        "minus": "buggy",
+    }
     config = {
         "schema": 1, "id": "Toy-1", "title": "a toy", "source": "https://example.org", "environment": "none",
         "labels": {"location": "user code", "root_cause": "a", "symptom": "b"},
@@ -60,26 +65,44 @@ def bench_schedule(arguments):
     for count in (1_000, 10_000, 100_000):
         jobs = [Job(str(number), Need(), number % 7, number) for number in range(count)]
         start = time.perf_counter()
-        assert sum(1 for _ in LocalPool(Slots(2), quiet()).do(jobs, lambda item, share, report: item)) == count
+        assert (
+            sum(1 for _ in LocalPool(Slots(2), quiet()).do(jobs, lambda item, share, report: item))
+            == count
+        )
         taken = time.perf_counter() - start
-        print(f"{count:7d} jobs that do nothing: {taken:6.2f} s, {taken / count * 1e6:5.0f} µs each", flush=True)
+        print(
+            f"{count:7d} jobs that do nothing: {taken:6.2f} s, {taken / count * 1e6:5.0f} µs each",
+            flush=True,
+        )
     for count in (100, 1_000, 10_000):
         with tempfile.TemporaryDirectory() as folder:
             catalog, seeds = toy(Path(folder), count // 2)
-            options = Options(results=Path(folder) / "results", python=Path(sys.executable), seeds=seeds, jobs=2)
+            options = Options(
+                results=Path(folder) / "results", python=Path(sys.executable), seeds=seeds, jobs=2
+            )
             start = time.perf_counter()
             (outcome,) = Session(catalog, options, quiet()).run(catalog.select(["Toy-1"]))
             taken = time.perf_counter() - start
             assert (outcome.verdict.outcome, len(outcome.records)) == ("REPRODUCED", count)
-            print(f"{count:7d} toy runs, -j 2: {taken:6.1f} s, {count / taken:5.1f} runs a second", flush=True)
-    command = [sys.executable, "-c", SCRIPT.replace("OFFSET", "0"), str(ROOT / "bugs" / "SO-60335387" / "config.json")]
+            print(
+                f"{count:7d} toy runs, -j 2: {taken:6.1f} s, {count / taken:5.1f} runs a second",
+                flush=True,
+            )
+    command = [
+        sys.executable,
+        "-c",
+        SCRIPT.replace("OFFSET", "0"),
+        str(ROOT / "bugs" / "SO-60335387" / "config.json"),
+    ]
     times = []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(50):
             start = time.perf_counter()
             subprocess.run(command, check=True, cwd=folder)
             times.append(time.perf_counter() - start)
-    print(f"the bare toy script, one after the other: {1 / statistics.median(times):.1f} a second\n")
+    print(
+        f"the bare toy script, one after the other: {1 / statistics.median(times):.1f} a second\n"
+    )
 
 
 def bench_catalogue(arguments):
@@ -89,7 +112,10 @@ def bench_catalogue(arguments):
     targets = [target for target in session.catalog.select(names) if not target.case.program.data]
     runs = [run for target in targets for run in session.plan(target)]
     bare = [_bare(run) for run in runs]
-    print(f"{len(runs)} bare scripts: {sum(bare):7.1f} s together, the longest {max(bare):.1f} s", flush=True)
+    print(
+        f"{len(runs)} bare scripts: {sum(bare):7.1f} s together, the longest {max(bare):.1f} s",
+        flush=True,
+    )
     for jobs in (1, 2):
         with tempfile.TemporaryDirectory() as folder:
             options = Options(results=Path(folder), device="cpu", jobs=jobs)
@@ -99,22 +125,32 @@ def bench_catalogue(arguments):
         verdicts = {outcome.verdict.outcome for outcome in outcomes}
         drift = max(outcome.drift or 0.0 for outcome in outcomes)
         ratios = f"{taken / sum(bare):.2f} of the bare scripts' sum, {taken / max(bare):.1f} times the longest"
-        print(f"run --all -j {jobs}: {taken:7.1f} s, {ratios}; {verdicts}, drift {drift:g}", flush=True)
+        print(
+            f"run --all -j {jobs}: {taken:7.1f} s, {ratios}; {verdicts}, drift {drift:g}",
+            flush=True,
+        )
     print()
 
 
 def bench_crowd(arguments):
     """Seconds of a script alone, and of two and three at once upon the same cores, with libgomp's waiting and ours."""
-    session = Session(Catalog(ROOT), Options(results=Path("unused"), device="cpu", seeds=(0,)), on_stderr())
+    session = Session(
+        Catalog(ROOT), Options(results=Path("unused"), device="cpu", seeds=(0,)), on_stderr()
+    )
     (target,) = session.catalog.select(["SO-60335387/digits/fixed"])
     (run,) = session.plan(target)
     for together in (1, 2, 3):
-        for name, variables in (("libgomp's own", {"GOMP_SPINCOUNT": "300000"}), ("the runner's", {})):
+        for name, variables in (
+            ("libgomp's own", {"GOMP_SPINCOUNT": "300000"}),
+            ("the runner's", {}),
+        ):
             with ThreadPoolExecutor(together) as pool:
                 start = time.perf_counter()
                 list(pool.map(_bare, [run] * together, [variables] * together))
                 taken = time.perf_counter() - start
-            print(f"{run.name}, {together} at once, spin count {name:13s}: {taken:6.1f} s", flush=True)
+            print(
+                f"{run.name}, {together} at once, spin count {name:13s}: {taken:6.1f} s", flush=True
+            )
     print()
 
 
@@ -124,7 +160,10 @@ def _bare(run, variables=()):
         for name, text in run.scripts.items():
             (directory / name).write_bytes(text)
         (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}))
-        own = {"TRAINBUGS_CACHE": str(spec.cache_root()), "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor"}
+        own = {
+            "TRAINBUGS_CACHE": str(spec.cache_root()),
+            "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
+        }
         own |= dict(variables)
         start = time.perf_counter()
         subprocess.run(

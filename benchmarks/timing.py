@@ -11,7 +11,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def seconds(command, **options):
     start = time.perf_counter()
-    subprocess.run([str(part) for part in command], check=True, capture_output=True, cwd=ROOT, **options)
+    subprocess.run(
+        [str(part) for part in command], check=True, capture_output=True, cwd=ROOT, **options
+    )
     return time.perf_counter() - start
 
 
@@ -31,5 +33,7 @@ def interleaved(repeats, *commands, measure=seconds):
 
 def show(name, times, limit=""):
     low, middle, high = min(times), statistics.median(times), max(times)
-    print(f"{name:48s} min {low:7.3f}  median {middle:7.3f}  max {high:7.3f} s  {limit}", flush=True)
+    print(
+        f"{name:48s} min {low:7.3f}  median {middle:7.3f}  max {high:7.3f} s  {limit}", flush=True
+    )
     return middle

@@ -15,7 +15,9 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.tokens, self.positions = nn.Embedding(TOKENS, WIDTH), nn.Embedding(LENGTH, WIDTH)
-        layer = nn.TransformerEncoderLayer(WIDTH, 6, 4 * WIDTH, dropout=0.1, batch_first=True, norm_first=True)
+        layer = nn.TransformerEncoderLayer(
+            WIDTH, 6, 4 * WIDTH, dropout=0.1, batch_first=True, norm_first=True
+        )
         self.layers = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False)
         self.output = nn.Linear(WIDTH, TOKENS)
         self.register_buffer("mask", nn.Transformer.generate_square_subsequent_mask(LENGTH))
@@ -52,7 +54,9 @@ def main():
             model.eval()
             with torch.no_grad():
                 inputs, targets = batch()
-                validation = nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+                validation = nn.functional.cross_entropy(
+                    model(inputs).flatten(0, 1), targets.flatten()
+                )
             print(f"step {step}: loss {loss:.3f}, validation {validation:.3f}", flush=True)
 
 

@@ -104,8 +104,12 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             "losses and records",
         ),
     ]
-    torch: Annotated[Text, Meta(description="supported versions, as in >=2.0,<3; default: all")] = ""
-    adapter: Annotated[FileName, Meta(description="a program with the verbs prepare and check")] | None = None
+    torch: Annotated[Text, Meta(description="supported versions, as in >=2.0,<3; default: all")] = (
+        ""
+    )
+    adapter: (
+        Annotated[FileName, Meta(description="a program with the verbs prepare and check")] | None
+    ) = None
     monitor: (
         Annotated[
             FileName,
@@ -126,18 +130,30 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     reference_count: (
         Annotated[
             int,
-            Meta(ge=1, le=6, description="with the references same: runs with as many seeds to learn from; default: 2"),
+            Meta(
+                ge=1,
+                le=6,
+                description="with the references same: runs with as many seeds to learn from; default: 2",
+            ),
         ]
         | None
     ) = None
     alarm_rules: Annotated[
         dict[RuleName, Rule],
-        Meta(min_length=1, description="by name: when alarms count as a detection; each rule is scored apart"),
+        Meta(
+            min_length=1,
+            description="by name: when alarms count as a detection; each rule is scored apart",
+        ),
     ]
-    network: Annotated[Text, Meta(description="why it needs the network; default: it gets localhost only")] | None = (
-        None
-    )
-    timeout_s: Annotated[float, Meta(gt=0, le=86_400, description="for one check; default: 600")] = 600.0
+    network: (
+        Annotated[
+            Text, Meta(description="why it needs the network; default: it gets localhost only")
+        ]
+        | None
+    ) = None
+    timeout_s: Annotated[
+        float, Meta(gt=0, le=86_400, description="for one check; default: 600")
+    ] = 600.0
 
     def __post_init__(self) -> None:
         """Raise ValueError for keys that contradict each other."""
@@ -146,11 +162,17 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         if (self.adapter is None) == (self.monitor is None):
             raise ValueError("adapter and monitor exclude each other; name one of them")
         if ("reference_runs" in self.needs) != bool(self.references):
-            raise ValueError("references and the need reference_runs go together; name both or none")
+            raise ValueError(
+                "references and the need reference_runs go together; name both or none"
+            )
         if self.reference_count is not None and "same" not in self.references:
-            raise ValueError("reference_count is for the references same; name them, or leave it out")
+            raise ValueError(
+                "reference_count is for the references same; name them, or leave it out"
+            )
         if self.monitor and self.needs != ("in_process",):
-            raise ValueError("a monitor needs in_process and nothing else; write an adapter for more")
+            raise ValueError(
+                "a monitor needs in_process and nothing else; write an adapter for more"
+            )
         try:
             SpecifierSet(self.torch)
         except InvalidSpecifier as error:
@@ -189,7 +211,9 @@ class Detector(Description, frozen=True, kw_only=True):
 
     def supports(self, torch: str | None) -> bool:
         """Whether a version of torch is in its range; None stands for a program without torch."""
-        return torch is None or SpecifierSet(self.torch).contains(torch.split("+")[0], prereleases=True)
+        return torch is None or SpecifierSet(self.torch).contains(
+            torch.split("+")[0], prereleases=True
+        )
 
 
 class Invariants(Struct, frozen=True, forbid_unknown_fields=True):

@@ -121,7 +121,13 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     @property
     def rewriting(self) -> Literal["public", "perturbed", "planted"]:
         """Which kind of programs it is of: as they are published, rewritten, or with a planted fault."""
-        return "planted" if self.plant is not None else "public" if self.perturb is None else "perturbed"
+        return (
+            "planted"
+            if self.plant is not None
+            else "public"
+            if self.perturb is None
+            else "perturbed"
+        )
 
     @property
     def rewritten_as(self) -> str:
@@ -184,7 +190,9 @@ def as_record(value: Any, kind: type[T], where: str) -> T:
     try:
         return as_struct(value, kind)
     except MismatchError as error:
-        raise ResultsError(f"{where}: not a record of an evaluation: {error}; move the file away") from error
+        raise ResultsError(
+            f"{where}: not a record of an evaluation: {error}; move the file away"
+        ) from error
 
 
 def read_record(path: Path, kind: type[T]) -> T:

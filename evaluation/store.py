@@ -12,7 +12,14 @@ from msgspec import to_builtins
 
 from evaluation.catalog.detectors import read_description
 from evaluation.model import Description, Detector, Rule
-from evaluation.records import CheckRecord, Line, OverheadRecord, as_record, check_record, read_record
+from evaluation.records import (
+    CheckRecord,
+    Line,
+    OverheadRecord,
+    as_record,
+    check_record,
+    read_record,
+)
 from runner.bugs.catalog import read_json
 from runner.bugs.config import REWRITTEN
 from runner.errors import CatalogError, ResultsError
@@ -83,7 +90,9 @@ class Evaluations:
             return Evaluated((), (), {}, (left_out,))
         problems: list[str] = []
         timings = [path for path in paths if path.name.startswith("overhead-")]
-        checks = self._records([path for path in paths if path not in timings], CheckRecord, problems)
+        checks = self._records(
+            [path for path in paths if path not in timings], CheckRecord, problems
+        )
         overheads = self._records(timings, OverheadRecord, problems)
         newest = _newest(checks or overheads)
         kept = [record for record in checks if _code(record) == newest]
@@ -104,7 +113,9 @@ class Evaluations:
                 records.append(record)
             else:
                 where = untrusted.shown(self._path(record).relative_to(self.root))
-                problems.append(f"{untrusted.shown(path)}: its record belongs to {where}; move the file away")
+                problems.append(
+                    f"{untrusted.shown(path)}: its record belongs to {where}; move the file away"
+                )
         return records
 
     def artefacts(self, record: CheckRecord) -> Path:
@@ -113,7 +124,10 @@ class Evaluations:
 
     def save(self, record: CheckRecord | OverheadRecord) -> Path:
         """Write a record atomically; raises ResultsError, also for one that could not be read again."""
-        path, text = self._path(record), json.dumps(to_builtins(record), indent=1, allow_nan=False) + "\n"
+        path, text = (
+            self._path(record),
+            json.dumps(to_builtins(record), indent=1, allow_nan=False) + "\n",
+        )
         check_record(text.encode("utf-8"), type(record), untrusted.shown(path))
         write_text(path, text, self.scratch)
         return path
@@ -165,7 +179,11 @@ class ExpectedEvaluations:
     @property
     def rewritten(self) -> list["ExpectedEvaluations"]:
         """Those of rewritten programs, in the order of their folders."""
-        return [ExpectedEvaluations(each) for each in sorted((self.root / REWRITTEN).glob("*")) if each.is_dir()]
+        return [
+            ExpectedEvaluations(each)
+            for each in sorted((self.root / REWRITTEN).glob("*"))
+            if each.is_dir()
+        ]
 
     def read(self, detectors: Iterable[str] = ()) -> Evaluated:
         """All records, or those of some detectors, in the order in which they are written; raises ResultsError.
@@ -178,18 +196,26 @@ class ExpectedEvaluations:
         chosen = [path for path in self._files() if _named(path)[0] in names or not names]
         _refuse_gaps(chosen)
         seen: dict[object, str] = {}
-        lines = [(_named(path)[0], line) for path in chosen for line in _lines(path, self.rewriting, seen)]
+        lines = [
+            (_named(path)[0], line)
+            for path in chosen
+            for line in _lines(path, self.rewriting, seen)
+        ]
         described: dict[str, Description] = {}
         for name, line in lines:
             if line.detector and described.setdefault(name, line.detector) != line.detector:
-                raise ResultsError(f"{untrusted.shown(self.root)}: the files of {name} describe it in two ways")
+                raise ResultsError(
+                    f"{untrusted.shown(self.root)}: the files of {name} describe it in two ways"
+                )
         return Evaluated(
             [line.check for _, line in lines if line.check],
             [line.overhead for _, line in lines if line.overhead],
             {name: detector.alarm_rules for name, detector in described.items()},
         )
 
-    def replace(self, detector: Detector, checks: Iterable[CheckRecord], overheads: Iterable[OverheadRecord]) -> None:
+    def replace(
+        self, detector: Detector, checks: Iterable[CheckRecord], overheads: Iterable[OverheadRecord]
+    ) -> None:
         """Put the records of a detector in the place of its earlier ones; raises ResultsError.
 
         Several files are not replaced at once: do it in a folder of `swap.changing`.
@@ -201,7 +227,9 @@ class ExpectedEvaluations:
             *({"check": to_builtins(each)} for each in sorted(checks, key=subject)),
             *({"overhead": to_builtins(each)} for each in sorted(overheads, key=subject)),
         ]
-        head, *texts = [json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n" for line in lines]
+        head, *texts = [
+            json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n" for line in lines
+        ]
         parts = [head]
         for text in texts:
             if len(parts[-1]) + len(text) > MAX_BYTES and parts[-1] != head:
@@ -232,24 +260,32 @@ def _refuse_gaps(paths: Iterable[Path]) -> None:
         name, number = _named(path)
         before = numbers.get(name, 0)
         if number != before + 1:
-            raise ResultsError(f"{untrusted.shown(path)}: goes on from file {number - 1} of {name}, which is not there")
+            raise ResultsError(
+                f"{untrusted.shown(path)}: goes on from file {number - 1} of {name}, which is not there"
+            )
         numbers[name] = number
 
 
 def of_newest_code(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     """Of the records of each detector those of its newest code, whichever folders they come from."""
     names = {record.detector for record in checks}
-    newest = {name: _newest([record for record in checks if record.detector == name]) for name in names}
+    newest = {
+        name: _newest([record for record in checks if record.detector == name]) for name in names
+    }
     return [record for record in checks if _code(record) == newest[record.detector]]
 
 
-def of_code_of(published: Sequence[CheckRecord], rewritten: Sequence[CheckRecord]) -> list[CheckRecord]:
+def of_code_of(
+    published: Sequence[CheckRecord], rewritten: Sequence[CheckRecord]
+) -> list[CheckRecord]:
     """Both, of each detector by the newest code of its published records, or else of its rewritten ones."""
     codes: dict[str, tuple[str | None, ...]] = {}
     for records in (published, rewritten):
         for name in {record.detector for record in records} - set(codes):
             codes[name] = _newest([record for record in records if record.detector == name])
-    return [record for record in (*published, *rewritten) if _code(record) == codes[record.detector]]
+    return [
+        record for record in (*published, *rewritten) if _code(record) == codes[record.detector]
+    ]
 
 
 def _code(record: CheckRecord | OverheadRecord) -> tuple[str | None, ...]:
@@ -259,7 +295,9 @@ def _code(record: CheckRecord | OverheadRecord) -> tuple[str | None, ...]:
 
 def _newest(records: Sequence[CheckRecord] | Sequence[OverheadRecord]) -> tuple[str | None, ...]:
     """The code that made the record that was started last."""
-    return max(((record.started, _code(record)) for record in records), key=itemgetter(0), default=("", ()))[1]
+    return max(
+        ((record.started, _code(record)) for record in records), key=itemgetter(0), default=("", ())
+    )[1]
 
 
 def _rewritten_as(record: CheckRecord | OverheadRecord) -> str:
@@ -285,10 +323,14 @@ def _lines(path: Path, rewriting: str, seen: dict[object, str]) -> list[Line]:
             line = as_record(untrusted.parse_json(text), Line, f"{shown}, line {number}")
             record = line.check or line.overhead
             if (record is None) != (number == 1):
-                raise ResultsError(f"{shown}, line {number}: the first line, and no other, describes the detector")
+                raise ResultsError(
+                    f"{shown}, line {number}: the first line, and no other, describes the detector"
+                )
             name = record.detector if record else line.detector and line.detector.name
             if name != _named(path)[0]:
-                raise ResultsError(f"{shown}, line {number}: is of detector {name!r}, expected {_named(path)[0]!r}")
+                raise ResultsError(
+                    f"{shown}, line {number}: is of detector {name!r}, expected {_named(path)[0]!r}"
+                )
             if record and (found := _rewritten_as(record)) != rewriting:
                 raise ResultsError(
                     f"{shown}, line {number}: is of programs {found or 'as published'}, "
@@ -296,8 +338,12 @@ def _lines(path: Path, rewriting: str, seen: dict[object, str]) -> list[Line]:
                 )
             here = f"{path.name}, line {number}"
             if record and seen.setdefault((name, subject(record)), here) != here:
-                raise ResultsError(f"{shown}, line {number}: is of the same program as {seen[name, subject(record)]}")
+                raise ResultsError(
+                    f"{shown}, line {number}: is of the same program as {seen[name, subject(record)]}"
+                )
             lines.append(line)
     except untrusted.UnsafeError as error:
-        raise ResultsError(f"{shown}, line {len(lines) + 1}: not a record of an evaluation: {error}") from error
+        raise ResultsError(
+            f"{shown}, line {len(lines) + 1}: not a record of an evaluation: {error}"
+        ) from error
     return lines

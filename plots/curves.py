@@ -27,7 +27,11 @@ MARKERS = ("o", "s", "^", "D")
 
 
 def draw_case(
-    case: Case, records: Sequence[RunRecord], directory: Path, kind: str, only: Only = lambda name: True
+    case: Case,
+    records: Sequence[RunRecord],
+    directory: Path,
+    kind: str,
+    only: Only = lambda name: True,
 ) -> list[Path]:
     """Draw a case into `directory`, from its finished runs; `kind` is png, pdf or svg. Returns the files written.
 
@@ -37,11 +41,19 @@ def draw_case(
     done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
     with styled():
         figures = {
-            f"{PREFIX[variant]}_{case.name}": _single(case, variant, runs) for variant, runs in done.items() if runs
+            f"{PREFIX[variant]}_{case.name}": _single(case, variant, runs)
+            for variant, runs in done.items()
+            if runs
         }
         if all(done.values()):
-            figures[f"compare_{case.name}"] = compare(case, [record for runs in done.values() for record in runs])
-        return [save(figure, directory / f"{name}.{kind}") for name, figure in figures.items() if only(name)]
+            figures[f"compare_{case.name}"] = compare(
+                case, [record for runs in done.values() for record in runs]
+            )
+        return [
+            save(figure, directory / f"{name}.{kind}")
+            for name, figure in figures.items()
+            if only(name)
+        ]
 
 
 def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
@@ -49,7 +61,15 @@ def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
     for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
         looks = _looks(panel)
         for index, line in enumerate(panel.lines):
-            _plot(axes, case, line, variant, runs, {"color": SINGLE[index % len(SINGLE)], **looks[index]}, line.label)
+            _plot(
+                axes,
+                case,
+                line,
+                variant,
+                runs,
+                {"color": SINGLE[index % len(SINGLE)], **looks[index]},
+                line.label,
+            )
         _finish(axes, panel)
     figure.suptitle(f"{case.id}, {variant}{seeds_text(runs)}")
     return figure
@@ -78,14 +98,22 @@ def _axes(figure: "Figure", case: Case) -> "list[Axes]":
 
 
 def _plot(
-    axes: "Axes", case: Case, line: Line, variant: str, runs: Sequence[RunRecord], look: dict[str, Any], label: str
+    axes: "Axes",
+    case: Case,
+    line: Line,
+    variant: str,
+    runs: Sequence[RunRecord],
+    look: dict[str, Any],
+    label: str,
 ) -> None:
     """Draw the mean over the seeds, with their range as a band."""
     x, y = _curves(case, line, variant, runs)
     marker = look["marker"] if len(x) <= SMALL else None
     axes.plot(x, y.mean(axis=0), markersize=3.5, label=label, **{**look, "marker": marker})
     if len(y) > 1:
-        axes.fill_between(x, y.min(axis=0), y.max(axis=0), color=look["color"], alpha=0.2, linewidth=0)
+        axes.fill_between(
+            x, y.min(axis=0), y.max(axis=0), color=look["color"], alpha=0.2, linewidth=0
+        )
 
 
 def _looks(panel: Panel) -> list[dict[str, Any]]:
@@ -97,13 +125,19 @@ def _looks(panel: Panel) -> list[dict[str, Any]]:
     for line in panel.lines:
         styles, own = (DASHED, PALE) if line.dashed else (SOLID, CLEAR)
         number = sum(each["linestyle"] in styles for each in looks) % len(styles)
-        looks.append({"linestyle": styles[number], "marker": MARKERS[len(looks) % len(MARKERS)], **own})
+        looks.append(
+            {"linestyle": styles[number], "marker": MARKERS[len(looks) % len(MARKERS)], **own}
+        )
     return looks
 
 
 def _of_variant(look: dict[str, Any], variant: str) -> dict[str, Any]:
     """The same in the colour of a variant; fixed is wide and lies below, so that both are seen where they meet."""
-    under = {"linewidth": 1.8 * look["linewidth"], "zorder": look["zorder"] - 2} if variant == "fixed" else {}
+    under = (
+        {"linewidth": 1.8 * look["linewidth"], "zorder": look["zorder"] - 2}
+        if variant == "fixed"
+        else {}
+    )
     return {**look, "color": COLOURS[variant], **under}
 
 
@@ -125,7 +159,9 @@ def _finish(axes: "Axes", panel: Panel) -> None:
     axes.set_ylabel(panel.label)
     axes.set_yscale(panel.scale)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if all(float(value).is_integer() for drawn in axes.lines for value in np.asarray(drawn.get_ydata())):
+    if all(
+        float(value).is_integer() for drawn in axes.lines for value in np.asarray(drawn.get_ydata())
+    ):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     # Above the axes: data may be anywhere in them.
     columns = 2 if len(panel.lines) > 1 else len(axes.lines)

@@ -55,7 +55,15 @@ def _row(axes: "Axes", y: int, alarms: "pd.DataFrame") -> None:
             x = when[part & seen].sort_values()
             # Equal delays lie one above the other.
             lift: list[int] = x.groupby(x).cumcount().tolist()
-            axes.plot(x, [y - 0.04 * min(n, 10) + 0.15 for n in lift], "o", markersize=3, mec=colour, mfc=face, mew=0.6)
+            axes.plot(
+                x,
+                [y - 0.04 * min(n, 10) + 0.15 for n in lift],
+                "o",
+                markersize=3,
+                mec=colour,
+                mfc=face,
+                mew=0.6,
+            )
     hits = when[~alarms.early]
     if len(hits):
         axes.plot([hits.median()] * 2, [y - 0.35, y + 0.35], color="black", linewidth=1.2)

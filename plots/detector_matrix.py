@@ -20,7 +20,9 @@ OTHER = "other"
 Cell = tuple[int, int]
 
 
-def draw_matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", families: Mapping[str, str], path: Path) -> Path:
+def draw_matrix(
+    outcomes: "pd.DataFrame", scores: "pd.DataFrame", families: Mapping[str, str], path: Path
+) -> Path:
     """Draw the cases found and not accused when fixed, by family, beside the false alarms; as wide as a column."""
     parts = {key: with_twins(group) for key, group in outcomes.groupby(ROW)}
     known = {families.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
@@ -32,10 +34,17 @@ def draw_matrix(outcomes: "pd.DataFrame", scores: "pd.DataFrame", families: Mapp
         for y, (_, row) in enumerate(scores.iterrows()):
             found = [_found(parts[tuple(row[ROW])], families, name) for name in shown]
             accused = [(row[name], row[f"{name}_n"]) for name in ("false_fixed", "false_controls")]
-            for x, (cell, colour) in enumerate([*((c, FOUND) for c in found), *((c, ACCUSED) for c in accused)]):
+            for x, (cell, colour) in enumerate(
+                [*((c, FOUND) for c in found), *((c, ACCUSED) for c in accused)]
+            ):
                 _cell(axes, x + (x >= len(shown)) * 0.25, y, cell, colour)
         places = [*range(len(shown)), len(shown) + 0.25, len(shown) + 1.25]
-        _label(axes, [label(row) for _, row in scores.iterrows()], places, [*shown, "fixed", "controls"])
+        _label(
+            axes,
+            [label(row) for _, row in scores.iterrows()],
+            places,
+            [*shown, "fixed", "controls"],
+        )
         return save(figure, path)
 
 
@@ -49,7 +58,9 @@ def _cell(axes: "Axes", x: float, y: int, cell: Cell, colour: tuple[float, float
 
     count, n = int(cell[0]), int(cell[1])
     face: Any = (*colour, 0.12 + 0.6 * count / n) if count else "#F3F3F3"
-    axes.add_patch(Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, facecolor=face if n else "none", linewidth=0))
+    axes.add_patch(
+        Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, facecolor=face if n else "none", linewidth=0)
+    )
     axes.text(x, y, f"{count}/{n}" if n else "-", ha="center", va="center_baseline", fontsize=5.5)
 
 
@@ -60,4 +71,6 @@ def _label(axes: "Axes", rows: list[str], places: list[float], names: list[str])
     axes.set_xticks(places, names, rotation=35, ha="left", rotation_mode="anchor", fontsize=7)
     axes.set_yticks(range(len(rows)), rows, fontsize=6.5)
     axes.xaxis.tick_top()
-    axes.set_xlabel("blue: cases found, silent on the fixed twin\norange: right programs accused", fontsize=7)
+    axes.set_xlabel(
+        "blue: cases found, silent on the fixed twin\norange: right programs accused", fontsize=7
+    )

@@ -15,15 +15,27 @@ PAGE_INCHES = (7.2, 9.6)
 # Enough for its smallest text: a page of all detectors and cases has many dots as it is.
 DOTS = 150
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
-SHORT = {"unsupported": "n/a", "tool_error": "err", "timeout": "time", "peeked": "peek", "disturbed": "dist"}
+SHORT = {
+    "unsupported": "n/a",
+    "tool_error": "err",
+    "timeout": "time",
+    "peeked": "peek",
+    "disturbed": "dist",
+}
 
 
 def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path:
     """Draw a cell for each case and row of the scores, over all seeds."""
     buggy = outcomes[outcomes.kind == "buggy"]
     cases = sorted(set(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
-    names = [*(f"{bug}/{case}" + (" (benign)" if benign else "") for bug, case, benign in cases), "controls"]
-    needed = (MARGIN_INCHES[0] + CELL_INCHES[0] * len(scores), MARGIN_INCHES[1] + CELL_INCHES[1] * len(names))
+    names = [
+        *(f"{bug}/{case}" + (" (benign)" if benign else "") for bug, case, benign in cases),
+        "controls",
+    ]
+    needed = (
+        MARGIN_INCHES[0] + CELL_INCHES[0] * len(scores),
+        MARGIN_INCHES[1] + CELL_INCHES[1] * len(names),
+    )
     with column(DOTS):
         figure = new_figure(1)
         figure.set_size_inches(max(PAGE_INCHES[0], needed[0]), max(PAGE_INCHES[1], needed[1]))
@@ -64,7 +76,9 @@ def _controls(row: Any) -> tuple[str, str]:
 def _cell(axes: "Axes", x: float, y: float, state: str, text: str) -> None:
     from matplotlib.patches import Rectangle
 
-    axes.add_patch(Rectangle((x - 0.47, y - 0.46), 0.94, 0.92, facecolor=OUTCOMES[state], linewidth=0))
+    axes.add_patch(
+        Rectangle((x - 0.47, y - 0.46), 0.94, 0.92, facecolor=OUTCOMES[state], linewidth=0)
+    )
     axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5)
 
 
@@ -74,10 +88,21 @@ def _label(axes: "Axes", columns: list[str], rows: list[str]) -> None:
     bare_grid(axes)
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xticks(range(len(columns)), columns, rotation=60, ha="left", rotation_mode="anchor", fontsize=6.5)
+    axes.set_xticks(
+        range(len(columns)), columns, rotation=60, ha="left", rotation_mode="anchor", fontsize=6.5
+    )
     axes.set_yticks(range(len(rows)), rows, fontsize=6.5)
     axes.xaxis.tick_top()
-    handles = [Patch(facecolor=colour, label=state, edgecolor="#BBBBBB") for state, colour in OUTCOMES.items()]
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.4, -0.035), ncols=len(handles), fontsize=6.5)
+    handles = [
+        Patch(facecolor=colour, label=state, edgecolor="#BBBBBB")
+        for state, colour in OUTCOMES.items()
+    ]
+    axes.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.4, -0.035),
+        ncols=len(handles),
+        fontsize=6.5,
+    )
     text = "number: iterations from the trigger to the first alarm (none: the alarm has no iteration); controls accused"
     axes.set_xlabel(text, labelpad=18, fontsize=6.5, x=0.4)

@@ -37,7 +37,9 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
     there = scores.assign(label=names)[~names.isin(elsewhere) & (scores.false_fixed_n > 0)]
     one_of = ["detector", "references", "paired_known_n"]
     best = there.sort_values("paired", ascending=False, kind="stable").drop_duplicates(one_of)
-    best = best.sort_values(["detected_rate", "false_fixed_rate"], ascending=[False, True]).reset_index(drop=True)
+    best = best.sort_values(
+        ["detected_rate", "false_fixed_rate"], ascending=[False, True]
+    ).reset_index(drop=True)
     if best.empty:
         return None
     key = [f"{number}  {name}" for number, name in enumerate(best.label, 1)]
@@ -52,7 +54,9 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
         axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
         axes.set_xlabel("false alarms: fixed twins accused")
         axes.set_ylabel("detection: buggy programs")
-        note = f"rows not drawn, since they met other programs: {len(elsewhere)}" if elsewhere else ""
+        note = (
+            f"rows not drawn, since they met other programs: {len(elsewhere)}" if elsewhere else ""
+        )
         texts = {0.02: [*key[:lines], note], 0.54: [*key[lines:], *[""] * (len(key) % 2), ""]}
         for x, part in texts.items():
             figure.text(x, 0.01, "\n".join(part), fontsize=6.5, va="bottom", linespacing=1.3)
@@ -65,7 +69,10 @@ def draw_points(axes: "Axes", best: "pd.DataFrame") -> None:
     """Points with their intervals; those at one place share a label."""
     for _, row in best.iterrows():
         x, y = row.false_fixed_rate, row.detected_rate
-        across, up = [row.false_fixed_low, row.false_fixed_high], [row.detected_low, row.detected_high]
+        across, up = (
+            [row.false_fixed_low, row.false_fixed_high],
+            [row.detected_low, row.detected_high],
+        )
         axes.plot(across, [y, y], color=SINGLE[0], alpha=0.25, linewidth=1)
         axes.plot([x, x], up, color=SINGLE[0], alpha=0.25, linewidth=1)
     numbers = defaultdict(list)
@@ -78,10 +85,14 @@ def draw_points(axes: "Axes", best: "pd.DataFrame") -> None:
         axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
         if place in heights:
             beside = place[0] - LEFT, heights[place]
-            axes.annotate(",".join(of), place, beside, ha="right", va="center", fontsize=7, arrowprops=LEADER)
+            axes.annotate(
+                ",".join(of), place, beside, ha="right", va="center", fontsize=7, arrowprops=LEADER
+            )
             continue
         lift = -5 if place[1] == 0 else -7 if _covers(place, numbers) else 2
-        axes.annotate(",".join(of), place, (4, lift), textcoords="offset points", ha="left", fontsize=7)
+        axes.annotate(
+            ",".join(of), place, (4, lift), textcoords="offset points", ha="left", fontsize=7
+        )
 
 
 def apart(heights: Sequence[float]) -> list[float]:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def draw(
-    outcomes: "pd.DataFrame", scores: "pd.DataFrame", directory: Path, kind: str, families: Mapping[str, str]
+    outcomes: "pd.DataFrame",
+    scores: "pd.DataFrame",
+    directory: Path,
+    kind: str,
+    families: Mapping[str, str],
 ) -> list[Path]:
     """Draw matrix, page, rates and delays as files of that kind, if there are buggy programs, and return the files.
 

@@ -59,7 +59,10 @@ def draw_expected(bug: Bug, folder: Path) -> Drawn:
     Raises ResultsError where a record cannot be read.
     """
     by_case = expected_runs(structs.replace(bug, directory=folder.parent))
-    runs = [_of_the_pair(CaseRuns(bug, bug.cases[case], tuple(records))) for case, records in by_case.items()]
+    runs = [
+        _of_the_pair(CaseRuns(bug, bug.cases[case], tuple(records)))
+        for case, records in by_case.items()
+    ]
     return _draw_cases([(item, folder) for item in runs if item.records], "png", _committed(bug))
 
 
@@ -79,7 +82,9 @@ def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) 
 
 def _of_the_pair(item: CaseRuns) -> CaseRuns:
     """Without runs of a third variant, of which there are no figures."""
-    return replace(item, records=tuple(record for record in item.records if record.variant in VARIANTS))
+    return replace(
+        item, records=tuple(record for record in item.records if record.variant in VARIANTS)
+    )
 
 
 def compare(item: CaseRuns) -> "Figure":
@@ -88,7 +93,9 @@ def compare(item: CaseRuns) -> "Figure":
     Raises MeasureError where a variant has no finished run, or its records cannot be drawn.
     """
     done = [record for record in item.records if record.ok]
-    lacking = [variant for variant in VARIANTS if variant not in {record.variant for record in done}]
+    lacking = [
+        variant for variant in VARIANTS if variant not in {record.variant for record in done}
+    ]
     with _naming(item.case), styled():
         if lacking:
             raise MeasureError(f"there is no finished run of the {lacking[0]} variant")
@@ -125,4 +132,8 @@ def draw_maps(bugs: Sequence[Bug], out: Path, kind: str, root: Path) -> list[Pat
     Raises ResultsError where a record cannot be read.
     """
     maps = [(bug, findings(bug, version_records(bug))) for bug in bugs]
-    return [draw_versions(bug, rows, out / bug.id, kind, releases(root, bug.package)) for bug, rows in maps if rows]
+    return [
+        draw_versions(bug, rows, out / bug.id, kind, releases(root, bug.package))
+        for bug, rows in maps
+        if rows
+    ]

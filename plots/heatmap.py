@@ -25,7 +25,11 @@ Cells = Mapping[tuple[str, str], tuple[float | None, str]]
 
 
 def draw_heatmaps(
-    case: Case, records: Sequence[RunRecord], directory: Path, kind: str, only: Only = lambda name: True
+    case: Case,
+    records: Sequence[RunRecord],
+    directory: Path,
+    kind: str,
+    only: Only = lambda name: True,
 ) -> list[Path]:
     """Draw origin_, fix_ and compare_<case> as far as there are finished runs and `only` says so; returns the files.
 
@@ -37,15 +41,22 @@ def draw_heatmaps(
         figures[f"compare_{case.name}"] = [record for runs in done.values() for record in runs]
     with styled():
         return [
-            save(heatmaps(case, runs), directory / f"{name}.{kind}") for name, runs in figures.items() if only(name)
+            save(heatmaps(case, runs), directory / f"{name}.{kind}")
+            for name, runs in figures.items()
+            if only(name)
         ]
 
 
 def heatmaps(case: Case, records: Sequence[RunRecord]) -> "Figure":
     """The heat maps of the variants of these finished runs, side by side; raises MeasureError as `draw_heatmaps`."""
     assert case.plot.heatmap is not None
-    variants = [variant for variant in VARIANTS if any(record.variant == variant for record in records)]
-    cells = {v: _cells(case.plot.heatmap, [record for record in records if record.variant == v]) for v in variants}
+    variants = [
+        variant for variant in VARIANTS if any(record.variant == variant for record in records)
+    ]
+    cells = {
+        v: _cells(case.plot.heatmap, [record for record in records if record.variant == v])
+        for v in variants
+    }
     figure = _draw(case.plot.heatmap, cells)
     figure.suptitle(f"{case.id}, {' and '.join(variants)}{seeds_text(records)}")
     return figure
@@ -58,7 +69,10 @@ def _cells(heatmap: Heatmap, runs: Sequence[RunRecord]) -> Cells:
         lacking = [name for name in heatmap.metrics if name not in record]
         if lacking:
             raise MeasureError(f"metric {lacking[0]!r} of the heat map is missing in a record")
-        place = (", ".join(str(record[name]) for name in heatmap.rows), str(record[heatmap.columns]))
+        place = (
+            ", ".join(str(record[name]) for name in heatmap.rows),
+            str(record[heatmap.columns]),
+        )
         before, word = cells.get(place, (None, str(record[heatmap.words])))
         cells[place] = (_larger(before, record[heatmap.value]), word)
     return cells
@@ -72,7 +86,9 @@ def _larger(before: float | None, value: Any) -> float | None:
 
 def _draw(heatmap: Heatmap, cells: Mapping[str, Cells]) -> "Figure":
     rows = list(dict.fromkeys(row for of_variant in cells.values() for row, _ in of_variant))
-    columns = list(dict.fromkeys(column for of_variant in cells.values() for _, column in of_variant))
+    columns = list(
+        dict.fromkeys(column for of_variant in cells.values() for _, column in of_variant)
+    )
     figure = new_figure(1)
     figure.set_size_inches(2.6 + INCHES[0] * len(columns) * len(cells), 1.6 + INCHES[1] * len(rows))
     all_axes = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
@@ -96,7 +112,9 @@ def _matrix(
         if value is not None:
             shade[y, x] = min(max(value, RANGE[0]), RANGE[1])
     image = axes.imshow(shade, norm=LogNorm(*RANGE), cmap="YlOrRd", aspect="auto")
-    axes.set_xticks(range(len(columns)), ["\n".join(wrap(column, 13)) for column in columns], fontsize=8)
+    axes.set_xticks(
+        range(len(columns)), ["\n".join(wrap(column, 13)) for column in columns], fontsize=8
+    )
     axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
     axes.grid(visible=False)
     # White lines between the cells.

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LABEL_COLOURS = dict(zip(LABELS, ("#9CC9E3", COLOURS["buggy"], "#7A2E00", COLOURS["fixed"], "#DDDDDD"), strict=True))
+LABEL_COLOURS = dict(
+    zip(LABELS, ("#9CC9E3", COLOURS["buggy"], "#7A2E00", COLOURS["fixed"], "#DDDDDD"), strict=True)
+)
 # Inches of a cell of a heat map, and around a panel of them.
 CELL, AROUND = (0.37, 0.27), (0.9, 0.9)
 HARM = ("worse", "unstable")
@@ -33,8 +35,14 @@ def draw_study(results: Results, name: Callable[[str], Path]) -> list[Path]:
     if not cells:
         return []
     two = "buggy" in study.variants
-    figures = {f"_by_{axis}": lambda axis=axis: heat_maps(study, cells, axis) for axis in study.written.shown.panels}
-    drawers: dict[str, Callable[[], Figure]] = {"_grid": lambda: heat_maps(study, cells, None), **figures}
+    figures = {
+        f"_by_{axis}": lambda axis=axis: heat_maps(study, cells, axis)
+        for axis in study.written.shown.panels
+    }
+    drawers: dict[str, Callable[[], Figure]] = {
+        "_grid": lambda: heat_maps(study, cells, None),
+        **figures,
+    }
     if two:
         drawers["_shares"] = lambda: share_bars(study, cells)
         if found := pairs(cells):
@@ -118,11 +126,19 @@ def _heat_map(
             values = [value for cell in own if math.isfinite(value := _colour(study, cell))]
             shade[y, x] = mean(values) if values else math.nan
             if own and two:
-                text = f"{sum(cell.label in HARM for cell in own)}/{len(own)}" if len(own) > 1 else _word(own[0])
+                text = (
+                    f"{sum(cell.label in HARM for cell in own)}/{len(own)}"
+                    if len(own) > 1
+                    else _word(own[0])
+                )
                 colour = "white" if abs(shade[y, x]) > 0.6 * scale[1] else "#333333"
                 axes.text(x, y, text, ha="center", va="center", fontsize=6.5, color=colour)
-    image = axes.imshow(shade, aspect="auto", cmap="RdBu" if two else "viridis", vmin=scale[0], vmax=scale[1])
-    axes.set_xticks(range(len(places)), [f"{place:.2g}" for place in places], fontsize=8, rotation=45)
+    image = axes.imshow(
+        shade, aspect="auto", cmap="RdBu" if two else "viridis", vmin=scale[0], vmax=scale[1]
+    )
+    axes.set_xticks(
+        range(len(places)), [f"{place:.2g}" for place in places], fontsize=8, rotation=45
+    )
     axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
     axes.grid(visible=False)
     axes.tick_params(length=0)
@@ -137,7 +153,10 @@ def _word(cell: Cell) -> str:
 def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
     """The shares of the labels for each row: of all cells, and of those in which the fixed program is at its best."""
     figure = new_figure(2)
-    titles = {"all cells": cells, "cells in which fixed is at its best": tuned(cells, study.written.comparison)}
+    titles = {
+        "all cells": cells,
+        "cells in which fixed is at its best": tuned(cells, study.written.comparison),
+    }
     every = figure.subplots(1, 2)
     for axes, (title, own) in zip(every, titles.items(), strict=True):
         bars = shares(study, own) if own else []
@@ -145,7 +164,14 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
         left = np.zeros(len(bars))
         for label in LABELS:
             widths = np.asarray([bar.counts[label] / bar.total for bar in bars])
-            axes.barh(range(len(bars)), widths, left=left, color=LABEL_COLOURS[label], label=label, height=0.7)
+            axes.barh(
+                range(len(bars)),
+                widths,
+                left=left,
+                color=LABEL_COLOURS[label],
+                label=label,
+                height=0.7,
+            )
             left += widths
         axes.set_yticks(range(len(bars)), names, fontsize=8)
         axes.set_title(title, fontsize=10)
@@ -167,7 +193,9 @@ def best_settings(study: Study, found: Sequence[Pair]) -> "Figure":
         own = [pair for pair in found if row_name(study, pair.fixed) == row]
         _scatter(left, own, row, f"C{number}")
         shift = np.linspace(-0.25, 0.25, len(own)) if len(own) > 1 else np.zeros(1)
-        right.plot([pair.ratio for pair in own], number + shift, "o", ms=3.5, color=f"C{number}", alpha=0.8)
+        right.plot(
+            [pair.ratio for pair in own], number + shift, "o", ms=3.5, color=f"C{number}", alpha=0.8
+        )
     ends = [min(*left.get_xlim(), *left.get_ylim()), max(*left.get_xlim(), *left.get_ylim())]
     left.plot(ends, ends, color="#888888", lw=0.8, zorder=0)
     left.set_xlabel(f"{study.written.comparison.metric}, fixed")
@@ -182,7 +210,9 @@ def best_settings(study: Study, found: Sequence[Pair]) -> "Figure":
     right.set_yticks(range(len(rows)), rows, fontsize=8)
     right.invert_yaxis()
     right.set_xlabel(f"best {study.written.setting}: buggy over fixed")
-    figure.suptitle(f"{study.id}: each at its best {study.written.setting} (mean and range of the seeds)")
+    figure.suptitle(
+        f"{study.id}: each at its best {study.written.setting} (mean and range of the seeds)"
+    )
     return figure
 
 
@@ -216,7 +246,12 @@ def factors(study: Study, cells: Sequence[Cell]) -> "Figure":
     axes = figure.subplots()
     found = explained(study, cells)
     names = [" × ".join(item.factors) for item in found]
-    axes.barh(names, [item.share for item in found], color=[_shade(len(item.factors)) for item in found], height=0.7)
+    axes.barh(
+        names,
+        [item.share for item in found],
+        color=[_shade(len(item.factors)) for item in found],
+        height=0.7,
+    )
     axes.invert_yaxis()
     axes.set_xlim(min(0.0, *(item.share for item in found)), 1)
     axes.set_xlabel("share of the variance of the gain (adjusted R squared)")

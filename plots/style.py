@@ -22,7 +22,12 @@ Only = Callable[[str], bool]
 # light as the other, on grey paper.
 COLOURS = {"buggy": "#E66100", "fixed": "#004C8C"}
 NOT_RUN = "not run"
-STATES = {"affected": "#F0A27A", "not affected": "#9CC9E3", "neither": "#F2E3A0", "INVALID": "#DDDDDD"}
+STATES = {
+    "affected": "#F0A27A",
+    "not affected": "#9CC9E3",
+    "neither": "#F2E3A0",
+    "INVALID": "#DDDDDD",
+}
 OUTCOMES = {
     "found": "#9CC9E3",
     "early": "#C9B8DE",
@@ -68,7 +73,10 @@ def styled() -> Iterator[None]:
 @contextmanager
 def column(dots: int = 220) -> Iterator[None]:
     """The same for figures as wide as a column of a paper: smaller text, and more dots an inch."""
-    with styled(), matplotlib.rc_context({"font.size": 7.5, "savefig.dpi": dots, "figure.dpi": dots}):
+    with (
+        styled(),
+        matplotlib.rc_context({"font.size": 7.5, "savefig.dpi": dots, "figure.dpi": dots}),
+    ):
         yield
 
 
@@ -85,22 +93,30 @@ def new_figure(panels: int) -> "Figure":
     from plots.notebook import NotebookFigure
 
     width, height = PANEL_INCHES
-    return NotebookFigure(figsize=(min(width * panels, max(2 * width, MOST_INCHES)), height), layout="constrained")
+    return NotebookFigure(
+        figsize=(min(width * panels, max(2 * width, MOST_INCHES)), height), layout="constrained"
+    )
 
 
 def seeds_text(records: "Sequence[RunRecord]") -> str:
     """The part of a title that says which seeds are drawn, and whether the fault was put back."""
     seeds = sorted({record.seed for record in records})
     injected = ", fault injected" if any(record.injected for record in records) else ""
-    return injected + (f" (seed {seeds[0]})" if len(seeds) == 1 else f" (mean and range of {len(seeds)} seeds)")
+    return injected + (
+        f" (seed {seeds[0]})" if len(seeds) == 1 else f" (mean and range of {len(seeds)} seeds)"
+    )
 
 
 def save(figure: "Figure", path: Path) -> Path:
     """Write the figure to `path` atomically, without a date; raises ResultsError where that is impossible."""
-    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[path.suffix[1:]]
+    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[
+        path.suffix[1:]
+    ]
     try:
         with replacing(path) as temporary:
             figure.savefig(temporary, metadata=metadata)
     except OSError as error:
-        raise ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --out") from error
+        raise ResultsError(
+            f"{path}: cannot be written: {error.strerror}; name a folder with room by --out"
+        ) from error
     return path

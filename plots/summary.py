@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def draw_summary(runs: Sequence[tuple[Case, Sequence[RunRecord]]], directory: Path, kind: str) -> Path:
+def draw_summary(
+    runs: Sequence[tuple[Case, Sequence[RunRecord]]], directory: Path, kind: str
+) -> Path:
     """Draw summary.<kind> from the runs behind each case's verdict, failed ones included; returns the file written."""
     with styled():
         figure = new_figure(2)
@@ -42,7 +44,13 @@ def _draw_case(axes: "Axes", position: int, case: Case, records: Sequence[RunRec
     for offset, (variant, colour) in zip((0.12, -0.12), COLOURS.items(), strict=True):
         seconds = [record.wall_s for record in records if record.variant == variant and record.ok]
         axes.plot(
-            seconds, [position + offset] * len(seconds), "o", color=colour, markersize=5, alpha=0.8, label=variant
+            seconds,
+            [position + offset] * len(seconds),
+            "o",
+            color=colour,
+            markersize=5,
+            alpha=0.8,
+            label=variant,
         )
     verdict = verify(case, records)
     benign = " (benign)" if case.benign else ""

@@ -22,7 +22,9 @@ def draw_taxonomy(numbers: Numbers, path: Path) -> Path:
     """
     places = LISTS["location"]
     rows = [len(numbers[name]) for name in PANELS]
-    largest = max(1, *(found for name in PANELS for row in numbers[name].values() for found in row.values()))
+    largest = max(
+        1, *(found for name in PANELS for row in numbers[name].values() for found in row.values())
+    )
     with styled():
         figure = new_figure(1)
         height = CELL_INCHES[1] * sum(rows) + MARGIN_INCHES[1] * len(PANELS) + 0.4
@@ -35,7 +37,9 @@ def draw_taxonomy(numbers: Numbers, path: Path) -> Path:
         return save(figure, path)
 
 
-def _panel(axes: "Axes", numbers: Numbers, name: str, places: tuple[str, ...], largest: int) -> None:
+def _panel(
+    axes: "Axes", numbers: Numbers, name: str, places: tuple[str, ...], largest: int
+) -> None:
     from matplotlib.patches import Rectangle
 
     entries = list(numbers[name])
@@ -43,12 +47,17 @@ def _panel(axes: "Axes", numbers: Numbers, name: str, places: tuple[str, ...], l
         for x, place in enumerate(places):
             found = numbers[name][entry][place]
             colour = (0.0, 0.447, 0.698, 0.15 + 0.6 * found / largest) if found else "#F6F6F6"
-            axes.add_patch(Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=colour, linewidth=0))
+            axes.add_patch(
+                Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=colour, linewidth=0)
+            )
             axes.text(x, y, str(found) if found else "", ha="center", va="center")
     axes.set_xlim(-0.5, len(places) - 0.5)
     axes.set_ylim(len(entries) - 0.5, -0.5)
     axes.set_xticks(range(len(places)), places, fontsize=8)
-    axes.set_yticks(range(len(entries)), [f"{entry}  ({sum(numbers[name][entry].values())})" for entry in entries])
+    axes.set_yticks(
+        range(len(entries)),
+        [f"{entry}  ({sum(numbers[name][entry].values())})" for entry in entries],
+    )
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.grid(visible=False)

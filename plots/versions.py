@@ -29,7 +29,9 @@ def draw_versions(
     states = {(item.version, item.case): item.state for item in findings}
     with styled():
         figure = new_figure(1)
-        figure.set_size_inches(max(5.5, 2.2 + CELL_INCHES[0] * len(columns)), 1.6 + CELL_INCHES[1] * len(cases))
+        figure.set_size_inches(
+            max(5.5, 2.2 + CELL_INCHES[0] * len(columns)), 1.6 + CELL_INCHES[1] * len(cases)
+        )
         axes = figure.subplots()
         axes.set_xlim(-0.5, len(columns) - 0.5)
         axes.set_ylim(len(cases) - 0.5, -0.5)
@@ -44,7 +46,9 @@ def draw_versions(
         for side in axes.spines.values():
             side.set_visible(False)
         shown = [f"{state}: {WORDS[state]}" for state in WORDS if state in states.values()]
-        axes.set_xlabel("\n".join([f"release of {bug.package}", *([";  ".join(shown)] if shown else [])]))
+        axes.set_xlabel(
+            "\n".join([f"release of {bug.package}", *([";  ".join(shown)] if shown else [])])
+        )
         axes.set_title(f"{bug.id}: the buggy script in each release")
         return save(figure, directory / f"versions.{kind}")
 
@@ -55,4 +59,6 @@ def _cell(x: float, y: float, state: str) -> "Rectangle":
     # A release that was not run has an outline only.
     edge, width = ("#BBBBBB", 0.8) if state == NOT_RUN else ("none", 0.0)
     face = STATES.get(state, "none")
-    return Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=face, edgecolor=edge, linewidth=width)
+    return Rectangle(
+        (x - 0.48, y - 0.46), 0.96, 0.92, facecolor=face, edgecolor=edge, linewidth=width
+    )

@@ -26,13 +26,29 @@ from trainbugs.cli.main import main, parser
 
 CATALOG = Catalog(ROOT)
 README = (ROOT / "README.md").read_text()
-PATTERNS = ("*.md", "docs/*.md", "detectors/**/README.md", "benchmarks/README.md", "bugs/*/README.md")
-PAGES = sorted(path.relative_to(ROOT).as_posix() for pattern in PATTERNS for path in ROOT.glob(pattern))
+PATTERNS = (
+    "*.md",
+    "docs/*.md",
+    "detectors/**/README.md",
+    "benchmarks/README.md",
+    "bugs/*/README.md",
+)
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix() for pattern in PATTERNS for path in ROOT.glob(pattern)
+)
 # A word in capitals stands for something of the reader's, and so does one with an ellipsis.
 PLACEHOLDER = re.compile(r"[A-Z/|\[\]]*[A-Z][A-Z/|\[\]]*|.*[…<>].*")
 INDENTED = re.compile(r"^ {4,}(trainbugs .*)$", re.MULTILINE)
 # Pages are of no use to a reader whose package index is another one.
-HOSTS = ("pypi.", "pythonhosted", "download.pytorch.org", "anaconda.org", "docker.io", "hub.docker.com", "ghcr.io")
+HOSTS = (
+    "pypi.",
+    "pythonhosted",
+    "download.pytorch.org",
+    "anaconda.org",
+    "docker.io",
+    "hub.docker.com",
+    "ghcr.io",
+)
 
 
 def text(page: str) -> str:
@@ -55,7 +71,9 @@ def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     seen: Counter[str] = Counter()
     made = set()
-    for heading in re.findall(r"^#+ +(.*?) *$", prose(page.relative_to(ROOT).as_posix()), re.MULTILINE):
+    for heading in re.findall(
+        r"^#+ +(.*?) *$", prose(page.relative_to(ROOT).as_posix()), re.MULTILINE
+    ):
         words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         anchor = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
         made.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
@@ -67,7 +85,12 @@ def commands(page: str) -> list[list[str]]:
     """The command lines of trainbugs in a page's blocks of code, less those with placeholders."""
     fenced = "\n".join(re.findall(r"^```\w*\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE))
     # `trainbugs watch: …` is what it says.
-    return words_of([*re.findall(r"^(trainbugs (?!\w+:).*)$", fenced, re.MULTILINE), *INDENTED.findall(prose(page))])
+    return words_of(
+        [
+            *re.findall(r"^(trainbugs (?!\w+:).*)$", fenced, re.MULTILINE),
+            *INDENTED.findall(prose(page)),
+        ]
+    )
 
 
 def mentions(page: str) -> list[list[str]]:
@@ -83,7 +106,9 @@ def words_of(lines: list[str]) -> list[list[str]]:
 def rows(page: str) -> list[list[str]]:
     """The rows of all tables on a page, headings included."""
     return [
-        [cell.strip() for cell in line.strip("|").split(" | ")] for line in text(page).splitlines() if line[:1] == "|"
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in text(page).splitlines()
+        if line[:1] == "|"
     ]
 
 
@@ -108,8 +133,16 @@ def misunderstood(words: list[str]) -> str | None:
         return f"ends with {done.code}" if done.code else None
     except UsageError as error:
         return f"trainbugs {shlex.join(words)}: {error}"
-    named = [*parsed.get("targets", ()), *parsed.get("bugs", ()), *filter(None, [parsed.get("bug")])]
-    unknown = [name for name in named if re.match(r"[A-Za-z]+-\d", name) and name.split("/")[0] not in CATALOG.ids()]
+    named = [
+        *parsed.get("targets", ()),
+        *parsed.get("bugs", ()),
+        *filter(None, [parsed.get("bug")]),
+    ]
+    unknown = [
+        name
+        for name in named
+        if re.match(r"[A-Za-z]+-\d", name) and name.split("/")[0] not in CATALOG.ids()
+    ]
     CATALOG.select(name for name in named if name.split("/")[0] in CATALOG.ids())
     return f"trainbugs {shlex.join(words)}: there is no bug {unknown[0]}" if unknown else None
 
@@ -131,7 +164,8 @@ def test_pages_show_commands():
     assert ["run", "--all", "-j", "2"] in commands("docs/machines.md")
     assert ["list", "--markdown"] in mentions("CONTRIBUTING.md")
     assert ["run", "DIR"] not in mentions("docs/running.md")
-    assert "running.md#words" in links("docs/bugs.md") and "words" in anchors(ROOT / "docs" / "running.md")
+    assert "running.md#words" in links("docs/bugs.md")
+    assert "words" in anchors(ROOT / "docs" / "running.md")
 
 
 @pytest.mark.parametrize("command", ["run", "study", "evaluate", "versions", "scores", "watch"])
@@ -139,8 +173,14 @@ def test_every_option_is_described(command, capsys):
     assert main([command, "--help"]) == 0
     options = set(re.findall(r"(?<!\w)--[a-z][a-z-]+", capsys.readouterr().out)) - {"--help"}
     pages = [page for page in PAGES if page.startswith("docs/")]
-    described = {word for page in pages for code in re.findall(r"`([^`\n]+)`", prose(page)) for word in code.split()}
-    assert len(options) > 3 and options - described == set()
+    described = {
+        word
+        for page in pages
+        for code in re.findall(r"`([^`\n]+)`", prose(page))
+        for word in code.split()
+    }
+    assert len(options) > 3
+    assert options - described == set()
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -151,22 +191,27 @@ def test_no_page_names_the_host_of_a_registry(page):
 @pytest.mark.parametrize("page", [page for page in PAGES if "```python" in text(page)])
 def test_the_python_interface_has_what_pages_call(page):
     blocks = "\n".join(re.findall(r"```python\n(.*?)```", text(page), re.DOTALL))
-    assert all(callable(getattr(trainbugs, name)) for name in re.findall(r"\btrainbugs\.(\w+)\(", blocks))
+    assert all(
+        callable(getattr(trainbugs, name)) for name in re.findall(r"\btrainbugs\.(\w+)\(", blocks)
+    )
 
 
 def test_numbers_of_bugs_are_those_of_the_catalogue():
     bugs = [CATALOG.bug(name) for name in CATALOG.active()]
     numbers = (len(bugs), sum(len(bug.cases) for bug in bugs))
     shown = [
-        tuple(map(int, found)) for page in PAGES for found in re.findall(r"(\d+) bugs with (\d+) cases", text(page))
+        tuple(map(int, found))
+        for page in PAGES
+        for found in re.findall(r"(\d+) bugs with (\d+) cases", text(page))
     ]
-    assert len(shown) >= 2 and set(shown) == {numbers}
+    assert len(shown) >= 2
+    assert set(shown) == {numbers}
     assert f"| {numbers[0]} ([{numbers[1]} cases](bugs.md)) |" in text("docs/comparison.md")
     table = rows("README.md")
     where = next(row for row in table if row[0] == "where the fault is")
-    assert dict(zip(where[1:], map(int, table[table.index(where) + 2][1:]), strict=True)) == Counter(
-        bug.labels.location for bug in bugs
-    )
+    assert dict(
+        zip(where[1:], map(int, table[table.index(where) + 2][1:]), strict=True)
+    ) == Counter(bug.labels.location for bug in bugs)
 
 
 def test_pages_say_how_many_controls_there_are():
@@ -188,7 +233,9 @@ def test_the_time_for_the_whole_catalogue_is_that_of_the_committed_records():
         for case in bug.cases.values()
         if not case.program.data
     ]
-    (minutes,) = re.findall(r"its committed runs took (\d+) minutes together", text("docs/running.md"))
+    (minutes,) = re.findall(
+        r"its committed runs took (\d+) minutes together", text("docs/running.md")
+    )
     assert int(minutes) == pytest.approx(sum(taken) / 60, rel=0.1)
 
 
@@ -199,7 +246,9 @@ def test_pages_say_which_bugs_can_be_injected(page):
 
 
 @pytest.mark.parametrize(
-    "study", [path for bug in CATALOG for path in bug.directory.glob("studies/*.md")], ids=lambda path: path.stem
+    "study",
+    [path for bug in CATALOG for path in bug.directory.glob("studies/*.md")],
+    ids=lambda path: path.stem,
 )
 def test_the_page_of_studies_links_to_every_committed_summary(study):
     assert f"](../{study.relative_to(ROOT).as_posix()})" in text("docs/studies.md")
@@ -220,24 +269,31 @@ def test_scores_in_the_readme_are_the_committed_ones():
     lines = [re.split(r" {2,}", line) for line in shown.groups()]
     # A command about one detector leaves out columns in which it has nothing.
     kept = [heading.index(name) for name in lines[0]]
-    assert lines[0][-1] == "NEW" and lines[1] in [[row[n] for n in kept] for row in scored]
+    assert lines[0][-1] == "NEW"
+    assert lines[1] in [[row[n] for n in kept] for row in scored]
     start = next(index for index, row in enumerate(rows("README.md")) if row[0] == "detector")
     names, _, *shown_rows = rows("README.md")[start:]
     of = {row[0].replace(";", ","): row for row in scored}
     labels = [row[0].replace(" (negative control)", "") for row in shown_rows]
     for row, named in zip(shown_rows, labels, strict=True):
         assert row[1:] == [of[named][heading.index(name)] for name in names[1:]], named
-    assert len(set(labels)) == len(labels) and {named.split(" (")[0] for named in labels} == set(table.detector)
+    assert len(set(labels)) == len(labels)
+    assert {named.split(" (")[0] for named in labels} == set(table.detector)
 
 
 def test_the_readme_says_whose_records_are_committed():
-    lacking = set(detectors.names(ROOT)) - {path.stem for path in ROOT.glob("detectors/expected/*.jsonl")}
-    said = re.search(r"The records of all (?:detectors|but (.*?)) are committed", " ".join(README.split()))
-    assert (
-        said
-        and {name for name in detectors.names(ROOT) if re.search(rf"(?<![\w-]){name}(?![\w-])", said[1] or "")}
-        == lacking
+    lacking = set(detectors.names(ROOT)) - {
+        path.stem for path in ROOT.glob("detectors/expected/*.jsonl")
+    }
+    said = re.search(
+        r"The records of all (?:detectors|but (.*?)) are committed", " ".join(README.split())
     )
+    assert said
+    assert {
+        name
+        for name in detectors.names(ROOT)
+        if re.search(rf"(?<![\w-]){name}(?![\w-])", said[1] or "")
+    } == lacking
 
 
 def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
@@ -247,15 +303,21 @@ def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
     buggy, fixed = (outcomes[outcomes.kind == kind].set_index(key) for kind in ("buggy", "fixed"))
     silent = fixed[(fixed.status == "ok") & ~fixed.alarmed].index
     found = buggy[buggy.alarmed & ~buggy.early & buggy.index.isin(silent)].reset_index()
-    cases, all_cases = (len(frame.groupby(["bug", "case"])) for frame in (found, buggy.reset_index()))
+    cases, all_cases = (
+        len(frame.groupby(["bug", "case"])) for frame in (found, buggy.reset_index())
+    )
     for page in ("README.md", "docs/records.md"):
-        assert f"{all_cases - cases} of the {all_cases} cases are found by no detector" in text(page)
+        assert f"{all_cases - cases} of the {all_cases} cases are found by no detector" in text(
+            page
+        )
 
 
 def test_the_page_says_what_is_found_of_rewritten_programs():
     """Of each detector the rule that the first table shows."""
     table = pd.read_csv(ROOT / "detectors" / "expected" / "side-by-side.csv", keep_default_na=False)
-    table = without(table, rejected(pd.DataFrame(json.loads(text("detectors/expected/scores.json")))))
+    table = without(
+        table, rejected(pd.DataFrame(json.loads(text("detectors/expected/scores.json"))))
+    )
     shown, kinds = rows("docs/records.md"), ("public", "perturbed", "planted")
     start = next(n for n, row in enumerate(shown) if tuple(row[1:]) == kinds)
     lines = itertools.takewhile(lambda row: len(row) == 4, shown[start + 2 :])
@@ -272,7 +334,8 @@ def test_the_page_says_what_differs_on_bugs_that_came_later():
     table = trainbugs.comparisons(bugs=later)
     asked = table[(table.measure == "paired") & table.p_holm.notna()]
     ahead = {
-        (row["first"], row["second"]): (row.bugs_first, row.bugs_second, row.p_holm) for _, row in asked.iterrows()
+        (row["first"], row["second"]): (row.bugs_first, row.bugs_second, row.p_holm)
+        for _, row in asked.iterrows()
     }
     ahead |= {(b, a): (more, fewer, p) for (a, b), (fewer, more, p) in ahead.items()}
     behind = {name: {b for (a, b), (more, fewer, p) in ahead.items() if a == name and more > fewer and p < 0.05}
@@ -286,8 +349,16 @@ def test_the_page_says_what_differs_on_bugs_that_came_later():
     more, fewer, p = ahead[forest, "neuraldbg (gradients-3)"]
     assert (more, fewer, f"{p:.3f}") == (15, 1, "0.055")
     near = [ahead[sanitizer, name] for name in ("neuraldbg (gradients-3)", "pyod (cross, lof-50)")]
-    assert [(more, fewer, f"{p:.3f}") for more, fewer, p in near] == [(22, 4, "0.055"), (20, 3, "0.052")]
-    assert {name for name, others in behind.items() if others} == {"memory", sanitizer, forest, compare}
+    assert [(more, fewer, f"{p:.3f}") for more, fewer, p in near] == [
+        (22, 4, "0.055"),
+        (20, 3, "0.052"),
+    ]
+    assert {name for name, others in behind.items() if others} == {
+        "memory",
+        sanitizer,
+        forest,
+        compare,
+    }
     assert [ahead[pair][:2] for pair in ((forest, compare), (sanitizer, forest), (sanitizer, compare))] == [
         (8, 4), (14, 10), (15, 7)
     ]  # fmt: skip
@@ -305,10 +376,14 @@ def test_the_page_says_what_is_found_in_mended_releases():
     scored = pd.DataFrame(json.loads(text("detectors/expected/scores.json")))
     met = scored[(scored.paired_upstream_n > 0) & scored.chosen.fillna(True).astype(bool)]
     shown = rows("docs/records.md")
-    start = next(n for n, row in enumerate(shown) if row[1:] == ["PAIRED, mended release", "accused there"])
+    start = next(
+        n for n, row in enumerate(shown) if row[1:] == ["PAIRED, mended release", "accused there"]
+    )
     lines = itertools.takewhile(lambda row: len(row) == 3, shown[start + 2 :])
     assert {name.replace(" (negative control)", ""): cells for name, *cells in lines} == {
-        label(row): [f"{row[name]}/{row[f'{name}_n']}" for name in ("paired_upstream", "false_upstream")]
+        label(row): [
+            f"{row[name]}/{row[f'{name}_n']}" for name in ("paired_upstream", "false_upstream")
+        ]
         for _, row in met.iterrows()
     }
 
@@ -316,13 +391,17 @@ def test_the_page_says_what_is_found_in_mended_releases():
 def test_the_page_says_how_answers_agree_over_seeds():
     table = pd.read_csv(ROOT / "detectors" / "expected" / "seeds.csv", keep_default_na=False)
     of = {label(row): row for _, row in table.iterrows()}
-    columns = [f"{name}_{how}" for name in ("paired", "false_fixed") for how in ("first", "always", "ever")]
+    columns = [
+        f"{name}_{how}" for name in ("paired", "false_fixed") for how in ("first", "always", "ever")
+    ]
     shown = rows("docs/records.md")
     heading = ["PAIRED, FIRST", "EVERY", "ANY", "ON FIXED, FIRST", "EVERY", "ANY"]
     start = next(n for n, row in enumerate(shown) if row[1:] == heading)
     said = {name: cells for name, *cells in shown[start + 2 :] if len(cells) == len(heading)}
     for name, cells in said.items():
-        assert cells == [f"{of[name][column]}/{of[name][column.rsplit('_', 1)[0] + '_n']}" for column in columns], name
+        assert cells == [
+            f"{of[name][column]}/{of[name][column.rsplit('_', 1)[0] + '_n']}" for column in columns
+        ], name
     assert {of[name].detector for name in said} == set(table.detector)
 
 

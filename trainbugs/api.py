@@ -60,7 +60,9 @@ def bugs(root: Path | str | None = None) -> "pd.DataFrame":
     return table if table.empty else table.astype({"seconds": "float64", "site_line": "Int64"})
 
 
-def run(*names: str, root: Path | str | None = None, **options: "Unpack[OptionValues]") -> "list[Outcome]":
+def run(
+    *names: str, root: Path | str | None = None, **options: "Unpack[OptionValues]"
+) -> "list[Outcome]":
     """Run BUG[/CASE[/VARIANT]] …, or all with a `label`, and judge them: one Outcome (verdict, records, drift) a case.
 
     The options are those of `trainbugs run`, by the names of `runner.session.options.Options`: `seeds=[0, 1]`,
@@ -101,7 +103,11 @@ def records(
 
     catalog, own = load(root), Path(folder)
     sources.check_source(source, own)
-    found, problems = sources.expected(catalog, names) if source == "expected" else sources.results(catalog, names, own)
+    found, problems = (
+        sources.expected(catalog, names)
+        if source == "expected"
+        else sources.results(catalog, names, own)
+    )
     _warn(problems)
     return frame(found)
 
@@ -129,7 +135,16 @@ def scores(
     """
     from trainbugs.sources import Part
 
-    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside), isolated)
+    part = Part(
+        detectors,
+        source,
+        Path(folder),
+        _tuple(bugs),
+        _tuple(label),
+        common,
+        _tuple(beside),
+        isolated,
+    )
     return _scores(*_scored(part, root), root)
 
 
@@ -150,7 +165,16 @@ def outcomes(
     """
     from trainbugs.sources import Part
 
-    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside), isolated)
+    part = Part(
+        detectors,
+        source,
+        Path(folder),
+        _tuple(bugs),
+        _tuple(label),
+        common,
+        _tuple(beside),
+        isolated,
+    )
     return _scored(part, root)[1]
 
 
@@ -172,7 +196,16 @@ def comparisons(
     from evaluation.scoring import comparison
     from trainbugs.sources import Part
 
-    part = Part(detectors, source, Path(folder), _tuple(bugs), _tuple(label), common, _tuple(beside), isolated)
+    part = Part(
+        detectors,
+        source,
+        Path(folder),
+        _tuple(bugs),
+        _tuple(label),
+        common,
+        _tuple(beside),
+        isolated,
+    )
     read, table = _scored(part, root)
     return comparison.comparisons(table, _scores(read, table, root))
 
@@ -191,10 +224,14 @@ def _scores(read: "Evaluated", table: "pd.DataFrame", root: Path | str | None) -
     """The scores of the outcomes of what is read; rules are chosen by all records of which that is a part."""
     from evaluation.scoring import scores as scoring
 
-    return scoring.scores(table, read.overheads, _outcomes(read.whole, read, root) if read.whole else None)
+    return scoring.scores(
+        table, read.overheads, _outcomes(read.whole, read, root) if read.whole else None
+    )
 
 
-def _outcomes(checks: "Iterable[CheckRecord]", read: "Evaluated", root: Path | str | None) -> "pd.DataFrame":
+def _outcomes(
+    checks: "Iterable[CheckRecord]", read: "Evaluated", root: Path | str | None
+) -> "pd.DataFrame":
     """The outcomes of some of the checks behind `read`, by its rules."""
     from evaluation.catalog import submissions
     from evaluation.scoring import scores as scoring
@@ -203,7 +240,10 @@ def _outcomes(checks: "Iterable[CheckRecord]", read: "Evaluated", root: Path | s
 
 
 def plot(
-    case: str, source: "Source" = "expected", folder: Path | str = "results", root: Path | str | None = None
+    case: str,
+    source: "Source" = "expected",
+    folder: Path | str = "results",
+    root: Path | str | None = None,
 ) -> "Figure":
     """The figure of a case, buggy over fixed, as `trainbugs figures` draws it; nothing is written.
 
@@ -218,7 +258,9 @@ def plot(
     sources.check_source(source, Path(folder))
     targets = sources.cases(load(root), [case])
     if len(targets) != 1:
-        raise UsageError(f"{case} has several cases; name one of {', '.join(target.case.id for target in targets)}")
+        raise UsageError(
+            f"{case} has several cases; name one of {', '.join(target.case.id for target in targets)}"
+        )
     runs = sources.behind_verdict(targets[0], source, Path(folder))
     return compare(CaseRuns(targets[0].bug, targets[0].case, tuple(runs)))
 

@@ -44,7 +44,9 @@ def cases(catalog: Catalog, names: Iterable[str]) -> list[Target]:
     targets = catalog.select(names)
     for target in targets:
         if len(target.variants) == 1:
-            raise UsageError(f"{target.case.id}/{target.variants[0]} names a variant, expected BUG or BUG/CASE")
+            raise UsageError(
+                f"{target.case.id}/{target.variants[0]} names a variant, expected BUG or BUG/CASE"
+            )
     return targets
 
 
@@ -70,7 +72,11 @@ def results(catalog: Catalog, names: Sequence[str], folder: Path) -> Read:
     """
     inner = {name: _folders(catalog, name, folder) for name in names}
     found = Store(folder).records(part for parts in inner.values() for part in parts)
-    lacking = [name for name, parts in inner.items() if not any(_lies_in(row.path, parts) for row in found.rows)]
+    lacking = [
+        name
+        for name, parts in inner.items()
+        if not any(_lies_in(row.path, parts) for row in found.rows)
+    ]
     if (lacking or not found) and not found.problems:
         raise UsageError(
             f"there are no records of {', '.join(lacking) or 'any bug'} in {folder}; trainbugs.run makes them"
@@ -97,9 +103,14 @@ def behind_verdict(target: Target, source: Source, folder: Path) -> list[RunReco
     if source == "expected":
         records, where = expected_records(target.bug, target.case.name), "expected records"
     else:
-        records, where = Store(folder).judged_runs(target.bug.id, target.case.name), f"verdict in {folder}"
+        records, where = (
+            Store(folder).judged_runs(target.bug.id, target.case.name),
+            f"verdict in {folder}",
+        )
     if not records:
-        raise UsageError(f"{target.case.id} has no {where}; trainbugs.run({target.case.id!r}) makes results")
+        raise UsageError(
+            f"{target.case.id} has no {where}; trainbugs.run({target.case.id!r}) makes results"
+        )
     return records
 
 
@@ -135,8 +146,13 @@ def evaluated(catalog: Catalog, part: Part) -> "Evaluated":
     check_source(part.source, part.folder, get_args(ScoreSource))
     if part.beside:
         if part.source != "results":
-            raise UsageError(f"detectors beside your own come with the records of 'results', not of {part.source!r}")
-        parts = Part(part.detectors, "results", part.folder), Part(part.beside, "expected", part.folder)
+            raise UsageError(
+                f"detectors beside your own come with the records of 'results', not of {part.source!r}"
+            )
+        parts = (
+            Part(part.detectors, "results", part.folder),
+            Part(part.beside, "expected", part.folder),
+        )
         read = subsets.beside(*(evaluated(catalog, each) for each in parts))
     else:
         read = _evaluated(catalog, part)
@@ -221,16 +237,28 @@ def _refuse_lacking(catalog: Catalog, part: Part, read: "Evaluated") -> None:
     if checked and not lacking:
         return
     own, committed = str(part.folder / "detectors"), "the committed records"
-    where = {"expected": committed, "results": own, "submissions": f"submissions and {committed}"}.get(
-        part.source, f"{own} and {committed}"
+    where = {
+        "expected": committed,
+        "results": own,
+        "submissions": f"submissions and {committed}",
+    }.get(part.source, f"{own} and {committed}")
+    known = sorted(
+        {record.detector for record in _evaluated(catalog, replace(part, detectors=())).checks}
     )
-    known = sorted({record.detector for record in _evaluated(catalog, replace(part, detectors=())).checks})
-    names, advice = ", ".join(name + near(name, known) for name in lacking), "`trainbugs evaluate` makes them"
+    names, advice = (
+        ", ".join(name + near(name, known) for name in lacking),
+        "`trainbugs evaluate` makes them",
+    )
     if read.problems:
         advice = read.problems[0]
-    elif part.source == "expected" and _evaluated(catalog, replace(part, detectors=lacking, source="results")).checks:
+    elif (
+        part.source == "expected"
+        and _evaluated(catalog, replace(part, detectors=lacking, source="results")).checks
+    ):
         names, advice = ", ".join(lacking), f"add `--from results`: {own} holds some"
-    elif lacking and part.source != "results" and set(lacking) <= set(detectors.names(catalog.root)):
+    elif (
+        lacking and part.source != "results" and set(lacking) <= set(detectors.names(catalog.root))
+    ):
         _refuse_unrecorded(lacking, own if part.source == "both" else None)
     elif known:
         advice = f"there are those of {', '.join(known)}"
@@ -239,7 +267,10 @@ def _refuse_lacking(catalog: Catalog, part: Part, read: "Evaluated") -> None:
 
 def _refuse_unrecorded(detectors: Sequence[str], own: str | None) -> NoReturn:
     """Raise UsageError for detectors of the catalogue that nobody has evaluated so far, in `own` neither."""
-    verb, nor = "has" if len(detectors) == 1 else "have", f", and there are none in {own}" if own else ""
+    verb, nor = (
+        "has" if len(detectors) == 1 else "have",
+        f", and there are none in {own}" if own else "",
+    )
     raise UsageError(
         f"{', '.join(detectors)} {verb} no committed records yet{nor}; "
         f"`trainbugs evaluate --detector {' '.join(detectors)}` makes some of your own"
@@ -248,10 +279,22 @@ def _refuse_unrecorded(detectors: Sequence[str], own: str | None) -> NoReturn:
 
 def _wanted(catalog: Catalog, part: Part, read: "Evaluated") -> set[str]:
     """The bugs and cases (BUG, BUG/CASE) that are named or have a label; records may be of bugs no catalogue has."""
-    known = {name for each in read.checks if each.kind != CONTROL for name in (each.bug, f"{each.bug}/{each.case}")}
-    named = part.bugs if not part.label else labelled(catalog, part.bugs or catalog.ids(), part.label)
-    wanted = {name: {name} & known or {target.case.id for target in cases(catalog, [name])} for name in named}
+    known = {
+        name
+        for each in read.checks
+        if each.kind != CONTROL
+        for name in (each.bug, f"{each.bug}/{each.case}")
+    }
+    named = (
+        part.bugs if not part.label else labelled(catalog, part.bugs or catalog.ids(), part.label)
+    )
+    wanted = {
+        name: {name} & known or {target.case.id for target in cases(catalog, [name])}
+        for name in named
+    }
     lacking = [name for name in part.bugs if name in wanted and not wanted[name] & known]
     if lacking or not any(ids & known for ids in wanted.values()):
-        raise UsageError(f"there are no checks on {', '.join(lacking) or ' or '.join(part.label)} by these detectors")
+        raise UsageError(
+            f"there are no checks on {', '.join(lacking) or ' or '.join(part.label)} by these detectors"
+        )
     return {name for ids in wanted.values() for name in ids}

@@ -18,8 +18,13 @@ def main():
     for dtype in (torch.bfloat16, torch.float32):
         for rate in (0.05, torch.tensor(0.05)):
             update = torch.tensor([0.503906], dtype=dtype)
-            ordinary, other = add(torch.zeros(1), update, rate), compiled(torch.zeros(1), update, rate)
-            print(f"{version}: {dtype}, alpha {rate}: {ordinary.item():.9f} compiled {other.item():.9f}")
+            ordinary, other = (
+                add(torch.zeros(1), update, rate),
+                compiled(torch.zeros(1), update, rate),
+            )
+            print(
+                f"{version}: {dtype}, alpha {rate}: {ordinary.item():.9f} compiled {other.item():.9f}"
+            )
 
 
 if __name__ == "__main__":

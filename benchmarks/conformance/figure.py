@@ -16,7 +16,12 @@ HERE = Path(__file__).resolve().parent
 SHOWN = ("torch-2.2.2", "torch-2.13.0")
 TARGET = HERE.parents[1] / "docs" / "conformance.png"
 # White is what an optimizer has no option for, or what was not tried in that release.
-COLOURS = {"same": "#9CC9E3", "differs": "#E66100", "compiled fails": "#7A2E00", "refused": "#DDDDDD"}
+COLOURS = {
+    "same": "#9CC9E3",
+    "differs": "#E66100",
+    "compiled fails": "#7A2E00",
+    "refused": "#DDDDDD",
+}
 
 
 def tables() -> dict[str, dict[tuple[str, str], str]]:
@@ -24,7 +29,10 @@ def tables() -> dict[str, dict[tuple[str, str], str]]:
     found = {}
     for path in (HERE / "tables" / f"{release}.csv" for release in SHOWN):
         with path.open(newline="") as stream:
-            found[path.stem] = {(row["variation"], row["optimizer"]): row["outcome"] for row in csv.DictReader(stream)}
+            found[path.stem] = {
+                (row["variation"], row["optimizer"]): row["outcome"]
+                for row in csv.DictReader(stream)
+            }
     return found
 
 

@@ -62,9 +62,16 @@ def main():
         mend()
     version = torch.__version__.split("+")[0] + word
     for count, lacking in CASES:
-        ordinary, compiled = train(count, lacking, compiled=False), train(count, lacking, compiled=True)
-        print(f"{version}: parameters: {count}, None for {lacking} in step 4: {ordinary} compiled {compiled}")
-    print(f"{version}: parameters: 1, loaded with None: {load(compiled=False)} compiled {load(compiled=True)}")
+        ordinary, compiled = (
+            train(count, lacking, compiled=False),
+            train(count, lacking, compiled=True),
+        )
+        print(
+            f"{version}: parameters: {count}, None for {lacking} in step 4: {ordinary} compiled {compiled}"
+        )
+    print(
+        f"{version}: parameters: 1, loaded with None: {load(compiled=False)} compiled {load(compiled=True)}"
+    )
 
 
 if __name__ == "__main__":

@@ -55,7 +55,9 @@ SCHEDULERS = {
     "StepLR": lambda optimizer: lr_scheduler.StepLR(optimizer, 2),
     "ExponentialLR": lambda optimizer: lr_scheduler.ExponentialLR(optimizer, 0.8),
     "CosineAnnealingLR": lambda optimizer: lr_scheduler.CosineAnnealingLR(optimizer, ITERATIONS),
-    "OneCycleLR": lambda optimizer: lr_scheduler.OneCycleLR(optimizer, 2 * RATE, total_steps=ITERATIONS + 1),
+    "OneCycleLR": lambda optimizer: lr_scheduler.OneCycleLR(
+        optimizer, 2 * RATE, total_steps=ITERATIONS + 1
+    ),
     "ReduceLROnPlateau": lambda optimizer: lr_scheduler.ReduceLROnPlateau(optimizer, patience=0),
 }
 
@@ -167,7 +169,10 @@ def variations(optimizer_class):
     if optimizer_class is torch.optim.SGD:
         late = partial(set_option, name="momentum", value=0.9)
         yield "momentum switched on", {"chosen": {"momentum": 0.0}, "event": late}
-        yield "one parameter, its momentum None", {"event": EVENTS["momentum of all None"], "count": 1}
+        yield (
+            "one parameter, its momentum None",
+            {"event": EVENTS["momentum of all None"], "count": 1},
+        )
         yield "loaded without momentum", {"event": load_without_momentum}
         yield "one parameter, loaded without momentum", {"event": load_without_momentum, "count": 1}
     for name, scheduler in SCHEDULERS.items():
@@ -207,7 +212,11 @@ def train(
             event(optimizer, parameters, iteration)
         optimizer.zero_grad()
         pairs = zip(parameters, targets, strict=True)
-        used = [(parameter - target).abs().square().sum() for parameter, target in pairs if parameter.requires_grad]
+        used = [
+            (parameter - target).abs().square().sum()
+            for parameter, target in pairs
+            if parameter.requires_grad
+        ]
         if used:
             sum(used).backward()
         for parameter in parameters if sparse else ():
@@ -224,7 +233,10 @@ def train(
 
 
 def values(optimizer, parameters):
-    found = {f"parameter {index}": parameter.detach().clone() for index, parameter in enumerate(parameters)}
+    found = {
+        f"parameter {index}": parameter.detach().clone()
+        for index, parameter in enumerate(parameters)
+    }
     for index, parameter in enumerate(parameters):
         for name, entry in optimizer.state.get(parameter, {}).items():
             if entry is not None:
@@ -267,7 +279,11 @@ def outcome(optimizer_class, settings):
     except Exception as error:
         return {"outcome": "compiled fails", "error": first_line(error)}
     first, largest = compared(expected, found)
-    return {"outcome": "differs" if first else "same", "first": first or "", "distance": f"{largest:.3g}"}
+    return {
+        "outcome": "differs" if first else "same",
+        "first": first or "",
+        "distance": f"{largest:.3g}",
+    }
 
 
 def first_line(error):
@@ -278,9 +294,15 @@ def first_line(error):
 def optimizers():
     """Every optimizer class, in the order of names."""
     classes = [value for value in vars(torch.optim).values() if inspect.isclass(value)]
-    own = [each for each in classes if issubclass(each, torch.optim.Optimizer) and each is not torch.optim.Optimizer]
+    own = [
+        each
+        for each in classes
+        if issubclass(each, torch.optim.Optimizer) and each is not torch.optim.Optimizer
+    ]
     # LBFGS steps by a closure; SparseAdam has a kind of gradients of its own.
-    return sorted({each for each in own if each.__name__ != "LBFGS"}, key=lambda each: each.__name__)
+    return sorted(
+        {each for each in own if each.__name__ != "LBFGS"}, key=lambda each: each.__name__
+    )
 
 
 def main():
@@ -297,9 +319,14 @@ def main():
         writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
         for optimizer_class in optimizers():
             for name, settings in variations(optimizer_class):
-                about = {"torch": torch.__version__.split("+")[0], "optimizer": optimizer_class.__name__}
+                about = {
+                    "torch": torch.__version__.split("+")[0],
+                    "optimizer": optimizer_class.__name__,
+                }
                 if (optimizer_class.__name__, name) not in there:
-                    writer.writerow({**about, "variation": name, **outcome(optimizer_class, settings)})
+                    writer.writerow(
+                        {**about, "variation": name, **outcome(optimizer_class, settings)}
+                    )
                     stream.flush()
 
 

@@ -63,9 +63,16 @@ def on_modes(place):
     """A script that takes away rights of folders: its run may be INVALID, the other bug's verdict is true."""
     chance = place.chance
     folder, mode = chance.choice(FOLDERS), chance.choice((0, 0o500, 0o300))
-    place.plan("Toy-1: any; Toy-2: true; mended: all true", folder=folder, mode=oct(mode), last=chance.random() < 0.5)
+    place.plan(
+        "Toy-1: any; Toy-2: true; mended: all true",
+        folder=folder,
+        mode=oct(mode),
+        last=chance.random() < 0.5,
+    )
     path = f"os.path.expanduser({folder!r})" if folder in (".", "..", "~") else folder
-    act = f"try: os.chmod({path}, {mode})\nexcept OSError: pass".replace("RESULTS", repr(str(place.results)))
+    act = f"try: os.chmod({path}, {mode})\nexcept OSError: pass".replace(
+        "RESULTS", repr(str(place.results))
+    )
     changes = {"end": f"{toys.WRITE}\n{act}"} if place.details["last"] else {"begin": act}
     for name, factor in toys.FACTORS["Toy-1"].items():
         place.write_bugs()
@@ -108,7 +115,9 @@ def by_git(place):
 
 def by_links(place):
     """A detector with a link that leads out of its folder: refused in one line, and nothing of it is read."""
-    target = place.chance.choice(("/etc", str(place.root / "bugs"), "/etc/hostname", str(place.root)))
+    target = place.chance.choice(
+        ("/etc", str(place.root / "bugs"), "/etc/hostname", str(place.root))
+    )
     name = place.chance.choice(("data", "helper.py", "sub/data"))
     place.plan("refused with exit status 2", target=target, name=name)
     place.write_bugs()
@@ -118,14 +127,20 @@ def by_links(place):
     ended = place.end(place.start(*evaluate_words(place, [detector])))
     lines = [line for line in ended.err.splitlines() if line.startswith("trainbugs: ")]
     if ended.status != 2 or len(lines) != 1:
-        place.harm["escapes"].append(f"{name} -> {target}: exit status {ended.status}: {ended.err[-200:]}")
+        place.harm["escapes"].append(
+            f"{name} -> {target}: exit status {ended.status}: {ended.err[-200:]}"
+        )
     place.no_orphans()
     place.no_leftovers()
 
 
 def on_cache(place):
     """A cache in which somebody else may put a program into the place of the interpreter: refused, and not run."""
-    how = place.chance.choice(("owner", "everybody", "folder above")) if os.geteuid() == 0 else "everybody"
+    how = (
+        place.chance.choice(("owner", "everybody", "folder above"))
+        if os.geteuid() == 0
+        else "everybody"
+    )
     place.plan("INVALID or refused, and nothing of it runs; mended: true", how=how)
     place.options = ()
     place.write_bugs()
@@ -178,12 +193,18 @@ def forged_measure(place):
     place.plan(f"forging: {status}; honest: right about all programs", how=how)
     place.write_bugs()
     forging = toys.write_detector(place.root / "forging", FORGE.replace("RECORDS", records))
-    described = json.loads((forging / "detector.json").read_text()) | {"needs": ["source", "in_process"]}
+    described = json.loads((forging / "detector.json").read_text()) | {
+        "needs": ["source", "in_process"]
+    }
     (forging / "detector.json").write_text(json.dumps(described))
     honest = toys.write_detector(place.root / "honest", toys.HONEST)
     judge_checks(place, place.run(*evaluate_words(place, [forging, honest])), 1)
     found = [json.loads(data) for data in checks(place, "forging").values()]
-    wrong = [f"{record['bug']} {record['kind']}: {record['status']}" for record in found if record["status"] != status]
+    wrong = [
+        f"{record['bug']} {record['kind']}: {record['status']}"
+        for record in found
+        if record["status"] != status
+    ]
     place.harm["escapes"] += [f"forging {how}: {text}, expected {status}" for text in wrong]
     if len(found) != 4:
         place.harm["lost runs"].append(f"{len(found)} checks of the forging detector, expected 4")
@@ -246,7 +267,12 @@ def _look_like_a_repository(directory, root, key, bare):
     lines += {
         "fsmonitor": [f"\tfsmonitor = {run}"],
         "hooksPath": [f"\thooksPath = {folder / 'hooks'}"],
-        "sshCommand": [f"\tsshCommand = {run}", '[remote "origin"]', "\turl = ssh://localhost/x", "\tpromisor = true"],
+        "sshCommand": [
+            f"\tsshCommand = {run}",
+            '[remote "origin"]',
+            "\turl = ssh://localhost/x",
+            "\tpromisor = true",
+        ],
         "pager": [f"\tpager = {run}"],
         "filter": ['[filter "x"]', f"\tclean = {run}", f"\tsmudge = {run}"],
     }[key]

@@ -60,13 +60,19 @@ def damaged_record(place):
 def foreign_record(place):
     """The record of another run in the place of one, as it is, or with fields changed to fit."""
     chance = place.chance
-    fits = chance.choice(((), ("bug",), ("bug", "variant", "seed"), ("bug", "variant", "seed", "key"), ("key",)))
+    fits = chance.choice(
+        ((), ("bug",), ("bug", "variant", "seed"), ("bug", "variant", "seed", "key"), ("key",))
+    )
     place.plan(f"after: {toys.TRUTH}; the record is done again, nothing else", fields_changed=fits)
     place.details["seeds"] = 2
     (target,) = _finished(place, 1)
     source = chance.choice(sorted(path for path in place.good if path != target))
     own = json.loads(place.good[target])
-    data = place.good[source] if not fits else _with(place.good[source], **{name: own[name] for name in fits})
+    data = (
+        place.good[source]
+        if not fits
+        else _with(place.good[source], **{name: own[name] for name in fits})
+    )
     place.details |= {"from": str(source), "to": str(target)}
     (place.results / target).write_bytes(data)
     _look(place)
@@ -104,8 +110,14 @@ def bookkeeping(place):
 def environment(place):
     """A built environment in which a file was added, changed or removed: INVALID, until it is mended."""
     chance = place.chance
-    how = chance.choice(("added", "added", "changed", "changed", "same size", "removed", "linked", "pipe", "cut"))
-    place.plan(f"with the damage: INVALID; mended: {toys.TRUTH}", how=how, first=chance.choice((False, True)))
+    how = chance.choice(
+        ("added", "added", "changed", "changed", "same size", "removed", "linked", "pipe", "cut")
+    )
+    place.plan(
+        f"with the damage: INVALID; mended: {toys.TRUTH}",
+        how=how,
+        first=chance.choice((False, True)),
+    )
     place.options = ()
     place.write_bugs()
     cache = place.root / "cache"
@@ -121,7 +133,9 @@ def environment(place):
     # The runs were done again, in an environment that is not theirs: their records say so.
     place.judge(ended, {bug: ("INVALID",) for bug in toys.TRUTH}, tuple(place.good))
     if ended.status != 2:
-        place.harm["wrong verdicts"].append(f"a damaged environment: exit status {ended.status}, expected 2")
+        place.harm["wrong verdicts"].append(
+            f"a damaged environment: exit status {ended.status}, expected 2"
+        )
     shutil.rmtree(build)
     kept.rename(build)
     place.judge_end(place.run(environ=environ))
@@ -140,7 +154,9 @@ def clock(place):
             os.utime(path, (when, when))
     if how == "records":
         for path, data in place.good.items():
-            place.good[path] = _with(data, started=chance.choice(("2100-01-01", "1970-01-01")) + "T00:00:00.000+00:00")
+            place.good[path] = _with(
+                data, started=chance.choice(("2100-01-01", "1970-01-01")) + "T00:00:00.000+00:00"
+            )
             (place.results / path).write_bytes(place.good[path])
     _look(place)
     seconds = str(when % 2**31)
@@ -164,7 +180,9 @@ def _look(place):
     if place.chance.random() < 0.3:
         ended = place.run("results", "--results", place.root / "results")
         if ended.status not in (0, 2):
-            place.harm["wrong verdicts"].append(f"results: exit status {ended.status}: {ended.err[-200:]}")
+            place.harm["wrong verdicts"].append(
+                f"results: exit status {ended.status}: {ended.err[-200:]}"
+            )
 
 
 def _damage(build, how, chance):
@@ -175,7 +193,9 @@ def _damage(build, how, chance):
         path = folder / chance.choice(("sitecustomize.py", "odd.pth", "new.py", "data", ".hidden"))
         path.write_text(chance.choice(("", "import os\n")))
         return str(path.relative_to(build))
-    files = [p for p in folder.rglob("*") if p.is_file() and not p.is_symlink() and p.stat().st_size > 1]
+    files = [
+        p for p in folder.rglob("*") if p.is_file() and not p.is_symlink() and p.stat().st_size > 1
+    ]
     path = chance.choice(sorted(files))
     data = path.read_bytes()
     path.unlink()
@@ -201,7 +221,9 @@ def _some_bytes(data, chance):
 
 def _edited(data, chance):
     metrics = json.loads(data)["metrics"]
-    edit = chance.choice((lambda value: value * 2, lambda value: value + 1, lambda value: 0, lambda value: -value))
+    edit = chance.choice(
+        (lambda value: value * 2, lambda value: value + 1, lambda value: 0, lambda value: -value)
+    )
     for record in metrics[chance.randrange(len(metrics)) :]:
         record["value"] = edit(record["value"]) if edit(record["value"]) != record["value"] else 99
     return _with(data, metrics=metrics)

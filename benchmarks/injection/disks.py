@@ -18,7 +18,9 @@ def allowed():
     """Whether this kernel gives mounts of their own to users."""
     try:
         return (
-            subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode
+            subprocess.run(
+                ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True
+            ).returncode
             == 0
         )
     except OSError:
@@ -29,7 +31,9 @@ def _mount(place, *names):
     """A small disk for each of these folders, which only this fault's commands see; until the fault's end."""
     mounts = [f"mount -t tmpfs -o size={ROOM} tmpfs {place.root / name}" for name in names]
     text = " && ".join([*mounts, "echo mounted", "exec sleep 1000"])
-    holder = subprocess.Popen(["unshare", "-rm", "sh", "-c", text], stdout=subprocess.PIPE, text=True, cwd="/")
+    holder = subprocess.Popen(
+        ["unshare", "-rm", "sh", "-c", text], stdout=subprocess.PIPE, text=True, cwd="/"
+    )
     if holder.stdout.readline() != "mounted\n":
         raise OSError("the disk was not mounted")
     place.holder = holder
@@ -119,7 +123,14 @@ def read_only(place):
     folder = place.root / plan["folder"]
     if plan["after_records"] is None:
         place.judge(
-            place.run("run", place.root / "bugs" / "Toy-1", *place.options, "--results", place.root / "results"), ANY
+            place.run(
+                "run",
+                place.root / "bugs" / "Toy-1",
+                *place.options,
+                "--results",
+                place.root / "results",
+            ),
+            ANY,
         )
         _call(place, "mount", "-o", "remount,ro", folder)
         command = place.start()
@@ -131,5 +142,9 @@ def read_only(place):
         _call(place, "mount", "-o", "remount,bind,ro", folder)
     place.judge(place.end(command), ANY)
     place.no_orphans()
-    _call(place, *(["mount", "-o", "remount,rw"] if plan["after_records"] is None else ["umount"]), folder)
+    _call(
+        place,
+        *(["mount", "-o", "remount,rw"] if plan["after_records"] is None else ["umount"]),
+        folder,
+    )
     place.judge_end(place.run())

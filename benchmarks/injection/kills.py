@@ -80,7 +80,9 @@ def kill_evaluation(place):
     before = checks(place)
     ended = place.run(*words)
     judge_checks(place, ended, 0)
-    place.harm["lost runs"] += [f"{path}" for path, data in before.items() if checks(place).get(path) != data]
+    place.harm["lost runs"] += [
+        f"{path}" for path, data in before.items() if checks(place).get(path) != data
+    ]
     place.no_leftovers()
 
 
@@ -112,7 +114,9 @@ def kill_promotion(place):
     place.judge(place.run(*words), {"Toy-1": ("REPRODUCED",)}, tuple(place.good))
     new = _keys(bug)
     if len(old) != 2 * place.seeds or new == old or between not in (old, new):
-        place.harm["lost runs"].append(f"{len(old)} old, {len(between)} between, {len(new)} new records")
+        place.harm["lost runs"].append(
+            f"{len(old)} old, {len(between)} between, {len(new)} new records"
+        )
     place.harm["leftover folders"] += [path.name for path in bug.rglob(".*")]
     place.no_leftovers()
 
@@ -125,7 +129,10 @@ def _commit(folder):
 
 def _keys(bug):
     """The keys of the committed records of a bug, by their paths."""
-    return {path.name: json.loads(path.read_text())["key"] for path in bug.glob("expected/**/*-seed*.json")}
+    return {
+        path.name: json.loads(path.read_text())["key"]
+        for path in bug.glob("expected/**/*-seed*.json")
+    }
 
 
 def real(place):
@@ -138,7 +145,16 @@ def real(place):
         delay_s=round(chance.uniform(0, 8), 3),
     )  # fmt: skip
     target = place.shared.code / "real" / bug / case
-    words = ("run", target, "--python", real_python(), "--seeds", "0", "--results", place.root / "results")
+    words = (
+        "run",
+        target,
+        "--python",
+        real_python(),
+        "--seeds",
+        "0",
+        "--results",
+        place.root / "results",
+    )
     command = place.start(*words, preexec_fn=_hear_interrupts)
     place.missed = not place.wait(command, place.details["after_records"], place.details["delay_s"])
     processes.send(command.pid, SIGNALS[place.details["signal"]])
@@ -163,7 +179,10 @@ def evaluate_words(place, detectors):
 
 def checks(place, detector="honest"):
     """The bytes of a detector's records, by path."""
-    return {path: path.read_bytes() for path in place.results.glob(f"detectors/{detector}/none/*/*/*-*.json")}
+    return {
+        path: path.read_bytes()
+        for path in place.results.glob(f"detectors/{detector}/none/*/*/*-*.json")
+    }
 
 
 def judge_checks(place, ended, status):
@@ -172,10 +191,13 @@ def judge_checks(place, ended, status):
     wrong = [
         f"{record['bug']} {record['kind']}: {record['status']}, {len(record['alarms'])} alarms"
         for record in records
-        if record["status"] != "ok" or len(record["alarms"]) != (toys.FACTORS[record["bug"]][record["kind"]] == 1)
+        if record["status"] != "ok"
+        or len(record["alarms"]) != (toys.FACTORS[record["bug"]][record["kind"]] == 1)
     ]
     if ended.status != status:
-        wrong.append(f"exit status {ended.status}, expected {status}: {ended.err.strip().splitlines()[-1:]}")
+        wrong.append(
+            f"exit status {ended.status}, expected {status}: {ended.err.strip().splitlines()[-1:]}"
+        )
     place.harm["wrong verdicts"] += wrong
     if len(records) != 2 * len(toys.FACTORS):
         place.harm["lost runs"].append(f"{len(records)} checks, expected {2 * len(toys.FACTORS)}")

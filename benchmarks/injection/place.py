@@ -18,7 +18,15 @@ RECORDS = "*/*/*-seed*.json"
 ROW = re.compile(r"^(\S+)/\S+\s+(NOT REPRODUCED|REPRODUCED|INVALID)\b", re.MULTILINE)
 # What may stay in a results folder, of all that is hidden.
 MAY_STAY = (".index", ".claims", ".directory")
-KINDS_OF_HARM = ("wrong verdicts", "tracebacks", "lost runs", "orphans", "leftover folders", "hangs", "escapes")
+KINDS_OF_HARM = (
+    "wrong verdicts",
+    "tracebacks",
+    "lost runs",
+    "orphans",
+    "leftover folders",
+    "hangs",
+    "escapes",
+)
 
 
 @dataclass(frozen=True)
@@ -101,10 +109,17 @@ class Place:
             bugs = [str(path) for path in sorted((self.root / "bugs").iterdir())]
             words = ("run", *bugs, *self.options, "--results", str(self.root / "results"))
         argv = [*self.before, sys.executable, "-m", "runner", *map(str, words)]
-        environ = {**self.shared.environ(), "TMPDIR": str(self.root / "tmp"), **self.environ, **how.pop("environ", {})}
+        environ = {
+            **self.shared.environ(),
+            "TMPDIR": str(self.root / "tmp"),
+            **self.environ,
+            **how.pop("environ", {}),
+        }
         environ["PATH"] += f":{self.root / 'signs'}"
         pipe = subprocess.PIPE
-        return subprocess.Popen(argv, cwd=self.root, env=environ, stdout=pipe, stderr=pipe, text=True, **how)
+        return subprocess.Popen(
+            argv, cwd=self.root, env=environ, stdout=pipe, stderr=pipe, text=True, **how
+        )
 
     def end(self, command):
         """Wait for the end of a command, and of all that it has started; hangs, tracebacks and orphans are noted."""
@@ -155,13 +170,20 @@ class Place:
         `allowed` are the verdicts that a bug may have now, by its ID; `damaged` are paths of records that were good,
         and may have been made anew.
         """
-        for bug, verdict in {**dict(self._written()), **dict(ROW.findall(ended.out if ended else ""))}.items():
+        for bug, verdict in {
+            **dict(self._written()),
+            **dict(ROW.findall(ended.out if ended else "")),
+        }.items():
             if verdict not in allowed[bug]:
-                self.harm["wrong verdicts"].append(f"{bug} is {verdict}, expected {' or '.join(allowed[bug])}")
+                self.harm["wrong verdicts"].append(
+                    f"{bug} is {verdict}, expected {' or '.join(allowed[bug])}"
+                )
         now = self.records()
         for path in damaged:
             self.good.pop(path, None)
-        self.harm["lost runs"] += [f"{path}" for path, data in self.good.items() if now.get(path) != data]
+        self.harm["lost runs"] += [
+            f"{path}" for path, data in self.good.items() if now.get(path) != data
+        ]
         self.good = {path: data for path, data in now.items() if self._is_good(path, data)}
 
     def judge_end(self, ended, truth=None, damaged=()):
@@ -171,7 +193,9 @@ class Place:
         status = max(toys.STATUS[verdict] for verdict in truth.values())
         if ended.status != status:
             said = ended.err.strip().splitlines()[-1:]
-            self.harm["wrong verdicts"].append(f"exit status {ended.status}, expected {status}: {said}")
+            self.harm["wrong verdicts"].append(
+                f"exit status {ended.status}, expected {status}: {said}"
+            )
         bugs = [bug for bug, verdict in truth.items() if verdict != "INVALID"]
         runs, found = 2 * self.seeds * len(bugs), sum(path.parts[0] in bugs for path in self.good)
         if found != runs:
@@ -213,5 +237,7 @@ class Place:
         except (ValueError, KeyError, TypeError):
             return False
         if bug in toys.FACTORS and record["metrics"] != toys.metrics(bug, variant, seed):
-            self.harm["wrong verdicts"].append(f"{path}: has status ok, and not the metrics of the run")
+            self.harm["wrong verdicts"].append(
+                f"{path}: has status ok, and not the metrics of the run"
+            )
         return True

@@ -23,7 +23,11 @@ class Process:
 def find(folder):
     """The processes that name this folder, other than this one."""
     own = {os.getpid(), os.getppid()}
-    found = (_look(int(path.name), folder) for path in Path("/proc").glob("[0-9]*") if int(path.name) not in own)
+    found = (
+        _look(int(path.name), folder)
+        for path in Path("/proc").glob("[0-9]*")
+        if int(path.name) not in own
+    )
     return [process for process in found if process]
 
 
@@ -35,7 +39,11 @@ def by_role(folder, runner):
     watchers = {p.pid for p in processes if p.parent == runner and p.pid in watching}
     below = [p for p in processes if p.pid not in watching]
     scripts = {p.pid for p in below if p.parent in watching and ".py config.json" in p.words}
-    children = {p.pid for p in below if p.parent in scripts or (p.parent in watching and p.words == "sleep 60")}
+    children = {
+        p.pid
+        for p in below
+        if p.parent in scripts or (p.parent in watching and p.words == "sleep 60")
+    }
     return {"watcher": sorted(watchers), "script": sorted(scripts), "child": sorted(children)}
 
 
@@ -61,7 +69,11 @@ def _look(pid, folder):
     try:
         state, parent = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[:2]
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
-        texts = [words, Path(f"/proc/{pid}/environ").read_bytes(), os.fsencode(Path(f"/proc/{pid}/cwd").readlink())]
+        texts = [
+            words,
+            Path(f"/proc/{pid}/environ").read_bytes(),
+            os.fsencode(Path(f"/proc/{pid}/cwd").readlink()),
+        ]
     except OSError:
         return None
     if state in "ZX" or not any(str(folder).encode() in text for text in texts):

@@ -35,10 +35,22 @@ HOSTILE = {
         f"""{WRITE}('{{"status": "ok", "alarms": [{FOUND}, "iteration": 1{"0" * 30}}}]}}')""",
         "tool_error",
     ),
-    "large line": (f"""{WRITE}('{{"status": "ok", "alarms": [{FOUND}, "line": 1{"0" * 300}}}]}}')""", "tool_error"),
-    "surrogate": (f"""{WRITE}('{{"status": "ok", "alarms": [{FOUND}, "api": "\\\\ud800"}}]}}')""", "tool_error"),
-    "long name": (f"{WRITE}(json.dumps({{'status': 'ok', 'artefacts': ['a' * 3000]}}))", "tool_error"),
-    "name with a zero": (f"{WRITE}(json.dumps({{'status': 'ok', 'artefacts': ['a\\0b']}}))", "tool_error"),
+    "large line": (
+        f"""{WRITE}('{{"status": "ok", "alarms": [{FOUND}, "line": 1{"0" * 300}}}]}}')""",
+        "tool_error",
+    ),
+    "surrogate": (
+        f"""{WRITE}('{{"status": "ok", "alarms": [{FOUND}, "api": "\\\\ud800"}}]}}')""",
+        "tool_error",
+    ),
+    "long name": (
+        f"{WRITE}(json.dumps({{'status': 'ok', 'artefacts': ['a' * 3000]}}))",
+        "tool_error",
+    ),
+    "name with a zero": (
+        f"{WRITE}(json.dumps({{'status': 'ok', 'artefacts': ['a\\0b']}}))",
+        "tool_error",
+    ),
     "bytes": ("Path('verdict.json').write_bytes(os.urandom(5000))", "tool_error"),
     "deep": (f"{WRITE}('[' * 100_000)", "tool_error"),
     "exit status 1": ("sys.exit(1)", "tool_error"),
@@ -63,7 +75,10 @@ HOSTILE = {
 
 def cut_run(place):
     """A script that ends well with half of its records, twice of them, or none: INVALID, until it is mended."""
-    how, variant = place.chance.choice(sorted(CUTS)), place.chance.choice(("buggy", "fixed", "both"))
+    how, variant = (
+        place.chance.choice(sorted(CUTS)),
+        place.chance.choice(("buggy", "fixed", "both")),
+    )
     place.plan(f"cut: INVALID; whole: {toys.TRUTH}", how=how, variant=variant)
     directories = place.write_bugs()
     for directory in directories:
@@ -86,16 +101,34 @@ def hostile_answer(place):
     place.write_bugs()
     hostile = toys.write_detector(place.root / "hostile", act)
     honest = toys.write_detector(place.root / "honest", toys.HONEST)
-    judge_checks(place, place.run(*evaluate_words(place, [hostile, honest])), 0 if status == "ok" else 1)
+    judge_checks(
+        place, place.run(*evaluate_words(place, [hostile, honest])), 0 if status == "ok" else 1
+    )
     found = [json.loads(data) for data in checks(place, "hostile").values()]
-    wrong = [f"{record['bug']} {record['kind']}: {record['status']}" for record in found if record["status"] != status]
+    wrong = [
+        f"{record['bug']} {record['kind']}: {record['status']}"
+        for record in found
+        if record["status"] != status
+    ]
     place.harm["wrong verdicts"] += [f"hostile: {text}, expected {status}" for text in wrong]
     if len(found) != 4:
         place.harm["lost runs"].append(f"{len(found)} checks of the hostile detector, expected 4")
-    scores = place.run("scores", "--from", "results", "--results", place.root / "results", "--out", place.root / "out")
-    shown = [name for name in ("hostile", "honest") if re.search(rf"^{name}\b", scores.out, re.MULTILINE)]
+    scores = place.run(
+        "scores",
+        "--from",
+        "results",
+        "--results",
+        place.root / "results",
+        "--out",
+        place.root / "out",
+    )
+    shown = [
+        name for name in ("hostile", "honest") if re.search(rf"^{name}\b", scores.out, re.MULTILINE)
+    ]
     if scores.status or len(shown) != 2:
-        place.harm["wrong verdicts"].append(f"scores: {scores.status}, shows {shown}: {scores.err[-300:]}")
+        place.harm["wrong verdicts"].append(
+            f"scores: {scores.status}, shows {shown}: {scores.err[-300:]}"
+        )
     place.no_leftovers()
 
 
@@ -103,7 +136,11 @@ def at_once(place):
     """Two or three commands over one results folder: all end well, and each run is done once."""
     chance = place.chance
     starts = [0.0] + [round(chance.uniform(0, 1.0), 3) for _ in range(chance.choice((1, 1, 2)))]
-    place.plan(f"each: {toys.TRUTH}; all together do each run once", starts_s=starts, jobs=chance.choice((1, 2, 3)))
+    place.plan(
+        f"each: {toys.TRUTH}; all together do each run once",
+        starts_s=starts,
+        jobs=chance.choice((1, 2, 3)),
+    )
     place.options = (*place.options, "-j", str(place.details["jobs"]))
     # Without namespaces scripts may write beside their own folder: each run leaves a file there.
     place.environ = {"TRAINBUGS_ISOLATION": "landlock"}

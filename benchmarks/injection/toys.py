@@ -45,7 +45,11 @@ def metrics(bug, variant, seed):
 
 def script(factor, pause=0.0, begin="", end=WRITE, hold="none"):
     """The text of a toy's script; it goes on for ever while there is a file `hold`."""
-    text = SCRIPT.replace("BEGIN", begin).replace("FACTOR", str(factor)).replace("PAUSE", f"{pause:.3f}")
+    text = (
+        SCRIPT.replace("BEGIN", begin)
+        .replace("FACTOR", str(factor))
+        .replace("PAUSE", f"{pause:.3f}")
+    )
     return text.replace("END", end).replace("HOLD", str(hold))
 
 
@@ -63,7 +67,12 @@ def write_bugs(folder, seeds, environment="toy", **changes):
 def _config(bug, seeds, environment):
     lines = [{"label": "value", "metric": "value"}]
     # It holds for runs that are cut or doubled, too: only that they are not whole tells them.
-    higher = {"statement": "fixed is higher", "variant": "fixed", "metric": "value", "minus": "buggy"}
+    higher = {
+        "statement": "fixed is higher",
+        "variant": "fixed",
+        "metric": "value",
+        "minus": "buggy",
+    }
     return {
         "schema": 1, "id": bug, "title": "a toy", "source": "https://example.org", "environment": environment,
         "labels": {"location": "user code", "root_cause": "a factor", "symptom": "low values"},
@@ -109,11 +118,15 @@ def write_environment(directory, wheels):
     """The folder of the toy environment, and the folder with the one wheel that its lock names."""
     directory.mkdir(parents=True)
     wheels.mkdir(parents=True)
-    wheel = _write_wheel(wheels, {f"toypackage/{name}.py": f"value = {name!r}\n" for name in ("__init__", "a", "b")})
+    wheel = _write_wheel(
+        wheels, {f"toypackage/{name}.py": f"value = {name!r}\n" for name in ("__init__", "a", "b")}
+    )
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     (directory / "requirements.in").write_text("toypackage==1.0\n")
     (directory / "requirements.txt").write_text(f"toypackage==1.0 \\\n    --hash=sha256:{digest}\n")
-    (directory / ".python-version").write_text(f"{sys.version_info.major}.{sys.version_info.minor}\n")
+    (directory / ".python-version").write_text(
+        f"{sys.version_info.major}.{sys.version_info.minor}\n"
+    )
     (directory / "environment.json").write_text('{"disk_gb": 0.01}')
 
 
@@ -131,6 +144,9 @@ def _write_wheel(folder, files):
     ]
     path = Path(folder) / "toypackage-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
-        for name, text in {**files, f"{info}/RECORD": "".join(lines) + f"{info}/RECORD,,\n"}.items():
+        for name, text in {
+            **files,
+            f"{info}/RECORD": "".join(lines) + f"{info}/RECORD,,\n",
+        }.items():
             wheel.writestr(name, text)
     return path

@@ -51,7 +51,9 @@ def digits(folder):
         images = (patterns[labels] + random.integers(0, 96, (count, 28, 28))).astype(numpy.uint8)
         sizes = numpy.array([count, 28, 28], ">i4").tobytes()
         (raw / f"{part}-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03" + sizes + images.tobytes())
-        (raw / f"{part}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + sizes[:4] + labels.tobytes())
+        (raw / f"{part}-labels-idx1-ubyte").write_bytes(
+            b"\0\0\x08\x01" + sizes[:4] + labels.tobytes()
+        )
 
 
 def words(folder):
@@ -66,17 +68,27 @@ def tokens(folder):
     """Numbers of letters, as nanoGPT's scripts prepare them."""
     random = numpy.random.default_rng(0)
     for name, count in (("train", 20000), ("val", 4000)):
-        random.geometric(0.1, count).clip(0, LETTERS - 1).astype(numpy.uint16).tofile(folder / f"{name}.bin")
+        random.geometric(0.1, count).clip(0, LETTERS - 1).astype(numpy.uint16).tofile(
+            folder / f"{name}.bin"
+        )
     (folder / "meta.pkl").write_bytes(pickle.dumps({"vocab_size": LETTERS}))
 
 
 def letters(folder):
     random = numpy.random.default_rng(0)
-    text = "".join(CHARACTERS[place] for place in random.geometric(0.2, 5000).clip(0, len(CHARACTERS) - 1))
+    text = "".join(
+        CHARACTERS[place] for place in random.geometric(0.2, 5000).clip(0, len(CHARACTERS) - 1)
+    )
     (folder / "input.txt").write_text(text + CHARACTERS)
 
 
-MAKERS = {"digits": digits, "words": words, "tokens": tokens, "input": letters, "folder": lambda folder: None}
+MAKERS = {
+    "digits": digits,
+    "words": words,
+    "tokens": tokens,
+    "input": letters,
+    "folder": lambda folder: None,
+}
 
 
 def environment(program):
@@ -91,7 +103,15 @@ def checkout(program, folder, sources):
     # Texts that made data stand in for are left out: they may be large, and are not to be mixed with them.
     left_out = "".join(f"!/{place}/*.txt\n" for place in program.get("data", {}))
     (folder / ".git" / "info" / "sparse-checkout").write_text(f"/*\n{left_out}")
-    git = ["git", "-C", folder, "-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false"]
+    git = [
+        "git",
+        "-C",
+        folder,
+        "-c",
+        "core.sparseCheckout=true",
+        "-c",
+        "core.sparseCheckoutCone=false",
+    ]
     subprocess.run([*git, "checkout", "-q", program["commit"]], check=True)
     for place, kind in program.get("data", {}).items():
         (folder / place).mkdir(parents=True, exist_ok=True)
@@ -112,7 +132,9 @@ def watched(program, python, sources):
             cwd=script.parent, env=environ, capture_output=True, text=True, timeout=TIMEOUT_S,
         )  # fmt: skip
         if not said.exists():
-            raise SystemExit(f"{program['name']}: no report\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            raise SystemExit(
+                f"{program['name']}: no report\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+            )
         found = json.loads(said.read_text())
     if found["status"]:
         print(done.stdout[-1000:], done.stderr[-2000:], file=sys.stderr)
@@ -122,9 +144,12 @@ def watched(program, python, sources):
 def row(program, found):
     report = found["report"]
     by = {
-        kind: {alarm["code"] for alarm in report["alarms"] if alarm["severity"] == kind} for kind in ("error", "info")
+        kind: {alarm["code"] for alarm in report["alarms"] if alarm["severity"] == kind}
+        for kind in ("error", "info")
     }
-    failed = {alarm["message"].split()[0] for alarm in report["alarms"] if alarm["code"] == "failed"}
+    failed = {
+        alarm["message"].split()[0] for alarm in report["alarms"] if alarm["code"] == "failed"
+    }
     return {
         **{name: program[name] for name in FIELDS[:4]},
         "torch": environment(program).removeprefix("torch-"),
@@ -140,7 +165,9 @@ def row(program, found):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("table", type=Path)
     parser.add_argument("--sources", type=Path, help="a folder of clones, OWNER+NAME")
     parser.add_argument("--only", nargs="+", help="names of programs; default: all")

@@ -24,8 +24,15 @@ class Found:
 def programs(declared: Declared, place: Place) -> dict[str, Path]:
     """The folders of all programs of a case, by their names."""
     named = {f"reference-{seed}": ("fixed", seed) for seed in declared.references}
-    named |= {"held-out": ("fixed", HELD_OUT), "fixed": ("fixed", CHECKED), "buggy": ("buggy", CHECKED)}
-    return {name: lay_out(declared, variant, seed, place, name) for name, (variant, seed) in named.items()}
+    named |= {
+        "held-out": ("fixed", HELD_OUT),
+        "fixed": ("fixed", CHECKED),
+        "buggy": ("buggy", CHECKED),
+    }
+    return {
+        name: lay_out(declared, variant, seed, place, name)
+        for name, (variant, seed) in named.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,12 @@ class Experiment:
 
     def full(self) -> Found:
         """Every step traced; the checked programs first, so that a case that cannot be traced ends soon."""
-        for name in ("fixed", "buggy", "held-out", *(f"reference-{seed}" for seed in self.declared.references)):
+        for name in (
+            "fixed",
+            "buggy",
+            "held-out",
+            *(f"reference-{seed}" for seed in self.declared.references),
+        ):
             self._trace("full", name, ())
         inferred = {count: self._infer("full", count) for count in self.declared.counts}
         # An invariant that several counts have is checked once: no check depends upon the others.
@@ -71,9 +83,25 @@ class Experiment:
 
     def _trace(self, tracing: str, name: str, options: tuple[str, ...]) -> None:
         folder, out = self.folders[name], self._traces(tracing, name)
-        tracked = ["--models-to-track", *self.declared.models, "--model-tracker-style", self.declared.tracker]
-        command = ["-p", folder / SCRIPT, "-s", folder / "run.sh", "--output-dir", out, *tracked, *options]
-        self.parts.run(f"trace-{tracing}-{name}", [*self._module("collect_trace"), *command], self.place.folder)
+        tracked = [
+            "--models-to-track",
+            *self.declared.models,
+            "--model-tracker-style",
+            self.declared.tracker,
+        ]
+        command = [
+            "-p",
+            folder / SCRIPT,
+            "-s",
+            folder / "run.sh",
+            "--output-dir",
+            out,
+            *tracked,
+            *options,
+        ]
+        self.parts.run(
+            f"trace-{tracing}-{name}", [*self._module("collect_trace"), *command], self.place.folder
+        )
         # Megabytes of what was wrapped; nothing reads them.
         for log in out.glob("instrumentation_*.log"):
             log.unlink()
@@ -88,7 +116,11 @@ class Experiment:
     def _check(self, tracing: str, name: str, path: Path) -> frozenset[str]:
         out = self.place.folder / f"checked-{tracing}"
         command = ["-f", self._traces(tracing, name), "-i", path, "-o", out, "--no-html-report"]
-        self.parts.run(f"check-{tracing}-{name}", [*self._module("checker"), *command], self.place.folder / "scratch")
+        self.parts.run(
+            f"check-{tracing}-{name}",
+            [*self._module("checker"), *command],
+            self.place.folder / "scratch",
+        )
         return invariants.violated(out / name / "failed.log")
 
     def _traces(self, tracing: str, name: str) -> Path:

@@ -23,7 +23,9 @@ def _in_order(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _in_order(each) for name, each in value.items()}
     if isinstance(value, list):
-        return sorted((_in_order(each) for each in value), key=lambda each: json.dumps(each, sort_keys=True))
+        return sorted(
+            (_in_order(each) for each in value), key=lambda each: json.dumps(each, sort_keys=True)
+        )
     return value
 
 
@@ -53,7 +55,10 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 def counts(invariant: Mapping[str, Any], rule: str) -> bool:
     """Whether a rule counts the violations of an invariant."""
     relation = invariant["relation"]
-    return {"no-cover-or-lead": relation not in NOISE, "contain": relation == "APIContainRelation"}.get(rule, True)
+    return {
+        "no-cover-or-lead": relation not in NOISE,
+        "contain": relation == "APIContainRelation",
+    }.get(rule, True)
 
 
 def names(invariant: Mapping[str, Any], api: str) -> bool:
@@ -66,5 +71,8 @@ def names(invariant: Mapping[str, Any], api: str) -> bool:
 
 
 def _parts(param: Mapping[str, Any]) -> set[str]:
-    texts = [param.get(name) for name in ("api_full_name", "api_name", "var_type", "attr_name", "var_name")]
+    texts = [
+        param.get(name)
+        for name in ("api_full_name", "api_name", "var_type", "attr_name", "var_name")
+    ]
     return {part for text in texts if isinstance(text, str) for part in text.split(".")}

@@ -29,7 +29,9 @@ def chosen(rows: Iterable[Row], *key: str) -> Row | None:
 
 def most(rows: Iterable[Row], case: str) -> str:
     """The largest number of references that a case has with whole traces."""
-    full = (row for row in rows if (row["case"], row["tracing"], row["status"]) == (case, "full", "ok"))
+    full = (
+        row for row in rows if (row["case"], row["tracing"], row["status"]) == (case, "full", "ok")
+    )
     counts = [int(row["references"]) for row in full]
     return str(max(counts, default=0))
 
@@ -45,15 +47,28 @@ def cell(row: Row | None) -> str:
 def cells(rows: list[Row], case: str) -> list[str]:
     """As detectors/traincheck does it; whole traces, all references, own violations dropped: any rule, and contain."""
     count = most(rows, case)
-    keys = [("sampled", "2", "nothing", "any"), ("full", count, "own", "any"), ("full", count, "own", "contain")]
-    ended = {row["tracing"]: row["status"] for row in rows if row["case"] == case and row["status"] != "ok"}
+    keys = [
+        ("sampled", "2", "nothing", "any"),
+        ("full", count, "own", "any"),
+        ("full", count, "own", "contain"),
+    ]
+    ended = {
+        row["tracing"]: row["status"]
+        for row in rows
+        if row["case"] == case and row["status"] != "ok"
+    }
     return [ended.get("") or ended.get(key[0]) or cell(chosen(rows, case, *key)) for key in keys]
 
 
 def choices(rows: list[Row]) -> str:
     """How many of the cases that have it are PAIRED under each choice: one number for each rule, in their order."""
-    lines = [f"| traces, references | dropped: {' | '.join(DROPPING)} |", f"|---|{'---|' * len(DROPPING)}"]
-    tracings = dict.fromkeys((row["tracing"], row["references"]) for row in rows if row["status"] == "ok")
+    lines = [
+        f"| traces, references | dropped: {' | '.join(DROPPING)} |",
+        f"|---|{'---|' * len(DROPPING)}",
+    ]
+    tracings = dict.fromkeys(
+        (row["tracing"], row["references"]) for row in rows if row["status"] == "ok"
+    )
     for tracing, count in sorted(tracings, key=lambda pair: (pair[0] != "full", int(pair[1]))):
         found = " | ".join(paired(rows, tracing, count, dropping) for dropping in DROPPING)
         lines.append(f"| {tracing}, {count} | {found} |")
@@ -61,14 +76,20 @@ def choices(rows: list[Row]) -> str:
 
 
 def paired(rows: list[Row], tracing: str, count: str, dropping: str) -> str:
-    there = [[chosen(rows, case, tracing, count, dropping, rule) for case in names(rows)] for rule in RULES]
+    there = [
+        [chosen(rows, case, tracing, count, dropping, rule) for case in names(rows)]
+        for rule in RULES
+    ]
     counted = [[row["paired"] == "yes" for row in found if row] for found in there]
     return f"{' '.join(str(sum(each)) for each in counted)} of {len(counted[0])}"
 
 
 def costs(rows: list[Row]) -> str:
     """Seconds of the clock, and of the processor in brackets; the ratio is that of the processor's."""
-    lines = ["| case | bare | traced in full | ratio | inference | check |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| case | bare | traced in full | ratio | inference | check |",
+        "|---|---|---|---|---|---|",
+    ]
     for case in names(rows):
         row = chosen(rows, case, "full", most(rows, case), "own", "any")
         if row:

@@ -44,7 +44,9 @@ class Parts:
         if found["status"]:
             raise FailedError(f"{name}: {found['said']}")
 
-    def _timed(self, name: str, command: Sequence[object], folder: Path, left: float) -> dict[str, object]:
+    def _timed(
+        self, name: str, command: Sequence[object], folder: Path, left: float
+    ) -> dict[str, object]:
         folder.mkdir(parents=True, exist_ok=True)
         log = self.place.folder / "logs" / f"{name}.txt"
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +63,11 @@ class Parts:
                 process.wait()
                 raise OverError(f"{self.budget_s / 60:.0f} minutes were over in {name}") from error
         seconds, used = time.monotonic() - start, _processor_seconds() - before
-        print(f"  {name}: {seconds:.0f} s ({used:.0f} s of processor), status {status}", file=sys.stderr, flush=True)
+        print(
+            f"  {name}: {seconds:.0f} s ({used:.0f} s of processor), status {status}",
+            file=sys.stderr,
+            flush=True,
+        )
         said = last_error(log.read_text(errors="replace")) if status else ""
         return {
             "seconds": round(seconds, 2), "processor_seconds": round(used, 2), "status": status, "said": said,

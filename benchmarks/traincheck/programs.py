@@ -58,6 +58,8 @@ def lay_out(declared: Declared, variant: str, seed: int, place: Place, name: str
 def _edited(declared: Declared, text: str) -> str:
     for old, new in declared.edits:
         if text.count(old) != 1:
-            raise SystemExit(f"{declared.case}: a text to be edited is there {text.count(old)} times, expected once")
+            raise SystemExit(
+                f"{declared.case}: a text to be edited is there {text.count(old)} times, expected once"
+            )
         text = text.replace(old, new)
     return text

@@ -50,7 +50,9 @@ def done(declared: Declared, work: Path) -> Done:
     parts = Parts(place, declared.budget_minutes * 60)
     experiment = Experiment(declared, place, parts, programs(declared, place))
     experiment.bare()
-    tracings = {"full": experiment.full} | ({"sampled": experiment.sampled} if declared.sampled else {})
+    tracings = {"full": experiment.full} | (
+        {"sampled": experiment.sampled} if declared.sampled else {}
+    )
     for tracing, work_on in tracings.items():
         try:
             found = work_on()
@@ -70,7 +72,9 @@ def read(path: Path) -> dict[str, list[dict[str, Any]]]:
     return {row["case"]: [each for each in there if each["case"] == row["case"]] for row in there}
 
 
-def write(path: Path, fields: Sequence[str], by_case: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+def write(
+    path: Path, fields: Sequence[str], by_case: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> None:
     """The rows in the order of the declared cases."""
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, fields, lineterminator="\n")
@@ -79,9 +83,13 @@ def write(path: Path, fields: Sequence[str], by_case: Mapping[str, Sequence[Mapp
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("table", type=Path)
-    parser.add_argument("--work", type=Path, required=True, help="a folder for programs, traces and logs")
+    parser.add_argument(
+        "--work", type=Path, required=True, help="a folder for programs, traces and logs"
+    )
     parser.add_argument("--only", nargs="+", help="cases; default: all")
     arguments = parser.parse_args()
     beside = arguments.table.with_name("violated.csv")

@@ -18,21 +18,33 @@ VIOLATED_FIELDS = ("case", "relation", "invariant")
 Seconds = Mapping[str, tuple[float, float]]
 
 
-def rows(case: str, api: str, tracing: str, found: Found, seconds: Seconds) -> Iterator[dict[str, Any]]:
+def rows(
+    case: str, api: str, tracing: str, found: Found, seconds: Seconds
+) -> Iterator[dict[str, Any]]:
     for count, inferred in found.inferred.items():
         times = _times(tracing, count, seconds)
         for dropping in DROPPING:
             kept = _kept(dropping, count, inferred, found)
             for rule in invariants.RULES:
                 key = dict(zip(KEYS, (case, tracing, count, dropping, rule), strict=True))
-                yield {**key, "status": "ok", "reason": "", **_judged(kept, rule, api, found), **times}
+                yield {
+                    **key,
+                    "status": "ok",
+                    "reason": "",
+                    **_judged(kept, rule, api, found),
+                    **times,
+                }
 
 
 def violated(case: str, found: Found) -> Iterator[dict[str, str]]:
     """What the buggy program alone violates, by any rule, of what all references gave and none of them violates."""
     count = max(found.inferred)
     kept = _kept("own", count, found.inferred[count], found)
-    only = [each for key, each in kept.items() if key in found.violated["buggy"] - found.violated["fixed"]]
+    only = [
+        each
+        for key, each in kept.items()
+        if key in found.violated["buggy"] - found.violated["fixed"]
+    ]
     for relation, text in sorted((each["relation"], each["text_description"]) for each in only):
         yield dict(zip(VIOLATED_FIELDS, (case, relation, text), strict=True))
 
@@ -52,11 +64,19 @@ def _kept(dropping: str, count: int, inferred: Mapping[str, Any], found: Found) 
 
 def _judged(kept: Mapping[str, Any], rule: str, api: str, found: Found) -> dict[str, Any]:
     counted = {key for key, each in kept.items() if invariants.counts(each, rule)}
-    held_out, fixed, buggy = (counted & found.violated[name] for name in ("held-out", "fixed", "buggy"))
+    held_out, fixed, buggy = (
+        counted & found.violated[name] for name in ("held-out", "fixed", "buggy")
+    )
     allowed = len(held_out) if rule == "beyond-held-out" else 0
     only = [kept[key] for key in sorted(buggy - fixed)]
     # What is said of the site is said of the best alarm: the first that names it, else one of the telling relation.
-    best = sorted(only, key=lambda each: (not invariants.names(each, api), each["relation"] != "APIContainRelation"))
+    best = sorted(
+        only,
+        key=lambda each: (
+            not invariants.names(each, api),
+            each["relation"] != "APIContainRelation",
+        ),
+    )
     return {
         "invariants": len(kept),
         "on_held_out": len(held_out),

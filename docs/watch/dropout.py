@@ -23,7 +23,9 @@ for _ in range(5):
     model.train()
     for batch in range(0, 256, 32):
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(points[batch : batch + 32]), labels[batch : batch + 32])
+        loss = nn.functional.cross_entropy(
+            model(points[batch : batch + 32]), labels[batch : batch + 32]
+        )
         loss.backward()
         optimizer.step()
     model.eval()

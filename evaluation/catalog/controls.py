@@ -9,7 +9,19 @@ from msgspec import Meta, Struct
 
 from evaluation.model import CONTROL, Text
 from runner.bugs.catalog import check, read_json
-from runner.bugs.model import Bug, Case, GroundTruth, Labels, Oracle, Plot, Program, Scalar, Site, Target, Variant
+from runner.bugs.model import (
+    Bug,
+    Case,
+    GroundTruth,
+    Labels,
+    Oracle,
+    Plot,
+    Program,
+    Scalar,
+    Site,
+    Target,
+    Variant,
+)
 from runner.errors import CatalogError
 
 
@@ -20,12 +32,18 @@ class Control(Struct, frozen=True, forbid_unknown_fields=True):
     accused: Annotated[Text, Meta(description="which naive rule would accuse it")]
     environment: Annotated[Text, Meta(description="another one than that of all")] | None = None
     parameters: (
-        Annotated[dict[str, Scalar], Meta(description="what its script reads, in addition to those of all")] | None
+        Annotated[
+            dict[str, Scalar],
+            Meta(description="what its script reads, in addition to those of all"),
+        ]
+        | None
     ) = None
     look_alike: (
         Annotated[
             tuple[Text, ...],
-            Meta(description="written for sanitizers: the invariants of `sanitizer` whose accusations it resembles"),
+            Meta(
+                description="written for sanitizers: the invariants of `sanitizer` whose accusations it resembles"
+            ),
         ]
         | None
     ) = None
@@ -39,7 +57,8 @@ class Described(Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: Annotated[float, Meta(gt=0)]
     parameters: dict[str, Scalar]
     references: Annotated[
-        tuple[Text, ...], Meta(min_length=1, description="controls that serve as references of other programs")
+        tuple[Text, ...],
+        Meta(min_length=1, description="controls that serve as references of other programs"),
     ]
     controls: dict[str, Control]
 
@@ -82,19 +101,29 @@ def load(root: Path) -> Controls:
         if not case.program.variants["fixed"].script.is_file():
             raise CatalogError(f"{path}: controls.{name}: there is no {name}.py beside it")
     accused = {name: control.accused for name, control in described.controls.items()}
-    look_alikes = {name: each.look_alike for name, each in described.controls.items() if each.look_alike is not None}
-    return Controls(_bug(directory, described.environment, cases), described.references, accused, look_alikes)
+    look_alikes = {
+        name: each.look_alike
+        for name, each in described.controls.items()
+        if each.look_alike is not None
+    }
+    return Controls(
+        _bug(directory, described.environment, cases), described.references, accused, look_alikes
+    )
 
 
 def _bug(directory: Path, environment: str, cases: dict[str, Case]) -> Bug:
-    scripts = frozenset(variant.script for case in cases.values() for variant in case.program.variants.values())
+    scripts = frozenset(
+        variant.script for case in cases.values() for variant in case.program.variants.values()
+    )
     title = "Clean programs that a naive rule would accuse"
     return Bug(CONTROL, directory, title, "", NO_LABELS, NO_SITE, environment, cases, scripts)
 
 
 def _case(name: str, directory: Path, described: Described) -> Case:
     control = described.controls[name]
-    variant = Variant("fixed", directory / f"{name}.py", control.environment or described.environment)
+    variant = Variant(
+        "fixed", directory / f"{name}.py", control.environment or described.environment
+    )
     parameters = {**(control.parameters or {}), **described.parameters}
     program = Program({"fixed": variant}, parameters, described.timeout_s)
     return Case(CONTROL, name, control.title, program, Oracle(), GroundTruth(NO_SITE), Plot())

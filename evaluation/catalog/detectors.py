@@ -45,7 +45,9 @@ def read(directory: Path) -> Detector:
         raise CatalogError(f"{shown(directory)}: {error}") from error
     detector = Detector(**asdict(read_description(path)), directory=directory.resolve())
     if detector.name != detector.directory.name:
-        raise CatalogError(f"{path}: name is {detector.name!r}, expected {detector.directory.name!r}, its directory's")
+        raise CatalogError(
+            f"{path}: name is {detector.name!r}, expected {detector.directory.name!r}, its directory's"
+        )
     if not (directory / detector.program).is_file():
         raise CatalogError(f"{path}: there is no {detector.program} beside it")
     return detector

@@ -57,14 +57,20 @@ def load(root: Path) -> Mapping[str, Frozen]:
     for name, each in described.items():
         folder = path.with_name(name)
         if digest(folder) == each.digest:
-            rules = {rule: one for rule, one in each.rules.items() if digest_of(folder, one.files) == one.digest}
+            rules = {
+                rule: one
+                for rule, one in each.rules.items()
+                if digest_of(folder, one.files) == one.digest
+            }
             found[name] = replace(each, rules=rules)
     return found
 
 
 def digest(folder: Path) -> str:
     """A hash of the programs of a detector, and of its detector.json."""
-    paths = [path for path in folder.rglob("*") if path.name == "detector.json" or path.suffix == ".py"]
+    paths = [
+        path for path in folder.rglob("*") if path.name == "detector.json" or path.suffix == ".py"
+    ]
     return digest_of(folder, [path.relative_to(folder).as_posix() for path in paths])
 
 
@@ -72,7 +78,8 @@ def digest_of(folder: Path, files: Iterable[str]) -> str:
     """A hash of files of a folder, with their names; one that is not there has the hash of nothing."""
     paths = sorted(folder / file for file in files)
     lines = (
-        f"{path.relative_to(folder).as_posix()} {hashlib.sha256(_text(path, folder)).hexdigest()}" for path in paths
+        f"{path.relative_to(folder).as_posix()} {hashlib.sha256(_text(path, folder)).hexdigest()}"
+        for path in paths
     )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

@@ -25,12 +25,17 @@ class Submission(Struct, frozen=True, forbid_unknown_fields=True):
     """submission.json: who submits a detector, and what they knew."""
 
     schema: Literal[1]
-    authors: Annotated[tuple[Text, ...], Meta(min_length=1, description="names, as a paper has them")]
+    authors: Annotated[
+        tuple[Text, ...], Meta(min_length=1, description="names, as a paper has them")
+    ]
     licence: Annotated[Text, Meta(description="of the detector, by its SPDX identifier")]
-    link: Annotated[Text, Meta(description="where to read more of it, or to ask: a paper, a repository")]
+    link: Annotated[
+        Text, Meta(description="where to read more of it, or to ask: a paper, a repository")
+    ]
     since: Annotated[Date, Meta(description="since when its programs are what they are")]
     developed_on: Annotated[
-        tuple[Name, ...], Meta(description="bugs of this benchmark by which it was made, tuned or trained")
+        tuple[Name, ...],
+        Meta(description="bugs of this benchmark by which it was made, tuned or trained"),
     ]
 
 
@@ -43,7 +48,9 @@ def load(root: Path, name: str) -> tuple[Submission, Detector]:
     """A submission and its detector; raises CatalogError naming the file, the key and the value."""
     folder = root / FOLDER / name
     _refuse_links(folder)
-    submission: Submission = check(read_json(folder / "submission.json"), Submission, folder / "submission.json")
+    submission: Submission = check(
+        read_json(folder / "submission.json"), Submission, folder / "submission.json"
+    )
     if not (folder / name / "detector.json").is_file():
         raise CatalogError(
             f"{folder}: there is no {name}/detector.json; the detector's folder has the submission's name"
@@ -88,5 +95,7 @@ def known(root: Path) -> Mapping[str, Frozen]:
     for name in names(root):
         submission, detector = load(root, name)
         digest = frozen.digest(detector.directory)
-        described[name] = Frozen(detector.version, submission.since, digest, submission.developed_on)
+        described[name] = Frozen(
+            detector.version, submission.since, digest, submission.developed_on
+        )
     return described

@@ -35,7 +35,16 @@ class ToolTimeoutError(Exception):
 STATUSES = {UnsupportedError: "unsupported", ToolError: "tool_error", ToolTimeoutError: "timeout"}
 
 
-def alarm(code, message, severity="warning", iteration=None, file=None, line=None, api=None, parameter=None):
+def alarm(
+    code,
+    message,
+    severity="warning",
+    iteration=None,
+    file=None,
+    line=None,
+    api=None,
+    parameter=None,
+):
     """One alarm, for the list `alarms` of a verdict."""
     return {
         "code": code,
@@ -100,7 +109,11 @@ def error_line(text):
     Some exceptions have advice below their message.
     """
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    starts = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last):")]
+    starts = [
+        number
+        for number, line in enumerate(lines)
+        if line.startswith("Traceback (most recent call last):")
+    ]
     after = [line for line in lines[starts[-1] + 1 :] if not line.startswith(" ")] if starts else []
     return (after or lines[-1:] or ["no message"])[0].strip()[:300]
 
@@ -118,14 +131,19 @@ def main(check, prepare=None):
         each.add_argument("--state", type=Path, required=True)
     given = parser.parse_args()
     if given.verb == "prepare":
-        references = [SimpleNamespace(**each) for each in json.loads(given.refs.read_text())["references"]]
+        references = [
+            SimpleNamespace(**each) for each in json.loads(given.refs.read_text())["references"]
+        ]
         try:
             prepare(references, given.state)
         except tuple(STATUSES) as error:
             sys.exit(f"{type(error).__name__}: {error}")
         return
     try:
-        verdict = {"status": "ok", **check(SimpleNamespace(**json.loads(given.target.read_text())), given.state)}
+        verdict = {
+            "status": "ok",
+            **check(SimpleNamespace(**json.loads(given.target.read_text())), given.state),
+        }
     except tuple(STATUSES) as error:
         verdict = {"status": STATUSES[type(error)], "reason": str(error)[:2000] or None}
     given.out.write_text(json.dumps(verdict, indent=1))

@@ -22,7 +22,9 @@ from torch.utils.data import DataLoader, dataloader
 set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 
 # Where torch has both, `get` raises an error outside of a compilation.
-tracing_context = getattr(torch._guards.TracingContext, "try_get", None) or torch._guards.TracingContext.get
+tracing_context = (
+    getattr(torch._guards.TracingContext, "try_get", None) or torch._guards.TracingContext.get
+)
 
 LOSSES = (
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "poisson_nll_loss",
@@ -65,7 +67,9 @@ def is_compiled_code(module):
     """Whether a module is what Dynamo has made of a function, or a wrapper of that."""
     # Those of a scripted module have no `get`.
     parts = getattr(module, "_modules", {})
-    return isinstance(module, GraphModule) or ("_orig_mod" in parts and isinstance(parts["_orig_mod"], GraphModule))
+    return isinstance(module, GraphModule) or (
+        "_orig_mod" in parts and isinstance(parts["_orig_mod"], GraphModule)
+    )
 
 
 def outermost(bare, before=None, after=None, depth=None):
@@ -94,7 +98,9 @@ def outermost(bare, before=None, after=None, depth=None):
 
 def scriptable(wrapper, bare):
     """`wrapper` for TorchScript, which reads the source of `bare` and looks up the names in it as the wrapper's."""
-    made = types.FunctionType(wrapper.__code__, bare.__globals__, bare.__name__, closure=wrapper.__closure__)
+    made = types.FunctionType(
+        wrapper.__code__, bare.__globals__, bare.__name__, closure=wrapper.__closure__
+    )
     return functools.wraps(bare)(made)
 
 
@@ -107,7 +113,12 @@ def install(tell, wants):
 
 def hook_forward(tell, wants):
     """Calls of modules: the outermost one, and where it is asked for the first one of each module inside of it."""
-    bare, depth, inner, known = torch.nn.Module.__call__, Depth(), wants("inner_forward"), weakref.WeakSet()
+    bare, depth, inner, known = (
+        torch.nn.Module.__call__,
+        Depth(),
+        wants("inner_forward"),
+        weakref.WeakSet(),
+    )
 
     @functools.wraps(bare)
     def call(module, *arguments, **options):
@@ -173,7 +184,11 @@ def hook_differences(tell, wants):
     def subtract(left, right):
         result = bare(left, right)
         plain = type(left) is tensor and type(right) is tensor
-        if plain and left.numel() < result.numel() > right.numel() and not (is_compiling() or is_tracing()):
+        if (
+            plain
+            and left.numel() < result.numel() > right.numel()
+            and not (is_compiling() or is_tracing())
+        ):
             tell("after_difference", left, right, result)
         return result
 
@@ -247,7 +262,8 @@ def scheduler_classes():
     return [
         one
         for one in vars(lr_scheduler).values()
-        if isinstance(one, type) and (issubclass(one, base) or one is lr_scheduler.ReduceLROnPlateau)
+        if isinstance(one, type)
+        and (issubclass(one, base) or one is lr_scheduler.ReduceLROnPlateau)
     ]
 
 
@@ -255,7 +271,11 @@ def hook_loads(tell, wants):
     depth = Depth()
 
     def before(arguments, options):
-        tell("before_load", arguments[0], arguments[1] if len(arguments) > 1 else options["state_dict"])
+        tell(
+            "before_load",
+            arguments[0],
+            arguments[1] if len(arguments) > 1 else options["state_dict"],
+        )
 
     def after(arguments, options, result):
         tell("after_load", arguments[0])

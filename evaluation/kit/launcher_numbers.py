@@ -13,9 +13,13 @@ import torch.jit._builtins
 import torch.utils._device
 
 # Dynamo takes what this function returns for a constant.
-is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or torch._dynamo.is_compiling
+is_compiling = (
+    getattr(getattr(torch, "compiler", None), "is_compiling", None) or torch._dynamo.is_compiling
+)
 # A function in C up to torch 2.4 at least, and in Python from 2.8 at the latest.
-skip_code = getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
+skip_code = (
+    getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
+)
 
 
 def skipped(function):
@@ -46,9 +50,16 @@ def told_sum(bare, tell):
     def add(left, right):
         # Before, as `x += y` changes x. The size comes last: where tensors stand for others it may not be known.
         constant = right if left.requires_grad else left
-        is_told = left.requires_grad != has_gradients(right) and not is_compiling() and left.numel() == 1
+        is_told = (
+            left.requires_grad != has_gradients(right) and not is_compiling() and left.numel() == 1
+        )
         result = bare(left, right)
-        if is_told and isinstance(result, torch.Tensor) and result.requires_grad and result.numel() == 1:
+        if (
+            is_told
+            and isinstance(result, torch.Tensor)
+            and result.requires_grad
+            and result.numel() == 1
+        ):
             tell("after_sum", constant, result)
         return result
 
@@ -74,7 +85,12 @@ def told_number(bare, tell):
     @functools.wraps(bare)
     def take(tensor, *arguments, **options):
         value = bare(tensor, *arguments, **options)
-        if not is_compiling() and not taking.several and tensor.requires_grad and tensor.numel() == 1:
+        if (
+            not is_compiling()
+            and not taking.several
+            and tensor.requires_grad
+            and tensor.numel() == 1
+        ):
             tell("after_number", [tensor], value)
         return value
 

@@ -28,8 +28,16 @@ class Program:
     """What a monitor is given: the live objects of the program, and how far it is."""
 
     def __init__(self, recorder):
-        self._recorder, self._optimizers, self._modules = recorder, weakref.WeakSet(), weakref.WeakSet()
-        self._offsets, self._steps, self.completed = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary(), 0
+        self._recorder, self._optimizers, self._modules = (
+            recorder,
+            weakref.WeakSet(),
+            weakref.WeakSet(),
+        )
+        self._offsets, self._steps, self.completed = (
+            weakref.WeakKeyDictionary(),
+            weakref.WeakKeyDictionary(),
+            0,
+        )
         self._local = threading.local()
 
     @property

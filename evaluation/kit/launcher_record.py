@@ -10,7 +10,12 @@ from pathlib import Path
 
 MAX_ALARMS = 1000
 KIT = f"{Path(__file__).absolute().parent}{os.sep}"
-INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("purelib", "platlib", "stdlib")})
+INSTALLED = tuple(
+    {
+        os.path.realpath(sysconfig.get_path(name)) + os.sep
+        for name in ("purelib", "platlib", "stdlib")
+    }
+)
 FIELDS = ("iteration", "file", "line", "api", "parameter", "code", "message", "severity", "seen")
 
 
@@ -35,7 +40,13 @@ class Recorder:
     def forget(self):
         """Begin anew, in a copy of the process."""
         self.alarms, self.dropped, self.notes = [], 0, {}
-        self.optimizers, self.steps, self.iterations, self.started, self.loop_s = 0, 0, 0, None, None
+        self.optimizers, self.steps, self.iterations, self.started, self.loop_s = (
+            0,
+            0,
+            0,
+            None,
+            None,
+        )
 
     def alarm(self, iteration, code, message, severity, api, parameter, seen, where=None):
         """Keep an alarm; `seen` is the program's iteration now, whatever `iteration` says."""
@@ -43,7 +54,9 @@ class Recorder:
             self.dropped += 1
             return
         file, line = where or self.here()
-        self.alarms.append(dict(zip(FIELDS, (iteration, file, line, api, parameter, code, message, severity, seen))))  # noqa: B905
+        values = (iteration, file, line, api, parameter, code, message, severity, seen)
+        # Old interpreters know no `strict`.
+        self.alarms.append(dict(zip(FIELDS, values)))  # noqa: B905
 
     def here(self):
         """File and line of the user's code that is being run: the innermost frame below the script's folder."""
@@ -59,7 +72,9 @@ class Recorder:
     def failed(self, error):
         """The monitor has failed: it is called no more."""
         self.error = f"{type(error).__name__}: {error}"
-        self.traceback = "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-20))
+        self.traceback = "".join(
+            traceback.format_exception(type(error), error, error.__traceback__, limit=-20)
+        )
 
     def begin_loop(self):
         self.optimizers += 1
@@ -69,7 +84,17 @@ class Recorder:
         self.loop_s = time.perf_counter() - (self.started or since)
 
     def report(self):
-        names = ("alarms", "dropped", "optimizers", "steps", "iterations", "loop_s", "error", "traceback", "notes")
+        names = (
+            "alarms",
+            "dropped",
+            "optimizers",
+            "steps",
+            "iterations",
+            "loop_s",
+            "error",
+            "traceback",
+            "notes",
+        )
         return {name: getattr(self, name) for name in names}
 
     def is_empty(self):
@@ -92,4 +117,7 @@ class Recorder:
                 # The training was there, not here.
                 self.steps, self.loop_s = report["steps"], report["loop_s"]
             self.optimizers += report["optimizers"]
-            self.error, self.traceback = self.error or report["error"], self.traceback or report["traceback"]
+            self.error, self.traceback = (
+                self.error or report["error"],
+                self.traceback or report["traceback"],
+            )

@@ -21,7 +21,11 @@ class Watch:
     """One optimizer and its monitor. It lives as long as the optimizer does."""
 
     def __init__(self, optimizer, session):
-        self.optimizer, self.session, self.recorder = weakref.ref(optimizer), session, session.recorder
+        self.optimizer, self.session, self.recorder = (
+            weakref.ref(optimizer),
+            session,
+            session.recorder,
+        )
         self.iteration, self.methods = 1, None
 
     def call(self, moment, *what):
@@ -55,14 +59,22 @@ class Watch:
         if attach is None:
             self.methods = {}
             return
-        more = {"program": self.session.program} if "program" in inspect.signature(attach).parameters else {}
+        more = (
+            {"program": self.session.program}
+            if "program" in inspect.signature(attach).parameters
+            else {}
+        )
         monitor = attach(owner(optimizer), optimizer, self.emit, **more)
         self.methods = {name: getattr(monitor, name) for name in MOMENTS if hasattr(monitor, name)}
 
     def emit(self, code, message, severity="warning", api=None, parameter=None, iteration=None):
         """Raise an alarm; `iteration` is the optimizer's own, the alarm's is that of the program."""
         optimizer = self.optimizer()
-        before = 0 if optimizer is None else self.session.program.iteration_of(optimizer) - self.iteration
+        before = (
+            0
+            if optimizer is None
+            else self.session.program.iteration_of(optimizer) - self.iteration
+        )
         number = before + (iteration or self.iteration)
         seen = self.session.iteration
         self.recorder.alarm(number, str(code), str(message), severity, api, parameter, seen)
@@ -74,7 +86,11 @@ class Watch:
 
     def holds(self, module):
         optimizer = self.optimizer()
-        ids = {id(p) for group in optimizer.param_groups for p in group["params"]} if optimizer is not None else set()
+        ids = (
+            {id(p) for group in optimizer.param_groups for p in group["params"]}
+            if optimizer is not None
+            else set()
+        )
         return any(id(parameter) in ids for parameter in module.parameters())
 
 
@@ -210,10 +226,14 @@ class Compiler:
         step = getattr(function, "__func__", None)
         if not isinstance(step, types.FunctionType) or step not in STEPS:
             # Calls of modules are seen as such.
-            told = self.tell is not None and isinstance(function, (types.FunctionType, types.MethodType))
+            told = self.tell is not None and isinstance(
+                function, (types.FunctionType, types.MethodType)
+            )
             called = self.context(function)
             return launcher_hooks.told_compiled(function, called, self.tell) if told else called
-        return around(self.context(types.MethodType(step.bare, function.__self__)), step.before, step.after)
+        return around(
+            self.context(types.MethodType(step.bare, function.__self__)), step.before, step.after
+        )
 
     def __enter__(self):
         return self.context.__enter__()
@@ -251,7 +271,16 @@ class Session:
             self.recorder.failed(error)
             return None
 
-    def emit(self, code, message, severity="warning", api=None, parameter=None, iteration=None, where=None):
+    def emit(
+        self,
+        code,
+        message,
+        severity="warning",
+        api=None,
+        parameter=None,
+        iteration=None,
+        where=None,
+    ):
         """Raise an alarm; `iteration` is the program's, `where` a file and a line of `Program.here`."""
         number, seen = iteration or self.program.iteration, self.iteration
         self.recorder.alarm(number, str(code), str(message), severity, api, parameter, seen, where)

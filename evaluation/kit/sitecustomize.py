@@ -9,7 +9,9 @@ Python's is not seen.
 import os
 import sys
 
-EVENTS = frozenset({"open", "os.listdir", "os.scandir", "subprocess.Popen", "os.exec", "os.posix_spawn"})
+EVENTS = frozenset(
+    {"open", "os.listdir", "os.scandir", "subprocess.Popen", "os.exec", "os.posix_spawn"}
+)
 # Neither made anew, nor waited for, nor followed elsewhere.
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 CANNOT_NOTE = 70

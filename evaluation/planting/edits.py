@@ -67,14 +67,24 @@ def expressions(tree: ast.AST) -> Iterator[ast.Call]:
 
 def word(node: ast.expr) -> str:
     """The last part of a name: `cross_entropy` of functional.cross_entropy; empty for anything else."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return (
+        node.attr
+        if isinstance(node, ast.Attribute)
+        else node.id
+        if isinstance(node, ast.Name)
+        else ""
+    )
 
 
-def assigned(tree: ast.AST, is_value: Callable[[ast.Call], bool]) -> Iterator[tuple[Block, int, ast.Name, ast.Call]]:
+def assigned(
+    tree: ast.AST, is_value: Callable[[ast.Call], bool]
+) -> Iterator[tuple[Block, int, ast.Name, ast.Call]]:
     """Statements `name = call(...)` of such calls: block, place, name and call."""
     for block in blocks(tree):
         for place, statement in enumerate(block):
-            if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+            if not isinstance(statement, ast.Assign) or not isinstance(
+                statement.targets[0], ast.Name
+            ):
                 continue
             if isinstance(statement.value, ast.Call) and is_value(statement.value):
                 yield block, place, statement.targets[0], statement.value
@@ -82,10 +92,18 @@ def assigned(tree: ast.AST, is_value: Callable[[ast.Call], bool]) -> Iterator[tu
 
 def is_optimizer(call: ast.Call) -> bool:
     """Whether it makes an optimizer of all parameters of a model: torch.optim.Adam(model.parameters(), …)."""
-    if not isinstance(call.func, ast.Attribute) or word(call.func.value) != "optim" or not call.args:
+    if (
+        not isinstance(call.func, ast.Attribute)
+        or word(call.func.value) != "optim"
+        or not call.args
+    ):
         return False
     given = call.args[0]
-    return isinstance(given, ast.Call) and word(given.func) == "parameters" and isinstance(given.func, ast.Attribute)
+    return (
+        isinstance(given, ast.Call)
+        and word(given.func) == "parameters"
+        and isinstance(given.func, ast.Attribute)
+    )
 
 
 def statement(text: str, like: ast.stmt) -> ast.stmt:

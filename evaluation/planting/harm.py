@@ -25,7 +25,9 @@ class Harm:
     why: str
 
 
-def harm(clean: Runs, planted: Runs, volatile: frozenset[str] = frozenset(), judged_by_loss: bool = True) -> Harm:
+def harm(
+    clean: Runs, planted: Runs, volatile: frozenset[str] = frozenset(), judged_by_loss: bool = True
+) -> Harm:
     """Whether some metric ends worse with the fault, in the runs of the same seeds (records by seed).
 
     A metric ends at the mean of the last quarter of its values, at least one; at infinity (on its bad side) where one
@@ -35,14 +37,19 @@ def harm(clean: Runs, planted: Runs, volatile: frozenset[str] = frozenset(), jud
     Metrics are recognised by their names (LOW, HIGH); none that is `volatile` counts, and without `judged_by_loss` none
     that is called a loss.
     """
-    names = [name for name in _metrics(clean) if name not in volatile and (judged_by_loss or "loss" not in name)]
+    names = [
+        name
+        for name in _metrics(clean)
+        if name not in volatile and (judged_by_loss or "loss" not in name)
+    ]
     if not names:
         return Harm(False, "no metric tells how good a run is")
     found = [(name, *_ends(name, clean), *_ends(name, planted)) for name in names]
     for name, best, worst, planted_best, _ in found:
         if math.isfinite(worst) and planted_best - worst > max(worst - best, SHARE * abs(worst)):
             return Harm(
-                True, f"{name} ends at {abs(planted_best):.4g} at best, without the fault at {abs(worst):.4g} at worst"
+                True,
+                f"{name} ends at {abs(planted_best):.4g} at best, without the fault at {abs(worst):.4g} at worst",
             )
     return Harm(False, f"{', '.join(names)}: not worse by more than the seeds differ")
 
@@ -64,13 +71,21 @@ def _metrics(runs: Runs) -> list[str]:
 def _sign(name: str) -> int:
     """1 of a metric that is better low, -1 of one that is better high, 0 of any other."""
     words = name.lower()
-    return 1 if any(each in words for each in LOW) else -1 if any(each in words for each in HIGH) else 0
+    return (
+        1
+        if any(each in words for each in LOW)
+        else -1
+        if any(each in words for each in HIGH)
+        else 0
+    )
 
 
 def _values(name: str, run: Sequence[Record]) -> list[float]:
     values = (record.get(name) for record in run)
     return [
-        math.inf if isinstance(value, str) else float(value) for value in values if isinstance(value, int | float | str)
+        math.inf if isinstance(value, str) else float(value)
+        for value in values
+        if isinstance(value, int | float | str)
     ]
 
 

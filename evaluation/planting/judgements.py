@@ -42,7 +42,9 @@ def read(folder: Path) -> tuple[Judgement, ...]:
         value = untrusted.parse_json(untrusted.read_bytes(path, MAX_BYTES))
         return as_struct(value, tuple[Judgement, ...])
     except (untrusted.UnsafeError, MismatchError) as error:
-        raise ResultsError(f"{untrusted.shown(path)}: no list of planted faults: {error}; move it away") from error
+        raise ResultsError(
+            f"{untrusted.shown(path)}: no list of planted faults: {error}; move it away"
+        ) from error
 
 
 def merged(earlier: Iterable[Judgement], later: Iterable[Judgement]) -> list[Judgement]:

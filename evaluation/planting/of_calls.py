@@ -3,7 +3,16 @@
 import ast
 from collections.abc import Callable, Iterator
 
-from evaluation.planting.edits import Block, Edit, Operator, calls, neighbour, removed, statement, with_calls
+from evaluation.planting.edits import (
+    Block,
+    Edit,
+    Operator,
+    calls,
+    neighbour,
+    removed,
+    statement,
+    with_calls,
+)
 
 ZERO_GRAD, STEP = "torch.optim.Optimizer.zero_grad", "torch.optim.Optimizer.step"
 

@@ -47,12 +47,20 @@ def _negated_loss(tree: ast.Module) -> Iterator[Edit]:
 def _detached_body(tree: ast.Module) -> Iterator[Edit]:
     """self.head(self.body(x)): what the outer part is given is detached from the inner one."""
     for call in expressions(tree):
-        if _is_part(call.func) and call.args and any(_is_part(inner.func) for inner in expressions(call.args[0])):
+        if (
+            _is_part(call.func)
+            and call.args
+            and any(_is_part(inner.func) for inner in expressions(call.args[0]))
+        ):
             yield Edit(call.lineno, _other_argument(call, "given.detach()"))
 
 
 def _is_part(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
 
 
 def _other_argument(call: ast.Call, text: str) -> Callable[[], None]:
@@ -78,7 +86,11 @@ def _stale_parameters(tree: ast.Module) -> Iterator[Edit]:
     """The model is copied after the optimizer was made, which holds the parameters of the former one."""
     for block, place, _, call in assigned(tree, is_optimizer):
         given = call.args[0]
-        model = given.func.value if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) else None
+        model = (
+            given.func.value
+            if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute)
+            else None
+        )
         if isinstance(model, ast.Name):
             yield Edit(call.lineno, _copied(tree, block, place, model.id))
 
@@ -87,7 +99,12 @@ def _copied(tree: ast.Module, block: Block, place: int, model: str) -> Callable[
     def copy() -> None:
         block.insert(place + 1, statement(f"{model} = copy.deepcopy({model})", block[place]))
         first = next((number for number, each in enumerate(tree.body) if _imports(each)), 0)
-        if not any(alias.name == "copy" for each in tree.body if isinstance(each, ast.Import) for alias in each.names):
+        if not any(
+            alias.name == "copy"
+            for each in tree.body
+            if isinstance(each, ast.Import)
+            for alias in each.names
+        ):
             tree.body.insert(first, statement("import copy", tree.body[first]))
 
     return copy
@@ -95,7 +112,9 @@ def _copied(tree: ast.Module, block: Block, place: int, model: str) -> Callable[
 
 def _imports(node: ast.stmt) -> bool:
     """Whether it is an import before which another one may stand."""
-    return isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != "__future__")
+    return isinstance(node, ast.Import) or (
+        isinstance(node, ast.ImportFrom) and node.module != "__future__"
+    )
 
 
 def _inserted(block: Block, place: int, text: str) -> Callable[[], None]:

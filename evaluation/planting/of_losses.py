@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator
 from evaluation.planting.edits import Edit, Operator, assigned, expression, expressions, word
 
 CROSS_ENTROPY = "torch.nn.functional.cross_entropy"
-MODULES = frozenset({"CrossEntropyLoss", "MSELoss", "NLLLoss", "BCEWithLogitsLoss", "L1Loss", "SmoothL1Loss"})
+MODULES = frozenset(
+    {"CrossEntropyLoss", "MSELoss", "NLLLoss", "BCEWithLogitsLoss", "L1Loss", "SmoothL1Loss"}
+)
 FUNCTIONS = frozenset({
     "cross_entropy", "mse_loss", "nll_loss", "binary_cross_entropy_with_logits", "l1_loss", "smooth_l1_loss",
 })  # fmt: skip
 
 
-def _losses(tree: ast.Module, modules: frozenset[str], functions: frozenset[str]) -> Iterator[ast.Call]:
+def _losses(
+    tree: ast.Module, modules: frozenset[str], functions: frozenset[str]
+) -> Iterator[ast.Call]:
     """The calls of loss functions with a prediction and a target, by position, that backward may be called on.
 
     What is computed without gradients is for the records only.
@@ -28,8 +32,14 @@ def _losses(tree: ast.Module, modules: frozenset[str], functions: frozenset[str]
 def _without_gradients(tree: ast.Module) -> Iterator[ast.AST]:
     for node in ast.walk(tree):
         marks = getattr(node, "decorator_list", []) if isinstance(node, ast.FunctionDef) else []
-        marks = marks or ([item.context_expr for item in node.items] if isinstance(node, ast.With) else [])
-        if any(word(each.func) in ("no_grad", "inference_mode") for mark in marks for each in expressions(mark)):
+        marks = marks or (
+            [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
+        )
+        if any(
+            word(each.func) in ("no_grad", "inference_mode")
+            for mark in marks
+            for each in expressions(mark)
+        ):
             yield node
 
 
@@ -39,7 +49,9 @@ def _softmax_first(tree: ast.Module) -> Iterator[Edit]:
 
 
 def _labels_apart(tree: ast.Module) -> Iterator[Edit]:
-    if not any(isinstance(each, ast.Import) and each.names[0].name == "torch" for each in tree.body):
+    if not any(
+        isinstance(each, ast.Import) and each.names[0].name == "torch" for each in tree.body
+    ):
         return
     for call in _losses(tree, MODULES, FUNCTIONS):
         # Evaluated twice: only what is a plain value, or a part of one.
@@ -59,7 +71,11 @@ def _lost_unsqueeze(tree: ast.Module) -> Iterator[Edit]:
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
             side = node.right
-            if isinstance(side, ast.Call) and word(side.func) in ("unsqueeze", "squeeze", "flatten"):
+            if isinstance(side, ast.Call) and word(side.func) in (
+                "unsqueeze",
+                "squeeze",
+                "flatten",
+            ):
                 yield Edit(node.lineno, _without_call(node, side))
 
 

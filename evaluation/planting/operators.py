@@ -8,7 +8,11 @@ from evaluation.planting.edits import Operator
 from evaluation.rewriting import choice
 from evaluation.rewriting.layout import parsed, written
 
-OPERATORS: tuple[Operator, ...] = (*of_calls.OPERATORS, *of_gradients.OPERATORS, *of_losses.OPERATORS)
+OPERATORS: tuple[Operator, ...] = (
+    *of_calls.OPERATORS,
+    *of_gradients.OPERATORS,
+    *of_losses.OPERATORS,
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ def fitting(text: str, seed: int, known: str | None = None) -> list[Planted]:
     Left out is the one that is the published faulty program, `known`.
     """
     dump = ast.dump(parsed(known)) if known else None
-    ordered = sorted(OPERATORS, key=lambda operator: choice.number(seed, "operator", operator.name, text))
+    ordered = sorted(
+        OPERATORS, key=lambda operator: choice.number(seed, "operator", operator.name, text)
+    )
     planted = [each for operator in ordered if (each := plant(text, operator, seed))]
     return [each for each in planted if ast.dump(parsed(each.text)) != dump]

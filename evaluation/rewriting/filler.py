@@ -37,7 +37,11 @@ def header(statement: ast.stmt) -> str:
     fields = [
         (
             name,
-            [ast.dump(part) for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)],
+            [
+                ast.dump(part)
+                for part in (value if isinstance(value, list) else [value])
+                if isinstance(part, ast.AST)
+            ],
         )
         if isinstance(value, ast.AST | list) and not _holds_names(value)
         else (name, repr(value))
@@ -65,14 +69,18 @@ def _matched(trees: Sequence[ast.Module]) -> list[tuple[Placed, ...]]:
     else:
         first, second = walked
         matcher = SequenceMatcher(None, statements(trees[0]), statements(trees[1]), autojunk=False)
-        pairs = [(a + i, b + i) for a, b, size in matcher.get_matching_blocks() for i in range(size)]
+        pairs = [
+            (a + i, b + i) for a, b, size in matcher.get_matching_blocks() for i in range(size)
+        ]
         rows = [(first[a][:2], second[b][:2]) for a, b in pairs]  # type: ignore[misc]
     return [row for row in rows if all(_open(*placed) for placed in row)]
 
 
 def _open(statement: ast.stmt, block: list[ast.stmt]) -> bool:
     """Whether something may be put before a statement there: not in a class, where it would be an attribute."""
-    return not isinstance(statement, ast.Import | ast.ImportFrom) and not getattr(block, "of_class", False)
+    return not isinstance(statement, ast.Import | ast.ImportFrom) and not getattr(
+        block, "of_class", False
+    )
 
 
 class _Block(list[ast.stmt]):

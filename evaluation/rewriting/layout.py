@@ -44,7 +44,10 @@ def parsed(text: str) -> ast.Module:
 
 def _drop_docstrings(tree: ast.Module) -> None:
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, *DEFINITIONS)) and ast.get_docstring(node, clean=False) is not None:
+        if (
+            isinstance(node, (ast.Module, *DEFINITIONS))
+            and ast.get_docstring(node, clean=False) is not None
+        ):
             rest = node.body[1:]
             node.body = rest or ([] if isinstance(node, ast.Module) else [ast.Pass()])
 
@@ -69,7 +72,11 @@ def written(tree: ast.Module) -> Text:
 
 
 def _spaces(pairs: Iterable[tuple[ast.AST, ast.AST]]) -> set[int]:
-    return {_first(new) for old, new in pairs if getattr(old, SPACED, False) and isinstance(new, ast.stmt)}
+    return {
+        _first(new)
+        for old, new in pairs
+        if getattr(old, SPACED, False) and isinstance(new, ast.stmt)
+    }
 
 
 def _first(statement: ast.stmt) -> int:

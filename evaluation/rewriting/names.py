@@ -44,7 +44,10 @@ def new_names(trees: Iterable[ast.Module], seed: int, kept: Set[str]) -> dict[st
 def _new(old: str, seed: int, taken: Set[str]) -> str:
     attempt = 0
     while True:
-        words = choice.one(seed, FIRST, "first", old, attempt), choice.one(seed, SECOND, "second", old, attempt)
+        words = (
+            choice.one(seed, FIRST, "first", old, attempt),
+            choice.one(seed, SECOND, "second", old, attempt),
+        )
         new = _in_style_of(old, words)
         if new not in taken:
             return new
@@ -97,7 +100,9 @@ class _Names(ast.NodeVisitor):
         names.visit(tree)
         if reaches_by_text(tree):
             names.barred |= texts(tree)
-        names.barred |= {name for name in names.bound if name.startswith("__") or name in ("_", "self", "cls")}
+        names.barred |= {
+            name for name in names.bound if name.startswith("__") or name in ("_", "self", "cls")
+        }
         names.seen |= names.bound | names.barred
         return names
 
@@ -131,7 +136,9 @@ class _Names(ast.NodeVisitor):
         self.bound.add(node.name)
         self.barred |= _of_body(node)
         for method in (each for each in node.body if isinstance(each, FUNCTIONS)):
-            self.barred |= _parameters(method) & (texts(node) if _is_own(node) else _parameters(method))
+            self.barred |= _parameters(method) & (
+                texts(node) if _is_own(node) else _parameters(method)
+            )
         self.generic_visit(node)
 
     def visit_arguments(self, node: ast.arguments) -> None:
@@ -167,7 +174,9 @@ def reaches_by_text(tree: ast.AST) -> bool:
     """Whether a program may reach variables, or name arguments, by texts: vars(), f(**options)."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     by_keywords = any(keyword.arg is None for call in calls for keyword in call.keywords)
-    return by_keywords or any(isinstance(call.func, ast.Name) and call.func.id in REFLECTION for call in calls)
+    return by_keywords or any(
+        isinstance(call.func, ast.Name) and call.func.id in REFLECTION for call in calls
+    )
 
 
 def texts(tree: ast.AST) -> set[str]:
@@ -180,7 +189,11 @@ def identifiers(text: str) -> set[str]:
     """Every name, attribute and text in a program: what another program must not lose where this one looks at it."""
     tree = ast.parse(text)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return names | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} | texts(tree)
+    return (
+        names
+        | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        | texts(tree)
+    )
 
 
 def of_module(tree: ast.Module) -> set[str]:
@@ -207,7 +220,9 @@ def _bound_by(statement: ast.stmt) -> Iterator[str]:
 
 def _words(text: str) -> list[str]:
     return [
-        word for word in "".join(c if c.isalnum() or c == "_" else " " for c in text).split() if word.isidentifier()
+        word
+        for word in "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
+        if word.isidentifier()
     ]
 
 
@@ -217,5 +232,8 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 def _is_own(node: ast.ClassDef) -> bool:
     """Whether nobody but the program, and torch by position, calls its methods."""
-    names = [base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases]
+    names = [
+        base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
+        for base in node.bases
+    ]
     return not node.keywords and all(name in OWN_BASES for name in names)

@@ -20,7 +20,9 @@ def reorder(trees: Sequence[ast.Module], seed: int) -> None:
         for name, node in definitions.items():
             needs.setdefault(name, set()).update(_needed(node, definitions))
     for tree in trees:
-        tree.body = [statement for row in _rows(tree.body) for statement in _sorted(row, needs, seed)]
+        tree.body = [
+            statement for row in _rows(tree.body) for statement in _sorted(row, needs, seed)
+        ]
 
 
 def _rows(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
@@ -43,7 +45,9 @@ def _sorted(row: list[ast.stmt], needs: Mapping[str, Set[str]], seed: int) -> li
     ordered: list[ast.stmt] = []
     while left:
         # One that is defined in terms of each other's names stays where the program has it.
-        ready = [name for name in left if not needs[name] & (left.keys() - {name})] or [next(iter(left))]
+        ready = [name for name in left if not needs[name] & (left.keys() - {name})] or [
+            next(iter(left))
+        ]
         ordered.append(left.pop(min(ready, key=lambda name: choice.number(seed, "order", name))))
     return ordered
 
@@ -69,4 +73,8 @@ def _at_once(node: Definition) -> set[str]:
 
 
 def _loaded(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    return {
+        each.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+    }

@@ -13,7 +13,9 @@ from evaluation.rewriting.names import DEFINITIONS, Renaming, identifiers, new_n
 from evaluation.rewriting.order import reorder
 
 
-def rewrite(texts: Mapping[str, str], seed: int, kept: Set[str] = frozenset(), module: bool = False) -> dict[str, Text]:
+def rewrite(
+    texts: Mapping[str, str], seed: int, kept: Set[str] = frozenset(), module: bool = False
+) -> dict[str, Text]:
     """The texts of a program and perhaps its twin, rewritten, by the same keys; the same for the same seed and texts.
 
     `kept` are names that stay. Of a `module`, which others import, so do the names at its top level. Raises
@@ -32,7 +34,9 @@ def rewrite(texts: Mapping[str, str], seed: int, kept: Set[str] = frozenset(), m
     fill(order, seed, {name for tree in order for name in _all_names(tree)} | stay)
     after = difference([ast.parse(ast.unparse(ast.fix_missing_locations(tree))) for tree in order])
     if before != after:
-        raise RewriteError(f"its variants differ in {before} statements, and would differ in {after}")
+        raise RewriteError(
+            f"its variants differ in {before} statements, and would differ in {after}"
+        )
     return {key: written(tree) for key, tree in trees.items()}
 
 
@@ -60,7 +64,9 @@ def kept_for(parameters: Iterable[str], probe: str | None, api: str) -> set[str]
 
 def keywords(text: str) -> set[str]:
     """The names by which a program's calls give arguments; raises RewriteError for what cannot be parsed."""
-    return {node.arg for node in ast.walk(parsed(text)) if isinstance(node, ast.keyword) and node.arg}
+    return {
+        node.arg for node in ast.walk(parsed(text)) if isinstance(node, ast.keyword) and node.arg
+    }
 
 
 def _all_names(tree: ast.Module) -> set[str]:

@@ -83,17 +83,23 @@ class Adapter:
     reads: tuple[Path, ...] = ()
     trusted: bool = False
 
-    def prepare(self, samples: Sequence[Sample], state: Path, on_wait: OnWait) -> tuple[Answer | None, float]:
+    def prepare(
+        self, samples: Sequence[Sample], state: Path, on_wait: OnWait
+    ) -> tuple[Answer | None, float]:
         """Let the detector learn from clean runs, into `state`; returns why it failed, if so, and the seconds."""
         start = time.monotonic()
         try:
             state.mkdir(parents=True)
             with open_streams(state.parent) as streams:
-                return self._prepare(samples, state, Place(state.with_name(f"{state.name}-work"), streams), on_wait)
+                return self._prepare(
+                    samples, state, Place(state.with_name(f"{state.name}-work"), streams), on_wait
+                )
         except Exception as error:
             return broken_by(error), time.monotonic() - start
 
-    def check(self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait) -> tuple[Answer, float]:
+    def check(
+        self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait
+    ) -> tuple[Answer, float]:
         """What the detector answers of a program, and the seconds that it took.
 
         Whatever a detector does is a status, never an exception: a crash, no answer in time, an answer that is none, a
@@ -112,15 +118,22 @@ class Adapter:
     ) -> tuple[Answer | None, float]:
         work = place.folder
         work.mkdir(parents=True, exist_ok=True)
-        targets = [self._target(sample, work / f"reference{index}") for index, sample in enumerate(samples, 1)]
-        (work / "refs.json").write_text(json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8")
+        targets = [
+            self._target(sample, work / f"reference{index}")
+            for index, sample in enumerate(samples, 1)
+        ]
+        (work / "refs.json").write_text(
+            json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8"
+        )
         arguments = ["prepare", "--refs", "refs.json"]
         failure, seconds = self._call(arguments, samples[0].subject, place, state, on_wait)
         if failure and failure.status == "tool_error":
             failure = _by_the_kit(process.error_in(place.streams.stderr)) or failure
         return failure, seconds
 
-    def _check(self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait) -> tuple[Answer | None, float]:
+    def _check(
+        self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait
+    ) -> tuple[Answer | None, float]:
         work = place.folder
         own_state = work / "state"
         if state is None:
@@ -139,7 +152,9 @@ class Adapter:
         if isolation() != "none":
             return self._run_adapter(arguments, subject, place, state, on_wait, {})
         with note_of(self.guarded, place.folder.parent) as note:
-            failure, seconds = self._run_adapter(arguments, subject, place, state, on_wait, note.variables)
+            failure, seconds = self._run_adapter(
+                arguments, subject, place, state, on_wait, note.variables
+            )
             peeked = note.seen and Answer("peeked", f"looked at {note.seen}"[:MAX_REASON])
         return peeked or failure, seconds
 
@@ -157,8 +172,20 @@ class Adapter:
         # A new copy each time: nothing of the benchmark lies beside it, nor what it has left behind.
         copy_folder(self.detector.directory, copy, _is_left_out)
         first = [str(self.kit / "monitor_adapter.py")] if self.detector.monitor else []
-        extra = {"PYTHONPATH": str(self.kit), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1", **guard}
-        argv = [str(self.python), *first, str(copy / self.detector.program), *arguments, "--state", str(state)]
+        extra = {
+            "PYTHONPATH": str(self.kit),
+            "PYTHONNOUSERSITE": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **guard,
+        }
+        argv = [
+            str(self.python),
+            *first,
+            str(copy / self.detector.program),
+            *arguments,
+            "--state",
+            str(state),
+        ]
         timeout_s = self.timeout_s + GRACE_S
         start = time.monotonic()
         finished = launch(
@@ -183,7 +210,9 @@ class Adapter:
             return Answer("tool_error", f"the adapter and what it ran {finished.exceeded}")
         if finished.returncode:
             said = process.error_in(stderr) or "no message"
-            return Answer("tool_error", f"the adapter ended with {finished.returncode}: {said}"[:MAX_REASON])
+            return Answer(
+                "tool_error", f"the adapter ended with {finished.returncode}: {said}"[:MAX_REASON]
+            )
         return None
 
     def _target(self, sample: Sample, directory: Path) -> dict[str, Any]:
@@ -224,7 +253,9 @@ def environment_of(detector: Detector) -> spec.Environment | None:
     """
     if not detector.has_environment:
         return None
-    environment = spec.read_wheels_only(f"detector-{detector.name}", detector.directory, detector.directory)
+    environment = spec.read_wheels_only(
+        f"detector-{detector.name}", detector.directory, detector.directory
+    )
     known = default_root() / "detectors" / detector.name / spec.LOCK
     is_known = known.is_file() and known.read_bytes() == environment.lock.read_bytes()
     return replace(environment, wheels_only=not is_known)
@@ -245,7 +276,12 @@ def set_up(
 
     One that brings no packages is run by the interpreter of this program. `timeout_s`: None for the detector's own.
     """
-    python, packages, reads, trusted = Path(sys.executable), tuple[Path, ...](), own_interpreter(), False
+    python, packages, reads, trusted = (
+        Path(sys.executable),
+        tuple[Path, ...](),
+        own_interpreter(),
+        False,
+    )
     if described := environment_of(detector):
         built = builder.obtain(described, progress, trust=trust)
         trusted = owner.needs_trust(built, trust)
@@ -254,7 +290,9 @@ def set_up(
             raise EnvironmentBuildError(f"{changed}; {built.remedy}")
         python, packages = built.python, tuple(built.directory.glob("lib/python*/site-packages"))
         reads = built.paths
-    return Adapter(detector, python, packages, guarded, timeout_s or detector.timeout_s, kit, reads, trusted)
+    return Adapter(
+        detector, python, packages, guarded, timeout_s or detector.timeout_s, kit, reads, trusted
+    )
 
 
 def broken_by(error: Exception) -> Answer:
@@ -280,7 +318,9 @@ def _copy_state(state: Path, target: Path) -> None:
 
 def _odd(folder: str, names: Iterable[str]) -> set[str]:
     """What is neither file nor folder, or a link to nothing; copying a pipe would fail, and a device has no end."""
-    return {name for name in names if not (path := Path(folder, name)).is_file() and not path.is_dir()}
+    return {
+        name for name in names if not (path := Path(folder, name)).is_file() and not path.is_dir()
+    }
 
 
 def _is_left_out(name: str) -> bool:
@@ -312,7 +352,9 @@ def read_answer(path: Path) -> Answer:
 
 def _unstamped(answer: Answer) -> Answer:
     """The answer without iterations in which alarms were seen: only the launcher's own adapter is believed there."""
-    return msgspec.structs.replace(answer, alarms=tuple(msgspec.structs.replace(a, seen=None) for a in answer.alarms))
+    return msgspec.structs.replace(
+        answer, alarms=tuple(msgspec.structs.replace(a, seen=None) for a in answer.alarms)
+    )
 
 
 def thin(alarms: Sequence[Alarm], most: int = MAX_ALARMS) -> tuple[tuple[Alarm, ...], int]:

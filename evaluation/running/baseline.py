@@ -34,7 +34,10 @@ class Baselines:
         self._losses: Once[Sequence[Mapping[str, Any]]] = Once()
 
     def subjects(
-        self, targets: Sequence[Target], seeds: tuple[int, ...] | None = None, all_seeds: bool = False
+        self,
+        targets: Sequence[Target],
+        seeds: tuple[int, ...] | None = None,
+        all_seeds: bool = False,
     ) -> list[Subject]:
         """The programs of targets, without probes; of each case the first seed, or all of them, or those given."""
         return [
@@ -45,8 +48,12 @@ class Baselines:
 
     def bare(self, subjects: Sequence[Subject], what: str = "bare: ") -> list[Sample]:
         """The programs that end well when they run by themselves, with their records."""
-        missing = {subject.run.key: subject for subject in subjects if subject.run.key not in self._bare}
-        for run, record in self.session.queue.do([subject.run for subject in missing.values()], what):
+        missing = {
+            subject.run.key: subject for subject in subjects if subject.run.key not in self._bare
+        }
+        for run, record in self.session.queue.do(
+            [subject.run for subject in missing.values()], what
+        ):
             sample = Sample(missing[run.key], record.metrics, seconds=record.wall_s)
             self._bare[run.key] = sample if record.ok else None
         return [good for subject in subjects if (good := self._bare[subject.run.key])]
@@ -54,9 +61,13 @@ class Baselines:
     def with_losses(self, sample: Sample) -> Sample:
         """The sample with the loss of every iteration, taken by a monitor in a run of its own."""
         subject = sample.subject
-        return replace(sample, losses=self._losses.get(subject.run.key, lambda: self._record_losses(subject)))
+        return replace(
+            sample, losses=self._losses.get(subject.run.key, lambda: self._record_losses(subject))
+        )
 
-    def references(self, subject: Subject, how: Reference, count: int | None = None) -> list[Subject] | None:
+    def references(
+        self, subject: Subject, how: Reference, count: int | None = None
+    ) -> list[Subject] | None:
         """Clean runs to learn from for that program; None where there are none, or it is among those for all others.
 
         `count` is the number of seeds of its fixed twin; None: the usual one.
@@ -65,11 +76,15 @@ class Baselines:
             return []
         if how == "same":
             return self.subjects(
-                [Target(subject.bug, subject.case, ("fixed",))], REFERENCE_SEEDS[: count or USUAL_COUNT]
+                [Target(subject.bug, subject.case, ("fixed",))],
+                REFERENCE_SEEDS[: count or USUAL_COUNT],
             )
         if subject.bug.id == CONTROL and subject.case.name in self.controls.references:
             return None
-        others = [Target(self.controls.bug, self.controls.bug.cases[n], ("fixed",)) for n in self.controls.references]
+        others = [
+            Target(self.controls.bug, self.controls.bug.cases[n], ("fixed",))
+            for n in self.controls.references
+        ]
         return self.subjects(others, REFERENCE_SEEDS[:1]) or None
 
     def _record_losses(self, subject: Subject) -> Sequence[Mapping[str, Any]]:

@@ -60,15 +60,23 @@ class Campaign:
         """Raise UsageError for what cannot be meant."""
         names = [detector.name for detector in self.detectors]
         for name in {name for name in names if names.count(name) > 1}:
-            raise UsageError(f"two detectors are named {name!r}: their records would be mixed; name one at a time")
+            raise UsageError(
+                f"two detectors are named {name!r}: their records would be mixed; name one at a time"
+            )
         if self.repeats < 1:
             raise UsageError(f"repeats are {self.repeats}, expected a number of at least 1")
         if self.perturb is not None and self.plant is not None:
-            raise UsageError("programs are perturbed or planted with faults: name one of --perturb and --plant")
+            raise UsageError(
+                "programs are perturbed or planted with faults: name one of --perturb and --plant"
+            )
         if self.upstream and self.rewriting:
-            raise UsageError("--upstream is for scripts as they are published: leave out --perturb and --plant")
+            raise UsageError(
+                "--upstream is for scripts as they are published: leave out --perturb and --plant"
+            )
         if self.rewriting and self.overhead_on not in (None, USUAL):
-            raise UsageError(f"--overhead {self.overhead_on}: rewritten programs are not timed; leave it out")
+            raise UsageError(
+                f"--overhead {self.overhead_on}: rewritten programs are not timed; leave it out"
+            )
 
     @property
     def rewriting(self) -> str:
@@ -145,8 +153,12 @@ def run(campaign: Campaign, session: Session) -> Result:
         # One at a time, with nothing else beside them: these are timings.
         chosen = _to_time(checks, records, campaign)
         if session.remote and chosen:
-            session.progress.note("nothing is timed on a cluster: for overheads leave out --executor")
-        timed = [_time(check, records[check], campaign, store) for check in chosen if not session.remote]
+            session.progress.note(
+                "nothing is timed on a cluster: for overheads leave out --executor"
+            )
+        timed = [
+            _time(check, records[check], campaign, store) for check in chosen if not session.remote
+        ]
     good = {sample.subject.run.key for sample in samples}
     return Result(
         tuple(records[check] for check in checks),
@@ -156,7 +168,9 @@ def run(campaign: Campaign, session: Session) -> Result:
     )
 
 
-def _rewritten(campaign: Campaign, session: Session, targets: list[Target]) -> tuple[Session, list[Target]]:
+def _rewritten(
+    campaign: Campaign, session: Session, targets: list[Target]
+) -> tuple[Session, list[Target]]:
     """The session and the targets that detectors meet: these, or what is made of them."""
     if campaign.perturb is not None:
         return perturbed(session, targets, campaign.perturb, campaign.all_seeds)
@@ -167,20 +181,32 @@ def _rewritten(campaign: Campaign, session: Session, targets: list[Target]) -> t
 
 def _targets(campaign: Campaign, session: Session) -> list[Target]:
     """Both variants of the cases that are named, or of all that can run here; with labels, of bugs that have one."""
-    names = labelled(session.catalog, campaign.bugs or session.catalog.active(), session.options.label)
+    names = labelled(
+        session.catalog, campaign.bugs or session.catalog.active(), session.options.label
+    )
     named = session.catalog.select(names)
     named, notes = without_gpu_cases(named, campaign.bugs or (), session.options)
     for note in notes:
         session.progress.note(note)
     for target in named:
         if len(target.variants) == 1:
-            raise UsageError(f"{target.case.id}: a detector is scored on both variants; name BUG or BUG/CASE")
-    left_out = [t for t in named if t.case.program.data and session.options.data is None and not campaign.bugs]
+            raise UsageError(
+                f"{target.case.id}: a detector is scored on both variants; name BUG or BUG/CASE"
+            )
+    left_out = [
+        t
+        for t in named
+        if t.case.program.data and session.options.data is None and not campaign.bugs
+    ]
     for target in left_out:
-        session.progress.note(f"{target.case.id}: left out, it needs --data; name it to let it download")
+        session.progress.note(
+            f"{target.case.id}: left out, it needs --data; name it to let it download"
+        )
     targets = [target for target in named if target not in left_out]
     if campaign.overhead_on not in (None, USUAL, *(target.case.id for target in targets)):
-        raise UsageError(f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none")
+        raise UsageError(
+            f"--overhead {campaign.overhead_on}: not among the programs; name one of --bugs, or none"
+        )
     return [with_upstream(target) for target in targets] if campaign.upstream else targets
 
 
@@ -191,31 +217,45 @@ def _warn(session: Session) -> None:
         session.progress.note(weaker)
     reason = process.network_can_be_cut()
     if reason is not None:
-        session.progress.note(f"detectors have the network, which would tell them the answers: {reason}")
+        session.progress.note(
+            f"detectors have the network, which would tell them the answers: {reason}"
+        )
 
 
-def _controls(which: str, clean: Controls, bugs: Sequence[Target], session: Session) -> list[Target]:
+def _controls(
+    which: str, clean: Controls, bugs: Sequence[Target], session: Session
+) -> list[Target]:
     """The controls to show; a line says which are left out for their environment."""
     if which == "none":
         return []
-    same = {variant.environment for target in bugs for variant in target.case.program.variants.values()}
+    same = {
+        variant.environment for target in bugs for variant in target.case.program.variants.values()
+    }
     targets = clean.targets()
     kept = [t for t in targets if t.case.program.variants["fixed"].environment in same]
     left_out = [target.case.name for target in targets if target not in kept]
     if which == "all":
         return targets
     if left_out:
-        session.progress.line(f"left out, of other environments than the bugs: control {', '.join(left_out)}")
+        session.progress.line(
+            f"left out, of other environments than the bugs: control {', '.join(left_out)}"
+        )
     if clean.look_alikes:
-        session.progress.line(f"left out, for sanitizers: {len(clean.look_alikes)} controls (--controls all)")
+        session.progress.line(
+            f"left out, for sanitizers: {len(clean.look_alikes)} controls (--controls all)"
+        )
     return [target for target in kept if target.case.name not in clean.look_alikes]
 
 
 def _plan(evaluation: Evaluation, samples: Sequence[Sample], baselines: Baselines) -> list[Check]:
     """The checks of an evaluation; what its detector learns from is run bare."""
     count = evaluation.detector.reference_count
-    references = {sample: baselines.references(sample.subject, evaluation.how, count) for sample in samples}
-    baselines.bare([subject for subjects in references.values() for subject in subjects or ()], "reference: ")
+    references = {
+        sample: baselines.references(sample.subject, evaluation.how, count) for sample in samples
+    }
+    baselines.bare(
+        [subject for subjects in references.values() for subject in subjects or ()], "reference: "
+    )
     tasks = [
         Task(sample, tuple(subjects), tuple(baselines.bare(subjects)))
         for sample, subjects in references.items()
@@ -224,7 +264,9 @@ def _plan(evaluation: Evaluation, samples: Sequence[Sample], baselines: Baseline
     return [Check(evaluation, task, evaluation.blank(task)) for task in tasks]
 
 
-def _do(checks: Sequence[Check], campaign: Campaign, store: Evaluations, session: Session) -> Records:
+def _do(
+    checks: Sequence[Check], campaign: Campaign, store: Evaluations, session: Session
+) -> Records:
     """The records of all checks: finished ones are found, the others made, as many at a time as there are slots."""
     records: dict[Check, CheckRecord] = {}
     jobs = []
@@ -240,12 +282,18 @@ def _do(checks: Sequence[Check], campaign: Campaign, store: Evaluations, session
     with closing(_done(jobs, session)) as done:
         for number, (check, record) in enumerate(done, 1):
             records[check] = record
-            say = session.progress.line if record.status in ("ok", "unsupported") else session.progress.note
+            say = (
+                session.progress.line
+                if record.status in ("ok", "unsupported")
+                else session.progress.note
+            )
             say(f"[{number}/{len(jobs)}] {_label(check)}: {_ending(record)}")
     return records
 
 
-def _done(jobs: Sequence[Job[Check]], session: Session) -> Generator[tuple[Check, CheckRecord], None, None]:
+def _done(
+    jobs: Sequence[Job[Check]], session: Session
+) -> Generator[tuple[Check, CheckRecord], None, None]:
     """Each check with its record, as they end: done here, or by the workers of a cluster."""
     if session.remote is None:
         return session.pool.do(jobs, _check)
@@ -280,7 +328,9 @@ def _to_time(checks: Sequence[Check], records: Records, campaign: Campaign) -> l
     return list(chosen.values())
 
 
-def _time(check: Check, record: CheckRecord, campaign: Campaign, store: Evaluations) -> OverheadRecord | None:
+def _time(
+    check: Check, record: CheckRecord, campaign: Campaign, store: Evaluations
+) -> OverheadRecord | None:
     """The timing of a detector on the program of a finished check: what that timed is timed here."""
     evaluation, task = check.evaluation, check.task
     assert record.seconds.training is not None

@@ -41,7 +41,10 @@ def held(answer: Answer, sample: Sample, program: Path, required: bool, again: A
     if answer.status != "ok" or sample.metrics is None:
         return Held(answer, None)
     if program.is_symlink():
-        return Held(Answer("tool_error", "after the check: a link is in the place of the program's folder"), None)
+        return Held(
+            Answer("tool_error", "after the check: a link is in the place of the program's folder"),
+            None,
+        )
     path = program / f"{sample.subject.run.parameters['output']}.json"
     if not required and not path.exists():
         return Held(answer, None)
@@ -50,7 +53,13 @@ def held(answer: Answer, sample: Sample, program: Path, required: bool, again: A
         return Held(Answer("tool_error", f"after the check: {lack}"), None)
     foreign = sorted(_fields(records) ^ _fields(sample.metrics))
     if foreign:
-        return Held(Answer("tool_error", f"after the check: the records of the program differ in {foreign[0]!r}"), None)
+        return Held(
+            Answer(
+                "tool_error",
+                f"after the check: the records of the program differ in {foreign[0]!r}",
+            ),
+            None,
+        )
     return _compared(answer, sample, records, again)
 
 
@@ -71,7 +80,9 @@ def _compared(answer: Answer, sample: Sample, records: Sequence[Record], again: 
     difference = _difference(subject, records, second or bare)
     if difference is None:
         return Held(answer, True)
-    if len(records) == len(bare) and (second is None or _difference(subject, second, bare) is not None):
+    if len(records) == len(bare) and (
+        second is None or _difference(subject, second, bare) is not None
+    ):
         return Held(answer, False)
     return Held(_disturbed(difference), True)
 

@@ -16,7 +16,14 @@ from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
 from evaluation.running.adapter import ANSWER, PROGRAM, Adapter, Place, broken_by, set_up
 from evaluation.running.baseline import Once
 from evaluation.running.disturbance import Held, bare_again, held
-from evaluation.running.keys import KIT, check_key, detector_digest, kit_digest, rule_digest, rules_digest
+from evaluation.running.keys import (
+    KIT,
+    check_key,
+    detector_digest,
+    kit_digest,
+    rule_digest,
+    rules_digest,
+)
 from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
 from runner.execution.local import Report
@@ -69,7 +76,9 @@ class Task:
 class Evaluation:
     """One detector's work on programs, with one kind of references. A context: its scratch folder is removed after."""
 
-    def __init__(self, detector: Detector, how: Reference, settings: Settings, progress: Progress) -> None:
+    def __init__(
+        self, detector: Detector, how: Reference, settings: Settings, progress: Progress
+    ) -> None:
         self.detector, self.how, self.settings, self.progress = detector, how, settings, progress
         self.digest = detector_digest(detector)
         self.revision = provenance.revision(detector.directory)
@@ -142,7 +151,9 @@ class Evaluation:
         except Exception as error:
             checked = Held(broken_by(error), None)
         # What was timed was another program.
-        return checked, seconds if checked.answer.status == "ok" else replace(seconds, training=None)
+        return checked, seconds if checked.answer.status == "ok" else replace(
+            seconds, training=None
+        )
 
     def _held(self, answer: Answer, sample: Sample, place: Place, report: Report) -> Held:
         if not self.detector.runs:
@@ -157,15 +168,21 @@ class Evaluation:
         sample, torch = task.sample, task.sample.subject.run.runtime.torch
         state, learning = None, None
         if not self.detector.supports(torch):
-            return Answer("unsupported", f"torch {torch}, supported is {self.detector.torch}"), Seconds(None, 0.0, None)
+            return Answer(
+                "unsupported", f"torch {torch}, supported is {self.detector.torch}"
+            ), Seconds(None, 0.0, None)
         if task.references:
-            state, failure, learning = self._learnt.get(task.reference_keys, lambda: self._learn(task, report))
+            state, failure, learning = self._learnt.get(
+                task.reference_keys, lambda: self._learn(task, report)
+            )
             if failure:
                 failed = Answer(failure.status, f"prepare: {failure.reason}")
                 return failed, Seconds(learning, 0.0, None)
         if "metrics" in self.detector.needs:
             sample = self.settings.with_losses(sample)
-        answer, seconds = self.adapter.check(sample, state, place, lambda elapsed: report(lambda: "check"))
+        answer, seconds = self.adapter.check(
+            sample, state, place, lambda elapsed: report(lambda: "check")
+        )
         return answer, Seconds(learning, round(seconds, 3), answer.training)
 
     def blank(self, task: Task) -> CheckRecord:
@@ -185,7 +202,11 @@ class Evaluation:
             seed=run.seed,
             benign=case.benign,
             trigger=case.truth.iteration,
-            site=Site("program.py" if bug.site.file == script else bug.site.file, bug.site.line, bug.site.api),
+            site=Site(
+                "program.py" if bug.site.file == script else bug.site.file,
+                bug.site.line,
+                bug.site.api,
+            ),
             environment=run.runtime.environment,
             pinned=run.runtime.pinned,
             torch=run.runtime.torch,
@@ -247,8 +268,12 @@ class Evaluation:
         if not task.clean:
             return state, Answer("tool_error", "no reference runs by itself"), 0.0
         needs_losses = "metrics" in self.detector.needs
-        samples = [self.settings.with_losses(sample) if needs_losses else sample for sample in task.clean]
-        failure, seconds = self.adapter.prepare(samples, state, lambda elapsed: report(lambda: "prepare"))
+        samples = [
+            self.settings.with_losses(sample) if needs_losses else sample for sample in task.clean
+        ]
+        failure, seconds = self.adapter.prepare(
+            samples, state, lambda elapsed: report(lambda: "prepare")
+        )
         return state, failure, round(seconds, 3)
 
     def _keep(self, record: CheckRecord, answer: Answer, place: Place) -> None:

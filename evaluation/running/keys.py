@@ -36,11 +36,19 @@ def rule_digest(rule: Rule) -> str:
 def detector_digest(detector: Detector) -> str:
     """A hash of everything of a detector that may change its answers, and of the kit."""
     # Of detector.json the rules do not count: answers are the same by whatever rule they are scored.
-    described = [detector.version, sorted(detector.needs), detector.program, detector.torch, detector.timeout_s]
+    described = [
+        detector.version,
+        sorted(detector.needs),
+        detector.program,
+        detector.torch,
+        detector.timeout_s,
+    ]
     return _hash([_files(detector.directory) + _files(KIT), described])
 
 
-def check_key(digest: str, run: str, how: str, references: Sequence[str], timeout_s: float | None) -> str:
+def check_key(
+    digest: str, run: str, how: str, references: Sequence[str], timeout_s: float | None
+) -> str:
     """Of a check: the detector's digest, the keys of the subject's run and of its references, the time it was given.
 
     `timeout_s` is None where the detector's own counts, which is in its digest.
@@ -48,7 +56,9 @@ def check_key(digest: str, run: str, how: str, references: Sequence[str], timeou
     return _hash([SCHEMA, digest, run, how, list(references), timeout_s])
 
 
-def overhead_key(digest: str, bare: str, run: str, how: str, repeats: int, of: str, machine: str) -> str:
+def overhead_key(
+    digest: str, bare: str, run: str, how: str, repeats: int, of: str, machine: str
+) -> str:
     """Of a timing: as of a check, with the text of the adapter that times bare runs, and where it is done."""
     return _hash([SCHEMA, digest, bare, run, how, repeats, of, machine])
 

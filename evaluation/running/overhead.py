@@ -50,7 +50,9 @@ def bare_adapter(adapter: Adapter, of: TimedPart) -> Adapter:
     return replace(adapter, detector=detector)
 
 
-def blank(record: CheckRecord, of: TimedPart, sample: Sample, digest: str, repeats: int) -> OverheadRecord:
+def blank(
+    record: CheckRecord, of: TimedPart, sample: Sample, digest: str, repeats: int
+) -> OverheadRecord:
     """The record of a timing that is to be done, on the program of a check."""
     run, text = sample.subject.run, (BARE / f"{of}.py").read_text(encoding="utf-8")
     return OverheadRecord(

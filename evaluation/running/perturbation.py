@@ -45,7 +45,9 @@ def perturbed(
     return inner, kept
 
 
-def changed(case: Case, published: Sequence[RunRecord], rewritten: Sequence[RunRecord]) -> str | None:
+def changed(
+    case: Case, published: Sequence[RunRecord], rewritten: Sequence[RunRecord]
+) -> str | None:
     """Why rewritten programs do not stand for the published ones; None where they do.
 
     Both have to be REPRODUCED (expectations about several seeds do not count), with the same metrics to the last bit.
@@ -58,7 +60,11 @@ def changed(case: Case, published: Sequence[RunRecord], rewritten: Sequence[RunR
         if verdict.outcome not in (None, REPRODUCED):
             return f"{verdict.outcome} as it is {how}: {verdict.reason}"
     distance = drift(case, rewritten, published)
-    return None if distance == 0 else f"its metrics are not the same when it is rewritten (drift {distance:.2g})"
+    return (
+        None
+        if distance == 0
+        else f"its metrics are not the same when it is rewritten (drift {distance:.2g})"
+    )
 
 
 def perturb(target: Target, seed: int) -> Program:
@@ -68,14 +74,19 @@ def perturb(target: Target, seed: int) -> Program:
     probe = bug.probe.read_text(encoding="utf-8", errors="replace") if bug.probe else None
     kept = kept_for(case.program.parameters, probe, bug.site.api)
     own = {name: case.program.variants[name].script.name for name in target.variants}
-    called = {keyword for texts in files.values() for text in texts.values() for keyword in keywords(text)}
+    called = {
+        keyword for texts in files.values() for text in texts.values() for keyword in keywords(text)
+    }
     texts = rewrite({name: files[name].pop(own[name]) for name in target.variants}, seed, kept)
     rewritten = {name: {own[name]: text} for name, text in texts.items()}
     for name in target.variants:
         for module, text in files[name].items():
             # Each variant gets the same: of the module's own text, and of the keywords by which others call it.
             rewritten[name][module] = rewrite({"": text}, seed, kept | called, module=True)[""]
-    scripts = {name: {file: text.text.encode() for file, text in each.items()} for name, each in rewritten.items()}
+    scripts = {
+        name: {file: text.text.encode() for file, text in each.items()}
+        for name, each in rewritten.items()
+    }
     # The site is of the buggy script, or of a module that both have.
     moved = replace(bug, site=_moved(bug.site, rewritten[target.variants[0]]))
     shown = Target(moved, case, target.variants)
@@ -89,7 +100,9 @@ def files_of(target: Target, variant: str) -> dict[str, str]:
     if script.name not in scripts:
         raise RewriteError(f"there is no {script.name}")
     try:
-        return {name: text.decode("utf-8") for name, text in scripts.items() if name not in NO_PROGRAM}
+        return {
+            name: text.decode("utf-8") for name, text in scripts.items() if name not in NO_PROGRAM
+        }
     except UnicodeDecodeError as error:
         raise RewriteError(f"it is not UTF-8: {error}") from error
 

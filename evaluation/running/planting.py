@@ -51,15 +51,21 @@ def planted(
     One fault is put into each control and into the fixed program of each bug, by the seed; both twins are rewritten.
     """
     inner = RewrittenSession(session, f"plant-{seed}")
-    candidates = [each for target in _sources(targets) for each in _candidates(target, seed, session)]
+    candidates = [
+        each for target in _sources(targets) for each in _candidates(target, seed, session)
+    ]
     inner.add(each.program for each in candidates)
     judged = _judge(candidates, session, inner, all_seeds)
     kept = [each.target for each, found in judged if found.shown]
     for each, found in judged:
         if not found.shown:
             session.progress.line(f"{each.target.case.id}: discarded, {found.why}")
-    session.progress.note(f"planted faults: {len(kept)} do harm, {len(judged) - len(kept)} are discarded")
-    judgements.write(inner.store.root, [_described(*each) for each in judged], inner.store.scratch.path)
+    session.progress.note(
+        f"planted faults: {len(kept)} do harm, {len(judged) - len(kept)} are discarded"
+    )
+    judgements.write(
+        inner.store.root, [_described(*each) for each in judged], inner.store.scratch.path
+    )
     return inner, kept
 
 
@@ -94,7 +100,11 @@ def _program(source: Target, found: Planted, files: dict[str, str], seed: int) -
     script = own.script.name
     kept = kept_for(source.case.program.parameters, None, operator.api)
     texts = rewrite({"buggy": found.text, "fixed": files[script]}, seed, kept)
-    modules = {name: rewrite({"": text}, seed, kept, module=True)[""] for name, text in files.items() if name != script}
+    modules = {
+        name: rewrite({"": text}, seed, kept, module=True)[""]
+        for name, text in files.items()
+        if name != script
+    }
     scripts = {
         variant: {name: each.text.encode() for name, each in {**modules, script: text}.items()}
         for variant, text in texts.items()
@@ -102,7 +112,10 @@ def _program(source: Target, found: Planted, files: dict[str, str], seed: int) -
     line = None if found.line is None else texts["buggy"].lines.get(found.line)
     site = Site(file=script, api=operator.api, line=line)
     name = f"planted-{source.case.name if source.bug.id == CONTROL else source.bug.id}"
-    variants = {each: Variant(each, own.script, own.environment, own.records, own.brought) for each in scripts}
+    variants = {
+        each: Variant(each, own.script, own.environment, own.records, own.brought)
+        for each in scripts
+    }
     case = replace(
         source.case,
         bug=name,
@@ -114,21 +127,32 @@ def _program(source: Target, found: Planted, files: dict[str, str], seed: int) -
         benign=False,
     )
     bug = replace(source.bug, id=name, title=operator.title, site=site, cases={case.name: case})
-    return Program(Target(bug, case, ("buggy", "fixed")), source, dict.fromkeys(scripts, "fixed"), scripts)
+    return Program(
+        Target(bug, case, ("buggy", "fixed")), source, dict.fromkeys(scripts, "fixed"), scripts
+    )
 
 
 def _judge(
     candidates: Sequence[Candidate], session: Session, inner: RewrittenSession, all_seeds: bool
 ) -> list[tuple[Candidate, Harm]]:
     """What the oracle says of each candidate; all of them are run first, as many at a time as there are slots."""
-    seeds = {id(each): _seeds(seeds_of(each.target.case, session.options.seeds, all_seeds)) for each in candidates}
+    seeds = {
+        id(each): _seeds(seeds_of(each.target.case, session.options.seeds, all_seeds))
+        for each in candidates
+    }
     runs = [run.bare for each in candidates for run in inner.plan(each.target, seeds[id(each)])]
-    plain = [run.bare for each in candidates for run in session.plan(each.program.source, seeds[id(each)][:1])]
+    plain = [
+        run.bare
+        for each in candidates
+        for run in session.plan(each.program.source, seeds[id(each)][:1])
+    ]
     records = {run.key: record for run, record in (*session.execute(plain), *inner.execute(runs))}
     judged = []
     for each in candidates:
         own = [records[run.bare.key] for run in inner.plan(each.target, seeds[id(each)])]
-        first = [records[run.bare.key] for run in session.plan(each.program.source, seeds[id(each)][:1])]
+        first = [
+            records[run.bare.key] for run in session.plan(each.program.source, seeds[id(each)][:1])
+        ]
         judged.append((each, _harm(each, own, first, inner)))
     return judged
 
@@ -138,11 +162,16 @@ def _seeds(first: Sequence[int]) -> list[int]:
 
 
 def _harm(
-    candidate: Candidate, records: Sequence[RunRecord], published: Sequence[RunRecord], inner: RewrittenSession
+    candidate: Candidate,
+    records: Sequence[RunRecord],
+    published: Sequence[RunRecord],
+    inner: RewrittenSession,
 ) -> Harm:
     for record in (*published, *records):
         if not record.ok:
-            return Harm(False, f"{record.variant} seed {record.seed}: {record.status}: {record.reason}")
+            return Harm(
+                False, f"{record.variant} seed {record.seed}: {record.status}: {record.reason}"
+            )
     case, operator = candidate.target.case, candidate.planted.operator
     clean = [record for record in records if record.variant == "fixed"]
     if drift(case, clean[:1], published) != 0:
@@ -151,13 +180,17 @@ def _harm(
         name: {record.seed: record.metrics for record in records if record.variant == name}
         for name in ("fixed", "buggy")
     }
-    found = harm(by_variant["fixed"], by_variant["buggy"], case.oracle.volatile, operator.judged_by_loss)
+    found = harm(
+        by_variant["fixed"], by_variant["buggy"], case.oracle.volatile, operator.judged_by_loss
+    )
     if found.shown:
         return found
     runs = inner.plan(candidate.target, [clean[0].seed])
     moved = {run.variant: _moved(Subject(candidate.target.bug, run.bare), inner) for run in runs}
     by_parameters = moves(moved["fixed"], moved["buggy"])
-    return by_parameters if by_parameters.shown else Harm(False, f"{found.why}; {by_parameters.why}")
+    return (
+        by_parameters if by_parameters.shown else Harm(False, f"{found.why}; {by_parameters.why}")
+    )
 
 
 def _moved(subject: Subject, session: Session) -> int | None:
@@ -168,7 +201,14 @@ def _moved(subject: Subject, session: Session) -> int | None:
         subject.lay_out(directory)
         launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(MONITOR)]
         argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
-        launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT, MONITOR], room=directory.parent)
+        launch(
+            argv,
+            directory,
+            run,
+            timeout_s=run.timeout_s,
+            reads=[KIT, MONITOR],
+            room=directory.parent,
+        )
         try:
             moved = untrusted.read_json(directory / "moves.json", 100, directory)
         except untrusted.UnsafeError:
@@ -178,4 +218,6 @@ def _moved(subject: Subject, session: Session) -> int | None:
 
 def _described(candidate: Candidate, found: Harm) -> Judgement:
     case, site = candidate.target.case, candidate.target.bug.site
-    return Judgement(case.bug.removeprefix("planted-"), case.name, case.title, site.line, found.shown, found.why)
+    return Judgement(
+        case.bug.removeprefix("planted-"), case.name, case.title, site.line, found.shown, found.why
+    )

@@ -52,16 +52,24 @@ def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
         _refuse_loss(detector, campaign, ExpectedEvaluations(folders[detector.name]))
     part = campaign.bugs or campaign.controls != "all" or options.label or options.seeds is not None
     if part or campaign.overhead_on is None:
-        raise UsageError("--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like")
+        raise UsageError(
+            "--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like"
+        )
     catalog = Catalog(root)
-    lacking = [target.case.id for target in catalog.select(catalog.active()) if target.case.program.data]
+    lacking = [
+        target.case.id for target in catalog.select(catalog.active()) if target.case.program.data
+    ]
     if lacking and options.data is None:
-        raise UsageError(f"--update-expected is for whole evaluations: {', '.join(lacking)} need --data DIR")
+        raise UsageError(
+            f"--update-expected is for whole evaluations: {', '.join(lacking)} need --data DIR"
+        )
 
 
 def _refuse_loss(detector: Detector, campaign: Campaign, expected: ExpectedEvaluations) -> None:
     digest = detector_digest(detector)
-    rows = {each.references for each in expected.read([detector.name]).checks if each.code == digest}
+    rows = {
+        each.references for each in expected.read([detector.name]).checks if each.code == digest
+    }
     lost = sorted(rows - {"none", *campaign.references})
     if lost:
         raise UsageError(
@@ -93,14 +101,20 @@ def promote_checks(
         return {}
     _refuse(campaign, result)
     for folder in dict.fromkeys(folders.values()):
-        detectors = [detector for detector in campaign.detectors if folders[detector.name] == folder]
+        detectors = [
+            detector for detector in campaign.detectors if folders[detector.name] == folder
+        ]
         with changing(folder) as copy:
             _put(campaign, result, detectors, ExpectedEvaluations(copy).of(campaign.rewriting))
             tabulate(folder, copy)
-    return {folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()}
+    return {
+        folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()
+    }
 
 
-def _put(campaign: Campaign, result: Result, detectors: Iterable[Detector], expected: ExpectedEvaluations) -> None:
+def _put(
+    campaign: Campaign, result: Result, detectors: Iterable[Detector], expected: ExpectedEvaluations
+) -> None:
     """Put the records of these detectors into the copy of their folder."""
     for detector in detectors:
         checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
@@ -127,11 +141,15 @@ def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[Che
     )
 
 
-def _still_valid(expected: ExpectedEvaluations, detector: Detector, first: Sequence[CheckRecord]) -> list[CheckRecord]:
+def _still_valid(
+    expected: ExpectedEvaluations, detector: Detector, first: Sequence[CheckRecord]
+) -> list[CheckRecord]:
     """The committed records by further seeds of those programs that are still what they were by the first one."""
     programs = {subject(each): each.program for each in expected.read([detector.name]).checks}
     same = {subject(each)[:-1] for each in first if programs.get(subject(each)) == each.program}
-    return [each for each in expected.further.read([detector.name]).checks if subject(each)[:-1] in same]
+    return [
+        each for each in expected.further.read([detector.name]).checks if subject(each)[:-1] in same
+    ]
 
 
 def _keep_judgements(results: Path, committed: Path) -> None:
@@ -170,14 +188,24 @@ def _refuse(campaign: Campaign, result: Result) -> None:
     for record in result.checks:
         _refuse_record(record)
     if result.broken:
-        raise UsageError(f"{result.broken[0].run.name} does not run by itself: expected records stay as they are")
-    lacking = {detector.name for detector in campaign.detectors} - {record.detector for record in result.checks}
+        raise UsageError(
+            f"{result.broken[0].run.name} does not run by itself: expected records stay as they are"
+        )
+    lacking = {detector.name for detector in campaign.detectors} - {
+        record.detector for record in result.checks
+    }
     if lacking:
-        raise UsageError(f"detector {min(lacking)} met no program: expected records stay as they are")
+        raise UsageError(
+            f"detector {min(lacking)} met no program: expected records stay as they are"
+        )
 
 
 def _refuse_record(record: CheckRecord) -> None:
     if (record.revision or "-dirty").endswith("-dirty"):
-        raise UsageError(f"detector {record.detector} is not committed: expected records stay as they are; commit it")
+        raise UsageError(
+            f"detector {record.detector} is not committed: expected records stay as they are; commit it"
+        )
     if not record.pinned or record.trusted:
-        raise UsageError(f"{record.name} did not run in a pinned environment: expected records stay as they are")
+        raise UsageError(
+            f"{record.name} did not run in a pinned environment: expected records stay as they are"
+        )

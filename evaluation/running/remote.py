@@ -63,7 +63,9 @@ class Remote:
     def __init__(self, cluster: "Cluster", where: Where, progress: Progress) -> None:
         self.cluster, self.where, self.progress = cluster, where, progress
 
-    def do(self, jobs: "Sequence[Job[Check]]") -> "Generator[tuple[Check, CheckRecord], None, None]":
+    def do(
+        self, jobs: "Sequence[Job[Check]]"
+    ) -> "Generator[tuple[Check, CheckRecord], None, None]":
         """Yields each check with its record, which is saved, as they end.
 
         Raises ClusterError where a worker cannot do one, or works with other code.
@@ -81,16 +83,29 @@ def _order(check: "Check") -> Order:
     evaluation, task = check.evaluation, check.task
     folder = evaluation.detector.directory
     paths = [path for path in files_in(folder) if "__pycache__" not in path.parts]
-    files = {path.relative_to(folder).as_posix(): untrusted.read_bytes(path, MAX_FILE_BYTES, folder) for path in paths}
+    files = {
+        path.relative_to(folder).as_posix(): untrusted.read_bytes(path, MAX_FILE_BYTES, folder)
+        for path in paths
+    }
     timeout_s = evaluation.settings.timeout_s
-    return Order(evaluation.detector.name, files, evaluation.how, task.sample, task.references, task.clean, timeout_s)
+    return Order(
+        evaluation.detector.name,
+        files,
+        evaluation.how,
+        task.sample,
+        task.references,
+        task.clean,
+        timeout_s,
+    )
 
 
 def _kept(check: "Check", delivery: Delivery) -> CheckRecord:
     """The record, saved with what came with it; raises ClusterError where it is not of this check."""
     record = with_fields(delivery.record, revision=check.blank.revision)
     if (record.key, record.kit) != (check.blank.key, check.blank.kit):
-        raise ClusterError(f"{record.name}: a worker checked it with other code than is here; install the same there")
+        raise ClusterError(
+            f"{record.name}: a worker checked it with other code than is here; install the same there"
+        )
     store = check.evaluation.settings.store
     folder = store.artefacts(record)
     remove_tree(folder)
@@ -112,14 +127,19 @@ def perform(where: Where, order: Order) -> Delivery:
         store = Evaluations(root / "results")
         guarded = (where.root / "bugs", where.root / "detectors", where.root / "submissions")
         settings = Settings(store, guarded, _with_losses(root), order.timeout_s, trust=where.trust)
-        with Evaluation(detectors.read(folder), order.how, settings, Progress(sys.stderr)) as evaluation:
+        with Evaluation(
+            detectors.read(folder), order.how, settings, Progress(sys.stderr)
+        ) as evaluation:
             record = evaluation.check(_task(where, order), _report)
         return Delivery(record, _files(store.artefacts(record)))
 
 
 def _task(where: Where, order: Order) -> Task:
     """The task with the runs as they can be done on this worker."""
-    here: Callable[[Sample], Sample] = lambda sample: replace(sample, subject=_here(where, sample.subject))  # noqa: E731
+
+    def here(sample: Sample) -> Sample:
+        return replace(sample, subject=_here(where, sample.subject))
+
     references = tuple(_here(where, subject) for subject in order.references)
     return Task(here(order.sample), references, tuple(map(here, order.clean)))
 

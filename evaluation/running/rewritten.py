@@ -53,13 +53,21 @@ class RewrittenSession(Session):
 
     def _rewritten(self, run: Run, variant: str, program: Program) -> Run:
         scripts = {**run.scripts, **program.scripts[variant]}
-        return replace(run, case=program.target.case, variant=variant, scripts=scripts, label=self.label)
+        return replace(
+            run, case=program.target.case, variant=variant, scripts=scripts, label=self.label
+        )
 
 
-def records_of(session: Session, targets: Sequence[Target], all_seeds: bool) -> dict[str, list[RunRecord]]:
+def records_of(
+    session: Session, targets: Sequence[Target], all_seeds: bool
+) -> dict[str, list[RunRecord]]:
     """The records of the runs of targets, by the ID of the case; finished runs are not done again."""
     named = session.options.seeds
-    runs = [run for target in targets for run in session.plan(target, seeds_of(target.case, named, all_seeds))]
+    runs = [
+        run
+        for target in targets
+        for run in session.plan(target, seeds_of(target.case, named, all_seeds))
+    ]
     records: dict[str, list[RunRecord]] = {target.case.id: [] for target in targets}
     for run, record in session.execute(runs):
         records[run.case.id].append(record)

@@ -21,7 +21,9 @@ def stale_controls(checks: Iterable[CheckRecord], controls: Controls) -> list[Ch
     return [
         check
         for check in published
-        if check.program and check.case in cases and check.program != _digest(cases[check.case], check)
+        if check.program
+        and check.case in cases
+        and check.program != _digest(cases[check.case], check)
     ]
 
 

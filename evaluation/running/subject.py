@@ -26,7 +26,9 @@ def seeds_of(case: Case, named: Sequence[int] | None, every: bool) -> Sequence[i
 def program_digest(files: Mapping[str, bytes], parameters: Mapping[str, Scalar]) -> str:
     """A hash of a program: its files, by their neutral names, and the parameters that it reads."""
     texts = [[name, hashlib.sha256(text).hexdigest()] for name, text in sorted(files.items())]
-    return hashlib.sha256(json.dumps([texts, dict(parameters)], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([texts, dict(parameters)], sort_keys=True).encode()
+    ).hexdigest()
 
 
 @dataclass(frozen=True)

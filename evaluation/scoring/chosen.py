@@ -18,7 +18,9 @@ def chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
     for _, rows in scores.groupby(DETECTOR):
         know_the_same = rows.paired_known_n.nunique() == 1
         if len(rows) > 1 and know_the_same and rows.paired_known_n.iloc[0]:
-            ranked = rows.assign(missed=-rows.paired_known).sort_values(["missed", "false_known", "rule"])
+            ranked = rows.assign(missed=-rows.paired_known).sort_values(
+                ["missed", "false_known", "rule"]
+            )
             marks |= {index: index == ranked.index[0] for index in rows.index}
     return scores.index.to_series().map(marks).astype("boolean")
 
@@ -32,4 +34,5 @@ def rejected(scores: "pd.DataFrame | None") -> set[tuple[str, ...]]:
     """Detector, references and rule of those in whose place another one is chosen; none without scores."""
     if scores is None or scores.empty:
         return set()
-    return set(scores[scores.chosen == False][[*DETECTOR, "rule"]].itertuples(index=False, name=None))  # noqa: E712
+    others = scores[scores.chosen == False]  # noqa: E712
+    return set(others[[*DETECTOR, "rule"]].itertuples(index=False, name=None))

@@ -47,11 +47,15 @@ def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> 
 
     groups = list(table.groupby(ROW, sort=True)) if len(table) else []
     rows = [(label(group.iloc[0]), _measured(group)) for _, group in groups]
-    compared = pd.DataFrame([each for pair in combinations(rows, 2) for each in _compared(*pair)], columns=COLUMNS)
+    compared = pd.DataFrame(
+        [each for pair in combinations(rows, 2) for each in _compared(*pair)], columns=COLUMNS
+    )
     given_up = rejected(scores)
     names = {label(group.iloc[0]) for row, group in groups if row in given_up}
     asked = compared[~(compared["first"].isin(names) | compared.second.isin(names))]
-    return compared.assign(p_holm=asked.groupby("measure").p_bugs.transform(lambda values: holm(values.tolist())))
+    return compared.assign(
+        p_holm=asked.groupby("measure").p_bugs.transform(lambda values: holm(values.tolist()))
+    )
 
 
 def _measured(group: "pd.DataFrame") -> dict[str, Programs]:
@@ -73,7 +77,9 @@ def _programs(part: "pd.DataFrame", hit: str) -> Programs:
     return dict(zip(names, map(Met, texts, clusters, part[hit].astype(bool)), strict=True))
 
 
-def _compared(first: tuple[str, dict[str, Programs]], second: tuple[str, dict[str, Programs]]) -> Iterator[Any]:
+def _compared(
+    first: tuple[str, dict[str, Programs]], second: tuple[str, dict[str, Programs]]
+) -> Iterator[Any]:
     for measure in MEASURES:
         both = met_by_both(first[1][measure], second[1][measure])
         if both:
@@ -83,7 +89,11 @@ def _compared(first: tuple[str, dict[str, Programs]], second: tuple[str, dict[st
 def met_by_both(first: Programs, second: Programs) -> list[tuple[Met, Met]]:
     """The programs that both met, of the same text, as far as that was noted."""
     pairs = [(met, second[name]) for name, met in first.items() if name in second]
-    return [(one, other) for one, other in pairs if not (one.text and other.text) or one.text == other.text]
+    return [
+        (one, other)
+        for one, other in pairs
+        if not (one.text and other.text) or one.text == other.text
+    ]
 
 
 def _tested(both: list[tuple[Met, Met]]) -> dict[str, Any]:

@@ -42,7 +42,11 @@ def student(freedom: int) -> float:
     """The 97.5 % quantile of Student's t, to 0.2 %: Abramowitz and Stegun (1964), 26.7.5; exact for 1 and 2."""
     if freedom <= 2:
         p = 0.975
-        return math.tan(math.pi * (p - 0.5)) if freedom == 1 else (2 * p - 1) * math.sqrt(2 / (4 * p * (1 - p)))
+        return (
+            math.tan(math.pi * (p - 0.5))
+            if freedom == 1
+            else (2 * p - 1) * math.sqrt(2 / (4 * p * (1 - p)))
+        )
     terms = (
         (Z**3 + Z) / 4,
         (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96,

@@ -56,15 +56,24 @@ def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[Table]:
         Table(WHEN, _rows(scores, DETAILS)),
         Table("What the tools say of themselves", _rows(scores, CLAIMS)),
         Table("PAIRED, by the twin, and by when the bug was added", _rows(scores, KINDS)),
-        Table("PAIRED, on the programs that both met", _pairs(paired) if len(paired) <= MOST_PAIRS else [[]]),
+        Table(
+            "PAIRED, on the programs that both met",
+            _pairs(paired) if len(paired) <= MOST_PAIRS else [[]],
+        ),
     ]
     return [first, *(part for part in others if len(part.rows) > 1 and len(part.rows[0]) > 1)]
 
 
 def _rows(scores: "pd.DataFrame", columns: dict[str, Callable[[Row], str]]) -> Rows:
-    lines = [[label(row), *(show(row) for show in columns.values())] for _, row in scores.iterrows()]
+    lines = [
+        [label(row), *(show(row) for show in columns.values())] for _, row in scores.iterrows()
+    ]
     heading = ["DETECTOR", *columns]
-    kept = [n for n, name in enumerate(heading) if n == 0 or name in RATES or any(line[n] != "-" for line in lines)]
+    kept = [
+        n
+        for n, name in enumerate(heading)
+        if n == 0 or name in RATES or any(line[n] != "-" for line in lines)
+    ]
     return [[line[n] for n in kept] for line in (heading, *lines)]
 
 
@@ -87,7 +96,9 @@ def share(name: str, of: str | None = None) -> Callable[[Row], str]:
 def rate(name: str) -> Callable[[Row], str]:
     """So many of so many, and the interval in percent."""
     low, high, count = f"{name}_low", f"{name}_high", share(name)
-    return lambda row: count(row) + ("" if _absent(row[low]) else f" ({100 * row[low]:.0f}-{100 * row[high]:.0f})")
+    return lambda row: (
+        count(row) + ("" if _absent(row[low]) else f" ({100 * row[low]:.0f}-{100 * row[high]:.0f})")
+    )
 
 
 def _delay(name: str) -> Callable[[Row], str]:
@@ -100,11 +111,17 @@ def _ratio(name: str) -> Callable[[Row], str]:
 
 
 def _site(row: Row) -> str:
-    return "/".join(str(row[f"diagnosis_{name}"]) for name in ("exact", "near", "no")) if row["detected"] else "-"
+    return (
+        "/".join(str(row[f"diagnosis_{name}"]) for name in ("exact", "near", "no"))
+        if row["detected"]
+        else "-"
+    )
 
 
 def _failed(row: Row) -> str:
-    return ", ".join(f"{row[name]} {name.replace('_', ' ')}" for name in FAILURES if row[name]) or "-"
+    return (
+        ", ".join(f"{row[name]} {name.replace('_', ' ')}" for name in FAILURES if row[name]) or "-"
+    )
 
 
 def _absent(value: Any) -> bool:
@@ -146,23 +163,40 @@ def others(outcomes: "pd.DataFrame") -> dict[str, str]:
     To each belongs how many it met of the programs that some row met: a buggy and its fixed one count once.
     """
     of_bugs = outcomes[outcomes.kind.isin(("buggy", "fixed"))]
-    met = {label(group.iloc[0]): frozenset(group[PROGRAM].itertuples(index=False)) for _, group in of_bugs.groupby(ROW)}
+    met = {
+        label(group.iloc[0]): frozenset(group[PROGRAM].itertuples(index=False))
+        for _, group in of_bugs.groupby(ROW)
+    }
     usual = Counter(met.values()).most_common(1)
     every = {program for programs in met.values() for program in programs}
-    return {name: f"{len(programs)} of {len(every)}" for name, programs in met.items() if programs != usual[0][0]}
+    return {
+        name: f"{len(programs)} of {len(every)}"
+        for name, programs in met.items()
+        if programs != usual[0][0]
+    }
 
 
 def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     """What has to be said below the tables: which rows met other programs, or have rules of an unknown date."""
-    elsewhere = ", ".join(f"{name} ({programs} programs)" for name, programs in others(outcomes).items())
-    said = [f"{elsewhere}: of other programs than the rest, not to be compared; add --common"] if elsewhere else []
+    elsewhere = ", ".join(
+        f"{name} ({programs} programs)" for name, programs in others(outcomes).items()
+    )
+    said = (
+        [f"{elsewhere}: of other programs than the rest, not to be compared; add --common"]
+        if elsewhere
+        else []
+    )
     rejected = int((scores.chosen == False).sum())  # noqa: E712
     if rejected and len(scores) > MOST_ROWS:
-        said.append(f"{rejected} rules in whose place another one is chosen are in scores.csv, and so is NEW")
+        said.append(
+            f"{rejected} rules in whose place another one is chosen are in scores.csv, and so is NEW"
+        )
     undated = sorted(set(scores.detector[scores.rule_since.isna()]))
     if undated:
         whose = ", ".join(undated) if len(undated) < scores.detector.nunique() else "all rows"
-        said.append(f"{whose}: the records are older than the note of which rules were declared before them")
+        said.append(
+            f"{whose}: the records are older than the note of which rules were declared before them"
+        )
     return said
 
 
@@ -170,20 +204,35 @@ def markdown(table: Table) -> str:
     """A table in Markdown, under its title."""
     heading, *lines = table.rows
     rule = [":--", *("--:" for _ in heading[1:])]
-    shown = (" | ".join(cell.replace("|", "\\|") for cell in line) for line in (heading, rule, *lines))
+    shown = (
+        " | ".join(cell.replace("|", "\\|") for cell in line) for line in (heading, rule, *lines)
+    )
     return "\n".join([f"**{table.title}**", "", *(f"| {line} |" for line in shown)])
 
 
 def latex(table: Table) -> str:
     """A table in LaTeX, by the package booktabs; its caption is the title."""
-    heading, *lines = (" & ".join(cell.translate(SPECIAL) for cell in line) + r" \\" for line in table.rows)
+    heading, *lines = (
+        " & ".join(cell.translate(SPECIAL) for cell in line) + r" \\" for line in table.rows
+    )
     columns, title = "l" + "r" * (len(table.rows[0]) - 1), table.title.translate(SPECIAL)
-    begin = ["\\begin{table}", f"\\caption{{{title}}}", f"\\begin{{tabular}}{{{columns}}}", "\\toprule", heading]
-    return "\n".join([*begin, "\\midrule", *lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"])
+    begin = [
+        "\\begin{table}",
+        f"\\caption{{{title}}}",
+        f"\\begin{{tabular}}{{{columns}}}",
+        "\\toprule",
+        heading,
+    ]
+    return "\n".join(
+        [*begin, "\\midrule", *lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"]
+    )
 
 
 def write(
-    scores: "pd.DataFrame", outcomes: "pd.DataFrame | None", compared: "pd.DataFrame", directory: Path
+    scores: "pd.DataFrame",
+    outcomes: "pd.DataFrame | None",
+    compared: "pd.DataFrame",
+    directory: Path,
 ) -> list[Path]:
     """Write scores.json, and scores.csv, outcomes.csv (a row for each program and rule) and comparisons.csv.
 
@@ -192,7 +241,14 @@ def write(
     described = directory / "scores.json"
     write_json(described, finite(json.loads(scores.to_json(orient="records"))))
     tables = {"scores.csv": scores, "outcomes.csv": outcomes, "comparisons.csv": compared}
-    return [described, *(write_table(table, directory / name) for name, table in tables.items() if table is not None)]
+    return [
+        described,
+        *(
+            write_table(table, directory / name)
+            for name, table in tables.items()
+            if table is not None
+        ),
+    ]
 
 
 def write_table(table: "pd.DataFrame", path: Path) -> Path:

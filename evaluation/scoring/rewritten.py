@@ -31,12 +31,30 @@ def side_by_side(read: Evaluated) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    parts = {kind: outcomes(records, read.rules) for kind, records in _by_kind(read.checks).items() if records}
-    tables = [scores(table)[[*ROW, *COLUMNS]].set_index(ROW).add_prefix(f"{kind}_") for kind, table in parts.items()]
-    marks = pd.concat(parts.values()).groupby(ROW).agg(oracle=("oracle", "any"), rule_since=("rule_since", since))
+    parts = {
+        kind: outcomes(records, read.rules)
+        for kind, records in _by_kind(read.checks).items()
+        if records
+    }
+    tables = [
+        scores(table)[[*ROW, *COLUMNS]].set_index(ROW).add_prefix(f"{kind}_")
+        for kind, table in parts.items()
+    ]
+    marks = (
+        pd.concat(parts.values())
+        .groupby(ROW)
+        .agg(oracle=("oracle", "any"), rule_since=("rule_since", since))
+    )
     joined = pd.concat(tables, axis=1).sort_index()
-    counts = [f"{kind}_{name}" for kind in KINDS for name in COLUMNS if not name.endswith(("_low", "_high"))]
-    return marks.join(joined.astype({name: "Int64" for name in counts if name in joined})).reset_index()
+    counts = [
+        f"{kind}_{name}"
+        for kind in KINDS
+        for name in COLUMNS
+        if not name.endswith(("_low", "_high"))
+    ]
+    return marks.join(
+        joined.astype({name: "Int64" for name in counts if name in joined})
+    ).reset_index()
 
 
 def to_read(table: "pd.DataFrame", scored: "pd.DataFrame | None" = None) -> Table:
@@ -47,8 +65,14 @@ def to_read(table: "pd.DataFrame", scored: "pd.DataFrame | None" = None) -> Tabl
     if scored is not None and len(scored) > MOST_ROWS:
         table = without(table, rejected(scored))
     heading = ["DETECTOR", *(text for kind in KINDS for text in (kind.upper(), "PAIRED"))]
-    lines = [[label(row), *(text for kind in KINDS for text in _cells(row, kind))] for _, row in table.iterrows()]
-    return Table("Cases found in programs as published, rewritten, and with planted faults", [heading, *lines])
+    lines = [
+        [label(row), *(text for kind in KINDS for text in _cells(row, kind))]
+        for _, row in table.iterrows()
+    ]
+    return Table(
+        "Cases found in programs as published, rewritten, and with planted faults",
+        [heading, *lines],
+    )
 
 
 def without(table: "pd.DataFrame", rows: Set[tuple[str, ...]]) -> "pd.DataFrame":
@@ -68,12 +92,25 @@ def _by_kind(checks: Sequence[CheckRecord]) -> dict[str, list[CheckRecord]]:
     parts: dict[str, list[CheckRecord]] = {kind: [] for kind in KINDS}
     for each in checks:
         seed = each.perturb if each.plant is None else each.plant
-        parts[each.rewriting].append(each if seed is None else replace(each, case=f"{each.case}@{seed}"))
+        parts[each.rewriting].append(
+            each if seed is None else replace(each, case=f"{each.case}@{seed}")
+        )
     met = {_program(each) for each in checks if each.perturb is not None}
     who = {(each.detector, each.references) for each in parts["perturbed"]}
-    public = [each for each in parts["public"] if _program(each) in met or (each.detector, each.references) not in who]
+    public = [
+        each
+        for each in parts["public"]
+        if _program(each) in met or (each.detector, each.references) not in who
+    ]
     return {**parts, "public": public}
 
 
 def _program(record: CheckRecord) -> tuple[str, ...]:
-    return (record.detector, record.references, record.kind, record.bug, record.case, str(record.seed))
+    return (
+        record.detector,
+        record.references,
+        record.kind,
+        record.bug,
+        record.case,
+        str(record.seed),
+    )

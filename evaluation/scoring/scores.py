@@ -32,7 +32,9 @@ UNCOUNTED = ("program", "reason", "alarms", "first")
 
 
 def outcomes(
-    records: Iterable[CheckRecord], rules: Mapping[str, Mapping[str, Rule]], frozen: Mapping[str, Frozen] | None = None
+    records: Iterable[CheckRecord],
+    rules: Mapping[str, Mapping[str, Rule]],
+    frozen: Mapping[str, Frozen] | None = None,
 ) -> "pd.DataFrame":
     """A row for each check and rule: whether it alarmed, when, and how well its first alarm names the fault.
 
@@ -50,7 +52,11 @@ def outcomes(
             f"there are records of {' and '.join(kinds)} programs, which are not counted together: "
             "name a results folder of one kind"
         )
-    rows = [_outcome(record, *item, frozen or {}) for record in records for item in _rules_of(record, rules)]
+    rows = [
+        _outcome(record, *item, frozen or {})
+        for record in records
+        for item in _rules_of(record, rules)
+    ]
     table = pd.DataFrame(rows)
     integers = ("first", "delay", "claimed_delay", "invariants_checked", "invariants_violated")
     for name in integers if rows else ():
@@ -58,16 +64,24 @@ def outcomes(
     return table
 
 
-def _rules_of(record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]) -> Iterable[tuple[str, Rule]]:
+def _rules_of(
+    record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]
+) -> Iterable[tuple[str, Rule]]:
     if record.detector not in rules:
-        raise ResultsError(f"there is no detector.json of {record.detector!r} beside its records; evaluate it anew")
+        raise ResultsError(
+            f"there is no detector.json of {record.detector!r} beside its records; evaluate it anew"
+        )
     return rules[record.detector].items()
 
 
-def _outcome(record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Frozen]) -> dict[str, Any]:
+def _outcome(
+    record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Frozen]
+) -> dict[str, Any]:
     counted = rule.counted(record.alarms) if record.status == "ok" else ()
     first = counted[0] if counted and record.kind == "buggy" else None
-    seen, claimed = (_since(each, record) for each in ((first.seen, first.iteration) if first else (None, None)))
+    seen, claimed = (
+        _since(each, record) for each in ((first.seen, first.iteration) if first else (None, None))
+    )
     when = claimed if seen is None else seen
     return {
         "detector": record.detector,
@@ -126,7 +140,9 @@ def diagnosis(alarm: Alarm, site: Site) -> str:
 
 
 def scores(
-    table: "pd.DataFrame", overheads: Sequence[OverheadRecord] = (), whole: "pd.DataFrame | None" = None
+    table: "pd.DataFrame",
+    overheads: Sequence[OverheadRecord] = (),
+    whole: "pd.DataFrame | None" = None,
 ) -> "pd.DataFrame":
     """One row for each detector, kind of references and rule. Benign cases are counted in columns of their own.
 
@@ -143,7 +159,9 @@ def scores(
     rows = []
     for key, group in table.groupby(ROW, sort=True):
         detector, references, rule = key
-        overhead = [each for each in overheads if (each.detector, each.references) == (detector, references)]
+        overhead = [
+            each for each in overheads if (each.detector, each.references) == (detector, references)
+        ]
         rows.append(dict(zip(ROW, key, strict=True)) | _score(group) | _overhead(overhead))
     scored = pd.DataFrame(rows)
     if whole is None:
@@ -174,7 +192,10 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         "invariant_rate": _mean(clean.invariants_violated / clean.invariants_checked),
         **_delays(detected, "delay"),
         **_delays(detected, "claimed_delay"),
-        **{f"diagnosis_{name}": int((detected.diagnosis == name).sum()) for name in ("exact", "near", "no")},
+        **{
+            f"diagnosis_{name}": int((detected.diagnosis == name).sum())
+            for name in ("exact", "near", "no")
+        },
         "benign_detected": int(benign.hit.sum()),
         "benign_paired": int(benign.paired.sum()),
         "benign_n": len(benign),
@@ -204,7 +225,9 @@ def with_twins(group: "pd.DataFrame") -> "pd.DataFrame":
     for kind, paired in (("fixed", "paired"), ("upstream", "paired_upstream")):
         twins = group[group.kind == kind][[*PROGRAM, "status", "alarmed"]]
         buggy = buggy.merge(twins, on=PROGRAM, how="left", suffixes=("", f"_{kind}"))
-        silent = (buggy[f"status_{kind}"] == "ok") & ~buggy[f"alarmed_{kind}"].fillna(True).astype(bool)
+        silent = (buggy[f"status_{kind}"] == "ok") & ~buggy[f"alarmed_{kind}"].fillna(True).astype(
+            bool
+        )
         buggy[paired] = buggy.hit & silent
     return buggy
 
@@ -213,16 +236,28 @@ def _false_alarms(group: "pd.DataFrame") -> dict[str, Any]:
     """Of programs that are right: fixed twins, by what they are, the buggy script in a mended release, controls."""
     ran = group[group.status == "ok"]
     fixed = ran[ran.kind == "fixed"]
-    of = {"fixed": fixed, "controls": ran[ran.kind == CONTROL], "upstream": ran[ran.kind == "upstream"]}
+    of = {
+        "fixed": fixed,
+        "controls": ran[ran.kind == CONTROL],
+        "upstream": ran[ran.kind == "upstream"],
+    }
     of |= {name: fixed[fixed.twin == twin] for name, twin in TWINS.items()}
-    return {key: value for name, part in of.items() for key, value in _rate(f"false_{name}", part, "alarmed").items()}
+    return {
+        key: value
+        for name, part in of.items()
+        for key, value in _rate(f"false_{name}", part, "alarmed").items()
+    }
 
 
 def _by_twin(buggy: "pd.DataFrame") -> dict[str, Any]:
     """PAIRED, by what the twin is that it was silent on."""
     parts = {name: (buggy[buggy.twin == twin], "paired") for name, twin in TWINS.items()}
     parts["upstream"] = (buggy[buggy.status_upstream.notna()], "paired_upstream")
-    return {key: value for name, part in parts.items() for key, value in _rate(f"paired_{name}", *part).items()}
+    return {
+        key: value
+        for name, part in parts.items()
+        for key, value in _rate(f"paired_{name}", *part).items()
+    }
 
 
 def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
@@ -234,7 +269,13 @@ def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
     low, high = clustered([sum(each) for each in found], [len(each) for each in found])
     count, n = int(programs[hits].sum()), len(programs)
     rate = count / n if n else None
-    return {name: count, f"{name}_n": n, f"{name}_rate": rate, f"{name}_low": low, f"{name}_high": high}
+    return {
+        name: count,
+        f"{name}_n": n,
+        f"{name}_rate": rate,
+        f"{name}_low": low,
+        f"{name}_high": high,
+    }
 
 
 def _delays(detected: "pd.DataFrame", name: str) -> dict[str, Any]:
@@ -246,7 +287,11 @@ def _delays(detected: "pd.DataFrame", name: str) -> dict[str, Any]:
 
 def _overhead(records: Sequence[OverheadRecord]) -> dict[str, Any]:
     """Watched over bare: seconds of the whole check by the benchmark's clock, and those of the training as claimed."""
-    measured = [_ratio(each.watched_wall, each.bare_wall) for each in records if each.watched_wall and each.bare_wall]
+    measured = [
+        _ratio(each.watched_wall, each.bare_wall)
+        for each in records
+        if each.watched_wall and each.bare_wall
+    ]
     claimed = [_ratio(each.watched, each.bare) for each in records]
     return {
         "overhead": median(measured) if measured else None,

@@ -24,7 +24,10 @@ def by_seed(outcomes: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    found = ((key, _agreement(group)) for key, group in (outcomes.groupby(ROW, sort=True) if len(outcomes) else ()))
+    found = (
+        (key, _agreement(group))
+        for key, group in (outcomes.groupby(ROW, sort=True) if len(outcomes) else ())
+    )
     return pd.DataFrame([dict(zip(ROW, key, strict=True)) | row for key, row in found if row])
 
 
@@ -52,14 +55,21 @@ def _counts(name: str, programs: "pd.DataFrame", column: str) -> dict[str, int]:
     """On how many cases the column holds by the first seed, by every seed, and by one at least."""
     answers = programs[column].astype(bool).groupby([programs[key] for key in CASE])
     held = {"first": answers.first(), "always": answers.all(), "ever": answers.any()}
-    return {f"{name}_{how}": int(each.sum()) for how, each in held.items()} | {f"{name}_n": answers.ngroups}
+    return {f"{name}_{how}": int(each.sum()) for how, each in held.items()} | {
+        f"{name}_n": answers.ngroups
+    }
 
 
 def to_read(table: "pd.DataFrame", scores: "pd.DataFrame") -> Table:
     """A line for each row; of many rows those are left out in whose place another rule is chosen by the scores."""
     if len(scores) > MOST_ROWS:
         table = table.merge(without_rejected(scores)[ROW], on=ROW)
-    show = [share(f"{name}_{how}", f"{name}_n") for name in ("paired", "false_fixed") for how in HELD]
-    heading = ["DETECTOR", *(f"{what}, {how}" for what in ("PAIRED", "ON FIXED") for how in HELD.values())]
+    show = [
+        share(f"{name}_{how}", f"{name}_n") for name in ("paired", "false_fixed") for how in HELD
+    ]
+    heading = [
+        "DETECTOR",
+        *(f"{what}, {how}" for what in ("PAIRED", "ON FIXED") for how in HELD.values()),
+    ]
     lines = [[label(row), *(each(row) for each in show)] for _, row in table.iterrows()]
     return Table("Cases that were met by several seeds", [heading, *lines])

@@ -15,7 +15,10 @@ def beside(own: Evaluated, committed: Evaluated) -> Evaluated:
     return replace(
         own,
         checks=[*own.checks, *(each for each in committed.checks if each.detector not in mine)],
-        overheads=[*own.overheads, *(each for each in committed.overheads if each.detector not in mine)],
+        overheads=[
+            *own.overheads,
+            *(each for each in committed.overheads if each.detector not in mine),
+        ],
         rules={**committed.rules, **own.rules},
         replaced=tuple(sorted(mine & {each.detector for each in committed.checks})),
     )
@@ -23,7 +26,11 @@ def beside(own: Evaluated, committed: Evaluated) -> Evaluated:
 
 def of_bugs(read: Evaluated, names: Set[str]) -> Evaluated:
     """The records of these bugs and cases (BUG, BUG/CASE), and of all controls."""
-    kept = [each for each in read.checks if each.kind == CONTROL or {each.bug, f"{each.bug}/{each.case}"} & names]
+    kept = [
+        each
+        for each in read.checks
+        if each.kind == CONTROL or {each.bug, f"{each.bug}/{each.case}"} & names
+    ]
     return _part(read, kept)
 
 

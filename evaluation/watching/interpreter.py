@@ -48,7 +48,9 @@ def torch_of(path: str) -> str | None:
 
 def _checked(path: str, version: str | None) -> str:
     if version is None:
-        raise UsageError(f"{path}: torch is not installed for it; name another interpreter by --python")
+        raise UsageError(
+            f"{path}: torch is not installed for it; name another interpreter by --python"
+        )
     # Of what was built before a release, too.
     if Version(version).release < OLDEST:
         raise UsageError(f"{path}: its torch is {version}; trainbugs watch needs 2.0 or newer")

@@ -27,8 +27,12 @@ def read(sanitizer: Path) -> tuple[Invariant, ...]:
     folder = sanitizer / "sanitizer_invariants"
     classes: dict[str, ast.ClassDef] = {}
     for path in sorted(folder.glob("*.py")):
-        classes |= {node.name: node for node in _parsed(path).body if isinstance(node, ast.ClassDef)}
-    return tuple(_described(name, classes, sanitizer) for name in _registered(folder / "__init__.py"))
+        classes |= {
+            node.name: node for node in _parsed(path).body if isinstance(node, ast.ClassDef)
+        }
+    return tuple(
+        _described(name, classes, sanitizer) for name in _registered(folder / "__init__.py")
+    )
 
 
 def _parsed(path: Path) -> ast.Module:
@@ -63,7 +67,11 @@ def _values(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> dict[str
             values |= _values(classes[base.id], classes)
     for names, value in _assignments(node.body):
         each = value.elts if isinstance(value, ast.Tuple) and len(names) > 1 else [value]
-        values |= {name: one.value for name, one in zip(names, each, strict=False) if isinstance(one, ast.Constant)}
+        values |= {
+            name: one.value
+            for name, one in zip(names, each, strict=False)
+            if isinstance(one, ast.Constant)
+        }
     return values
 
 

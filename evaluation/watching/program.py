@@ -37,7 +37,13 @@ def run(watched: Watched) -> tuple[int, Report | None]:
     settings = {"ignore": list(watched.ignore), "light": watched.light}
     with tempfile.TemporaryDirectory(prefix="trainbugs-", ignore_cleanup_errors=True) as folder:
         out = Path(folder, "report.json")
-        launched = [watched.python, KIT / "launcher.py", out, "--monitor", watched.sanitizer / "monitor.py"]
+        launched = [
+            watched.python,
+            KIT / "launcher.py",
+            out,
+            "--monitor",
+            watched.sanitizer / "monitor.py",
+        ]
         options = ["--module"] if watched.module else []
         # After `--` nothing is taken for an option of the launcher.
         command = [*map(str, launched), *options, "--", watched.script, *watched.arguments]

@@ -37,17 +37,23 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def broken(self) -> list[Alarm]:
         """What was seen and is no advice, the first of it at each place, in the order of iterations."""
-        return _first(alarm for alarm in self.alarms if alarm.severity != "info" and alarm.code != FAILED)
+        return _first(
+            alarm for alarm in self.alarms if alarm.severity != "info" and alarm.code != FAILED
+        )
 
     @property
     def advice(self) -> list[Alarm]:
         """What was seen and is only advice."""
-        return _first(alarm for alarm in self.alarms if alarm.severity == "info" and alarm.code != FAILED)
+        return _first(
+            alarm for alarm in self.alarms if alarm.severity == "info" and alarm.code != FAILED
+        )
 
     @property
     def failures(self) -> list[str]:
         """What failed of the sanitizer itself: an invariant, or all of it."""
-        return [alarm.message for alarm in self.alarms if alarm.code == FAILED] + ([self.error] if self.error else [])
+        return [alarm.message for alarm in self.alarms if alarm.code == FAILED] + (
+            [self.error] if self.error else []
+        )
 
     @property
     def has_error(self) -> bool:
@@ -102,7 +108,13 @@ def _first(alarms: Iterator[Alarm]) -> list[Alarm]:
 
 def _row(alarm: Alarm, folder: str) -> tuple[str, ...]:
     where = str(Path(folder, alarm.file)) + f":{alarm.line}" if alarm.file else "-"
-    return (alarm.code, alarm.severity, where, f"iteration {alarm.iteration}", f"--ignore {alarm.code}")
+    return (
+        alarm.code,
+        alarm.severity,
+        where,
+        f"iteration {alarm.iteration}",
+        f"--ignore {alarm.code}",
+    )
 
 
 def _text(alarm: Alarm) -> str:

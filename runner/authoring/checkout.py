@@ -11,7 +11,9 @@ from runner.bugs.model import Target
 from runner.errors import UsageError
 
 
-def checkout(targets: Sequence[Target], directory: Path, blind: bool, python: str = "python3") -> list[str]:
+def checkout(
+    targets: Sequence[Target], directory: Path, blind: bool, python: str = "python3"
+) -> list[str]:
     """Fill a new directory with the scripts of the targets; returns lines that say how to run each one with `python`.
 
     There is a JSON file with the parameters of each case. With `blind` the scripts have neutral names, and nothing in
@@ -24,7 +26,9 @@ def checkout(targets: Sequence[Target], directory: Path, blind: bool, python: st
         directory.mkdir(parents=True, exist_ok=True)
         programs = _blind(targets, directory) if blind else _open(targets, directory)
     except OSError as error:
-        raise UsageError(f"{error.filename or directory}: cannot be written: {error.strerror}") from error
+        raise UsageError(
+            f"{error.filename or directory}: cannot be written: {error.strerror}"
+        ) from error
     start = f"cd {shlex.quote(str(directory))} && {shlex.quote(python)}"
     return [f"{target}: {start} {arguments}" for target, arguments in programs]
 
@@ -53,7 +57,11 @@ def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
     bug = targets[0].bug
     for shared in bug.shared:
         shutil.copy(shared, directory / shared.name)
-    chosen = {target.case.program.variants[variant].script for target in targets for variant in target.variants}
+    chosen = {
+        target.case.program.variants[variant].script
+        for target in targets
+        for variant in target.variants
+    }
     # Numbered in the order of their hashes, which is stable and does not depend on the variant.
     order = sorted(chosen, key=lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
     names = {script: f"program{index}.py" for index, script in enumerate(order, 1)}
@@ -70,4 +78,7 @@ def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
 
 
 def _write_parameters(target: Target, path: Path) -> None:
-    path.write_text(json.dumps({"parameters": dict(target.case.program.parameters)}, indent=1) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps({"parameters": dict(target.case.program.parameters)}, indent=1) + "\n",
+        encoding="utf-8",
+    )

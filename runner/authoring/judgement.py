@@ -50,7 +50,9 @@ def check_lines(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
     """Every metric that a figure of curves names is in the records."""
     records = list(records)
     panels = () if case.plot.heatmap else case.plot.panels
-    for number, line in [(number, line) for number, panel in enumerate(panels) for line in panel.lines]:
+    for number, line in [
+        (number, line) for number, panel in enumerate(panels) for line in panel.lines
+    ]:
         problem = next(_lack(case, line, records), None)
         if problem:
             yield f"case {case.name}: plot.panels[{number}], line {line.label!r}: {problem}"

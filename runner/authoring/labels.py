@@ -11,7 +11,9 @@ def check_labels(bug: Bug) -> Iterator[str]:
     for name, entries in LISTS.items():
         if getattr(bug.labels, name) is None:
             yield f"labels.{name} is missing; expected one of {', '.join(entries)} (docs/taxonomy.md)"
-    if bug.labels.location in ("framework", "compiler") and bug.site.file in {path.name for path in bug.scripts}:
+    if bug.labels.location in ("framework", "compiler") and bug.site.file in {
+        path.name for path in bug.scripts
+    }:
         yield (
             f"labels.location is {bug.labels.location}, and site.file is {bug.site.file}, a script of the bug; "
             "name the file of the package at fault, or another location"
@@ -35,4 +37,6 @@ def check_provenance(bug: Bug) -> Iterator[str]:
 
 
 def _different(bug: Bug) -> list[Provenance]:
-    return list(dict.fromkeys(case.provenance for case in bug.cases.values() if case.provenance is not None))
+    return list(
+        dict.fromkeys(case.provenance for case in bug.cases.values() if case.provenance is not None)
+    )

@@ -32,12 +32,16 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
     UsageError for an invalid ID, an existing directory or an unknown environment, ResultsError where it cannot write.
     """
     if not ID.fullmatch(name):
-        raise UsageError(f"{name!r} is no ID; expected letters, digits, dots, dashes: PyTorch-115607, SO-60335387")
+        raise UsageError(
+            f"{name!r} is no ID; expected letters, digits, dots, dashes: PyTorch-115607, SO-60335387"
+        )
     if name in TAKEN:
         raise UsageError(f"{name!r} is taken, for a folder of results; choose another ID")
     known = spec.names(root)
     if environment_name not in known:
-        raise UsageError(f"there is no environment {environment_name!r}; expected one of {', '.join(known)}")
+        raise UsageError(
+            f"there is no environment {environment_name!r}; expected one of {', '.join(known)}"
+        )
     if directory.exists():
         raise UsageError(f"{directory} is there already; name another ID, or another directory")
     sources = {"README.md": "README.md", "config.json": "config.json"}

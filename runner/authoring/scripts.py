@@ -10,7 +10,9 @@ from runner.bugs.model import PROBE, Bug
 from runner.files import untrusted
 
 # Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own API do not match.
-TELLTALE = re.compile(r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b")
+TELLTALE = re.compile(
+    r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b"
+)
 ALLOWED = re.compile(r"TRAINBUGS_[A-Z]+|trainbugs run|\.cache|\"trainbugs\"")
 # The time to compare two scripts grows with the square of their length.
 MAX_LINES = 2_000
@@ -60,12 +62,19 @@ def _check_imports(bug: Bug, script: Path, imported: set[str]) -> Iterator[str]:
 
 
 def _parse(text: str) -> ast.Module:
-    with warnings.catch_warnings():  # about invalid escapes, say: they are not a problem of the directory
+    with (
+        warnings.catch_warnings()
+    ):  # about invalid escapes, say: they are not a problem of the directory
         warnings.simplefilter("ignore")
         return ast.parse(text)
 
 
 def _imports(tree: ast.Module) -> set[str]:
-    plain = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    plain = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     return {name.split(".")[0] for name in plain | froms}

@@ -75,14 +75,30 @@ def _are_current(study: Study, rows: list[Row], root: Path) -> Iterator[bool]:
     points = list(dict.fromkeys(row.point for row in rows))
     centre = centres(study, points)
     cases = {point: case_of(study, point, centre) for point in points}
-    scripts = {name: read_scripts(study.folder, variant) for name, variant in study.variants.items()}
+    scripts = {
+        name: read_scripts(study.folder, variant) for name, variant in study.variants.items()
+    }
     locks = {name: environment_at(root, variant.place) for name, variant in study.variants.items()}
     for (point, variant, seed), row in runs.items():
         described, run = locks[variant], row.run
         if described is None:
             continue  # said elsewhere
-        runtime = (described.name, described.lock_hash, str(True), run["python"], run["torch"] or None)
-        key = run_key(cases[point], variant, scripts[variant], seed, run["device"], runtime, run["data"] or None)
+        runtime = (
+            described.name,
+            described.lock_hash,
+            str(True),
+            run["python"],
+            run["torch"] or None,
+        )
+        key = run_key(
+            cases[point],
+            variant,
+            scripts[variant],
+            seed,
+            run["device"],
+            runtime,
+            run["data"] or None,
+        )
         yield key[:KEY_LENGTH] == run["key"]
 
 

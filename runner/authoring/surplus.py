@@ -18,14 +18,20 @@ def check_surplus(bug: Bug, root: Path) -> Iterator[str]:
     """No file is of a seed that its case does not have, and none is anything else that does not belong there."""
     surplus = list(_surplus(bug.expected, _belonging(bug, root)))
     cases = {bug.expected / case: case for case in bug.cases}
-    of_seeds = [path for path in surplus if path.parent in cases and RUN.fullmatch(path.name) and path.is_file()]
+    of_seeds = [
+        path
+        for path in surplus
+        if path.parent in cases and RUN.fullmatch(path.name) and path.is_file()
+    ]
     for folder, name in cases.items():
         found = [path.name for path in of_seeds if path.parent == folder]
         if found:
             yield _of_no_seed(bug.cases[name], found, Catalog(root).named(bug))
     others = [path for path in surplus if path not in of_seeds]
     if others:
-        shown = ", ".join(f"{path.relative_to(bug.expected)}{'/' if path.is_dir() else ''}" for path in others)
+        shown = ", ".join(
+            f"{path.relative_to(bug.expected)}{'/' if path.is_dir() else ''}" for path in others
+        )
         verb = "is no record or picture" if len(others) == 1 else "are no records or pictures"
         yield f"expected: {shown} {verb} of this bug; remove what is too much"
 
@@ -52,9 +58,15 @@ def _surplus(folder: Path, belonging: set[Path]) -> Iterator[Path]:
 def _belonging(bug: Bug, root: Path) -> set[Path]:
     """The paths that the files in `expected/` may have."""
     names = {name for case in bug.cases.values() for name in _of_case(case)}
-    places = {variant.environment for case in bug.cases.values() for variant in case.program.variants.values()}
+    places = {
+        variant.environment
+        for case in bug.cases.values()
+        for variant in case.program.variants.values()
+    }
     for environment, case in product({*spec.names(root), *places}, bug.cases.values()):
-        names |= {f"{VERSIONS}/{environment}/{case.name}/{name}" for name in _runs(case, ("buggy",))}
+        names |= {
+            f"{VERSIONS}/{environment}/{case.name}/{name}" for name in _runs(case, ("buggy",))
+        }
     readme = bug.directory / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     return {bug.expected / name for name in (*names, f"{VERSIONS}.png", *PICTURE.findall(text))}

@@ -87,7 +87,9 @@ def check_trigger(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
     trigger, x = case.truth.iteration, case.plot.x
     if not buggy:
         return
-    counted = [record[x] for run in buggy for record in run.metrics if isinstance(record.get(x), int)]
+    counted = [
+        record[x] for run in buggy for record in run.metrics if isinstance(record.get(x), int)
+    ]
     if x in ITERATIONS and counted and trigger > max(counted):
         yield f"case {case.name}: trigger.iteration is {trigger}, the last {x} of the buggy runs is {max(counted)}"
     seconds = max(record.wall_s for record in buggy)

@@ -34,7 +34,9 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
         return None
     there = [spec.load(root, name) for name in spec.names(root)]
     by_version = {found.pins.get(bug.fixed.package): found for found in reversed(there)}
-    return next((by_version[version] for version in bug.fixed.versions if version in by_version), None)
+    return next(
+        (by_version[version] for version in bug.fixed.versions if version in by_version), None
+    )
 
 
 def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
@@ -42,7 +44,10 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
     folder = f"expected/{case.name}/{UPSTREAM}"
     device = CUDA if "gpu" in case.program.tools else CPU
     try:
-        records, pair = upstream_records(bug, case.name, device), expected_records(bug, case.name, device)
+        records, pair = (
+            upstream_records(bug, case.name, device),
+            expected_records(bug, case.name, device),
+        )
     except ResultsError as error:
         yield str(error)
         return
@@ -53,7 +58,9 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
         return
     place = None if device == CUDA else case.program.variants[UPSTREAM].place
     stale = [
-        run_name(record) for record in records if not is_current(bug, case, record, place or record.environment, root)
+        run_name(record)
+        for record in records
+        if not is_current(bug, case, record, place or record.environment, root)
     ]
     if stale:
         yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} makes them anew"

@@ -25,7 +25,14 @@ from runner.verdicts.affected import AFFECTED, findings
 from runner.verdicts.verdict import INVALID, unjudged
 from runner.verdicts.whole import flaw
 
-SECTIONS = ("What to expect", "What is wrong", "Root cause", "The fix", "Impact", "How it could be detected")
+SECTIONS = (
+    "What to expect",
+    "What is wrong",
+    "Root cause",
+    "The fix",
+    "Impact",
+    "How it could be detected",
+)
 DIFF_BLOCK = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -38,13 +45,24 @@ def problems(directory: Path, root: Path) -> list[str]:
         bug = load_bug(directory)
     except CatalogError as error:
         return [str(error)]
-    unreadable = [problem for path in (*bug.scripts, bug.directory / "README.md") for problem in check_text(path)]
+    unreadable = [
+        problem
+        for path in (*bug.scripts, bug.directory / "README.md")
+        for problem in check_text(path)
+    ]
     if unreadable:
         return unreadable
     checks = (_check_name, _check_todo, _check_files, check_scripts, _check_readme, _check_cases)
-    wrong = [problem for check in (*checks, check_labels, check_provenance) for problem in check(bug)]
+    wrong = [
+        problem for check in (*checks, check_labels, check_provenance) for problem in check(bug)
+    ]
     wrong += [*check_site(bug, root), *_check_environments(bug, root), *_check_expected(bug, root)]
-    wrong += [*check_surplus(bug, root), *check_upstream(bug, root), *_check_map(bug, root), *check_studies(bug, root)]
+    wrong += [
+        *check_surplus(bug, root),
+        *check_upstream(bug, root),
+        *_check_map(bug, root),
+        *check_studies(bug, root),
+    ]
     return [untrusted.printable_lines(problem) for problem in wrong]
 
 
@@ -147,11 +165,15 @@ def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
             yield f"expected/{case.name}/{run_name(record)}.json is {problem}"
 
 
-def _check_current(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path, again: str) -> Iterator[str]:
+def _check_current(
+    bug: Bug, case: Case, records: Iterable[RunRecord], root: Path, again: str
+) -> Iterator[str]:
     for record in records:
         place = case.program.variants[record.variant].place
         # On a GPU any interpreter will do.
-        if not is_current(bug, case, record, record.environment if record.kind_of_device == CUDA else place, root):
+        if not is_current(
+            bug, case, record, record.environment if record.kind_of_device == CUDA else place, root
+        ):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
 
@@ -183,7 +205,9 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
 
 
 def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
-    places = {variant.place for case in bug.cases.values() for variant in case.program.variants.values()}
+    places = {
+        variant.place for case in bug.cases.values() for variant in case.program.variants.values()
+    }
     for place in sorted(places):
         try:
             spec.load(root, place)
@@ -193,7 +217,10 @@ def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
 
 def _by_scripts(bug: Bug) -> list[Case]:
     """One case for each pair of scripts that exists."""
-    pairs = {tuple(case.program.variants[name].script for name in VARIANTS): case for case in bug.cases.values()}
+    pairs = {
+        tuple(case.program.variants[name].script for name in VARIANTS): case
+        for case in bug.cases.values()
+    }
     return [case for scripts, case in pairs.items() if all(script.is_file() for script in scripts)]
 
 

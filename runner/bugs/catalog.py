@@ -88,13 +88,21 @@ class Catalog:
         if name and _holds_config(Path(name)):
             return load_bug(Path(name))
         if name.startswith((".", "/", "~")):
-            raise UsageError(f"{name}: no such folder, or none with a config.json; expected a bug directory")
-        raise UsageError(f"there is no bug {name!r}{near(name, self.ids())}; `trainbugs list` shows all")
+            raise UsageError(
+                f"{name}: no such folder, or none with a config.json; expected a bug directory"
+            )
+        raise UsageError(
+            f"there is no bug {name!r}{near(name, self.ids())}; `trainbugs list` shows all"
+        )
 
     def outside(self, bug: Bug) -> Path | None:
         """The bug's directory where the catalogue does not hold it; None where it does."""
         own = (self.root / name for name in ("bugs", "detectors"))
-        return None if any(bug.directory.is_relative_to(folder.resolve()) for folder in own) else bug.directory
+        return (
+            None
+            if any(bug.directory.is_relative_to(folder.resolve()) for folder in own)
+            else bug.directory
+        )
 
     def named(self, bug: Bug) -> str:
         """The word for a bug that any command understands, quoted for a shell: its ID, or its directory."""
@@ -116,7 +124,9 @@ class Catalog:
         for target in (target for name in names for target in self._select(name, elsewhere)):
             directory = directories.setdefault(target.bug.id, target.bug.directory)
             if directory != target.bug.directory:
-                raise UsageError(f"{directory} and {target.bug.directory} have the same ID; give one of them another")
+                raise UsageError(
+                    f"{directory} and {target.bug.directory} have the same ID; give one of them another"
+                )
             chosen = {*target.variants, *targets.get(target.case.id, target).variants}
             variants = tuple(name for name in target.case.program.variants if name in chosen)
             targets[target.case.id] = Target(target.bug, target.case, variants)
@@ -125,12 +135,18 @@ class Catalog:
     def _select(self, name: str, elsewhere: bool) -> list[Target]:
         bug, rest = self._split(name)
         if len(rest) > 2:
-            raise UsageError(f"{name!r} has too many parts; expected BUG, BUG/CASE or BUG/CASE/VARIANT")
+            raise UsageError(
+                f"{name!r} has too many parts; expected BUG, BUG/CASE or BUG/CASE/VARIANT"
+            )
         if rest and rest[0] not in bug.cases:
-            raise UsageError(f"{bug.id} has no case {rest[0]!r}; expected one of {', '.join(bug.cases)}")
+            raise UsageError(
+                f"{bug.id} has no case {rest[0]!r}; expected one of {', '.join(bug.cases)}"
+            )
         variants = bug.cases[rest[0]].program.variants if rest else VARIANTS
         if rest[1:] and rest[1] not in variants:
-            raise UsageError(f"{bug.id}/{rest[0]} has no variant {rest[1]!r}; expected one of {', '.join(variants)}")
+            raise UsageError(
+                f"{bug.id}/{rest[0]} has no variant {rest[1]!r}; expected one of {', '.join(variants)}"
+            )
         cases = [case for case in bug.cases.values() if case.name in rest[:1] or not rest]
         if elsewhere and not rest:
             cases = [case for case in cases if case.portable]
@@ -155,7 +171,11 @@ class Catalog:
 
 def with_upstream(target: Target) -> Target:
     """The target with its variant `upstream` too, where the case has one."""
-    extra = tuple(name for name in target.case.program.variants if name == UPSTREAM and name not in target.variants)
+    extra = tuple(
+        name
+        for name in target.case.program.variants
+        if name == UPSTREAM and name not in target.variants
+    )
     return structs.replace(target, variants=(*target.variants, *extra))
 
 
@@ -166,7 +186,9 @@ def default_root() -> Path:
     """
     root = (_PACKAGE / "bugs").resolve().parent
     if not (root / "bugs").is_dir():
-        raise CatalogError(f"{root} holds no folder bugs: this copy of trainbugs is not whole; install it again")
+        raise CatalogError(
+            f"{root} holds no folder bugs: this copy of trainbugs is not whole; install it again"
+        )
     return root
 
 
@@ -203,7 +225,9 @@ def load_bug(directory: Path) -> Bug:
     config = check(value, Config, path)
     directory = directory.resolve()
     if directory.name != config.id and directory.parent.name == "bugs":
-        raise CatalogError(f"{path}: id is {config.id!r}, expected the name of its directory, {directory.name!r}")
+        raise CatalogError(
+            f"{path}: id is {config.id!r}, expected the name of its directory, {directory.name!r}"
+        )
     return _bug(config, directory)
 
 
@@ -233,7 +257,9 @@ def check(value: Any, kind: type[T], path: Path) -> T:
 
 def _bug(config: Config, directory: Path) -> Bug:
     cases = {name: _case(name, case, config, directory) for name, case in config.cases.items()}
-    scripts = (variant.script for case in cases.values() for variant in case.program.variants.values())
+    scripts = (
+        variant.script for case in cases.values() for variant in case.program.variants.values()
+    )
     return Bug(
         id=config.id,
         directory=directory,
@@ -241,7 +267,9 @@ def _bug(config: Config, directory: Path) -> Bug:
         source=config.source,
         labels=config.labels,
         site=config.site,
-        environment=brought_name(config.id) if config.environment == BROUGHT else config.environment,
+        environment=brought_name(config.id)
+        if config.environment == BROUGHT
+        else config.environment,
         provenance=config.provenance,
         affected=config.affected,
         fixed=config.fixed,
@@ -271,10 +299,15 @@ def _program(case: WrittenCase, config: Config, directory: Path) -> Program:
     written = {"buggy": buggy, "fixed": case.variants.fixed}
     if upstream:
         written[UPSTREAM] = WrittenVariant(
-            script=buggy.script, environment=upstream.environment, records=upstream.records or buggy.records
+            script=buggy.script,
+            environment=upstream.environment,
+            records=upstream.records or buggy.records,
         )
     return Program(
-        variants={name: _variant(name, variant, case, config, directory) for name, variant in written.items()},
+        variants={
+            name: _variant(name, variant, case, config, directory)
+            for name, variant in written.items()
+        },
         parameters={**config.parameters, **case.parameters},
         timeout_s=case.timeout_s or config.timeout_s,
         seeds=case.seeds or config.seeds,
@@ -286,7 +319,9 @@ def _program(case: WrittenCase, config: Config, directory: Path) -> Program:
     )
 
 
-def _variant(name: str, variant: WrittenVariant, case: WrittenCase, config: Config, directory: Path) -> Variant:
+def _variant(
+    name: str, variant: WrittenVariant, case: WrittenCase, config: Config, directory: Path
+) -> Variant:
     place = variant.environment or config.environment
     return Variant(
         name=name,

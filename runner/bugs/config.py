@@ -28,15 +28,22 @@ REWRITTEN = "rewritten"
 TAKEN = ("control", "detectors", "slurm", REWRITTEN)
 # An environment of the catalogue, or the one that the bug brings.
 BROUGHT = "./environment"
-Place = Annotated[str, Meta(pattern=r"^(\./environment|[A-Za-z0-9][A-Za-z0-9._-]*)$(?!\n)", max_length=80)]
+Place = Annotated[
+    str, Meta(pattern=r"^(\./environment|[A-Za-z0-9][A-Za-z0-9._-]*)$(?!\n)", max_length=80)
+]
 OUTPUT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 # The maximum is the largest seed that NumPy accepts.
 Seed = Annotated[int, Meta(ge=0, le=4294967295)]
 Count = Annotated[int, Meta(ge=1, le=10**9)]
 Seeds = Annotated[tuple[Seed, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
-DataFile = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$", max_length=200)]
+DataFile = Annotated[
+    str,
+    Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$", max_length=200),
+]
 # Folders of maps of versions, and of the runs of studies.
-CaseName = Annotated[str, Meta(pattern=r"^(?!versions$|study-)[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)]
+CaseName = Annotated[
+    str, Meta(pattern=r"^(?!versions$|study-)[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)
+]
 Script = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.py$(?!\n)", max_length=80)]
 Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
 
@@ -50,7 +57,10 @@ class WrittenVariant(Written, frozen=True):
 
     script: Annotated[Script, Meta(description="File name, beside config.json.")]
     environment: Annotated[
-        Place | None, Meta(description="Overrides the bug's environment: the same script may run under two versions.")
+        Place | None,
+        Meta(
+            description="Overrides the bug's environment: the same script may run under two versions."
+        ),
     ] = None
     records: Annotated[Count | None, Meta(description="Overrides the case's records.")] = None
 
@@ -58,7 +68,9 @@ class WrittenVariant(Written, frozen=True):
 class WrittenUpstream(Written, frozen=True):
     """The buggy script in a release that has the real fix: expected to behave as the fixed one does."""
 
-    environment: Annotated[Place, Meta(description="With the first release that has the fix and an environment here.")]
+    environment: Annotated[
+        Place, Meta(description="With the first release that has the fix and an environment here.")
+    ]
     records: Annotated[Count | None, Meta(description="Overrides the case's records.")] = None
 
 
@@ -68,7 +80,8 @@ class WrittenVariants(Written, frozen=True):
     buggy: WrittenVariant
     fixed: WrittenVariant
     upstream: Annotated[
-        WrittenUpstream | None, Meta(description="No part of the verdict; `run --upstream` runs it.")
+        WrittenUpstream | None,
+        Meta(description="No part of the verdict; `run --upstream` runs it."),
     ] = None
 
 
@@ -76,7 +89,12 @@ class Trigger(Written, frozen=True):
     """When the fault first acts; the delay of a detector is counted from here."""
 
     iteration: Annotated[
-        int, Meta(ge=1, le=10**9, description="The training iteration, counted from 1, at which the fault first acts.")
+        int,
+        Meta(
+            ge=1,
+            le=10**9,
+            description="The training iteration, counted from 1, at which the fault first acts.",
+        ),
     ]
     why: Annotated[Text, Meta(description="What happens there.")]
 
@@ -95,7 +113,10 @@ class WrittenCase(Written, frozen=True):
         ),
     ] = ()
     benign: Annotated[
-        bool, Meta(description="True where the code is wrong, but its result is as good as the fixed one's.")
+        bool,
+        Meta(
+            description="True where the code is wrong, but its result is as good as the fixed one's."
+        ),
     ] = False
     portable: Annotated[
         bool,
@@ -104,14 +125,20 @@ class WrittenCase(Written, frozen=True):
             "`run BUG --environment` and `--inject` leave the case out unless it is named."
         ),
     ] = True
-    heatmap: Annotated[Heatmap | None, Meta(description="A heat map in the place of the curves.")] = None
+    heatmap: Annotated[
+        Heatmap | None, Meta(description="A heat map in the place of the curves.")
+    ] = None
     records: Annotated[
         Count | None,
-        Meta(description="The number of records of a whole run, with any seed. A run with another one is INVALID."),
+        Meta(
+            description="The number of records of a whole run, with any seed. A run with another one is INVALID."
+        ),
     ] = None
     data: Annotated[
         tuple[DataFile, ...],
-        Meta(description="Files that the case reads from the folder of data sets (downloaded, or named by --data)."),
+        Meta(
+            description="Files that the case reads from the folder of data sets (downloaded, or named by --data)."
+        ),
     ] = ()
     needs: Annotated[
         tuple[Literal["c++", "gpu"], ...],
@@ -119,12 +146,18 @@ class WrittenCase(Written, frozen=True):
     ] = ()
     memory_gb: Annotated[
         Annotated[float, Meta(gt=0)] | None,
-        Meta(description="Memory that a run needs, all its processes together, in GB; default: from expected runs."),
+        Meta(
+            description="Memory that a run needs, all its processes together, in GB; default: from expected runs."
+        ),
     ] = None
     seeds: Annotated[Seeds | None, Meta(description="Overrides the bug's seeds.")] = None
     timeout_s: Annotated[Seconds | None, Meta(description="Overrides the bug's timeout_s.")] = None
-    parameters: Annotated[Mapping[str, Scalar], Meta(description="Overrides the bug's parameters.")] = {}
-    provenance: Annotated[Provenance | None, Meta(description="Overrides the bug's provenance.")] = None
+    parameters: Annotated[
+        Mapping[str, Scalar], Meta(description="Overrides the bug's parameters.")
+    ] = {}
+    provenance: Annotated[
+        Provenance | None, Meta(description="Overrides the bug's provenance.")
+    ] = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types above cannot express."""
@@ -137,7 +170,9 @@ class WrittenPlot(Written, frozen=True):
     """How the figures of a case are drawn."""
 
     x: Annotated[Text, Meta(description="Field of the records for the x axis.")]
-    panels: Annotated[tuple[Panel, ...], Meta(min_length=1, max_length=4, description="Drawn side by side.")]
+    panels: Annotated[
+        tuple[Panel, ...], Meta(min_length=1, max_length=4, description="Drawn side by side.")
+    ]
 
 
 class Status(Written, frozen=True):
@@ -159,9 +194,13 @@ class Config(Written, frozen=True):
     site: Site
     environment: Annotated[
         Place,
-        Meta(description="A directory under environments/, or ./environment for the one beside this file."),
+        Meta(
+            description="A directory under environments/, or ./environment for the one beside this file."
+        ),
     ]
-    timeout_s: Annotated[Seconds, Meta(description="A run that takes longer, in seconds, is killed and INVALID.")]
+    timeout_s: Annotated[
+        Seconds, Meta(description="A run that takes longer, in seconds, is killed and INVALID.")
+    ]
     seeds: Annotated[Seeds, Meta(description="Seeds that are run by default.")]
     parameters: Annotated[
         Mapping[str, Scalar],
@@ -177,27 +216,41 @@ class Config(Written, frozen=True):
     ]
     sha256: Annotated[
         Mapping[DataFile, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]],
-        Meta(description="Hashes of data files that scripts download: these alone are kept for the next run."),
+        Meta(
+            description="Hashes of data files that scripts download: these alone are kept for the next run."
+        ),
     ] = {}
     provenance: Provenance | None = None
     status: Status | None = None
     affected: Annotated[Versions | None, Meta(description="Versions that show the bug.")] = None
-    fixed: Annotated[Versions | None, Meta(description="Versions that do not, and the change that mended it.")] = None
+    fixed: Annotated[
+        Versions | None, Meta(description="Versions that do not, and the change that mended it.")
+    ] = None
     processes: Annotated[
         int,
-        Meta(ge=1, le=64, description="Processes that train at the same time in one run, each with the run's threads."),
+        Meta(
+            ge=1,
+            le=64,
+            description="Processes that train at the same time in one run, each with the run's threads.",
+        ),
     ] = 1
     volatile: Annotated[
         tuple[Text, ...],
-        Meta(description="Metrics that differ from run to run, times above all: left out of drift, and not judged."),
+        Meta(
+            description="Metrics that differ from run to run, times above all: left out of drift, and not judged."
+        ),
     ] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types above cannot express."""
         if self.id in TAKEN:
-            raise ValueError(f"id: {self.id!r} is taken, for a folder of results; choose another ID")
+            raise ValueError(
+                f"id: {self.id!r} is taken, for a folder of results; choose another ID"
+            )
         if len(self.id) > MAX_ID and BROUGHT in self.places:
-            raise ValueError(f"id: has {len(self.id)} characters, expected at most {MAX_ID} beside {BROUGHT}")
+            raise ValueError(
+                f"id: has {len(self.id)} characters, expected at most {MAX_ID} beside {BROUGHT}"
+            )
         check_different("seeds", self.seeds)
         check_different("volatile", self.volatile)
         for name in ("output", "device"):
@@ -210,7 +263,10 @@ class Config(Written, frozen=True):
         """The environments that are named."""
         cases = [case.variants for case in self.cases.values()]
         variants = [each for case in cases for each in (case.buggy, case.fixed, case.upstream)]
-        return {self.environment, *(each.environment for each in variants if each and each.environment)}
+        return {
+            self.environment,
+            *(each.environment for each in variants if each and each.environment),
+        }
 
 
 def check_different(what: str, values: Iterable[Scalar]) -> None:
@@ -225,5 +281,12 @@ def check_different(what: str, values: Iterable[Scalar]) -> None:
 def check_output(parameters: Mapping[str, Scalar]) -> None:
     """Raise ValueError unless `output` is a plain file name: with another one, the records could be any file."""
     output = parameters.get("output", "metrics")
-    if not isinstance(output, str) or not OUTPUT.fullmatch(output) or len(output) > 80 or output == "config":
-        raise ValueError(f"parameters.output: is {output!r}, expected the name of a file without .json, not config")
+    if (
+        not isinstance(output, str)
+        or not OUTPUT.fullmatch(output)
+        or len(output) > 80
+        or output == "config"
+    ):
+        raise ValueError(
+            f"parameters.output: is {output!r}, expected the name of a file without .json, not config"
+        )

@@ -27,7 +27,9 @@ Text = Annotated[str, Meta(min_length=1)]
 # At most a week.
 Seconds = Annotated[float, Meta(gt=0, le=604800)]
 Metric = Annotated[Text, Meta(description="The field of a record; a number, or a list of numbers.")]
-Where = Annotated[Mapping[str, Scalar], Meta(description="Only records whose fields have these values.")]
+Where = Annotated[
+    Mapping[str, Scalar], Meta(description="Only records whose fields have these values.")
+]
 
 
 def brought_name(bug: str) -> str:
@@ -55,14 +57,19 @@ class Operand(Part, frozen=True, kw_only=True):
     variant: Annotated[VariantName | None, Meta(description="Of this variant (same seed).")] = None
     metric: Annotated[Metric | None, Meta(description="This metric.")] = None
     where: Annotated[
-        Where | None, Meta(description="Of the records with these values. A single one counts for every value.")
+        Where | None,
+        Meta(description="Of the records with these values. A single one counts for every value."),
     ] = None
-    reduce: Annotated[Reduce | None, Meta(description="One number made of them, which counts for every value.")] = None
+    reduce: Annotated[
+        Reduce | None, Meta(description="One number made of them, which counts for every value.")
+    ] = None
 
     def __post_init__(self) -> None:
         """Raise ValueError where nothing is named."""
         if all(named is None for named in (self.variant, self.metric, self.where, self.reduce)):
-            raise ValueError("expected some of variant, metric, where, reduce: without them nothing differs")
+            raise ValueError(
+                "expected some of variant, metric, where, reduce: without them nothing differs"
+            )
 
 
 class Series(Part, frozen=True):
@@ -86,16 +93,21 @@ class Series(Part, frozen=True):
     ] = None
     over: Annotated[
         VariantName | Operand | None,
-        Meta(description="Divide by the same metric of this variant (same seed), or by what an object names."),
+        Meta(
+            description="Divide by the same metric of this variant (same seed), or by what an object names."
+        ),
     ] = None
     index: Annotated[
-        int | None, Meta(description="The metric is a list: take this element, from 0; -1 is the last one.")
+        int | None,
+        Meta(description="The metric is a list: take this element, from 0; -1 is the last one."),
     ] = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types cannot express."""
         if self.over is not None and (self.minus is not None or self.minus_where is not None):
-            raise ValueError("over: the values are subtracted or divided; leave out `over`, or `minus` and minus_where")
+            raise ValueError(
+                "over: the values are subtracted or divided; leave out `over`, or `minus` and minus_where"
+            )
         if isinstance(self.minus, Operand) and self.minus_where is not None:
             raise ValueError("minus_where: `minus` is an object; put it there, as `where`")
 
@@ -125,12 +137,16 @@ class Expectation(Series, frozen=True, kw_only=True):
         Meta(description="How it is compared with `value`. `close` needs `tolerance`."),
     ]
     value: Annotated[
-        Scalar | Annotated[tuple[Scalar, ...], Meta(min_length=1)], Meta(description="A list only with `reduce: all`.")
+        Scalar | Annotated[tuple[Scalar, ...], Meta(min_length=1)],
+        Meta(description="A list only with `reduce: all`."),
     ]
     tolerance: Annotated[
-        Annotated[float, Meta(gt=0)] | None, Meta(description="Largest absolute difference that `close` allows.")
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="Largest absolute difference that `close` allows."),
     ] = None
-    relative: Annotated[bool, Meta(description="`tolerance` is a share of `value`: 0.05 allows 5 %.")] = False
+    relative: Annotated[
+        bool, Meta(description="`tolerance` is a share of `value`: 0.05 allows 5 %.")
+    ] = False
     across_seeds: Annotated[
         Literal["mean", "min", "max", "distinct"] | None,
         Meta(
@@ -143,7 +159,9 @@ class Expectation(Series, frozen=True, kw_only=True):
         """Raise ValueError for what can never be decided, or never hold."""
         super().__post_init__()
         if (self.op == "close") != (self.tolerance is not None):
-            raise ValueError(f"op is {self.op!r}: `close` needs the key 'tolerance', and nothing else may have it")
+            raise ValueError(
+                f"op is {self.op!r}: `close` needs the key 'tolerance', and nothing else may have it"
+            )
         values = self.value if isinstance(self.value, tuple) else (self.value,)
         for problem in (*self._of_the_value(values), *self._of_the_reduction()):
             raise ValueError(problem)
@@ -187,21 +205,30 @@ class Panel(Part, frozen=True):
 
     label: Annotated[Text, Meta(description="Label of the y axis.")]
     lines: Annotated[tuple[Line, ...], Meta(min_length=1, description="What is drawn.")]
-    scale: Annotated[Literal["linear", "log", "symlog"], Meta(description="Scale of the y axis.")] = "linear"
+    scale: Annotated[
+        Literal["linear", "log", "symlog"], Meta(description="Scale of the y axis.")
+    ] = "linear"
 
 
 class Heatmap(Part, frozen=True):
     """A figure with one cell a record."""
 
-    rows: Annotated[tuple[Text, ...], Meta(min_length=1, description="Metrics whose values together name a row.")]
+    rows: Annotated[
+        tuple[Text, ...],
+        Meta(min_length=1, description="Metrics whose values together name a row."),
+    ]
     columns: Annotated[Text, Meta(description="The metric whose values name the columns.")]
     value: Annotated[
-        Text, Meta(description="The metric that is drawn, on a logarithmic scale; null where there is none.")
+        Text,
+        Meta(
+            description="The metric that is drawn, on a logarithmic scale; null where there is none."
+        ),
     ]
     label: Annotated[Text, Meta(description="What the value is.")]
     words: Annotated[Text, Meta(description="The metric with a word for the cell.")]
     quiet: Annotated[
-        tuple[str, ...], Meta(description="Words that need not be written, because the colour says the same.")
+        tuple[str, ...],
+        Meta(description="Words that need not be written, because the colour says the same."),
     ] = ()
 
     @property
@@ -226,7 +253,9 @@ class Labels(Part, frozen=True):
     symptom: Annotated[Text, Meta(description="What can be seen, in a few words.")]
     cause: Annotated[Cause | None, Meta(description="The kind of `root_cause`.")] = None
     effect: Annotated[Effect | None, Meta(description="The kind of `symptom`.")] = None
-    stage: Annotated[Stage | None, Meta(description="The part of training in which the fault acts.")] = None
+    stage: Annotated[
+        Stage | None, Meta(description="The part of training in which the fault acts.")
+    ] = None
 
 
 class Origin(Part, frozen=True):
@@ -235,24 +264,38 @@ class Origin(Part, frozen=True):
     link: Annotated[str, Meta(pattern="^https?://", description="Where it is.")]
     author: Annotated[Text, Meta(description="A person or a project.")]
     licence: Annotated[
-        str, Meta(pattern=r"^(none stated|[A-Za-z0-9.+-]+)$(?!\n)", description="SPDX identifier, or `none stated`.")
+        str,
+        Meta(
+            pattern=r"^(none stated|[A-Za-z0-9.+-]+)$(?!\n)",
+            description="SPDX identifier, or `none stated`.",
+        ),
     ]
 
 
 class Provenance(Part, frozen=True):
     """What the scripts of a bug, or of one case, are derived from, and how far they are from it."""
 
-    derived_from: Annotated[tuple[Origin, ...], Meta(min_length=1, description="Reports and programs.")]
-    realism: Annotated[Realism, Meta(description="How near the program is to the report's; see docs/taxonomy.md.")]
-    differs: Annotated[Text, Meta(description="In one sentence what differs: model, data, library, version.")]
+    derived_from: Annotated[
+        tuple[Origin, ...], Meta(min_length=1, description="Reports and programs.")
+    ]
+    realism: Annotated[
+        Realism, Meta(description="How near the program is to the report's; see docs/taxonomy.md.")
+    ]
+    differs: Annotated[
+        Text, Meta(description="In one sentence what differs: model, data, library, version.")
+    ]
 
 
 class Site(Part, frozen=True):
     """Ground truth: where the fault is."""
 
-    file: Annotated[Text, Meta(description="A script of the bug, or a file of the package at fault.")]
+    file: Annotated[
+        Text, Meta(description="A script of the bug, or a file of the package at fault.")
+    ]
     api: Annotated[Text, Meta(description="The API that is misused or broken.")]
-    line: Annotated[Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="Line in that file.")] = None
+    line: Annotated[
+        Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="Line in that file.")
+    ] = None
 
 
 class Variant(Struct, frozen=True):
@@ -368,7 +411,11 @@ class Bug(Struct, frozen=True):
     @property
     def scripts(self) -> tuple[Path, ...]:
         """The programs of the variants and their modules: all Python files of the bug but `fault`, `why`, `probe`."""
-        return tuple(path for path in sorted(self.directory.glob("*.py")) if path.name not in (FAULT, WHY, PROBE))
+        return tuple(
+            path
+            for path in sorted(self.directory.glob("*.py"))
+            if path.name not in (FAULT, WHY, PROBE)
+        )
 
     @property
     def shared(self) -> tuple[Path, ...]:

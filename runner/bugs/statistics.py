@@ -26,7 +26,10 @@ def count(bugs: Iterable[Bug]) -> Numbers:
     active = [bug for bug in bugs if bug.retired is None]
     counted = {name: _pairs(active, name) for name in ROWS}
     return {
-        name: {entry: {place: found[entry, place] for place in LISTS["location"]} for entry in _entries(name, found)}
+        name: {
+            entry: {place: found[entry, place] for place in LISTS["location"]}
+            for entry in _entries(name, found)
+        }
         for name, found in counted.items()
     }
 

@@ -26,7 +26,15 @@ Effect = Literal[
     "wasted work",
 ]
 Stage = Literal[
-    "data", "model", "loss", "backward", "optimizer", "scheduler", "evaluation", "distributed", "checkpoint"
+    "data",
+    "model",
+    "loss",
+    "backward",
+    "optimizer",
+    "scheduler",
+    "evaluation",
+    "distributed",
+    "checkpoint",
 ]
 Realism = Literal["original", "adapted", "re-created"]
 

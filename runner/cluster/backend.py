@@ -41,8 +41,12 @@ class ClusterRuntimes:
     def get(self, name: str) -> Runtime:
         """The runtime of that environment on a worker; raises TrainbugsError where the worker cannot provide it."""
         if name not in self._runtimes:
-            self.progress.line(f"environment {name}: asking a worker, which builds it if it is missing")
-            self._runtimes[name] = self._waited_for(self.cluster.submit(worker.find_runtime, self.where, name))
+            self.progress.line(
+                f"environment {name}: asking a worker, which builds it if it is missing"
+            )
+            self._runtimes[name] = self._waited_for(
+                self.cluster.submit(worker.find_runtime, self.where, name)
+            )
         return self._runtimes[name]
 
     def _waited_for(self, call: "Future[Runtime]") -> Runtime:
@@ -80,7 +84,9 @@ class ClusterPool:
     def __init__(self, cluster: "Cluster", progress: Progress) -> None:
         self.cluster, self.progress = cluster, progress
 
-    def do(self, jobs: Sequence[Job[W]], call: Callable[[W], "Future[T]"]) -> Generator[tuple[W, T], None, None]:
+    def do(
+        self, jobs: Sequence[Job[W]], call: Callable[[W], "Future[T]"]
+    ) -> Generator[tuple[W, T], None, None]:
         """Yields each job's item with the result of its call, as they end; the longest jobs start first.
 
         The first exception is raised. Calls that have not ended then, or when the generator is closed, are cancelled.
@@ -96,14 +102,18 @@ class ClusterPool:
             return future
 
         try:
-            for job, result in schedule(longest_first(jobs), ClusterSlots(self.cluster), submit, self._looking(board)):
+            for job, result in schedule(
+                longest_first(jobs), ClusterSlots(self.cluster), submit, self._looking(board)
+            ):
                 board.end(job)
                 yield job.item, result
         finally:
             for future in list(calls):
                 future.cancel()
 
-    def _looking(self, board: Board[Job[W]]) -> Callable[[Sequence[Job[W]], Sequence[Job[W]]], None]:
+    def _looking(
+        self, board: Board[Job[W]]
+    ) -> Callable[[Sequence[Job[W]], Sequence[Job[W]]], None]:
         """A function that shows the running jobs and, where nothing can run, the reason."""
         reminder = Reminder(self.cluster, self.progress)
 
@@ -117,7 +127,9 @@ class ClusterPool:
 class ClusterQueue(RunQueue):
     """Executes runs on workers. Runs of a worker that is lost are executed again on another one."""
 
-    def __init__(self, store: Store, cluster: "Cluster", where: Where, progress: Progress, force: bool) -> None:
+    def __init__(
+        self, store: Store, cluster: "Cluster", where: Where, progress: Progress, force: bool
+    ) -> None:
         super().__init__(store, progress, force)
         self.cluster, self.where = cluster, where
 

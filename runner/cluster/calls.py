@@ -53,7 +53,9 @@ def identity() -> dict[str, str]:
         release = "not installed"
     digest = hashlib.sha256()
     root = Path(__file__).parents[2]
-    for path in sorted(path for package in ("runner", "evaluation") for path in (root / package).rglob("*.py")):
+    for path in sorted(
+        path for package in ("runner", "evaluation") for path in (root / package).rglob("*.py")
+    ):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return {
         "trainbugs": f"{release} (source {digest.hexdigest()[:8]})",

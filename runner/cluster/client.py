@@ -32,7 +32,9 @@ class Cluster:
     again if that worker were lost.
     """
 
-    def __init__(self, client: Any, where: str, advice: str, deployed: Any = None, jobs: int = 0) -> None:
+    def __init__(
+        self, client: Any, where: str, advice: str, deployed: Any = None, jobs: int = 0
+    ) -> None:
         self.where = where
         self._client = client
         self._advice = advice
@@ -54,7 +56,10 @@ class Cluster:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -69,7 +74,9 @@ class Cluster:
         The future raises what the function raised, or WorkerLostError, or ClusterError. It can be cancelled at any
         time: `calls.stop_if_abandoned`, which a long function has to call, then raises.
         """
-        future = asyncio.run_coroutine_threadsafe(self._call(calls.pack(function, *args)), self._loop)
+        future = asyncio.run_coroutine_threadsafe(
+            self._call(calls.pack(function, *args)), self._loop
+        )
         self._calls.add(future)
         future.add_done_callback(self._calls.discard)
         return future
@@ -81,7 +88,11 @@ class Cluster:
             return None
         reason = f" ({self._refused})" if self._refused else ""
         seconds = f"{time.monotonic() - since:.0f} s"
-        what = f"no worker for {seconds}" if self._had_workers else f"no worker has joined yet, waiting for {seconds}"
+        what = (
+            f"no worker for {seconds}"
+            if self._had_workers
+            else f"no worker has joined yet, waiting for {seconds}"
+        )
         return f"{self.where}: {what}{reason}; {self._advice}"
 
     def close(self) -> None:
@@ -155,7 +166,9 @@ class Cluster:
                 task.cancel()
 
     def _lost(self) -> ClusterError:
-        return ClusterError(f"{self.where}: the scheduler is gone; start it and the same command again")
+        return ClusterError(
+            f"{self.where}: the scheduler is gone; start it and the same command again"
+        )
 
     async def _watch(self) -> None:
         """Update the number of threads, notice when the scheduler ends, and keep asking Slurm for the missing jobs."""
@@ -168,7 +181,11 @@ class Cluster:
             await self._note(sum(threads.values()))
             if self._client.status != "running":
                 self._give_up()
-            elif self._deployed is not None and len(threads) < self._jobs and time.monotonic() > asked + ASK_S:
+            elif (
+                self._deployed is not None
+                and len(threads) < self._jobs
+                and time.monotonic() > asked + ASK_S
+            ):
                 asked = time.monotonic()
                 self._refused = slurm.ask(self._deployed, self._jobs)
             await asyncio.sleep(POLL_S)
@@ -191,7 +208,9 @@ def connect(spec: str, jobs: int, logs: Path | None = None) -> Cluster:
     """
     kind, _, address = spec.partition(":")
     if spec != "slurm" and (kind != "dask" or not address):
-        raise UsageError(f"executor is {spec!r}, expected dask:HOST:PORT, dask:SCHEDULER_FILE or slurm")
+        raise UsageError(
+            f"executor is {spec!r}, expected dask:HOST:PORT, dask:SCHEDULER_FILE or slurm"
+        )
     connection.require(kind)
     if kind == "slurm":
         return _slurm(jobs, logs)

@@ -73,7 +73,9 @@ def check(client: Any, where: str) -> None:
         release = client.run_on_scheduler(version, "distributed")
         identities = client.run(calls.identity, on_error="return")
     except Exception as error:
-        raise ClusterError(f"{where}: the scheduler cannot be talked with ({first_line(error)})") from error
+        raise ClusterError(
+            f"{where}: the scheduler cannot be talked with ({first_line(error)})"
+        ) from error
     if release != here["distributed"]:
         raise UsageError(
             f"{where}: the scheduler has distributed {release}, here it is {here['distributed']}; install the same"
@@ -91,7 +93,9 @@ def check(client: Any, where: str) -> None:
 def lacking(who: str, error: BaseException) -> UsageError:
     """The error for a worker that lacks trainbugs, and so could not even begin a call."""
     here = calls.identity()["trainbugs"]
-    return UsageError(f"{who} lacks trainbugs ({first_line(error)}); pip install {here} there, as here")
+    return UsageError(
+        f"{who} lacks trainbugs ({first_line(error)}); pip install {here} there, as here"
+    )
 
 
 def first_line(error: BaseException) -> str:

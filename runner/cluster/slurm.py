@@ -20,7 +20,9 @@ def start(logs: Path | None = None) -> Any:
     Raises UsageError where Slurm is not installed or would refuse such a job.
     """
     if shutil.which("sbatch") is None:
-        raise UsageError("executor slurm: no sbatch on the PATH; call it on a machine that submits to Slurm")
+        raise UsageError(
+            "executor slurm: no sbatch on the PATH; call it on a machine that submits to Slurm"
+        )
     cluster = _cluster(logs)
     try:
         _try_out(cluster.job_script())
@@ -67,7 +69,11 @@ def options(logs: Path | None) -> dict[str, object]:
         chosen["log_directory"] = str(logs)
     # Any free port: Dask would take port 8787 for a dashboard, or warn that another scheduler has it.
     chosen["scheduler_options"] = {"dashboard_address": ":0"} | (of_user("scheduler-options") or {})
-    return chosen | {"cores": 1, "processes": 1, "job_cpu": of_user("job-cpu") or of_user("cores") or THREADS}
+    return chosen | {
+        "cores": 1,
+        "processes": 1,
+        "job_cpu": of_user("job-cpu") or of_user("cores") or THREADS,
+    }
 
 
 def _cluster(logs: Path | None) -> Any:
@@ -78,7 +84,9 @@ def _cluster(logs: Path | None) -> Any:
     try:
         return SLURMCluster(job_cls=_job_class(), silence_logs="critical", **options(logs))
     except (ValueError, OSError, RuntimeError) as error:
-        raise UsageError(f"executor slurm: {str(error).splitlines()[0]}; see jobqueue.yaml") from error
+        raise UsageError(
+            f"executor slurm: {str(error).splitlines()[0]}; see jobqueue.yaml"
+        ) from error
 
 
 def _job_class() -> Any:
@@ -94,7 +102,10 @@ def _job_class() -> Any:
             try:
                 await super().start()
             except (RuntimeError, ValueError, OSError) as error:
-                self.status, self.refused = Status.failed, process.last_line(str(error)) or "no reason given"
+                self.status, self.refused = (
+                    Status.failed,
+                    process.last_line(str(error)) or "no reason given",
+                )
 
     return Job
 

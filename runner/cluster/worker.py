@@ -60,7 +60,9 @@ def perform(where: Where, run: Run) -> Delivery:
         store = Store(folder)
         record = execute(here(where, run), store, lambda elapsed, stdout: stop_if_abandoned())
         paths = {stream: store.log_path(record, stream) for stream in ("stdout", "stderr")}
-        return Delivery(record, {stream: _end(path) for stream, path in paths.items() if path.exists()})
+        return Delivery(
+            record, {stream: _end(path) for stream, path in paths.items() if path.exists()}
+        )
 
 
 def here(where: Where, run: Run) -> Run:
@@ -74,12 +76,16 @@ def here(where: Where, run: Run) -> Run:
         return _refused(run, f"there is no {run.data}, the folder of data")
     found = replace(run, runtime=runtime)
     if found.key != run.key:
-        return _refused(run, f"has {_words(runtime)}; the run was planned for {_words(run.runtime)}")
+        return _refused(
+            run, f"has {_words(runtime)}; the run was planned for {_words(run.runtime)}"
+        )
     return found
 
 
 def _refused(run: Run, why: str) -> Run:
-    return replace(run, runtime=replace(run.runtime, broken=f"worker {socket.gethostname()}: {why}"))
+    return replace(
+        run, runtime=replace(run.runtime, broken=f"worker {socket.gethostname()}: {why}")
+    )
 
 
 def _words(runtime: Runtime) -> str:

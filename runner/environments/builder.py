@@ -69,7 +69,9 @@ def build(
         ) from error
 
 
-def obtain(environment: Environment, progress: Progress, keep: bool = True, trust: bool = False) -> Built:
+def obtain(
+    environment: Environment, progress: Progress, keep: bool = True, trust: bool = False
+) -> Built:
     """The build that there is, from the lock or with another torch backend; from the lock where there is none.
 
     One without a manifest, of an earlier trainbugs, is built anew. Raises EnvironmentBuildError.
@@ -78,7 +80,9 @@ def obtain(environment: Environment, progress: Progress, keep: bool = True, trus
     if there and there.listed:
         return there
     if there:
-        progress.line(f"environment {environment.name}: has no manifest of its files (an earlier trainbugs built it)")
+        progress.line(
+            f"environment {environment.name}: has no manifest of its files (an earlier trainbugs built it)"
+        )
     return build(environment, progress, there.backend if there else None, keep=keep, trust=trust)
 
 
@@ -105,7 +109,9 @@ def _ready(environment: Environment, target: Path) -> Built | None:
     return built if built and built.listed else None
 
 
-def _build(environment: Environment, target: Path, backend: str | None, progress: Progress, keep: bool) -> Built:
+def _build(
+    environment: Environment, target: Path, backend: str | None, progress: Progress, keep: bool
+) -> Built:
     need = min(environment.disk_gb, CPU_GB) if backend == "cpu" else environment.disk_gb
     free = shutil.disk_usage(target.parent).free / 1e9
     if free < need:
@@ -113,7 +119,9 @@ def _build(environment: Environment, target: Path, backend: str | None, progress
             f"environment {environment.name} needs {need:.1f} GB of disk, {target.parent} has {free:.1f} GB free; "
             "make room, or name a folder elsewhere in TRAINBUGS_CACHE"
         )
-    progress.line(f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} GB free)")
+    progress.line(
+        f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} GB free)"
+    )
     # The lock is held, so these directories are left over from builds that were killed.
     for stale in target.parent.glob(f".{target.name}.*/"):
         shutil.rmtree(stale, ignore_errors=True)
@@ -139,7 +147,9 @@ def _verify(installation: Installation, installed: Installed) -> Built:
     interpreter = probe(python, [venv, python.resolve().parents[1]])
     wrong = differences(environment, interpreter)
     if wrong:
-        raise EnvironmentBuildError(f"environment {environment.name} is not what its lock says: {'; '.join(wrong)}")
+        raise EnvironmentBuildError(
+            f"environment {environment.name} is not what its lock says: {'; '.join(wrong)}"
+        )
     stamp = interpreter_stamp(python)
     description = {
         "name": environment.name,

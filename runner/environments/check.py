@@ -49,7 +49,8 @@ def differences(environment: Environment, interpreter: Interpreter) -> list[str]
     wrong = [
         f"{package} is {installed.get(package, 'missing')}, expected {version}"
         for package, version in environment.pins.items()
-        if _public(installed.get(package)) != version and not package.startswith(("nvidia-", "triton"))
+        if _public(installed.get(package)) != version
+        and not package.startswith(("nvidia-", "triton"))
     ]
     if torch and _public(interpreter.torch) != torch:
         wrong.append(f"imported torch is {interpreter.torch}, expected {torch}")
@@ -84,7 +85,9 @@ def _other_python(built: Built) -> list[str]:
     except ProcessError as error:
         return [str(error)]
     was = built.python_version
-    return [] if version == was else [f"Python is {version}, expected {was}, with which it was built"]
+    return (
+        [] if version == was else [f"Python is {version}, expected {was}, with which it was built"]
+    )
 
 
 def _misbehaviour(built: Built) -> list[str]:

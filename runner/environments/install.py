@@ -49,7 +49,9 @@ class Installation:
 
     def do(self) -> Installed:
         """Make the venv, install, check and compile; raises EnvironmentBuildError."""
-        self._uv(["venv", "--relocatable", "--python", _base_python(self.environment), str(self.venv)])
+        self._uv(
+            ["venv", "--relocatable", "--python", _base_python(self.environment), str(self.venv)]
+        )
         interpreter = self._interpreter.resolve()
         install = ["pip", "install", "--python", str(self._interpreter), *self._what()]
         # First offline: what the cache holds under the lock's hashes is what the index would give.
@@ -87,10 +89,14 @@ class Installation:
         pins = self.venv.with_name("pins.txt")
         every = self.environment.pins.items()
         versions = {name: pin for name, pin in every if not name.startswith(("nvidia-", "triton"))}
-        pins.write_text("".join(f"{name}=={pin}\n" for name, pin in versions.items()), encoding="utf-8")
+        pins.write_text(
+            "".join(f"{name}=={pin}\n" for name, pin in versions.items()), encoding="utf-8"
+        )
         return ["--torch-backend", self.backend, "-r", str(pins)]
 
-    def _replace(self, wrong: Sequence[Wrong], install: list[str]) -> tuple[dict[str, str], list[Wrong]]:
+    def _replace(
+        self, wrong: Sequence[Wrong], install: list[str]
+    ) -> tuple[dict[str, str], list[Wrong]]:
         """Install packages with wrong files again, past uv's cache, and take those that were damaged out of it.
 
         Returns the hashes of all files, and what is still wrong: there a wheel itself differs from its RECORD. It is
@@ -107,7 +113,9 @@ class Installation:
         still = wheels.wrong(self.venv, hashes, compiled=False)
         damaged = self._owners([item for item in wrong if item not in still])
         if damaged:
-            self._say(f"removing from uv's cache, which other projects use, too: {', '.join(damaged)}")
+            self._say(
+                f"removing from uv's cache, which other projects use, too: {', '.join(damaged)}"
+            )
             # Forced, or it would wait for all that runs by `uv run`.
             self._run_uv(["cache", "clean", "--force", *damaged])
         if still:
@@ -148,15 +156,25 @@ class Installation:
             place = self.target / site.relative_to(self.venv)
             # Relative paths are what programs see in tracebacks, below `place`.
             argv = [str(interpreter), "-I", "-S", "-m", "compileall", "-qq", "-f", "-j", "0"]
-            self._run([*argv, "--invalidation-mode", "timestamp", "-d", str(place), "."], "compiling", site)
+            self._run(
+                [*argv, "--invalidation-mode", "timestamp", "-d", str(place), "."],
+                "compiling",
+                site,
+            )
 
     def _uv(self, arguments: Sequence[str]) -> None:
         done = self._run_uv(arguments)
         if done.returncode:
             log, kept = self._log, cache_root() / "environments" / f"{self.environment.name}.log"
             shutil.copyfile(log, kept)
-            why = "took too long" if done.timed_out else _reason(log.read_text(encoding="utf-8", errors="replace"))
-            raise EnvironmentBuildError(f"environment {self.environment.name} could not be built: {why} (log: {kept})")
+            why = (
+                "took too long"
+                if done.timed_out
+                else _reason(log.read_text(encoding="utf-8", errors="replace"))
+            )
+            raise EnvironmentBuildError(
+                f"environment {self.environment.name} could not be built: {why} (log: {kept})"
+            )
 
     def _run_uv(self, arguments: Sequence[str]) -> process.Finished:
         try:
@@ -174,7 +192,9 @@ class Installation:
                 f"environment {self.environment.name} is not there, and uv, which builds it, is installed without its "
                 "program: `pip install --force-reinstall uv`, or name an interpreter that has torch by --python"
             ) from error
-        return self._run([program, "--no-progress", *arguments], f"uv {arguments[0]}", self.venv.parent)
+        return self._run(
+            [program, "--no-progress", *arguments], f"uv {arguments[0]}", self.venv.parent
+        )
 
     def _run(self, argv: Sequence[str], what: str, cwd: Path) -> process.Finished:
         name = self.environment.name
@@ -185,7 +205,9 @@ class Installation:
             stdout=self._log.with_suffix(".out"),
             stderr=self._log,
             timeout_s=TIMEOUT_S,
-            on_wait=lambda elapsed: self.progress.status(lambda: f"environment {name}: {what}, {elapsed:.0f} s"),
+            on_wait=lambda elapsed: self.progress.status(
+                lambda: f"environment {name}: {what}, {elapsed:.0f} s"
+            ),
         )
 
     @property

@@ -46,7 +46,9 @@ def changes(directory: Path) -> list[str]:
     added = [f"{_shown(path)} was added" for path in sorted(found.keys() - expected.keys())]
     missing = [f"{_shown(path)} is missing" for path in sorted(expected.keys() - found.keys())]
     both = ((path, stamp, found[path]) for path, stamp in expected.items() if path in found)
-    changed = [_change(path, was, now) for path, was, now in both if was != now and not _same(was, now)]
+    changed = [
+        _change(path, was, now) for path, was, now in both if was != now and not _same(was, now)
+    ]
     return added + changed + missing
 
 
@@ -56,7 +58,11 @@ def contents(directory: Path, hashes: Mapping[str, str]) -> list[str]:
     Raises UnsafeError or msgspec.MsgspecError where there is no manifest that can be read.
     """
     lines = ((path, digest, hashes.get(path)) for path, _, digest in _read(directory) if digest)
-    return [f"{_shown(path)} has other contents" for path, was, now in lines if now is not None and was != now]
+    return [
+        f"{_shown(path)} has other contents"
+        for path, was, now in lines
+        if now is not None and was != now
+    ]
 
 
 def file_hashes(directory: Path, leave_out: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -64,7 +70,11 @@ def file_hashes(directory: Path, leave_out: Mapping[str, str] | None = None) -> 
 
     Paths are relative, links are not followed. Raises OSError.
     """
-    paths = [path for path, stamp in _stamps(directory) if _is_file(stamp) and path not in (leave_out or {})]
+    paths = [
+        path
+        for path, stamp in _stamps(directory)
+        if _is_file(stamp) and path not in (leave_out or {})
+    ]
     shares = [paths[start : start + SHARE] for start in range(0, len(paths), SHARE)]
     with ThreadPoolExecutor() as pool:
         hashed = pool.map(lambda share: [_hash(directory / path) for path in share], shares)

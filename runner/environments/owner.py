@@ -33,7 +33,10 @@ def problem(built: Built, whole: bool = False) -> str | None:
     Its folders are looked at down to the packages; with `whole` all of them are.
     """
     try:
-        words = next(_problems(built, _folders(built.directory, MAX_DEPTH if whole else PACKAGES_DEPTH)), None)
+        words = next(
+            _problems(built, _folders(built.directory, MAX_DEPTH if whole else PACKAGES_DEPTH)),
+            None,
+        )
     except OSError as error:
         words = f"{error.filename} cannot be read: {error.strerror}; {_remedy()}"
     return words and f"environment {built.environment.name}: {words}"

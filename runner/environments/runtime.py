@@ -91,7 +91,16 @@ class Runtimes:
         packages = sorted(f"{name}=={version}" for name, version in own.packages.items())
         lock = hashlib.sha256("\n".join(packages).encode()).hexdigest()
         paths = tuple(map(Path, own.paths))
-        return Runtime("own", own.path, own.python, own.torch, lock, None, *self._on(own, str(own.path)), paths=paths)
+        return Runtime(
+            "own",
+            own.path,
+            own.python,
+            own.torch,
+            lock,
+            None,
+            *self._on(own, str(own.path)),
+            paths=paths,
+        )
 
     def _pinned(self, name: str) -> Runtime:
         described = spec.load(self.root, name)
@@ -100,7 +109,16 @@ class Runtimes:
         versions = built.python_version, built.torch_version
         lock, paths = described.lock_hash, built.paths
         runtime = Runtime(
-            described.name, built.python, *versions, lock, built, "cpu", None, None, paths=paths, trusted=trusted
+            described.name,
+            built.python,
+            *versions,
+            lock,
+            built,
+            "cpu",
+            None,
+            None,
+            paths=paths,
+            trusted=trusted,
         )
         changed = check.changed(built)
         if changed:
@@ -109,7 +127,9 @@ class Runtimes:
         if requested == "cpu" or (requested == "auto" and not machine_has_accelerator()):
             return runtime
         try:
-            device, device_name, driver = self._on(probe(built.python, built.paths), f"environment {described.name}")
+            device, device_name, driver = self._on(
+                probe(built.python, built.paths), f"environment {described.name}"
+            )
         except EnvironmentBuildError as error:
             return replace(runtime, broken=str(error))
         return replace(runtime, device=device, device_name=device_name, driver=driver)
@@ -120,14 +140,20 @@ class Runtimes:
         if requested == "cpu" or (requested == "auto" and not interpreter.devices):
             return "cpu", None, None
         if interpreter.torch is None:
-            raise UsageError(f"device {requested}: {where} has no torch; try --device cpu, or another --python")
+            raise UsageError(
+                f"device {requested}: {where} has no torch; try --device cpu, or another --python"
+            )
         index = int(requested.partition(":")[2] or 0)
         if index >= len(interpreter.devices):
             raise UsageError(
                 f"device {requested}: torch {interpreter.torch} of {where} sees {len(interpreter.devices)} such "
                 "devices; try --device cpu"
             )
-        return "cuda" if requested == "auto" else requested, interpreter.devices[index], interpreter.driver
+        return (
+            "cuda" if requested == "auto" else requested,
+            interpreter.devices[index],
+            interpreter.driver,
+        )
 
 
 def _interpreter(path: Path) -> Path:

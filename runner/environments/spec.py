@@ -130,7 +130,9 @@ def load(root: Path, name: str) -> Environment:
     if Path(name).name == ENVIRONMENT and "/" in name:
         return brought(load_bug(Path(name).parent))
     if name not in names(root):
-        raise UsageError(f"there is no environment {name!r}; expected one of {', '.join(names(root)) or '(none)'}")
+        raise UsageError(
+            f"there is no environment {name!r}; expected one of {', '.join(names(root)) or '(none)'}"
+        )
     return read(name, root / "environments" / name)
 
 
@@ -146,7 +148,10 @@ def read_wheels_only(name: str, directory: Path, within: Path) -> Environment:
     and packages that must be built would run code of it outside of the sandbox.
     """
     environment = read(name, directory, within)
-    lines = [line.removesuffix("\\").strip() for line in environment.lock.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line.removesuffix("\\").strip()
+        for line in environment.lock.read_text(encoding="utf-8").splitlines()
+    ]
     strange = next((line for line in lines if line and not PINNED.fullmatch(line)), None)
     if strange is not None:
         raise CatalogError(
@@ -164,11 +169,15 @@ def read(name: str, directory: Path, within: Path | None = None) -> Environment:
     within = within or directory
     lock, python = _text(directory / LOCK, within), _text(directory / PYTHON, within).strip()
     if not VERSION.fullmatch(python):
-        raise CatalogError(f"{directory / PYTHON}: is {untrusted.brief(python)}, expected a number like 3.11")
+        raise CatalogError(
+            f"{directory / PYTHON}: is {untrusted.brief(python)}, expected a number like 3.11"
+        )
     described = read_json(directory / "environment.json", within)
     disk = described.get("disk_gb") if isinstance(described, dict) else None
     if not isinstance(disk, int | float) or disk < 0:
-        raise CatalogError(f"{directory / 'environment.json'}: disk_gb is {disk!r}, expected a number of GB")
+        raise CatalogError(
+            f"{directory / 'environment.json'}: disk_gb is {disk!r}, expected a number of GB"
+        )
     return Environment(
         name=name,
         directory=directory,
@@ -189,21 +198,32 @@ def _text(path: Path, within: Path) -> str:
 def location(environment: Environment, backend: str | None = None) -> Path:
     """The directory of a build of the environment, whether it exists or not."""
     suffix = f"-{backend}" if backend else ""
-    return cache_root() / "environments" / f"{environment.name}-{environment.lock_hash[:12]}{suffix}"
+    return (
+        cache_root() / "environments" / f"{environment.name}-{environment.lock_hash[:12]}{suffix}"
+    )
 
 
 def find(environment: Environment) -> Built | None:
     """The build from the lock if there is one, else a build with another torch backend; None where there is neither."""
     complete = location(environment)
     others = sorted(complete.parent.glob(f"{complete.name}-*"))
-    return next((built for built in (read_built(environment, path) for path in (complete, *others)) if built), None)
+    return next(
+        (
+            built
+            for built in (read_built(environment, path) for path in (complete, *others))
+            if built
+        ),
+        None,
+    )
 
 
 def builds(environment: Environment) -> list[Path]:
     """The directories of all builds of the environment, from this lock or an earlier one."""
     name = re.compile(re.escape(environment.name) + r"-[0-9a-f]{12}(-[a-z0-9.]+)?")
     return sorted(
-        path for path in location(environment).parent.glob("*") if path.is_dir() and name.fullmatch(path.name)
+        path
+        for path in location(environment).parent.glob("*")
+        if path.is_dir() and name.fullmatch(path.name)
     )
 
 
@@ -211,7 +231,9 @@ def scratches(environment: Environment) -> list[Path]:
     """The temporary directories of builds that were killed (or are still running: take their lock first)."""
     name = re.compile(r"\." + re.escape(environment.name) + r"-[0-9a-f]{12}(-[a-z0-9.]+)?\.[^.]+")
     return sorted(
-        path for path in location(environment).parent.glob(".*") if path.is_dir() and name.fullmatch(path.name)
+        path
+        for path in location(environment).parent.glob(".*")
+        if path.is_dir() and name.fullmatch(path.name)
     )
 
 

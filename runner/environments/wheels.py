@@ -43,11 +43,16 @@ def wrong(directory: Path, hashes: Mapping[str, str], compiled: bool) -> list[Wr
     found = [
         Wrong(path, frozenset(said))
         for path, said in claims.items()
-        if not (compiled and path.endswith(".pyc")) and not _right(directory, path, said.values(), hashes)
+        if not (compiled and path.endswith(".pyc"))
+        and not _right(directory, path, said.values(), hashes)
     ]
     sites = tuple(f"{site.relative_to(directory)}/" for site in directory.glob(SITE_PACKAGES))
     for path in hashes:
-        expected = path in claims or path.rpartition("/")[2] in UNRECORDED or (compiled and "/__pycache__/" in path)
+        expected = (
+            path in claims
+            or path.rpartition("/")[2] in UNRECORDED
+            or (compiled and "/__pycache__/" in path)
+        )
         if path.startswith(sites) and not expected:
             found.append(Wrong(path, frozenset()))
     return sorted(found, key=lambda item: item.path)

@@ -41,7 +41,9 @@ def advice(runs: Iterable[Run]) -> str | None:
 
 def failed(run: Run, directory: Path) -> str:
     """What to do where a run in `directory` has not got its data, to be put before its error; empty where it has."""
-    if not downloads(run) or all((directory / "downloads" / DATA / name).is_file() for name in run.case.program.data):
+    if not downloads(run) or all(
+        (directory / "downloads" / DATA / name).is_file() for name in run.case.program.data
+    ):
         return ""
     return f"its data was not downloaded: name {where_data_lies(run.case)}; "
 

@@ -28,7 +28,13 @@ def estimates(bug: Bug, case: Case) -> dict[str, Estimate]:
     for variant in VARIANTS:
         own = [record for record in records if record.variant == variant]
         # Linux reports the peak of the largest process only.
-        peak = max((record.peak_memory_mb for record in own), default=0.0) / 1000 * case.program.processes
+        peak = (
+            max((record.peak_memory_mb for record in own), default=0.0)
+            / 1000
+            * case.program.processes
+        )
         seconds = max((record.wall_s for record in own), default=None)
-        by_variant[variant] = Estimate(seconds, peak if case.program.memory_gb is None else case.program.memory_gb)
+        by_variant[variant] = Estimate(
+            seconds, peak if case.program.memory_gb is None else case.program.memory_gb
+        )
     return by_variant | {UPSTREAM: by_variant["buggy"]}

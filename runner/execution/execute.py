@@ -80,7 +80,9 @@ def _run_script(run: Run, room: Path, results: Path, streams: Streams, on_wait: 
     directory.mkdir()
     for name, text in run.scripts.items():
         (directory / name).write_bytes(text)
-    (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8")
+    (directory / "config.json").write_text(
+        json.dumps({"parameters": run.parameters}, indent=1), encoding="utf-8"
+    )
     argv = [str(run.runtime.python_path), *run.arguments]
 
     def wait(elapsed_s: float) -> None:
@@ -105,12 +107,18 @@ def read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]
         records = untrusted.read_json(path, MAX_METRICS_BYTES, path.parent, constants=True)
     except untrusted.UnsafeError as error:
         return (), f"{path.name}: {error}"
-    if not isinstance(records, list) or not records or not all(isinstance(record, dict) for record in records):
+    if (
+        not isinstance(records, list)
+        or not records
+        or not all(isinstance(record, dict) for record in records)
+    ):
         return (), f"{path.name} holds no records, expected a list of JSON objects"
     return tuple(records), None
 
 
-def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: BinaryIO) -> tuple[Status, str | None]:
+def _judge(
+    run: Run, finished: Finished, no_metrics: str | None, stderr: BinaryIO
+) -> tuple[Status, str | None]:
     """The status and reason of a run; the environment is checked only where a run has failed in it."""
     if finished.timed_out:
         return "timeout", f"killed after {run.timeout_s:g} s"
@@ -122,14 +130,18 @@ def _judge(run: Run, finished: Finished, no_metrics: str | None, stderr: BinaryI
     if run.injected and finished.returncode == REFUSED:
         return "refused", f"{FAULT}: {message or 'no reason given'}"
     if finished.returncode < 0:
-        return "killed", f"killed by signal {-finished.returncode}" + (f"; {message}" if message else "")
+        return "killed", f"killed by signal {-finished.returncode}" + (
+            f"; {message}" if message else ""
+        )
     broken = problems(run.runtime.built) if run.runtime.built else []
     if broken:
         return "environment broken", _repair(run, broken[0])
     return "crashed", f"exit status {finished.returncode}: {message or 'no message'}"
 
 
-def _held_against_the_case(run: Run, directory: Path, metrics: Sequence[Record]) -> tuple[Status, str | None]:
+def _held_against_the_case(
+    run: Run, directory: Path, metrics: Sequence[Record]
+) -> tuple[Status, str | None]:
     """The status of a run that ended well: whether its records are whole, and its data what the case declares."""
     lack = not_whole(run.case, run.variant, metrics)
     if lack:

@@ -97,7 +97,9 @@ def _the_same(directory: Path) -> Iterator[Callable[[], bool]]:
         os.close(descriptor)
 
 
-def _access(run: Run, reads: Iterable[Path], writes: Sequence[Path], hidden: Iterable[Path], closed: bool) -> Access:
+def _access(
+    run: Run, reads: Iterable[Path], writes: Sequence[Path], hidden: Iterable[Path], closed: bool
+) -> Access:
     data = [run.data] if run.data else []
     # A detector that only reads a program is not shown what would run it.
     python = [run.runtime.python_path] if run.runtime.paths else []
@@ -116,4 +118,11 @@ def variables(run: Run, directory: Path) -> dict[str, str]:
     fetches = run.case.program.data and run.data is None and run.network
     proxies = env.inherited(env.FOR_DOWNLOADS) if fetches else {}
     gpu = {} if run.gpu is None else {"CUDA_VISIBLE_DEVICES": str(run.gpu)}
-    return {"TRAINBUGS_CACHE": str(cache_for(run, directory)), **inductor, **data, **user, **proxies, **gpu}
+    return {
+        "TRAINBUGS_CACHE": str(cache_for(run, directory)),
+        **inductor,
+        **data,
+        **user,
+        **proxies,
+        **gpu,
+    }

@@ -38,14 +38,17 @@ class RunQueue:
         total, number = len(runs), itertools.count(1)
         missing: dict[tuple[str, int], list[Run]] = {}
         for run in runs:
-            record = self._find(run, lambda text: self.progress.line(f"{text}; the run is done again"))
+            record = self._find(
+                run, lambda text: self.progress.line(f"{text}; the run is done again")
+            )
             if record is None:
                 missing.setdefault((run.key, run.repeat), []).append(run)
             else:
                 self.progress.line(f"[{next(number)}/{total}] {what}{run.name}: done before")
                 yield run, record
         jobs: list[Job[Sequence[Run]]] = [
-            Job(same[0].name, same[0].need, same[0].estimate.seconds, same) for same in missing.values()
+            Job(same[0].name, same[0].need, same[0].estimate.seconds, same)
+            for same in missing.values()
         ]
         with closing(self._do(jobs)) as done:
             for run, record in ((run, record) for same, record in done for run in same):
@@ -55,7 +58,11 @@ class RunQueue:
 
     def _find(self, run: Run, say: Callable[[str], None] = lambda text: None) -> RunRecord | None:
         again = self.force or run.runtime.broken is not None
-        return None if again else self.store.find(run.case.bug, run.case.name, run.file_name, run.key, say)
+        return (
+            None
+            if again
+            else self.store.find(run.case.bug, run.case.name, run.file_name, run.key, say)
+        )
 
     def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> DoneTogether:
         raise NotImplementedError
@@ -82,7 +89,9 @@ class LocalQueue(RunQueue):
                 report(lambda: "another trainbugs is doing it")
                 raise BusyError
             # Another trainbugs may have finished it since the first check.
-            return self._find(run) or execute(run, self.store, lambda elapsed, stdout: report(partial(_lines, stdout)))
+            return self._find(run) or execute(
+                run, self.store, lambda elapsed, stdout: report(partial(_lines, stdout))
+            )
 
 
 def _lines(stdout: BinaryIO) -> str:

@@ -58,7 +58,11 @@ class Slots:
         idle = len(self._free) == self.jobs
         slots = min(need.slots, self.jobs)
         memory = self._memory_gb + need.memory_gb <= self.memory_gb
-        if slots > len(self._free) or not (memory or idle) or (need.gpu and self.has_gpus and not self._gpus):
+        if (
+            slots > len(self._free)
+            or not (memory or idle)
+            or (need.gpu and self.has_gpus and not self._gpus)
+        ):
             return None
         taken, self._free = tuple(self._free[:slots]), self._free[slots:]
         self._memory_gb += need.memory_gb
@@ -79,7 +83,10 @@ class Slots:
         count = len(self.cores)
         if self.jobs > count:
             return tuple(sorted({self.cores[slot % count] for slot in slots}))
-        parts = [self.cores[slot * count // self.jobs : (slot + 1) * count // self.jobs] for slot in slots]
+        parts = [
+            self.cores[slot * count // self.jobs : (slot + 1) * count // self.jobs]
+            for slot in slots
+        ]
         return tuple(sorted(core for part in parts for core in part))
 
 

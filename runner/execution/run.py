@@ -42,7 +42,9 @@ def run_key(
         "threads": THREADS,
         "what": [case.bug, case.name, variant, case.program.variants[variant].script.name],
         "scripts": {name: hashlib.sha256(text).hexdigest() for name, text in scripts.items()},
-        "parameters": {name: value for name, value in case.program.parameters.items() if name not in OWN},
+        "parameters": {
+            name: value for name, value in case.program.parameters.items() if name not in OWN
+        },
         "seed": seed,
         "device": device.split(":")[0],
         "place": runtime,
@@ -90,7 +92,9 @@ def data_digest(case: Case, folder: Path | None) -> str | None:
         return "cache"
     lacking = [name for name in case.program.data if not (folder / name).exists()]
     if lacking:
-        raise UsageError(f"{case.id} needs data: name {where_data_lies(case)}; {folder / lacking[0]} is not there")
+        raise UsageError(
+            f"{case.id} needs data: name {where_data_lies(case)}; {folder / lacking[0]} is not there"
+        )
     digest = hashlib.sha256()
     for name in case.program.data:
         digest.update(name.encode())
@@ -105,7 +109,9 @@ def where_data_lies(case: Case) -> str:
     folders: dict[str, list[str]] = {}
     for path in map(Path, case.program.data):
         folders.setdefault(str(Path("DIR") / path.parent), []).append(path.name)
-    return "--data DIR, where " + ", and ".join(f"{folder} holds {', '.join(own)}" for folder, own in folders.items())
+    return "--data DIR, where " + ", and ".join(
+        f"{folder} holds {', '.join(own)}" for folder, own in folders.items()
+    )
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,11 @@ class Run:
     @property
     def need(self) -> Need:
         """The resources that the run needs."""
-        return Need(self.case.program.processes, self.estimate.memory_gb, self.runtime.device.startswith("cuda"))
+        return Need(
+            self.case.program.processes,
+            self.estimate.memory_gb,
+            self.runtime.device.startswith("cuda"),
+        )
 
     @property
     def arguments(self) -> list[str]:
@@ -164,7 +174,10 @@ class Run:
     @property
     def bare(self) -> "Run":
         """The same without the bug's probe: the program as a person wrote it. It has another key."""
-        return replace(self, scripts={name: text for name, text in self.scripts.items() if name not in OF_PROBE})
+        return replace(
+            self,
+            scripts={name: text for name, text in self.scripts.items() if name not in OF_PROBE},
+        )
 
     @property
     def limits(self) -> Limits:
@@ -180,5 +193,19 @@ class Run:
     def key(self) -> str:
         """The hash of everything that may change the result."""
         runtime = self.runtime
-        identity = (runtime.environment, runtime.lock, str(runtime.pinned), runtime.python, runtime.torch)
-        return run_key(self.case, self.variant, self.scripts, self.seed, runtime.device, identity, self.data_digest)
+        identity = (
+            runtime.environment,
+            runtime.lock,
+            str(runtime.pinned),
+            runtime.python,
+            runtime.torch,
+        )
+        return run_key(
+            self.case,
+            self.variant,
+            self.scripts,
+            self.seed,
+            runtime.device,
+            identity,
+            self.data_digest,
+        )

@@ -43,7 +43,10 @@ class Shares(Protocol):
 
 def longest_first(jobs: Iterable[Job[W]]) -> list[Job[W]]:
     """The order in which many jobs end soonest: by slots, then by duration, both descending; unknown is longest."""
-    return sorted(jobs, key=lambda job: (-job.need.slots, -(float("inf") if job.seconds is None else job.seconds)))
+    return sorted(
+        jobs,
+        key=lambda job: (-job.need.slots, -(float("inf") if job.seconds is None else job.seconds)),
+    )
 
 
 def schedule(

@@ -68,4 +68,6 @@ def finite(value: Any) -> Any:
 
 def unwritable(path: Path, error: OSError) -> ResultsError:
     """The error for a user whose results cannot be written to `path`."""
-    return ResultsError(f"{path}: cannot be written: {error.strerror}; name a folder with room by --results")
+    return ResultsError(
+        f"{path}: cannot be written: {error.strerror}; name a folder with room by --results"
+    )

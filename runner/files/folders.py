@@ -54,7 +54,10 @@ def _copy_entry(path: Path, within: Path, number: int, target: Path) -> None:
         target.symlink_to(os.readlink(path.name, dir_fd=number))
     elif stat.S_ISREG(status.st_mode):
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        with os.fdopen(os.open(path.name, flags, dir_fd=number), "rb") as file, target.open("xb") as copy:
+        with (
+            os.fdopen(os.open(path.name, flags, dir_fd=number), "rb") as file,
+            target.open("xb") as copy,
+        ):
             shutil.copyfileobj(file, copy)
         target.chmod(status.st_mode & COPIED_BITS)
 
@@ -64,7 +67,9 @@ def _check_link(path: Path, within: Path) -> None:
     if not Path(os.path.realpath(path)).is_relative_to(within):
         raise UnsafeError(f"{name} is a link that leads out of its directory, to {shown(leads_to)}")
     if leads_to.is_absolute():
-        raise UnsafeError(f"{name} is an absolute link, to {shown(leads_to)}; expected one relative to its folder")
+        raise UnsafeError(
+            f"{name} is an absolute link, to {shown(leads_to)}; expected one relative to its folder"
+        )
 
 
 def _paths(folder: Path) -> Iterator[Path]:

@@ -43,7 +43,9 @@ def as_struct(value: Any, kind: type[T]) -> T:
             if not (integral and place.text == "Expected `int`, got `float`"):
                 raise MismatchError(_explain(place, kind)) from error
             value = _with(value, list(place.path), int(place.part))
-    raise MismatchError(f"more than {MAX_TRIES} integers are written with a decimal point; write 1 in place of 1.0")
+    raise MismatchError(
+        f"more than {MAX_TRIES} integers are written with a decimal point; write 1 in place of 1.0"
+    )
 
 
 def near(name: str, names: Iterable[str]) -> str:
@@ -51,7 +53,9 @@ def near(name: str, names: Iterable[str]) -> str:
     import difflib
 
     lower = {candidate.lower(): candidate for candidate in names}
-    close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
+    close = [
+        lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)
+    ]
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
@@ -81,7 +85,9 @@ def _locate(value: Any, kind: Any, error: str) -> _Place:
 
 def _explain(place: _Place, kind: Any) -> str:
     text, part, allowed = place.text, place.part, list(_schemas(kind, place.path))
-    where = "".join(f"[{step}]" if isinstance(step, int) else f".{_shown(step)}" for step in place.path)
+    where = "".join(
+        f"[{step}]" if isinstance(step, int) else f".{_shown(step)}" for step in place.path
+    )
     where = where.removeprefix(".")
     unknown, lacking = re.match(UNKNOWN, text), re.match(LACKING, text)
     if unknown:
@@ -110,7 +116,10 @@ def _shown(key: str) -> str:
 
 def _parse(steps: str) -> list[str | int | None]:
     """The steps of a path; None for a key of a mapping, which the text leaves out."""
-    return [int(index) if index else None if dots else name for name, index, dots in re.findall(STEP, steps)]
+    return [
+        int(index) if index else None if dots else name
+        for name, index, dots in re.findall(STEP, steps)
+    ]
 
 
 def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -> Path:
@@ -120,7 +129,10 @@ def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -
         part = _at(value, tuple(path))
         if step is None:
             keys = islice(part, MAX_TRIES)
-            step = next((key for key in keys if _fails(_with(value, path, {key: part[key]}), kind, error)), None)
+            step = next(
+                (key for key in keys if _fails(_with(value, path, {key: part[key]}), kind, error)),
+                None,
+            )
         if step is None:
             raise LookupError
         path.append(step)
@@ -159,7 +171,10 @@ def _schemas(kind: Any, path: Path) -> Iterator[dict[str, Any]]:
         if isinstance(step, int):
             level = [one["items"] for one in level if isinstance(one.get("items"), dict)]
         elif step is not None:
-            inner = [one.get("properties", {}).get(step) or one.get("additionalProperties") for one in level]
+            inner = [
+                one.get("properties", {}).get(step) or one.get("additionalProperties")
+                for one in level
+            ]
             level = [one for one in inner if isinstance(one, dict)]
     yield from level
 

@@ -128,7 +128,9 @@ def _lock(hidden: Path, wait: bool) -> int | None:
     if hidden.is_symlink():
         raise NotADirectoryError(0, f"{HIDDEN} is a link; remove it")
     try:
-        descriptor = os.open(hidden / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        descriptor = os.open(
+            hidden / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666
+        )
     except FileNotFoundError:
         return None
     try:
@@ -183,7 +185,9 @@ def _write_journal(hidden: Path, stage: Path, before: dict[str, State]) -> None:
     for name in replaced:
         _to_disk(stage / name)
     draft = hidden / DRAFT
-    draft.write_text(json.dumps(to_builtins(Journal(tuple(replaced), tuple(removed)))), encoding="utf-8")
+    draft.write_text(
+        json.dumps(to_builtins(Journal(tuple(replaced), tuple(removed)))), encoding="utf-8"
+    )
     _to_disk(draft)
     draft.replace(hidden / JOURNAL)
     _to_disk(hidden)
@@ -248,7 +252,10 @@ def _journal(path: Path) -> Journal:
     for name in (*journal.replaced, *journal.removed):
         parts = PurePosixPath(name).parts
         if not parts or parts[0] in ("/", HIDDEN) or ".." in parts:
-            raise OSError(0, f"{HIDDEN}/{JOURNAL} names {untrusted.brief(name)}, no file of it; remove {HIDDEN}")
+            raise OSError(
+                0,
+                f"{HIDDEN}/{JOURNAL} names {untrusted.brief(name)}, no file of it; remove {HIDDEN}",
+            )
     return journal
 
 

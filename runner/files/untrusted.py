@@ -97,7 +97,9 @@ def read_text(path: Path, limit: int, within: Path | None = None) -> str:
     try:
         return read_bytes(path, limit, within).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UnsafeError(f"cannot be read as UTF-8 text: {error.reason} at byte {error.start}") from error
+        raise UnsafeError(
+            f"cannot be read as UTF-8 text: {error.reason} at byte {error.start}"
+        ) from error
 
 
 def read_json(path: Path, limit: int, within: Path | None = None, constants: bool = False) -> Any:
@@ -121,9 +123,13 @@ def parse_json(data: bytes, constants: bool = False) -> Any:
             **large,
         )
     except UnicodeDecodeError as error:
-        raise UnsafeError(f"not JSON: {error.reason} at byte {error.start}, expected UTF-8") from error
+        raise UnsafeError(
+            f"not JSON: {error.reason} at byte {error.start}, expected UTF-8"
+        ) from error
     except json.JSONDecodeError as error:
-        raise UnsafeError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
+        raise UnsafeError(
+            f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from error
     except RecursionError as error:
         raise UnsafeError(_too_deep()) from error
     escaped = ESCAPED in data

@@ -36,7 +36,11 @@ def lines(text: str) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     character = match[0]
-    return character.encode("unicode_escape").decode("ascii") if category(character) in HIDDEN else character
+    return (
+        character.encode("unicode_escape").decode("ascii")
+        if category(character) in HIDDEN
+        else character
+    )
 
 
 class Escaping:

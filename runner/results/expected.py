@@ -18,7 +18,9 @@ CPU, CUDA = "cpu", "cuda"
 def expected_path(bug: Bug, record: RunRecord) -> Path:
     """The path of the bug's expected record for the same case, variant, seed and kind of device."""
     folder = _folder(bug, record.case, record.kind_of_device)
-    return (folder / UPSTREAM if record.variant == UPSTREAM else folder) / f"{run_name(record)}.json"
+    return (
+        folder / UPSTREAM if record.variant == UPSTREAM else folder
+    ) / f"{run_name(record)}.json"
 
 
 def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
@@ -28,7 +30,10 @@ def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
 
 def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
     """The expected records of a case's variant `upstream`, which lie apart; raises ResultsError as above."""
-    return [read_record(path) for path in sorted((_folder(bug, case, device) / UPSTREAM).glob("*-seed*.json"))]
+    return [
+        read_record(path)
+        for path in sorted((_folder(bug, case, device) / UPSTREAM).glob("*-seed*.json"))
+    ]
 
 
 def seen_on(bug: Bug, case: str) -> tuple[str, ...]:
@@ -72,7 +77,9 @@ def version_path(bug: Bug, record: RunRecord) -> Path:
 
 def version_records(bug: Bug) -> list[RunRecord]:
     """The records behind the bug's expected map of versions; raises ResultsError for one that cannot be read."""
-    return [read_record(path) for path in sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))]
+    return [
+        read_record(path) for path in sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))
+    ]
 
 
 def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:

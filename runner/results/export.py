@@ -38,12 +38,20 @@ def frame(records: Iterable[RunRecord]) -> "pd.DataFrame":
 
 
 def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
-    run = {name: value for name, value in structs.asdict(record).items() if name not in ("metrics", "parameters")}
+    run = {
+        name: value
+        for name, value in structs.asdict(record).items()
+        if name not in ("metrics", "parameters")
+    }
     run |= {f"parameter.{name}": value for name, value in record.parameters.items()}
     if not record.metrics:
         yield run | {"record": None}
     for index, metric in enumerate(record.metrics, 1):
-        yield run | {"record": index} | {f"metric.{name}": _scalar(value) for name, value in metric.items()}
+        yield (
+            run
+            | {"record": index}
+            | {f"metric.{name}": _scalar(value) for name, value in metric.items()}
+        )
 
 
 def _scalar(value: Any) -> Any:
@@ -81,6 +89,10 @@ def _write(records: Iterable[RunRecord], names: Sequence[str], stream: TextIO) -
     writer.writeheader()
     for record in records:
         try:
-            writer.writerows({name: cell(value) for name, value in row.items()} for row in _rows(record))
+            writer.writerows(
+                {name: cell(value) for name, value in row.items()} for row in _rows(record)
+            )
         except ValueError as error:
-            raise ResultsError("the records have changed while they were read; run the same command again") from error
+            raise ResultsError(
+                "the records have changed while they were read; run the same command again"
+            ) from error

@@ -22,7 +22,9 @@ GIT, LINK = ".git", "gitdir: "
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 REFERENCE = re.compile(r"refs/(?!.*\.\.)[\w./@+-]+")
 # The one setting that is looked up, as text: file systems that know no executable bits have it.
-NO_EXECUTABLES = re.compile(r"^\s*filemode\s*=\s*(false|no|off|0)\s*$", re.MULTILINE | re.IGNORECASE)
+NO_EXECUTABLES = re.compile(
+    r"^\s*filemode\s*=\s*(false|no|off|0)\s*$", re.MULTILINE | re.IGNORECASE
+)
 MAX_BYTES, MAX_REFERENCES_BYTES = 1_000_000, 64_000_000
 # Within a submodule there may be others.
 MAX_SUBMODULES = 5
@@ -63,7 +65,9 @@ class Checkout:
         if name == head or not REFERENCE.fullmatch(name):
             return None
         loose = self.common / name
-        text = untrusted.read_text(loose, MAX_BYTES).strip() if loose.is_file() else self._packed(name)
+        text = (
+            untrusted.read_text(loose, MAX_BYTES).strip() if loose.is_file() else self._packed(name)
+        )
         return text if text and COMMIT.fullmatch(text) else None
 
     def _packed(self, name: str) -> str | None:
@@ -71,7 +75,9 @@ class Checkout:
         if not os.path.lexists(path):
             return None
         lines = untrusted.read_text(path, MAX_REFERENCES_BYTES).splitlines()
-        return next((line.partition(" ")[0] for line in lines if line.partition(" ")[2] == name), None)
+        return next(
+            (line.partition(" ")[0] for line in lines if line.partition(" ")[2] == name), None
+        )
 
     def differs(self, commit: str, directory: Path, not_run: Sequence[str], depth: int = 0) -> bool:
         """Whether the commit has other files in `directory`, but for `not_run` (patterns), and for ignored ones.
@@ -87,7 +93,10 @@ class Checkout:
             if ask(["status", "--porcelain", "--ignore-submodules=all", "--", *wanted], directory):
                 return True
             # Asking costs as much as the rest.
-            if not os.path.lexists(self.root / MODULES) and next(directory.rglob(GIT), None) is None:
+            if (
+                not os.path.lexists(self.root / MODULES)
+                and next(directory.rglob(GIT), None) is None
+            ):
                 return False
             tracked = ask(["ls-files", "--stage", "-z", "--", *wanted], directory).split("\0")
         modules = [line for line in tracked if line.startswith(SUBMODULE)]
@@ -108,11 +117,17 @@ class Checkout:
         for name in ("objects/info", "refs", "info"):
             (folder / name).mkdir(parents=True)
         (folder / "HEAD").write_text(f"{commit}\n", encoding="ascii")
-        (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(self.common.resolve() / "objects") + b"\n")
+        (folder / "objects" / "info" / "alternates").write_bytes(
+            os.fsencode(self.common.resolve() / "objects") + b"\n"
+        )
         is_long, settings = len(commit) > 40, self.common / "config"
-        plain = settings.exists() and NO_EXECUTABLES.search(untrusted.read_text(settings, MAX_BYTES))
+        plain = settings.exists() and NO_EXECUTABLES.search(
+            untrusted.read_text(settings, MAX_BYTES)
+        )
         text = CONFIGURATION.format(
-            version=1, executables="false" if plain else "true", algorithm="sha256" if is_long else "sha1"
+            version=1,
+            executables="false" if plain else "true",
+            algorithm="sha256" if is_long else "sha1",
         )
         (folder / "config").write_text(text, encoding="ascii")
         ignored = self.common / "info" / "exclude"
@@ -170,7 +185,9 @@ def _linked(path: Path) -> Path:
 
 def _common(private: Path) -> Path:
     path = private / "commondir"
-    return private / untrusted.read_text(path, MAX_BYTES).strip() if os.path.lexists(path) else private
+    return (
+        private / untrusted.read_text(path, MAX_BYTES).strip() if os.path.lexists(path) else private
+    )
 
 
 def _is_other_submodule(directory: Path, line: str, depth: int) -> bool:

@@ -128,7 +128,9 @@ def _scan(root: Path, folders: Iterable[str], problems: list[str]) -> Files:
     return files
 
 
-def _look(entries: Iterable["os.DirEntry[str]"], prefix: str, files: Files) -> tuple[list[str], list[str]]:
+def _look(
+    entries: Iterable["os.DirEntry[str]"], prefix: str, files: Files
+) -> tuple[list[str], list[str]]:
     """Add files that are named like records to `files`; returns the folders, and what is neither (a pipe, a lost link).
 
     Hidden entries are left out: they are foreign, or not finished.
@@ -158,7 +160,10 @@ def _known(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow],
     """The rows of the index that fit the present state of these files, and the number of its lines."""
     rows: dict[str, IndexRow] = {}
     count = 0
-    with suppress(OSError), os.fdopen(os.open(root / INDEX, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+    with (
+        suppress(OSError),
+        os.fdopen(os.open(root / INDEX, os.O_RDONLY | os.O_NONBLOCK), "rb") as file,
+    ):
         while lines := file.readlines(READ_BYTES):
             good = [line[9:-1] for line in lines if line[:9] == _checksum(line[9:-1])]
             for state_and_row in json.loads(b"[" + b",".join(good) + b"]"):
@@ -170,7 +175,11 @@ def _known(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow],
 
 
 def _read_missing(
-    root: Path, files: Files, rows: dict[str, IndexRow], problems: list[str], read: Callable[[Path], Any]
+    root: Path,
+    files: Files,
+    rows: dict[str, IndexRow],
+    problems: list[str],
+    read: Callable[[Path], Any],
 ) -> int:
     """Read the files that have no row yet, and write lines for them; returns the number of lines."""
     lines: list[bytes] = []
@@ -202,7 +211,9 @@ def _row(path: str, record: Any) -> IndexRow:
 
 def _shared(values: list[Any]) -> IndexRow:
     """The row of these values. From `bug` on many rows share the same texts; each text is kept once."""
-    return IndexRow(*values[:7], *[sys.intern(value) if type(value) is str else value for value in values[7:]])
+    return IndexRow(
+        *values[:7], *[sys.intern(value) if type(value) is str else value for value in values[7:]]
+    )
 
 
 def _line(row: IndexRow, state: State) -> bytes:

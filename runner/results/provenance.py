@@ -46,7 +46,9 @@ def _git_revision(directory: Path, not_run: Sequence[str]) -> str | None:
 def machine() -> str:
     """System, architecture and, where Linux names it, the model of the processor."""
     try:
-        model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+        model = re.search(
+            r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        )
     except OSError:
         model = None
     return f"{platform.system()} {platform.machine()}" + (f", {model.group(1)}" if model else "")

@@ -24,7 +24,15 @@ START_BYTES = 16_384
 METRICS = b',\n "metrics": '
 
 Status = Literal[
-    "ok", "crashed", "killed", "timeout", "no records", "not whole", "other data", "environment broken", "refused"
+    "ok",
+    "crashed",
+    "killed",
+    "timeout",
+    "no records",
+    "not whole",
+    "other data",
+    "environment broken",
+    "refused",
 ]
 Variant = Annotated[str, Meta(pattern=r"^(buggy|fixed|upstream)$(?!\n)")]
 Key = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
@@ -155,9 +163,8 @@ class VerdictRecord(Struct, frozen=True, kw_only=True):
     runs: Annotated[tuple[JudgedRun, ...], Meta(min_length=1)]
 
     def __repr__(self) -> str:
-        return (
-            f"VerdictRecord('{self.bug}/{self.case}', {self.verdict or 'no verdict'}, {counted(len(self.runs), 'run')})"
-        )
+        verdict, runs = self.verdict or "no verdict", counted(len(self.runs), "run")
+        return f"VerdictRecord('{self.bug}/{self.case}', {verdict}, {runs})"
 
 
 def run_name(record: RunRecord) -> str:
@@ -196,12 +203,16 @@ def read_record(path: Path) -> RunRecord:
     try:
         data = untrusted.read_json(path, MAX_RECORD_BYTES)
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            raise ResultsError(f"{where}: not a run record of schema {SCHEMA}; move it out of the results folder")
+            raise ResultsError(
+                f"{where}: not a run record of schema {SCHEMA}; move it out of the results folder"
+            )
         record = as_struct(data, RunRecord)
     except (untrusted.UnsafeError, MismatchError) as error:
         raise ResultsError(f"{where}: not a run record: {error}") from error
     if record.metrics_digest not in (None, digest(record.key, record.metrics)):
-        raise ResultsError(f"{where}: its metrics are not those of the run: they do not match metrics_digest")
+        raise ResultsError(
+            f"{where}: its metrics are not those of the run: they do not match metrics_digest"
+        )
     return record
 
 
@@ -211,11 +222,17 @@ def read_verdict(path: Path) -> VerdictRecord:
     try:
         return as_struct(untrusted.read_json(path, MAX_RECORD_BYTES), VerdictRecord)
     except (untrusted.UnsafeError, MismatchError) as error:
-        raise ResultsError(f"{where}: not a verdict: {error}; move it out of the results folder") from error
+        raise ResultsError(
+            f"{where}: not a verdict: {error}; move it out of the results folder"
+        ) from error
 
 
 def encode(record: RunRecord | VerdictRecord) -> dict[str, Any]:
     """The record for JSON; numbers that are not finite become the texts NaN, Infinity and -Infinity."""
     encoded = finite(msgspec.to_builtins(record))
     assert isinstance(encoded, dict)
-    return {name: value for name, value in encoded.items() if value is not None or name not in UNKNOWN_LEFT_OUT}
+    return {
+        name: value
+        for name, value in encoded.items()
+        if value is not None or name not in UNKNOWN_LEFT_OUT
+    }

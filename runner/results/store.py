@@ -22,7 +22,15 @@ from runner.files.atomic import unwritable, write_json, write_text
 from runner.files.locks import CLAIMS, WORK, Scratch, TemporaryFolder, sweep
 from runner.files.trees import remove_tree
 from runner.results import index
-from runner.results.record import RunRecord, VerdictRecord, encode, file_name, read_record, read_verdict, record_name
+from runner.results.record import (
+    RunRecord,
+    VerdictRecord,
+    encode,
+    file_name,
+    read_record,
+    read_verdict,
+    record_name,
+)
 from runner.sandbox.streams import Streams, keep
 
 # A disk with less free space than this counts as full.
@@ -82,13 +90,19 @@ class Store:
 
     def log_path(self, record: RunRecord, stream: str) -> Path:
         """The path of the run's `stdout` or `stderr`."""
-        return self.case_directory(record.bug, record.case) / "logs" / f"{record_name(record)}.{stream}"
+        return (
+            self.case_directory(record.bug, record.case)
+            / "logs"
+            / f"{record_name(record)}.{stream}"
+        )
 
     def reserve(self, catalog: Catalog, bug: Bug) -> None:
         """Keep a bug's folder for the runs of this bug directory: `check_owner` refuses others. Raises ResultsError."""
         self.check_owner(catalog, bug)
         if catalog.outside(bug) and self._owner(bug.id) is None:
-            write_text(self.root / bug.id / OWNER, f"{untrusted.shown(bug.directory)}\n", self.scratch.path)
+            write_text(
+                self.root / bug.id / OWNER, f"{untrusted.shown(bug.directory)}\n", self.scratch.path
+            )
 
     def check_owner(self, catalog: Catalog, bug: Bug) -> None:
         """Raise ResultsError where the runs of that ID are those of another bug directory.
@@ -162,7 +176,10 @@ class Store:
         first = [record for record in records if record.repeat == 1]
         earlier: list[RunRecord] = []
         for repeat in itertools.count(max((record.repeat for record in records), default=1) + 1):
-            candidates = [self.find(r.bug, r.case, record_name(replace(r, repeat=repeat)), r.key) for r in first]
+            candidates = [
+                self.find(r.bug, r.case, record_name(replace(r, repeat=repeat)), r.key)
+                for r in first
+            ]
             repeats = [record for record in candidates if record is not None]
             if not repeats or len(repeats) < len(first):
                 return earlier
@@ -196,7 +213,9 @@ class Store:
         if not path.exists():
             return []
         return [
-            read_record(path.parent / f"{file_name(run.variant, run.seed, run.key, run.repeat)}.json")
+            read_record(
+                path.parent / f"{file_name(run.variant, run.seed, run.key, run.repeat)}.json"
+            )
             for run in read_verdict(path).runs
         ]
 

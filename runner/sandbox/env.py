@@ -26,12 +26,21 @@ FIXED = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 # Settings of uv and Python with which an environment would differ from its lock.
-NOT_FOR_BUILDS = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "UV_TORCH_BACKEND", "UV_PYTHON")
+NOT_FOR_BUILDS = (
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "UV_TORCH_BACKEND",
+    "UV_PYTHON",
+)
 
 
 def clean_environment(threads: int, extra: Mapping[str, str]) -> dict[str, str]:
     """Environment variables for a bug's script: an allow-list, fixed settings, and `threads` CPU threads."""
-    pinned = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+    pinned = dict.fromkeys(
+        ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads)
+    )
     return inherited(INHERITED) | FIXED | pinned | dict(extra)
 
 

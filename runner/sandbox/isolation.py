@@ -71,5 +71,7 @@ def _chosen(wanted: str) -> Isolation:
         raise UsageError(f"{VARIABLE}={wanted!r}: expected {', '.join(KINDS)}, or nothing")
     lacking = "landlock" in kind and not landlock.version()
     if lacking or ("namespaces" in kind and not namespaces_work()):
-        raise UsageError(f"{VARIABLE}={kind}: this machine does not give it; leave the variable out")
+        raise UsageError(
+            f"{VARIABLE}={kind}: this machine does not give it; leave the variable out"
+        )
     return kind

@@ -78,11 +78,22 @@ def command(limits: Limits | None, folder: OwnFolder | None, report: int) -> lis
     The supervisor makes `folder` for the program and removes it; `report` is the file descriptor for its report.
     """
     words = [*(limits.words() if limits else ()), *(folder.words() if folder else ())]
-    return [sys.executable, "-I", "-S", str(SUPERVISOR), f"runner={os.getpid()}", f"report={report}", *words, "--"]
+    return [
+        sys.executable,
+        "-I",
+        "-S",
+        str(SUPERVISOR),
+        f"runner={os.getpid()}",
+        f"report={report}",
+        *words,
+        "--",
+    ]
 
 
 @contextmanager
-def own_folder(env: Mapping[str, str], limits: Limits | None) -> Iterator[tuple[OwnFolder | None, Mapping[str, str]]]:
+def own_folder(
+    env: Mapping[str, str], limits: Limits | None
+) -> Iterator[tuple[OwnFolder | None, Mapping[str, str]]]:
     """A temporary folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
 
     It is not in the working directory: the paths of sockets in TMPDIR (of torch.multiprocessing, say) have to be short.
@@ -121,7 +132,11 @@ def machine_memory_mb() -> float:
     for line in _read(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers in ("", "memory"):
-            root, name = (CGROUPS / controllers, "memory.limit_in_bytes") if controllers else (CGROUPS, "memory.max")
+            root, name = (
+                (CGROUPS / controllers, "memory.limit_in_bytes")
+                if controllers
+                else (CGROUPS, "memory.max")
+            )
             sizes += _sizes(root, path, name)
     return min(sizes) / 1e6
 
@@ -129,7 +144,9 @@ def machine_memory_mb() -> float:
 def _sizes(root: Path, path: str, name: str) -> list[int]:
     """The limits of a cgroup and its parents, in bytes. In a container its own may be mounted as the root."""
     inner = PurePosixPath(path.lstrip("/"))
-    texts = [_read(root / folder / name).strip() for folder in {inner, *inner.parents, PurePosixPath()}]
+    texts = [
+        _read(root / folder / name).strip() for folder in {inner, *inner.parents, PurePosixPath()}
+    ]
     return [int(text) for text in texts if text.isdigit()]
 
 

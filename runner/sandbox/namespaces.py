@@ -75,7 +75,9 @@ def _unshare(flags: int) -> None:
             file.write(text)
 
 
-def _enter_root(read: set[str], write: set[str], hidden: set[str], links: dict[str, str], shared: int) -> None:
+def _enter_root(
+    read: set[str], write: set[str], hidden: set[str], links: dict[str, str], shared: int
+) -> None:
     """Enter a root of nothing but these paths, /proc, and a /dev of its own."""
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", 0)
@@ -200,7 +202,9 @@ def _prctl(option: int, value: int) -> None:
     _check(LIBC.prctl(option, *map(ctypes.c_ulong, (value, 0, 0, 0))))
 
 
-def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+def _mount(
+    source: str | None, target: str, kind: str | None, flags: int, data: str | None = None
+) -> None:
     texts = [os.fsencode(text) if text else None for text in (source, target, kind)]
     _check(LIBC.mount(*texts, ctypes.c_ulong(flags), data.encode() if data else None))
 

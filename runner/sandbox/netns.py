@@ -43,7 +43,11 @@ def _enter_namespaces() -> None:
     if LIBC.unshare(CLONE_NEWUSER | ALL):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-    for name, text in {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}.items():
+    for name, text in {
+        "setgroups": "deny",
+        "uid_map": f"{user} {user} 1",
+        "gid_map": f"{group} {group} 1",
+    }.items():
         with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
             file.write(text)
 

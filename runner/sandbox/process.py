@@ -97,7 +97,15 @@ def network_can_be_cut() -> str | None:
     nowhere, nothing = Path(os.devnull), [sys.executable, "-I", "-S", "-c", ""]
     try:
         limits = Limits(network=False, temporary=False)
-        run(nothing, cwd=Path("/"), env={}, stdout=nowhere, stderr=nowhere, timeout_s=30, limits=limits)
+        run(
+            nothing,
+            cwd=Path("/"),
+            env={},
+            stdout=nowhere,
+            stderr=nowhere,
+            timeout_s=30,
+            limits=limits,
+        )
     except (ProcessError, UsageError) as error:
         return str(error)
     return None
@@ -128,7 +136,9 @@ def foreground(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
     return child.returncode
 
 
-def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 120, cwd: Path = Path("/")) -> str:
+def output(
+    argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 120, cwd: Path = Path("/")
+) -> str:
     """The standard output of a short command; raises ProcessError with the last line of its standard error."""
     try:
         done = subprocess.run(
@@ -139,7 +149,9 @@ def output(argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 12
     except subprocess.TimeoutExpired as error:
         raise ProcessError(f"{argv[0]}: no answer within {timeout_s:.0f} s") from error
     if done.returncode:
-        raise ProcessError(f"{argv[0]}: {error_line(done.stderr) or f'exit status {done.returncode}'}")
+        raise ProcessError(
+            f"{argv[0]}: {error_line(done.stderr) or f'exit status {done.returncode}'}"
+        )
     return done.stdout
 
 
@@ -156,7 +168,11 @@ def error_line(text: str) -> str:
     cursor of a terminal is shown escaped.
     """
     lines = text.splitlines()
-    starts = [number for number, line in enumerate(lines) if line.startswith("Traceback (most recent call last):")]
+    starts = [
+        number
+        for number, line in enumerate(lines)
+        if line.startswith("Traceback (most recent call last):")
+    ]
     messages = [_message(lines[start + 1 : end]) for start, end in pairwise([*starts, len(lines)])]
     while len(messages) > 1 and messages[-1].startswith(OF_ANOTHER):
         messages.pop()
@@ -178,13 +194,25 @@ def last_line(text: str) -> str:
 
 
 def _start(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: Stream, stderr: Stream, report: int
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    stdout: Stream,
+    stderr: Stream,
+    report: int,
 ) -> "subprocess.Popen[bytes]":
     none = subprocess.DEVNULL
     with _opened(stdout) as out, _opened(stderr) as err:
         try:
             return subprocess.Popen(
-                argv, cwd=cwd, env=env, stdin=none, stdout=out, stderr=err, start_new_session=True, pass_fds=[report]
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=none,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                pass_fds=[report],
             )
         except OSError as error:
             raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
@@ -204,7 +232,10 @@ def _signals_held() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.getsignal(number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
     held = {number: handler for number, handler in before.items() if callable(handler)}
     for number in held:
         signal.signal(number, lambda number, frame: came.append(number))
@@ -222,7 +253,9 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _ends_in_time(pid: int, start: float, timeout_s: float, on_wait: Callable[[float], None]) -> bool:
+def _ends_in_time(
+    pid: int, start: float, timeout_s: float, on_wait: Callable[[float], None]
+) -> bool:
     while not _has_ended(pid):
         elapsed = time.monotonic() - start
         if elapsed > timeout_s:

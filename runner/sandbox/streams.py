@@ -24,7 +24,10 @@ class Streams(NamedTuple):
 @contextmanager
 def open_streams(folder: Path) -> Iterator[Streams]:
     """Streams on the disk of `folder`, in which they have no name; they are gone afterwards. Raises OSError."""
-    with TemporaryFile(dir=folder, buffering=0) as out, TemporaryFile(dir=folder, buffering=0) as err:
+    with (
+        TemporaryFile(dir=folder, buffering=0) as out,
+        TemporaryFile(dir=folder, buffering=0) as err,
+    ):
         yield Streams(out, err)
 
 

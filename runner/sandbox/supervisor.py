@@ -54,7 +54,11 @@ def main() -> None:
     """Start the program, enforce its limits, and end as it ends."""
     split = sys.argv.index("--")
     arguments = dict(word.split("=", 1) for word in sys.argv[1:split])
-    runner, report, folder = int(arguments["runner"]), int(arguments["report"]), arguments.get("folder")
+    runner, report, folder = (
+        int(arguments["runner"]),
+        int(arguments["report"]),
+        arguments.get("folder"),
+    )
     os.set_inheritable(report, False)
     # Before anything is started: blocked signals stay pending, so that none is missed.
     signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
@@ -65,7 +69,9 @@ def main() -> None:
     # Not earlier: the kernel may clear it when a namespace is entered.
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM)
     _call("prctl", PR_SET_CHILD_SUBREAPER, 1)
-    memory, output, file = (int(float(arguments.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb"))
+    memory, output, file = (
+        int(float(arguments.get(name, 0)) * MB) for name in ("memory_mb", "output_mb", "file_mb")
+    )
     watcher, status, excess = os.getpid(), int(signal.SIGKILL), None
     isolate = _isolation(arguments, report)
     if os.getppid() == runner:  # else the runner ended before prctl was called
@@ -77,7 +83,10 @@ def main() -> None:
             _become(sys.argv[split + 1 :], report, file)
         status, excess = _watch(program, runner, memory, output)
     if not os.fstat(report).st_size:  # else the program was not started
-        os.write(report, f"ended\n{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\n{excess or ''}".encode())
+        os.write(
+            report,
+            f"ended\n{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\n{excess or ''}".encode(),
+        )
     for stream in STREAMS if excess else ():
         if output and os.fstat(stream).st_size > output:
             os.ftruncate(stream, output)
@@ -105,10 +114,14 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
         return lambda: None
     # Loaded before the fork: the program would pay for it, and may not be able to read them.
     modules = {name: _beside(name) for name in ("privileges", *kind.split("+")) if name != "none"}
-    read, write, hidden = (arguments.get(name, "").split("\n") for name in ("read", "write", "hidden"))
+    read, write, hidden = (
+        arguments.get(name, "").split("\n") for name in ("read", "write", "hidden")
+    )
     folder, link = arguments.get("folder"), arguments.get("link")
     named = arguments.get("links", "").split("\n")
-    links = dict(zip(named[::2], named[1::2], strict=False)) | ({link: folder} if link and folder else {})
+    links = dict(zip(named[::2], named[1::2], strict=False)) | (
+        {link: folder} if link and folder else {}
+    )
     own = [*write, *([folder] if folder else [])]
     # What lies in /dev/shm counts for no process: it has a limit of its own.
     shared = int(float(arguments.get("memory_mb", 0)) * MB)
@@ -146,7 +159,10 @@ def _become(argv: list[str], report: int, file_limit: int) -> None:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         limit = file_limit if hard == resource.RLIM_INFINITY else min(hard, file_limit)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and a program would inherit that
+    for number in (
+        signal.SIGPIPE,
+        signal.SIGXFSZ,
+    ):  # Python ignores them, and a program would inherit that
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
     try:
@@ -167,7 +183,11 @@ def _watch(program: int, runner: int, memory: int, output: int) -> tuple[int, st
             # It may have written gigabytes since the last check.
             return _kill_all(program, status), _excess_of_output(output)
         # A script that sends a signal to its whole process group means itself, not the supervisor.
-        if heard and heard.si_signo == signal.SIGTERM and (heard.si_pid == runner or os.getppid() != runner):
+        if (
+            heard
+            and heard.si_signo == signal.SIGTERM
+            and (heard.si_pid == runner or os.getppid() != runner)
+        ):
             return _kill_all(program, None), None
         start = time.monotonic()
         if start >= look:
@@ -275,7 +295,11 @@ def _children(pid: int) -> list[int]:
         threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
     except OSError:
         return []
-    return [int(child) for thread in threads for child in _read(f"/proc/{pid}/task/{thread}/children").split()]
+    return [
+        int(child)
+        for thread in threads
+        for child in _read(f"/proc/{pid}/task/{thread}/children").split()
+    ]
 
 
 def _held(pid: int) -> int:
@@ -285,7 +309,9 @@ def _held(pid: int) -> int:
     """
     lines = [line.split() for line in _read(f"/proc/{pid}/smaps_rollup").splitlines()[1:]]
     sizes = {line[0]: int(line[1]) * 1024 for line in lines}
-    if not sizes:  # a process that may not be looked at: all of its pages, but for files and shared ones
+    if (
+        not sizes
+    ):  # a process that may not be looked at: all of its pages, but for files and shared ones
         numbers = [int(number) for number in _read(f"/proc/{pid}/statm").split()[1:3]]
         return (numbers[0] - numbers[1]) * resource.getpagesize() if numbers else 0
     if "Pss_Anon:" not in sizes:  # Linux before 5.4 does not separate files

@@ -22,9 +22,13 @@ TIMEOUT_S = 300
 def programs(bug: Bug, inject: bool) -> list[Path]:
     """The programs to run, why.py last; raises UsageError where the bug does not ship them."""
     if bug.why is None:
-        raise UsageError(f"{bug.id} ships no {WHY}; its README tells the root cause: {bug.directory / 'README.md'}")
+        raise UsageError(
+            f"{bug.id} ships no {WHY}; its README tells the root cause: {bug.directory / 'README.md'}"
+        )
     if inject and bug.fault is None:
-        raise UsageError(f"{bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
+        raise UsageError(
+            f"{bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject"
+        )
     return [bug.fault, bug.why] if inject and bug.fault else [bug.why]
 
 
@@ -60,5 +64,7 @@ def _said(argv: Sequence[str], folder: Path, runtime: Runtime) -> str:
         if done.timed_out or done.exceeded:
             raise ProcessError(f"{argv[-1]}: {done.exceeded or f'no end within {TIMEOUT_S} s'}")
         if done.returncode:
-            raise ProcessError(f"{argv[-1]}: {process.error_in(err) or f'exit status {done.returncode}'}")
+            raise ProcessError(
+                f"{argv[-1]}: {process.error_in(err) or f'exit status {done.returncode}'}"
+            )
         return b"".join(blocks(out)).decode("utf-8", errors="replace")

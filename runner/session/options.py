@@ -17,14 +17,20 @@ def default_data() -> Path | None:
     """The folder that TRAINBUGS_DATA names, or None; raises UsageError where there is no such folder."""
     folder = os.environ.get("TRAINBUGS_DATA")
     if folder and not Path(folder).is_dir():
-        raise UsageError(f"TRAINBUGS_DATA is {folder!r}: no such folder; expected one that holds, say, MNIST/raw")
+        raise UsageError(
+            f"TRAINBUGS_DATA is {folder!r}: no such folder; expected one that holds, say, MNIST/raw"
+        )
     return Path(folder) if folder else None
 
 
 def option(flag: str, text: str, default: Any = None, metavar: str | None = None) -> Any:
     """A field with its flag and help text for the command line; a callable `default` is called for the value."""
     cli = {"flag": flag, "help": text, "metavar": metavar}
-    return field(default_factory=default, metadata=cli) if callable(default) else field(default=default, metadata=cli)
+    return (
+        field(default_factory=default, metadata=cli)
+        if callable(default)
+        else field(default=default, metadata=cli)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,24 +41,47 @@ class Options:
     """
 
     label: tuple[str, ...] = option(
-        "--label", "bugs of this location, or with this in root cause or symptom; repeat it to add others", (), "LABEL"
+        "--label",
+        "bugs of this location, or with this in root cause or symptom; repeat it to add others",
+        (),
+        "LABEL",
     )
-    seeds: tuple[int, ...] | None = option("--seeds", "comma-separated, e.g. 0,1,2; default: those of the bug")
+    seeds: tuple[int, ...] | None = option(
+        "--seeds", "comma-separated, e.g. 0,1,2; default: those of the bug"
+    )
     device: str = option("--device", "auto, cpu, cuda or cuda:N; default: auto", "auto")
-    python: Path | None = option("--python", "an interpreter of your own, not the pinned one", metavar="PATH")
-    environment: str | None = option("--environment", "another pinned environment than the bug's", metavar="NAME")
-    data: Path | None = option("--data", "folder of data sets; default: $TRAINBUGS_DATA", default_data, "DIR")
-    timeout_s: float | None = option("--timeout", "for each run; default: that of the bug", metavar="SECONDS")
+    python: Path | None = option(
+        "--python", "an interpreter of your own, not the pinned one", metavar="PATH"
+    )
+    environment: str | None = option(
+        "--environment", "another pinned environment than the bug's", metavar="NAME"
+    )
+    data: Path | None = option(
+        "--data", "folder of data sets; default: $TRAINBUGS_DATA", default_data, "DIR"
+    )
+    timeout_s: float | None = option(
+        "--timeout", "for each run; default: that of the bug", metavar="SECONDS"
+    )
     network: bool = option("--no-network", "nothing but localhost for each run", True)
-    max_memory_gb: float | None = option("--max-memory", "of each run; default: 90%% of the machine's", metavar="GB")
+    max_memory_gb: float | None = option(
+        "--max-memory", "of each run; default: 90%% of the machine's", metavar="GB"
+    )
     force: bool = option("--force", "run again what has been run before", False)
     repeat: int = option("--repeat", "every run K times: stable or flaky?", 1, "K")
-    jobs: int | None = option("--jobs", "runs at a time; default: 1, or one for each GPU", metavar="N")
+    jobs: int | None = option(
+        "--jobs", "runs at a time; default: 1, or one for each GPU", metavar="N"
+    )
     gpus: tuple[int, ...] = option("--gpus", "GPUs to use, one run each at a time", (), "0,1")
     per_gpu: int = option("--runs-per-gpu", "that many at a time; default: 1", 1, "K")
-    executor: str = option("--executor", "dask:HOST:PORT, dask:FILE or slurm; default: this machine", "local", "WHERE")
-    inject: bool = option("--inject", "put the fault back into a release that has it no more: docs/versions.md", False)
-    trust_environments: bool = option("--trust-environments", "use environments that other users may change", False)
+    executor: str = option(
+        "--executor", "dask:HOST:PORT, dask:FILE or slurm; default: this machine", "local", "WHERE"
+    )
+    inject: bool = option(
+        "--inject", "put the fault back into a release that has it no more: docs/versions.md", False
+    )
+    trust_environments: bool = option(
+        "--trust-environments", "use environments that other users may change", False
+    )
     results: Path = option("--results", "default: ./results", Path("results"), "DIR")
     keep: bool = True
 
@@ -72,7 +101,9 @@ class Options:
         return self.inject or self.environment is not None
 
     def _of_runs(self) -> Iterator[str]:
-        if self.seeds is not None and (len(set(self.seeds)) < len(self.seeds) or min(self.seeds, default=0) < 0):
+        if self.seeds is not None and (
+            len(set(self.seeds)) < len(self.seeds) or min(self.seeds, default=0) < 0
+        ):
             yield f"seeds are {self.seeds}, expected different numbers >= 0"
         if self.timeout_s is not None and not 0 < self.timeout_s < math.inf:
             yield f"timeout is {self.timeout_s}, expected a number of seconds above 0"
@@ -140,7 +171,11 @@ def from_values(values: Mapping[str, Any]) -> Options:
     for name in values.keys() - known.keys():
         raise UsageError(f"there is no option {name!r}; expected some of {', '.join(known)}")
     # An empty path is none.
-    converted = {name: value for name, value in values.items() if value != "" and (name, value) != ("data", None)}
+    converted = {
+        name: value
+        for name, value in values.items()
+        if value != "" and (name, value) != ("data", None)
+    }
     for name in ("python", "data", "results"):
         if converted.get(name) is not None:
             converted[name] = Path(converted[name])

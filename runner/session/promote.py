@@ -28,7 +28,9 @@ def refuse_installed(what: str, directories: Iterable[Path]) -> None:
     root = installed_root()
     for directory in directories:
         if root is not None and directory.is_relative_to(root):
-            raise UsageError(f"{what} needs a checkout: {directory} is part of the installed package")
+            raise UsageError(
+                f"{what} needs a checkout: {directory} is part of the installed package"
+            )
 
 
 def no_figures(bug: Bug, expected: Path) -> None:
@@ -76,27 +78,43 @@ def _refuse_unexpected(outcome: Outcome) -> None:
     on_gpu = {record.kind_of_device == CUDA for record in records}
     upstream = outcome.verdict.upstream
     if upstream and not upstream.behaves:
-        raise UsageError(f"{case.id}/{UPSTREAM} does not behave as fixed: {upstream.reason}: expected/ stays as it is")
+        raise UsageError(
+            f"{case.id}/{UPSTREAM} does not behave as fixed: {upstream.reason}: expected/ stays as it is"
+        )
     alone = upstream and all(record.variant == UPSTREAM for record in records)
     if not (alone or outcome.verdict.outcome == REPRODUCED) or len(on_gpu) > 1:
-        raise UsageError(f"{case.id} is not REPRODUCED on one kind of device: expected/ stays as it is")
+        raise UsageError(
+            f"{case.id} is not REPRODUCED on one kind of device: expected/ stays as it is"
+        )
     # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
-    if not on_gpu.pop() and (outcome.injected or not all(_is_of_lock(record) for record in records)):
-        raise UsageError(f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is")
+    if not on_gpu.pop() and (
+        outcome.injected or not all(_is_of_lock(record) for record in records)
+    ):
+        raise UsageError(
+            f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is"
+        )
     if {record.seed for record in records} != set(case.program.seeds):
-        raise UsageError(f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds")
+        raise UsageError(
+            f"{case.id} was not run with its own seeds: expected/ stays as it is; leave out --seeds"
+        )
     if any((record.revision or "").endswith("-dirty") for record in records):
-        raise UsageError(f"{case.id} was run from files that are not committed: commit, then run with --force")
+        raise UsageError(
+            f"{case.id} was run from files that are not committed: commit, then run with --force"
+        )
     apart = {(record.variant == UPSTREAM, record.revision) for record in records}
     if len(apart) > len({upstream for upstream, _ in apart}):
-        raise UsageError(f"{case.id} was run at several commits: expected/ stays as it is; run with --force")
+        raise UsageError(
+            f"{case.id} was run at several commits: expected/ stays as it is; run with --force"
+        )
     elsewhere = {
         record.environment
         for record in records
         if record.pinned and record.environment != case.program.variants[record.variant].environment
     }
     if elsewhere:
-        raise UsageError(f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`")
+        raise UsageError(
+            f"{case.id} was run in {', '.join(elsewhere)}: expected/ stays as it is; see `versions`"
+        )
 
 
 def _is_of_lock(record: RunRecord) -> bool:
@@ -119,15 +137,23 @@ def promote_versions(sweep: VersionMap, draw: Draw = no_figures) -> list[Path]:
     lacking = {record.environment for record in version_records(sweep.bug)} - mapped
     lacking |= {item.environment for item in sweep.findings} - mapped
     if lacking:
-        raise UsageError(f"the map of {sweep.bug.id} lacks {', '.join(sorted(lacking))}: expected/ stays as it is")
+        raise UsageError(
+            f"the map of {sweep.bug.id} lacks {', '.join(sorted(lacking))}: expected/ stays as it is"
+        )
     if not all(_is_of_lock(record) for record in sweep.records):
-        raise UsageError(f"{sweep.bug.id} was not run in pinned environments: expected/ stays as it is")
+        raise UsageError(
+            f"{sweep.bug.id} was not run in pinned environments: expected/ stays as it is"
+        )
     if any((record.revision or "").endswith("-dirty") for record in sweep.records):
-        raise UsageError(f"{sweep.bug.id} was run from files that are not committed: commit, then run with --force")
+        raise UsageError(
+            f"{sweep.bug.id} was run from files that are not committed: commit, then run with --force"
+        )
     # Every environment of the earlier map is in this one.
     commits = {(record.environment, record.revision) for record in sweep.records}
     if len(commits) > len(mapped):
-        raise UsageError(f"{sweep.bug.id} was run at several commits in one environment: run with --force")
+        raise UsageError(
+            f"{sweep.bug.id} was run at several commits in one environment: run with --force"
+        )
     with changing(sweep.bug.expected) as stage:
         copy = replace(sweep.bug, directory=stage.parent)
         remove_tree(stage / VERSIONS)

@@ -40,7 +40,9 @@ class Filter:
     def of(self, bugs: Iterable[Bug]) -> list[Bug]:
         """The bugs with those of their cases that fit; bugs without any are left out."""
         fitting = [
-            structs.replace(bug, cases={name: case for name, case in bug.cases.items() if self._fits(bug, case)})
+            structs.replace(
+                bug, cases={name: case for name, case in bug.cases.items() if self._fits(bug, case)}
+            )
             for bug in bugs
             if has_label(bug, self.label)
         ]
@@ -48,8 +50,12 @@ class Filter:
 
     def lack(self, bugs: Sequence[Bug]) -> str:
         """A line for where none of the bugs fits: the conditions, and what is near a word that none of them has."""
-        needs = {need for bug in bugs for case in bug.cases.values() for need in case.program.needs} | {"none"}
-        conditions = [f"--label {' or '.join(repr(label) + _near_label(label, bugs) for label in self.label)}"]
+        needs = {
+            need for bug in bugs for case in bug.cases.values() for need in case.program.needs
+        } | {"none"}
+        conditions = [
+            f"--label {' or '.join(repr(label) + _near_label(label, bugs) for label in self.label)}"
+        ]
         conditions = conditions if self.label else []
         if self.needs is not None:
             hint = "" if self.needs in needs else f" (expected one of {', '.join(sorted(needs))})"
@@ -59,7 +65,11 @@ class Filter:
         return f"no case fits {' and '.join(conditions)}; `trainbugs list` shows all"
 
     def _fits(self, bug: Bug, case: Case) -> bool:
-        if self.needs not in (None, *case.program.needs, *(() if case.program.needs else ("none",))):
+        if self.needs not in (
+            None,
+            *case.program.needs,
+            *(() if case.program.needs else ("none",)),
+        ):
             return False
         if self.max_seconds is None:
             return True
@@ -71,7 +81,8 @@ def has_label(bug: Bug, labels: Sequence[str]) -> bool:
     """Whether one of the labels is the bug's location, or in its root cause or symptom; without labels any bug fits."""
     words = "\n".join(_texts(bug)).lower()
     return not labels or any(
-        label == bug.labels.location or (label not in LOCATIONS and label.lower() in words) for label in labels
+        label == bug.labels.location or (label not in LOCATIONS and label.lower() in words)
+        for label in labels
     )
 
 
@@ -86,7 +97,9 @@ def labelled(catalog: Catalog, names: Iterable[str], labels: Sequence[str]) -> l
     return [name for name, bug in bugs.items() if has_label(bug, labels)]
 
 
-def to_run(catalog: Catalog, names: Sequence[str], options: "Options") -> tuple[list[Target], list[str]]:
+def to_run(
+    catalog: Catalog, names: Sequence[str], options: "Options"
+) -> tuple[list[Target], list[str]]:
     """The targets that are named, or all that can run here, and a note for each that is left out.
 
     Raises UsageError where nothing is left.
@@ -106,8 +119,15 @@ def to_run(catalog: Catalog, names: Sequence[str], options: "Options") -> tuple[
     notes += of_gpu
     if not targets:
         raise UsageError(f"nothing is left to run: {'; '.join(notes)}")
-    lacking = [target for target in targets if not names and target.case.program.data and options.data is None]
-    notes += [f"{target.case.id}: left out, it needs --data; name it to let it download" for target in lacking]
+    lacking = [
+        target
+        for target in targets
+        if not names and target.case.program.data and options.data is None
+    ]
+    notes += [
+        f"{target.case.id}: left out, it needs --data; name it to let it download"
+        for target in lacking
+    ]
     return [target for target in targets if target not in lacking], notes
 
 
@@ -121,7 +141,11 @@ def without_gpu_cases(
     if _may_have_gpu(options):
         return list(targets), []
     named = {part for name in names for part in name.split("/")[1:]}
-    out = [target for target in targets if "gpu" in target.case.program.tools and target.case.name not in named]
+    out = [
+        target
+        for target in targets
+        if "gpu" in target.case.program.tools and target.case.name not in named
+    ]
     notes = [f"{target.case.id}: left out, it needs a GPU" for target in out]
     return [target for target in targets if target not in out], notes
 
@@ -129,7 +153,9 @@ def without_gpu_cases(
 def _may_have_gpu(options: "Options") -> bool:
     if options.device != "auto":
         return options.device != "cpu"
-    from runner.environments.interpreter import machine_has_accelerator  # slow to import, `list` does without
+    from runner.environments.interpreter import (
+        machine_has_accelerator,
+    )  # slow to import, `list` does without
 
     # Of the machines of a cluster nothing is known here.
     return options.executor != "local" or bool(options.gpus) or machine_has_accelerator()
@@ -138,7 +164,13 @@ def _may_have_gpu(options: "Options") -> bool:
 def _near_label(label: str, bugs: Iterable[Bug]) -> str:
     if label in LOCATIONS or any(has_label(bug, [label]) for bug in bugs):
         return ""
-    words = {word for bug in bugs for text in _texts(bug) for word in text.lower().split() if len(word) > 3}
+    words = {
+        word
+        for bug in bugs
+        for text in _texts(bug)
+        for word in text.lower().split()
+        if len(word) > 3
+    }
     return near(label, {*LOCATIONS, *words})
 
 

@@ -38,7 +38,11 @@ class Session:
     """
 
     def __init__(
-        self, catalog: Catalog, options: Options, progress: Progress, cluster: "Cluster | None" = None
+        self,
+        catalog: Catalog,
+        options: Options,
+        progress: Progress,
+        cluster: "Cluster | None" = None,
     ) -> None:
         self.catalog = catalog
         self.options = options
@@ -48,12 +52,19 @@ class Session:
         self.pool = LocalPool(Slots(options.at_a_time, options.gpus, options.per_gpu), progress)
         # The cluster, and how its workers find environments; None on this machine.
         self.remote: tuple[Cluster, Where] | None = None
-        self.runtimes, self.queue = self._on_cluster(cluster) if cluster else self._on_this_machine()
+        self.runtimes, self.queue = (
+            self._on_cluster(cluster) if cluster else self._on_this_machine()
+        )
 
     def _on_this_machine(self) -> tuple[RuntimeFinder, RunQueue]:
         options = self.options
         runtimes = Runtimes(
-            self.catalog.root, self.progress, options.device, options.python, options.keep, options.trust_environments
+            self.catalog.root,
+            self.progress,
+            options.device,
+            options.python,
+            options.keep,
+            options.trust_environments,
         )
         return runtimes, LocalQueue(self.store, self.pool, options.force)
 
@@ -77,7 +88,9 @@ class Session:
             lacking = unjudged(target.case)
             if lacking:
                 again = f"trainbugs run {self.catalog.named(target.bug)} --record-only"
-                raise UsageError(f"{target.case.id}: {lacking}; `{again}` gives the records to write it by")
+                raise UsageError(
+                    f"{target.case.id}: {lacking}; `{again}` gives the records to write it by"
+                )
         with closing(self._records(targets)) as done:
             outcomes = {index: self._outcome(targets[index], records) for index, records in done}
         return [outcomes[index] for index in range(len(targets))]
@@ -87,7 +100,9 @@ class Session:
         by_target = dict(self._records(targets))
         return [record for index in range(len(targets)) for record in by_target[index]]
 
-    def _records(self, targets: Sequence[Target]) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
+    def _records(
+        self, targets: Sequence[Target]
+    ) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
         """Yields the index of each target with the records of its runs; all are planned before the first one starts."""
         planned = [self.plan(target) for target in targets]
         of = {id(run): index for index, runs in enumerate(planned) for run in runs}
@@ -119,13 +134,18 @@ class Session:
         """
         options, case = self.options, target.case
         if options.inject and target.bug.fault is None:
-            raise UsageError(f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject")
+            raise UsageError(
+                f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject"
+            )
         if case.program.data and self.data is None and not options.network:
-            raise UsageError(f"{case.id} downloads its data: name a folder that has it by --data; see --no-network")
+            raise UsageError(
+                f"{case.id} downloads its data: name a folder that has it by --data; see --no-network"
+            )
         self.store.reserve(self.catalog, target.bug)
         revision = provenance.revision(target.bug.directory, (*provenance.NOT_RUN, "studies"))
         scripts = {
-            name: read_scripts(target.bug, case.program.variants[name], options.inject) for name in target.variants
+            name: read_scripts(target.bug, case.program.variants[name], options.inject)
+            for name in target.variants
         }
         digest, known = data_digest(case, self.data), estimates(target.bug, case)
         runtimes = {name: self.runtime_of(case.program.variants[name]) for name in target.variants}
@@ -149,7 +169,11 @@ class Session:
                 network=options.network,
             )
             for repeat in range(1, options.repeat + 1)
-            for seed in next(chosen for chosen in (seeds, options.seeds, case.program.seeds) if chosen is not None)
+            for seed in next(
+                chosen
+                for chosen in (seeds, options.seeds, case.program.seeds)
+                if chosen is not None
+            )
             for variant in target.variants
         ]
 
@@ -158,15 +182,26 @@ class Session:
         runtime = self.runtimes.get(self.options.environment or variant.place)
         if self.options.gpus and not runtime.broken and runtime.device == "cpu":
             torch = f"torch {runtime.torch}" if runtime.torch else "no torch"
-            raise UsageError(f"--gpus: {runtime.environment} ({torch}) sees no GPU here; to use the CPU, leave it out")
+            raise UsageError(
+                f"--gpus: {runtime.environment} ({torch}) sees no GPU here; to use the CPU, leave it out"
+            )
         return runtime
 
     def _outcome(self, target: Target, records: tuple[RunRecord, ...]) -> Outcome:
         records += tuple(self.store.other_repeats(records))
         verdict, repeatability = judge(target.case, records)
-        outcome = Outcome(target, verdict, records, self._drift(target, records), self.options.inject, repeatability)
+        outcome = Outcome(
+            target,
+            verdict,
+            records,
+            self._drift(target, records),
+            self.options.inject,
+            repeatability,
+        )
         if verdict.outcome:
-            self.store.save_verdict(target.bug.id, target.case.name, outcome.injected, summary(outcome))
+            self.store.save_verdict(
+                target.bug.id, target.case.name, outcome.injected, summary(outcome)
+            )
         return outcome
 
     def _drift(self, target: Target, records: Sequence[RunRecord]) -> float | None:
@@ -183,7 +218,9 @@ class Session:
             return None
 
 
-def run_targets(catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress) -> list[Outcome]:
+def run_targets(
+    catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress
+) -> list[Outcome]:
     """Run and judge all targets, on this machine or on the workers that `options.executor` names."""
     with connected(options) as cluster:
         return Session(catalog, options, progress, cluster).run(targets)
@@ -195,7 +232,10 @@ def record_targets(
     """Run all targets, and give the records of each; nothing is judged, so that there need be no expectations."""
     with connected(options) as cluster:
         records = Session(catalog, options, progress, cluster).records(targets)
-    return [(target, [record for record in records if _id(record) == target.case.id]) for target in targets]
+    return [
+        (target, [record for record in records if _id(record) == target.case.id])
+        for target in targets
+    ]
 
 
 def _require_gpu(case: Case, runtimes: Iterable[Runtime]) -> None:
@@ -203,7 +243,11 @@ def _require_gpu(case: Case, runtimes: Iterable[Runtime]) -> None:
     for runtime in runtimes:
         if not runtime.broken and runtime.device == "cpu":
             where = runtime.python_path if runtime.built is None else runtime.environment
-            sees = f"torch {runtime.torch} of {where} sees none" if runtime.torch else f"{where} has no torch"
+            sees = (
+                f"torch {runtime.torch} of {where} sees none"
+                if runtime.torch
+                else f"{where} has no torch"
+            )
             raise UsageError(f"{case.id} needs a GPU; {sees}; see --device and --python")
 
 

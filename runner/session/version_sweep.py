@@ -57,8 +57,14 @@ def map_versions(
         there = spec.find(described) is not None
         progress.line(f"environment {number} of {len(chosen)}: {described.name}")
         try:
-            session = Session(catalog, replace(options, environment=described.name, keep=not remove_after), progress)
-            records += session.records([target for target in targets if _fits(described, target.bug, pattern)])
+            session = Session(
+                catalog,
+                replace(options, environment=described.name, keep=not remove_after),
+                progress,
+            )
+            records += session.records(
+                [target for target in targets if _fits(described, target.bug, pattern)]
+            )
         except EnvironmentBuildError as error:
             unbuilt.append((described, str(error)))
         finally:
@@ -73,14 +79,19 @@ def map_versions(
 
 
 def _map(
-    bug: Bug, cases: Sequence[Case], records: Sequence[RunRecord], unbuilt: Sequence[tuple[Environment, str]]
+    bug: Bug,
+    cases: Sequence[Case],
+    records: Sequence[RunRecord],
+    unbuilt: Sequence[tuple[Environment, str]],
 ) -> VersionMap:
     own = tuple(record for record in records if record.bug == bug.id)
     results = findings(bug, own)
     for described, reason in unbuilt:
         version = described.pins.get(bug.package, "-")
         results += [Finding(described.name, version, case.name, INVALID, reason) for case in cases]
-    return VersionMap(bug, tuple(sorted(results, key=lambda item: version_order(item.version))), own)
+    return VersionMap(
+        bug, tuple(sorted(results, key=lambda item: version_order(item.version))), own
+    )
 
 
 def _targets(catalog: Catalog, name: str) -> list[Target]:
@@ -90,7 +101,9 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
     if len(targets) > 1:
         targets = [target for target in targets if mappable(target.case)]
     if not targets or not all(mappable(target.case) for target in targets):
-        raise UsageError(f"{name}: its expectations compare the variants; the buggy script cannot be judged alone")
+        raise UsageError(
+            f"{name}: its expectations compare the variants; the buggy script cannot be judged alone"
+        )
     return [Target(target.bug, _first_seed(target.case), ("buggy",)) for target in targets]
 
 
@@ -110,10 +123,13 @@ def _environments(root: Path, patterns: Mapping[str, str | None]) -> list[Enviro
                 f"no environment matches {chosen!r}; expected a pattern like 'torch-2.*' for some of {known}"
             )
         matching |= {
-            item.name: item for item in sorted(found, key=lambda item: version_order(item.pins.get(package, "")))
+            item.name: item
+            for item in sorted(found, key=lambda item: version_order(item.pins.get(package, "")))
         }
     return list(matching.values())
 
 
 def _first_seed(case: Case) -> Case:
-    return structs.replace(case, program=structs.replace(case.program, seeds=case.program.seeds[:1]))
+    return structs.replace(
+        case, program=structs.replace(case.program, seeds=case.program.seeds[:1])
+    )

@@ -55,14 +55,19 @@ def row_names(study: Study, cells: Iterable[Cell]) -> list[str]:
     """The values of the parameter `shown.rows`, in the order of the study's points."""
     present = {row_name(study, cell) for cell in cells}
     index = study.written.axes.index(study.written.shown.rows)
-    return [name for name in dict.fromkeys(str(point.values[index]) for point in study.points) if name in present]
+    return [
+        name
+        for name in dict.fromkeys(str(point.values[index]) for point in study.points)
+        if name in present
+    ]
 
 
 def shares(study: Study, cells: Sequence[Cell]) -> list[Shares]:
     """The labels of the cells by the parameter `shown.rows`, and of all of them last."""
     names = row_names(study, cells)
     return [
-        Shares(name, _counted(cell for cell in cells if name in (ALL, row_name(study, cell)))) for name in (*names, ALL)
+        Shares(name, _counted(cell for cell in cells if name in (ALL, row_name(study, cell))))
+        for name in (*names, ALL)
     ]
 
 
@@ -80,7 +85,9 @@ def pairs(cells: Sequence[Cell]) -> list[Pair]:
             ends = (own[0].setting, own[-1].setting)
             gain = fixed.sign * (buggy.buggy.mean - fixed.fixed.mean)
             at_the_edge = fixed.setting in ends or buggy.setting in ends
-            found.append(Pair(point, fixed, buggy, gain, buggy.setting / fixed.setting, at_the_edge))
+            found.append(
+                Pair(point, fixed, buggy, gain, buggy.setting / fixed.setting, at_the_edge)
+            )
     return found
 
 
@@ -88,7 +95,10 @@ def explained(study: Study, cells: Iterable[Cell]) -> list[Explained]:
     """What explains the gain: each factor by itself, then the rows with the setting, then these with each other one."""
     finite = [cell for cell in cells if math.isfinite(cell.gain)]
     setting = study.written.setting
-    factors = {name: [cell.point.values[index] for cell in finite] for index, name in enumerate(study.written.axes)}
+    factors = {
+        name: [cell.point.values[index] for cell in finite]
+        for index, name in enumerate(study.written.axes)
+    }
     factors[setting] = [cell.place for cell in finite]
     varied = [name for name, values in factors.items() if len(set(values)) > 1]
     joint = [name for name in (study.written.shown.rows, setting) if name in varied]
@@ -96,7 +106,9 @@ def explained(study: Study, cells: Iterable[Cell]) -> list[Explained]:
     if len(joint) == 2:
         sets += [tuple(joint), *((*joint, name) for name in varied if name not in joint)]
     gains = [cell.gain for cell in finite]
-    found = [Explained(names, _adjusted(gains, [factors[name] for name in names])) for names in sets]
+    found = [
+        Explained(names, _adjusted(gains, [factors[name] for name in names])) for names in sets
+    ]
     return [item for item in found if math.isfinite(item.share)]
 
 

@@ -68,9 +68,14 @@ def cells(study: Study, rows: Iterable[Row]) -> list[Cell]:
 
 def _cell(study: Study, point: Point, setting: float, rows: Sequence[Row]) -> Cell:
     comparison = study.written.comparison
-    by_variant = {name: {row.seed: row for row in rows if row.variant == name} for name in study.variants}
+    by_variant = {
+        name: {row.seed: row for row in rows if row.variant == name} for name in study.variants
+    }
     seeds = sorted(set.intersection(*map(set, by_variant.values())))
-    sides = {name: _side([own[seed] for seed in seeds], comparison.metric) for name, own in by_variant.items()}
+    sides = {
+        name: _side([own[seed] for seed in seeds], comparison.metric)
+        for name, own in by_variant.items()
+    }
     fixed, buggy = sides["fixed"], sides.get("buggy", Side())
     sign = 1 if comparison.better == "higher" else -1
     centre = rows[0].centre
@@ -80,7 +85,9 @@ def _cell(study: Study, point: Point, setting: float, rows: Sequence[Row]) -> Ce
 
 
 def _side(rows: Sequence[Row], metric: str) -> Side:
-    numbers = [number for row in rows for number in row.metrics.values() if isinstance(number, int | float)]
+    numbers = [
+        number for row in rows for number in row.metrics.values() if isinstance(number, int | float)
+    ]
     values = [row.metrics.get(metric) for row in rows]
     known = tuple(float(value) if isinstance(value, int | float) else math.nan for value in values)
     return Side(known, all(map(math.isfinite, (*numbers, *known))))
@@ -129,7 +136,9 @@ def tuned(cells: Iterable[Cell], comparison: Comparison) -> list[Cell]:
         near = [
             cell
             for cell in own
-            if top and cell.fixed.finite and cell.sign * (top.fixed.mean - cell.fixed.mean) <= comparison.tolerance
+            if top
+            and cell.fixed.finite
+            and cell.sign * (top.fixed.mean - cell.fixed.mean) <= comparison.tolerance
         ]
         chosen += near
     return chosen

@@ -9,8 +9,28 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, structs
 
 from runner.bugs.catalog import NAME, Catalog, check, read_json
-from runner.bugs.config import BROUGHT, Count, DataFile, Place, Script, Seeds, Written, check_different, check_output
-from runner.bugs.model import ENVIRONMENT, VARIANTS, Bug, Name, Scalar, Seconds, Text, Variant, brought_name
+from runner.bugs.config import (
+    BROUGHT,
+    Count,
+    DataFile,
+    Place,
+    Script,
+    Seeds,
+    Written,
+    check_different,
+    check_output,
+)
+from runner.bugs.model import (
+    ENVIRONMENT,
+    VARIANTS,
+    Bug,
+    Name,
+    Scalar,
+    Seconds,
+    Text,
+    Variant,
+    brought_name,
+)
 from runner.errors import CatalogError, UsageError
 from runner.files.structs import near
 
@@ -38,11 +58,16 @@ class Subgrid(Written, frozen=True):
 
     values: Annotated[
         Mapping[Text, Annotated[tuple[Scalar, ...], Meta(min_length=1)]],
-        Meta(min_length=1, description="Parameter → its values. Every part of the grid names the same parameters."),
+        Meta(
+            min_length=1,
+            description="Parameter → its values. Every part of the grid names the same parameters.",
+        ),
     ]
     data: Annotated[
         tuple[DataFile, ...],
-        Meta(description="Files in the folder of data sets. Without --data these combinations are left out."),
+        Meta(
+            description="Files in the folder of data sets. Without --data these combinations are left out."
+        ),
     ] = ()
 
     def __post_init__(self) -> None:
@@ -55,7 +80,10 @@ class Centre(Written, frozen=True):
     """A parameter that gets, at each point, the value with which the fixed program did best in another study."""
 
     parameter: Annotated[Text, Meta(description="The parameter that is set.")]
-    study: Annotated[Name, Meta(description="A study of this bug with the same grid; its committed table is read.")]
+    study: Annotated[
+        Name,
+        Meta(description="A study of this bug with the same grid; its committed table is read."),
+    ]
 
 
 class Comparison(Written, frozen=True):
@@ -64,10 +92,17 @@ class Comparison(Written, frozen=True):
     metric: Annotated[Text, Meta(description="The field of the records.")]
     better: Literal["higher", "lower"]
     tolerance: Annotated[
-        float, Meta(gt=0, description="Benign: the means of the two programs differ by no more than this.")
+        float,
+        Meta(
+            gt=0, description="Benign: the means of the two programs differ by no more than this."
+        ),
     ]
     unstable: Annotated[
-        float, Meta(gt=0, description="Unstable: the seeds differ by more than this, or a number is not finite.")
+        float,
+        Meta(
+            gt=0,
+            description="Unstable: the seeds differ by more than this, or a number is not finite.",
+        ),
     ]
 
 
@@ -76,7 +111,8 @@ class Shown(Written, frozen=True):
 
     rows: Annotated[Text, Meta(description="The parameter with a row of its own for each value.")]
     panels: Annotated[
-        tuple[Text, ...], Meta(max_length=3, description="Parameters: a figure each, with a panel for each value.")
+        tuple[Text, ...],
+        Meta(max_length=3, description="Parameters: a figure each, with a panel for each value."),
     ] = ()
 
 
@@ -89,19 +125,32 @@ class WrittenStudy(Written, frozen=True, kw_only=True):
     variants: StudyVariants
     parameters: Annotated[
         Mapping[str, Scalar],
-        Meta(description="What the scripts read. The grid overrides them: by hand, a script runs with these."),
+        Meta(
+            description="What the scripts read. The grid overrides them: by hand, a script runs with these."
+        ),
     ]
-    grid: Annotated[tuple[Subgrid, ...], Meta(min_length=1, max_length=100, description="All points of these parts.")]
+    grid: Annotated[
+        tuple[Subgrid, ...],
+        Meta(min_length=1, max_length=100, description="All points of these parts."),
+    ]
     seeds: Seeds
-    timeout_s: Annotated[Seconds, Meta(description="A run that takes longer, in seconds, is killed and INVALID.")]
-    records: Annotated[Count, Meta(description="The number of records of a whole run: the settings that it trains.")]
+    timeout_s: Annotated[
+        Seconds, Meta(description="A run that takes longer, in seconds, is killed and INVALID.")
+    ]
+    records: Annotated[
+        Count,
+        Meta(description="The number of records of a whole run: the settings that it trains."),
+    ]
     setting: Annotated[
-        Text, Meta(description="The number in each record that tells the trainings of one run apart.")
+        Text,
+        Meta(description="The number in each record that tells the trainings of one run apart."),
     ] = "learning_rate"
     comparison: Comparison
     shown: Shown
     centre: Centre | None = None
-    environment: Annotated[Place | None, Meta(description="Overrides the bug's environment.")] = None
+    environment: Annotated[Place | None, Meta(description="Overrides the bug's environment.")] = (
+        None
+    )
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types above cannot express."""
@@ -118,7 +167,14 @@ class WrittenStudy(Written, frozen=True, kw_only=True):
         return tuple(self.grid[0].values)
 
     def _of_the_grid(self) -> Iterator[str]:
-        taken = {*OF_RUN, "variant", "seed", "output", self.setting, *([self.centre.parameter] if self.centre else [])}
+        taken = {
+            *OF_RUN,
+            "variant",
+            "seed",
+            "output",
+            self.setting,
+            *([self.centre.parameter] if self.centre else []),
+        }
         for part in self.grid:
             if set(part.values) != set(self.axes):
                 yield f"grid: a part names {', '.join(part.values)}, the first one {', '.join(self.axes)}"
@@ -237,6 +293,8 @@ def _points(written: WrittenStudy) -> Iterator[Point]:
 
 def _variant(bug: Bug, directory: Path, written: WrittenStudy, name: str, script: str) -> Variant:
     place = written.environment
-    brought = bug.directory / ENVIRONMENT if place == BROUGHT else bug.brought if place is None else None
+    brought = (
+        bug.directory / ENVIRONMENT if place == BROUGHT else bug.brought if place is None else None
+    )
     environment = brought_name(bug.id) if brought else place or bug.environment
     return Variant(name, directory / script, environment, written.records, brought)

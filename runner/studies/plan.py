@@ -20,7 +20,9 @@ def ordered(points: Sequence[Point]) -> list[Point]:
 
     So the first of them are a fair sample of the grid, whichever way its values are listed.
     """
-    return sorted(points, key=lambda point: hashlib.sha256(json.dumps(point.values).encode()).hexdigest())
+    return sorted(
+        points, key=lambda point: hashlib.sha256(json.dumps(point.values).encode()).hexdigest()
+    )
 
 
 def case_of(study: Study, point: Point, centre: Mapping[Point, float]) -> Case:
@@ -59,11 +61,15 @@ def plan(session: Session, study: Study) -> dict[Point, list[Run]]:
     options = session.options
     session.store.reserve(session.catalog, study.bug)
     revision = provenance.revision(study.folder.directory, MADE)
-    scripts = {name: read_scripts(study.folder, variant) for name, variant in study.variants.items()}
+    scripts = {
+        name: read_scripts(study.folder, variant) for name, variant in study.variants.items()
+    }
     chosen = [point for point in ordered(study.points) if session.data or not point.data]
     centre = centres(study, chosen)
     cases = {point: case_of(study, point, centre) for point in chosen}
-    digests = {files: data_digest(cases[point], session.data) for point in chosen for files in [point.data]}
+    digests = {
+        files: data_digest(cases[point], session.data) for point in chosen for files in [point.data]
+    }
     runtimes = {name: session.runtime_of(variant) for name, variant in study.variants.items()}
     return {
         point: [

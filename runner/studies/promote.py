@@ -21,7 +21,9 @@ def refuse_unfit(study: Study) -> None:
     """Raise UsageError where runs that begin now could not be kept: files are not committed, or are installed ones."""
     refuse_installed("--update-expected", [study.bug.directory])
     if (provenance.revision(study.folder.directory, MADE) or "").endswith("-dirty"):
-        raise UsageError(f"{study.id}: files of the study are not committed, and its table is made of committed ones")
+        raise UsageError(
+            f"{study.id}: files of the study are not committed, and its table is made of committed ones"
+        )
 
 
 def promote(results: Results, draw: Draw, with_table: bool = True) -> list[Path]:
@@ -52,7 +54,13 @@ def _refuse_runs(results: Results) -> None:
         raise UsageError(f"{study.id}: nothing has been run; its table stays as it is")
     wanted = {variant.environment for variant in study.variants.values()}
     records = results.records
-    if not all(record.pinned and not record.trusted and record.environment in wanted for record in records):
-        raise UsageError(f"{study.id} was not run in its own, pinned environment: its table stays as it is")
+    if not all(
+        record.pinned and not record.trusted and record.environment in wanted for record in records
+    ):
+        raise UsageError(
+            f"{study.id} was not run in its own, pinned environment: its table stays as it is"
+        )
     if any((record.revision or "").endswith("-dirty") for record in results.records):
-        raise UsageError(f"{study.id} was run from files that are not committed: commit, then run with --force")
+        raise UsageError(
+            f"{study.id} was run from files that are not committed: commit, then run with --force"
+        )

@@ -47,7 +47,12 @@ class Results:
 
 
 def run_study(
-    catalog: Catalog, study: Study, options: Options, progress: Progress, points: int | None, keep: bool = False
+    catalog: Catalog,
+    study: Study,
+    options: Options,
+    progress: Progress,
+    points: int | None,
+    keep: bool = False,
 ) -> Results:
     """Run the study, or that many more of its points; returns all that is known of it then.
 
@@ -61,7 +66,9 @@ def run_study(
         planned = plan(session, study)
         left_out = len(study.points) - len(planned)
         if left_out:
-            progress.note(f"{study.id}: {left_out} points are left out, they need data: name a folder by --data")
+            progress.note(
+                f"{study.id}: {left_out} points are left out, they need data: name a folder by --data"
+            )
         keys = [run.key for runs in planned.values() for run in runs]
         kept = {key: committed[key[:KEY_LENGTH]] for key in keys if key[:KEY_LENGTH] in committed}
         if committed:
@@ -89,7 +96,11 @@ def _whole(study: Study) -> dict[str, list[Row]]:
 
 
 def _next(
-    planned: Mapping[Point, Sequence[Run]], store: Store, points: int | None, again: bool, kept: Collection[str]
+    planned: Mapping[Point, Sequence[Run]],
+    store: Store,
+    points: int | None,
+    again: bool,
+    kept: Collection[str],
 ) -> list[Run]:
     """The runs to execute; finished ones may be among them."""
     wanted = [[run for run in runs if run.key not in kept] for runs in planned.values()]
@@ -104,9 +115,14 @@ def _tried(store: Store, run: Run) -> RunRecord | None:
 
 
 def _known(
-    study: Study, planned: Mapping[Point, Iterable[Run]], store: Store, kept: Mapping[str, Sequence[Row]] = NONE_KEPT
+    study: Study,
+    planned: Mapping[Point, Iterable[Run]],
+    store: Store,
+    kept: Mapping[str, Sequence[Row]] = NONE_KEPT,
 ) -> Results:
-    others = [(point, run) for point, runs in planned.items() for run in runs if run.key not in kept]
+    others = [
+        (point, run) for point, runs in planned.items() for run in runs if run.key not in kept
+    ]
     found = [(point, record) for point, run in others if (record := _tried(store, run))]
     rows = [*table.rows(study, found), *(row for rows in kept.values() for row in rows)]
     return Results(study, rows, [record for _, record in found])

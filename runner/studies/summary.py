@@ -24,7 +24,9 @@ def _head(results: Results) -> list[str]:
     study, rows = results.study, results.rows
     runs = {(row.point, row.variant, row.seed) for row in rows}
     seeds = sorted({row.seed for row in rows})
-    where = " and ".join(sorted({f"{row.run['environment']} (torch {row.run['torch']})" for row in rows}))
+    where = " and ".join(
+        sorted({f"{row.run['environment']} (torch {row.run['torch']})" for row in rows})
+    )
     dates = sorted({row.run["date"] for row in rows})
     when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "never"
     return [
@@ -74,7 +76,10 @@ def _of_two(study: Study, cells: Sequence[Cell]) -> list[str]:
 
 
 def _shares(study: Study, cells: Sequence[Cell]) -> list[str]:
-    lines = [f"| {study.written.shown.rows} | cells | {' | '.join(LABELS)} |", "|---" * (len(LABELS) + 2) + "|"]
+    lines = [
+        f"| {study.written.shown.rows} | cells | {' | '.join(LABELS)} |",
+        "|---" * (len(LABELS) + 2) + "|",
+    ]
     for row in shares(study, cells) if cells else ():
         parts = (f"{row.counts[label] / row.total:.0%}" for label in LABELS)
         lines.append(f"| {row.name} | {row.total} | {' | '.join(parts)} |")
@@ -93,7 +98,9 @@ def _pairs(study: Study, pairs: Sequence[Pair], tolerance: float) -> list[str]:
         gains = [pair.gain for pair in own]
         cured = sum(gain >= -tolerance * (1 + 1e-9) for gain in gains)
         ratio, edge = median(pair.ratio for pair in own), sum(pair.edge for pair in own)
-        numbers = f"{median(gains):+.3f} | {min(gains):+.3f} | {max(gains):+.3f} | {ratio:.2g} | {edge}"
+        numbers = (
+            f"{median(gains):+.3f} | {min(gains):+.3f} | {max(gains):+.3f} | {ratio:.2g} | {edge}"
+        )
         return f"| {name} | {len(own)} | {cured} | {numbers} |"
 
     return [*lines, *_by_row(study, pairs, lambda pair: pair.fixed, line)]
@@ -119,7 +126,10 @@ def _of_one(study: Study, cells: Sequence[Cell]) -> list[str]:
 
 
 def _by_row(
-    study: Study, items: Sequence[T], cell: Callable[[T], Cell], line: Callable[[str, Sequence[T]], str]
+    study: Study,
+    items: Sequence[T],
+    cell: Callable[[T], Cell],
+    line: Callable[[str, Sequence[T]], str],
 ) -> Iterable[str]:
     names = row_names(study, map(cell, items))
     for name in (*names, *([ALL] if names else [])):

@@ -47,11 +47,21 @@ class Row(Struct, frozen=True):
 
 def rows(study: Study, records: Iterable[tuple[Point, RunRecord]]) -> list[Row]:
     """The rows of these runs, read back from their CSV: so numbers are the same whether it was committed or not."""
-    return parse(study, text(study, [row for point, record in records for row in _of_run(study, point, record)]))
+    return parse(
+        study,
+        text(study, [row for point, record in records for row in _of_run(study, point, record)]),
+    )
 
 
 def _of_run(study: Study, point: Point, record: RunRecord) -> list[Row]:
-    columns = (record.status, record.key[:KEY_LENGTH], record.environment, record.python, record.torch, record.device)
+    columns = (
+        record.status,
+        record.key[:KEY_LENGTH],
+        record.environment,
+        record.python,
+        record.torch,
+        record.device,
+    )
     about = (*columns, record.data, record.started[:10], (record.revision or "")[:REVISION_LENGTH])
     run = dict(zip(OF_RUN, ("" if value is None else str(value) for value in about), strict=True))
     centre = None
@@ -60,8 +70,12 @@ def _of_run(study: Study, point: Point, record: RunRecord) -> list[Row]:
     if not record.ok:
         return [Row(point, record.variant, record.seed, run, None, centre)]
     setting = study.written.setting
-    for lacking in (metrics for metrics in record.metrics if not isinstance(metrics.get(setting), int | float)):
-        raise ResultsError(f"{study.id}: a record has no number {setting!r}, which the study names: {lacking}")
+    for lacking in (
+        metrics for metrics in record.metrics if not isinstance(metrics.get(setting), int | float)
+    ):
+        raise ResultsError(
+            f"{study.id}: a record has no number {setting!r}, which the study names: {lacking}"
+        )
     return [
         Row(
             point,
@@ -82,7 +96,12 @@ def text(study: Study, rows: Sequence[Row]) -> str:
     variants = list(study.variants)
     ordered = sorted(
         rows,
-        key=lambda row: (place[row.point], variants.index(row.variant), row.seed, row.setting or 0.0),
+        key=lambda row: (
+            place[row.point],
+            variants.index(row.variant),
+            row.seed,
+            row.setting or 0.0,
+        ),
     )
     written = study.written
     metrics = list(dict.fromkeys(name for row in ordered for name in row.metrics))
@@ -113,7 +132,9 @@ def read(study: Study) -> list[Row]:
     if not path.exists():
         return []
     try:
-        return parse(study, untrusted.read_text(path, MAX_TABLE_BYTES, study.folder.directory), path)
+        return parse(
+            study, untrusted.read_text(path, MAX_TABLE_BYTES, study.folder.directory), path
+        )
     except untrusted.UnsafeError as error:
         raise ResultsError(f"{untrusted.shown(path)}: {error}") from error
 
@@ -126,11 +147,16 @@ def parse(study: Study, table: str, path: Path | None = None) -> list[Row]:
     try:
         for line in reader:
             _check_cells(line)
-            texts = {name: text_of(value) if isinstance(value, str) else value for name, value in line.items()}
+            texts = {
+                name: text_of(value) if isinstance(value, str) else value
+                for name, value in line.items()
+            }
             parsed.append(_row(study, points, texts))
     except (KeyError, ValueError, TypeError, csv.Error) as error:
         where = untrusted.shown(path) if path else study.id
-        raise ResultsError(f"{where}: line {reader.line_num} is no row of this study: {error}") from error
+        raise ResultsError(
+            f"{where}: line {reader.line_num} is no row of this study: {error}"
+        ) from error
     return parsed
 
 

@@ -41,10 +41,17 @@ def findings(bug: Bug, records: Iterable[RunRecord]) -> list[Finding]:
         groups.setdefault((record.environment, record.case), []).append(record)
     strange = next((case for _, case in groups if case not in bug.cases), None)
     if strange is not None:
-        raise ResultsError(f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of it")
-    unsorted = [_finding(bug.package, bug.cases[case], group) for (_, case), group in groups.items()]
+        raise ResultsError(
+            f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of it"
+        )
+    unsorted = [
+        _finding(bug.package, bug.cases[case], group) for (_, case), group in groups.items()
+    ]
     order = list(bug.cases)
-    return sorted(unsorted, key=lambda item: (version_order(item.version), item.environment, order.index(item.case)))
+    return sorted(
+        unsorted,
+        key=lambda item: (version_order(item.version), item.environment, order.index(item.case)),
+    )
 
 
 def mappable(case: Case) -> bool:
@@ -85,7 +92,11 @@ def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:
 def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Check]:
     """The expectations about one variant, on the records of the buggy script."""
     expectations = _alone(case, variant)
-    return [check(item, record.seed, {variant: record.metrics}) for item in expectations for record in records]
+    return [
+        check(item, record.seed, {variant: record.metrics})
+        for item in expectations
+        for record in records
+    ]
 
 
 def _alone(case: Case, variant: str) -> list[Expectation]:

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 
 from runner.bugs.model import Target, counted
-from runner.results.record import CheckedStatement, JudgedRun, JudgedUpstream, Repeats, RunRecord, VerdictRecord
+from runner.results.record import (
+    CheckedStatement,
+    JudgedRun,
+    JudgedUpstream,
+    Repeats,
+    RunRecord,
+    VerdictRecord,
+)
 from runner.verdicts.repeatability import Repeatability
 from runner.verdicts.verdict import Verdict
 
@@ -42,16 +49,29 @@ def summary(outcome: Outcome) -> VerdictRecord:
         environments=tuple(sorted({record.environment for record in outcome.records})),
         reason=verdict.reason,
         drift=outcome.drift,
-        repeats=Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread) if varied else None,
-        upstream=JudgedUpstream(behaves=upstream.behaves, reason=upstream.reason) if upstream else None,
+        repeats=Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread)
+        if varied
+        else None,
+        upstream=JudgedUpstream(behaves=upstream.behaves, reason=upstream.reason)
+        if upstream
+        else None,
         checks=tuple(
             CheckedStatement(
-                statement=check.expectation.statement, seed=check.seed, holds=check.holds, explanation=check.explanation
+                statement=check.expectation.statement,
+                seed=check.seed,
+                holds=check.holds,
+                explanation=check.explanation,
             )
             for check in verdict.checks
         ),
         runs=tuple(
-            JudgedRun(variant=run.variant, seed=run.seed, repeat=run.repeat, status=run.status, key=run.key)
+            JudgedRun(
+                variant=run.variant,
+                seed=run.seed,
+                repeat=run.repeat,
+                status=run.status,
+                key=run.key,
+            )
             for run in outcome.records
         ),
     )

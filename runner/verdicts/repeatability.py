@@ -31,7 +31,10 @@ class Repeatability:
 
 def judge(case: Case, records: Sequence[RunRecord]) -> tuple[Verdict, Repeatability | None]:
     """The verdict on all repeats, and how they varied (None for a single one). A flaky case is not REPRODUCED."""
-    repeats = {number: [record for record in records if record.repeat == number] for number in _numbers(records)}
+    repeats = {
+        number: [record for record in records if record.repeat == number]
+        for number in _numbers(records)
+    }
     verdicts = [verify(case, group) for group in repeats.values()]
     if len(verdicts) == 1:
         return verdicts[0], None
@@ -43,7 +46,9 @@ def judge(case: Case, records: Sequence[RunRecord]) -> tuple[Verdict, Repeatabil
     worst = next((verdict for verdict in verdicts if verdict.invalid), None)
     worst = worst or next(verdict for verdict in verdicts if verdict.failed)
     outcome = None if worst.outcome is None else INVALID if worst.invalid else NOT_REPRODUCED
-    return Verdict(case, outcome, f"flaky: {varied.text}; {worst.reason}", worst.checks, worst.upstream), varied
+    return Verdict(
+        case, outcome, f"flaky: {varied.text}; {worst.reason}", worst.checks, worst.upstream
+    ), varied
 
 
 def _numbers(records: Sequence[RunRecord]) -> list[int]:

@@ -12,7 +12,9 @@ from runner.files.structs import near
 Value = float | bool | str
 
 
-def values(series: Series, variant: str, records: Mapping[str, Sequence[Record]], lists: bool = False) -> list[Value]:
+def values(
+    series: Series, variant: str, records: Mapping[str, Sequence[Record]], lists: bool = False
+) -> list[Value]:
     """The series of `variant`; `records` maps each variant to its records, in order.
 
     With `lists`, a value may be a list. Raises MeasureError where a metric is missing or not finite, or the two sides
@@ -22,11 +24,19 @@ def values(series: Series, variant: str, records: Mapping[str, Sequence[Record]]
     if series.other is None:
         return own if lists else [_scalar(value, series.metric) for value in own]
     other = _others(series, series.other, variant, records)
-    if len(own) != len(other) and len(other) == 1 and (series.other.where is not None or series.other.reduce):
+    if (
+        len(own) != len(other)
+        and len(other) == 1
+        and (series.other.where is not None or series.other.reduce)
+    ):
         other *= len(own)
     if len(own) != len(other):
         key = "over" if series.over else "minus"
-        sides = "`where` and `minus_where`" if series.minus_where is not None else f"`where` and that of `{key}`"
+        sides = (
+            "`where` and `minus_where`"
+            if series.minus_where is not None
+            else f"`where` and that of `{key}`"
+        )
         raise MeasureError(
             f"metric {series.metric!r}: {counted(len(own), 'value')} {key} "
             f"{counted(len(other), 'value')}: if config.json means other records, let {sides} pick as many, or one"
@@ -34,7 +44,9 @@ def values(series: Series, variant: str, records: Mapping[str, Sequence[Record]]
     return [(ratio if series.over else difference)(a, b) for a, b in zip(own, other, strict=True)]
 
 
-def _others(series: Series, other: Operand, variant: str, records: Mapping[str, Sequence[Record]]) -> list[Any]:
+def _others(
+    series: Series, other: Operand, variant: str, records: Mapping[str, Sequence[Record]]
+) -> list[Any]:
     """The values that are subtracted or divided by."""
     of = other.variant or variant
     metric = other.metric or series.metric
@@ -49,27 +61,43 @@ def _elements(series: Series, found: list[Any]) -> list[Any]:
     """The element `index` of each value, or the values as they are."""
     if series.index is None:
         return found
-    short = [value for value in found if not isinstance(value, list) or not -len(value) <= series.index < len(value)]
+    short = [
+        value
+        for value in found
+        if not isinstance(value, list) or not -len(value) <= series.index < len(value)
+    ]
     if short:
-        raise MeasureError(f"metric {series.metric!r} is {_short(short[0])}, which has no element {series.index}")
+        raise MeasureError(
+            f"metric {series.metric!r} is {_short(short[0])}, which has no element {series.index}"
+        )
     return [value[series.index] for value in found]
 
 
-def select(metric: str, where: Mapping[str, Any], records: Sequence[Record], variant: str) -> list[Any]:
+def select(
+    metric: str, where: Mapping[str, Any], records: Sequence[Record], variant: str
+) -> list[Any]:
     """The metric of each record that matches `where`.
 
     Raises MeasureError where none matches, or the metric is missing or not finite in one.
     """
-    chosen = [record for record in records if all(record.get(key) == value for key, value in where.items())]
+    chosen = [
+        record
+        for record in records
+        if all(record.get(key) == value for key, value in where.items())
+    ]
     if not chosen:
         raise MeasureError(f"no record of variant {variant} has {_words(where)}")
     missing = [index for index, record in enumerate(chosen, 1) if metric not in record]
     if missing:
         place = f"record {missing[0]} of variant {variant}"
-        raise MeasureError(f"metric {metric!r} is missing in {place}{_remedy(metric, missing, chosen)}")
+        raise MeasureError(
+            f"metric {metric!r} is missing in {place}{_remedy(metric, missing, chosen)}"
+        )
     for index, record in enumerate(chosen, 1):
         if not is_finite(record[metric]):
-            raise MeasureError(f"metric {metric!r} is {record[metric]!r} in record {index} of variant {variant}")
+            raise MeasureError(
+                f"metric {metric!r} is {record[metric]!r} in record {index} of variant {variant}"
+            )
     return [record[metric] for record in chosen]
 
 
@@ -109,7 +137,9 @@ def reduce(sequence: Sequence[Value], how: str) -> Value:
         try:
             return math.fsum(numbers) / len(numbers)
         except OverflowError as error:
-            raise MeasureError(f"the mean of {_short(list(sequence))} cannot be computed: {error}") from error
+            raise MeasureError(
+                f"the mean of {_short(list(sequence))} cannot be computed: {error}"
+            ) from error
     return max(numbers) if how == "max" else min(numbers)
 
 
@@ -138,7 +168,9 @@ def _scalar(value: Any, metric: str) -> Value:
     if isinstance(value, int | float | str):
         return value
     hint = "; name an element by `index`" if isinstance(value, list) else ""
-    raise MeasureError(f"metric {metric!r} is {_short(value)}, expected one value in each record{hint}")
+    raise MeasureError(
+        f"metric {metric!r} is {_short(value)}, expected one value in each record{hint}"
+    )
 
 
 def _words(where: Mapping[str, Any]) -> str:

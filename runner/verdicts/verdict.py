@@ -70,7 +70,11 @@ class Verdict:
     def invalid(self) -> bool:
         """Whether something that was run is INVALID, or a check could not be decided."""
         undecided = any(check.holds is None for check in self.checks)
-        return self.outcome == INVALID or undecided or (self.upstream is not None and self.upstream.behaves is None)
+        return (
+            self.outcome == INVALID
+            or undecided
+            or (self.upstream is not None and self.upstream.behaves is None)
+        )
 
     @property
     def failed(self) -> bool:
@@ -91,7 +95,9 @@ def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
     if flaws:
         return Verdict(case, INVALID, flaws, (), upstream)
     variants = {record.variant for record in records}
-    checks = _all_checks([item for item in case.oracle.expectations if item.variants <= variants], records)
+    checks = _all_checks(
+        [item for item in case.oracle.expectations if item.variants <= variants], records
+    )
     lacking = "both variants are needed for one" if variants != set(VARIANTS) else unjudged(case)
     return Verdict(case, *_outcome(checks, lacking), checks, upstream)
 
@@ -108,21 +114,35 @@ def verify_upstream(case: Case, records: Sequence[RunRecord]) -> Upstream | None
     if flaws:
         return Upstream(None, flaws)
     in_place = [replace(record, variant="fixed") for record in own]
-    in_place += [record for record in records if record.variant == "buggy" and not flaw(case, record)]
+    in_place += [
+        record for record in records if record.variant == "buggy" and not flaw(case, record)
+    ]
     variants = {record.variant for record in in_place}
-    about = [item for item in case.oracle.expectations if "fixed" in item.variants and item.variants <= variants]
+    about = [
+        item
+        for item in case.oracle.expectations
+        if "fixed" in item.variants and item.variants <= variants
+    ]
     checks = _all_checks(about, in_place)
-    outcome, reason = _outcome(checks, None if checks else "no expectation is about the fixed variant alone")
+    outcome, reason = _outcome(
+        checks, None if checks else "no expectation is about the fixed variant alone"
+    )
     return Upstream({REPRODUCED: True, NOT_REPRODUCED: False}.get(outcome or ""), reason)
 
 
 def _flaws(case: Case, records: Sequence[RunRecord]) -> str:
     """Why one of these runs cannot be judged, and how many more; empty where all can be."""
-    flaws = [f"{record.variant} seed {record.seed}: {why}" for record in records if (why := flaw(case, record))]
+    flaws = [
+        f"{record.variant} seed {record.seed}: {why}"
+        for record in records
+        if (why := flaw(case, record))
+    ]
     return "".join(flaws[:1]) + (f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else "")
 
 
-def _all_checks(expectations: Sequence[Expectation], records: Sequence[RunRecord]) -> tuple[Check, ...]:
+def _all_checks(
+    expectations: Sequence[Expectation], records: Sequence[RunRecord]
+) -> tuple[Check, ...]:
     runs = {(record.variant, record.seed): record.metrics for record in records}
     by_seed = {seed: _of_seed(runs, seed) for seed in sorted({record.seed for record in records})}
     return tuple(one for item in expectations for one in _checks(item, by_seed))
@@ -143,7 +163,11 @@ def drift(case: Case, records: Sequence[RunRecord], expected: Sequence[RunRecord
     """
     by_run = {_alike(record): record for record in expected}
     pairs = [(record, by_run.get(_alike(record))) for record in records if record.ok]
-    distances = [distance(record.metrics, other.metrics, case.oracle.volatile) for record, other in pairs if other]
+    distances = [
+        distance(record.metrics, other.metrics, case.oracle.volatile)
+        for record, other in pairs
+        if other
+    ]
     return max(distances) if distances else None
 
 
@@ -167,11 +191,15 @@ def _outcome(checks: Sequence[Check], lacking: str | None) -> tuple[str | None, 
     return REPRODUCED, f"{len(checks)} checks hold"
 
 
-def _of_seed(runs: Mapping[tuple[str, int], Sequence[Record]], seed: int) -> dict[str, Sequence[Record]]:
+def _of_seed(
+    runs: Mapping[tuple[str, int], Sequence[Record]], seed: int
+) -> dict[str, Sequence[Record]]:
     return {variant: metrics for (variant, of_seed), metrics in runs.items() if of_seed == seed}
 
 
-def _checks(expectation: Expectation, by_seed: Mapping[int, Mapping[str, Sequence[Record]]]) -> Iterator[Check]:
+def _checks(
+    expectation: Expectation, by_seed: Mapping[int, Mapping[str, Sequence[Record]]]
+) -> Iterator[Check]:
     if expectation.across_seeds:
         yield check_across(expectation, by_seed)
     else:
@@ -189,7 +217,9 @@ def check(expectation: Expectation, seed: int, records: Mapping[str, Sequence[Re
     return _decided(expectation, seed, holds, made, _lengths(observed, expectation))
 
 
-def check_across(expectation: Expectation, by_seed: Mapping[int, Mapping[str, Sequence[Record]]]) -> Check:
+def check_across(
+    expectation: Expectation, by_seed: Mapping[int, Mapping[str, Sequence[Record]]]
+) -> Check:
     """Whether an expectation about all seeds together holds; `by_seed` maps each seed to the records of its variants.
 
     Seeds are those that were run.
@@ -211,19 +241,31 @@ def check_across(expectation: Expectation, by_seed: Mapping[int, Mapping[str, Se
     return _decided(expectation, None, holds, made)
 
 
-def _decided(expectation: Expectation, seed: int | None, holds: bool, made: str, lengths: str = "") -> Check:
+def _decided(
+    expectation: Expectation, seed: int | None, holds: bool, made: str, lengths: str = ""
+) -> Check:
     wanted = _wanted(expectation)
-    return Check(expectation, seed, holds, f"{made}, expected {wanted}{lengths}", made, wanted + lengths)
+    return Check(
+        expectation, seed, holds, f"{made}, expected {wanted}{lengths}", made, wanted + lengths
+    )
 
 
-def _observed(expectation: Expectation, records: Mapping[str, Sequence[Record]]) -> Value | list[Value]:
+def _observed(
+    expectation: Expectation, records: Mapping[str, Sequence[Record]]
+) -> Value | list[Value]:
     """The values of one seed, or the number that is made of them."""
-    series = values(expectation, expectation.variant, records, lists=expectation.reduce == "distinct")
+    series = values(
+        expectation, expectation.variant, records, lists=expectation.reduce == "distinct"
+    )
     return series if expectation.reduce == "all" else reduce(series, expectation.reduce)
 
 
 def _undecided(error: Exception) -> str:
-    return str(error) if isinstance(error, MeasureError) else f"variant {error} was not run with this seed"
+    return (
+        str(error)
+        if isinstance(error, MeasureError)
+        else f"variant {error} was not run with this seed"
+    )
 
 
 def _wanted(expectation: Expectation) -> str:
@@ -231,7 +273,9 @@ def _wanted(expectation: Expectation) -> str:
     if expectation.tolerance is None:
         return value
     return f"{value} ± " + (
-        f"{expectation.tolerance:.4g} of it" if expectation.relative else f"{expectation.tolerance:g}"
+        f"{expectation.tolerance:.4g} of it"
+        if expectation.relative
+        else f"{expectation.tolerance:g}"
     )
 
 
@@ -245,7 +289,11 @@ def _lengths(observed: Value | Sequence[Value], expectation: Expectation) -> str
 
 def _holds(observed: Value | Sequence[Value], expectation: Expectation) -> bool:
     """Compare element by element: with a list, each with its own value, else all with the same one."""
-    left = list(observed) if isinstance(observed, Sequence) and not isinstance(observed, str) else [observed]
+    left = (
+        list(observed)
+        if isinstance(observed, Sequence) and not isinstance(observed, str)
+        else [observed]
+    )
     value = expectation.value
     right = list(value) if isinstance(value, tuple) else [value] * len(left)
     if len(left) != len(right):
@@ -264,14 +312,18 @@ def _compare(a: Value, b: Value, expectation: Expectation) -> bool:
     if isinstance(a, str) or isinstance(b, str):
         raise MeasureError(f"{a!r} and {b!r} cannot be compared by {expectation.op}")
     if expectation.op == "close":
-        return abs(a - b) <= (expectation.tolerance or 0.0) * (abs(b) if expectation.relative else 1.0)
+        return abs(a - b) <= (expectation.tolerance or 0.0) * (
+            abs(b) if expectation.relative else 1.0
+        )
     return a <= b if expectation.op == "<=" else a >= b
 
 
 def distance(a: Sequence[Record], b: Sequence[Record], volatile: frozenset[str]) -> float:
     if len(a) != len(b) or any(set(x) != set(y) for x, y in zip(a, b, strict=True)):
         return math.inf
-    pairs = [(x[key], y[key]) for x, y in zip(a, b, strict=True) for key in x if key not in volatile]
+    pairs = [
+        (x[key], y[key]) for x, y in zip(a, b, strict=True) for key in x if key not in volatile
+    ]
     return max((_value_distance(x, y) for x, y in pairs), default=0.0)
 
 

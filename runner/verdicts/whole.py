@@ -34,7 +34,14 @@ def not_whole(case: Case, variant: str, metrics: Sequence[Record]) -> str | None
         return None
     if len(metrics) not in allowed:
         return f"expected {' or '.join(map(str, allowed))} records, found {len(metrics)}"
-    twice = next((twice for where, fields in _points(case.plot) if (twice := _twice(metrics, where, fields))), None)
+    twice = next(
+        (
+            twice
+            for where, fields in _points(case.plot)
+            if (twice := _twice(metrics, where, fields))
+        ),
+        None,
+    )
     return twice and f"two records have {twice}"
 
 
@@ -45,11 +52,15 @@ def _points(plot: Plot) -> list[tuple[Mapping[str, Scalar], tuple[str, ...]]]:
     return [(line.where, (plot.x,)) for panel in plot.panels for line in panel.lines]
 
 
-def _twice(metrics: Sequence[Record], where: Mapping[str, Scalar], fields: Sequence[str]) -> str | None:
+def _twice(
+    metrics: Sequence[Record], where: Mapping[str, Scalar], fields: Sequence[str]
+) -> str | None:
     """The fields that two of the records have in common, with their values; records without one of them are skipped."""
     seen: set[str] = set()
     for record in metrics:
-        if any(name not in record for name in fields) or any(record.get(key) != value for key, value in where.items()):
+        if any(name not in record for name in fields) or any(
+            record.get(key) != value for key, value in where.items()
+        ):
             continue
         point = json.dumps([record[name] for name in fields])
         if point in seen:

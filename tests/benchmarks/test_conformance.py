@@ -15,7 +15,9 @@ ROWS = {
 
 
 def outcomes(release, **chosen):
-    rows = [row for row in ROWS[release] if all(row[name] == value for name, value in chosen.items())]
+    rows = [
+        row for row in ROWS[release] if all(row[name] == value for name, value in chosen.items())
+    ]
     return {(row["optimizer"], row["variation"]): row["outcome"] for row in rows}
 
 
@@ -25,7 +27,10 @@ def test_the_counts_are_those_of_the_table(release):
     assert {row["torch"] for row in rows} == {release}
     assert len({(row["optimizer"], row["variation"]) for row in rows}) == len(rows)
     count = Counter(row["outcome"] for row in rows)
-    numbers = [len(rows), *(count[word] for word in ("same", "differs", "compiled fails", "refused"))]
+    numbers = [
+        len(rows),
+        *(count[word] for word in ("same", "differs", "compiled fails", "refused")),
+    ]
     assert f"| {release} | {' | '.join(map(str, numbers))} |" in PAGE
 
 
@@ -57,13 +62,20 @@ def test_the_momentum_that_is_none_differs_in_every_release_from_2_4_1_on():
         wrong = outcomes(release, optimizer="SGD", outcome="differs")
         assert {variation for _, variation in wrong} == MOMENTUM
     older = outcomes("2.3.1", optimizer="SGD", outcome="differs")
-    assert {variation for _, variation in older} - MOMENTUM == {"state of all forgotten", "momentum of all None"}
+    assert {variation for _, variation in older} - MOMENTUM == {
+        "state of all forgotten",
+        "momentum of all None",
+    }
 
 
 def test_muon_of_the_release_that_brought_it_differs_nearly_everywhere():
     wrong = outcomes("2.9.1", optimizer="Muon", outcome="differs")
-    assert len(wrong) == 25 and "Muon" not in {name for name, _ in outcomes("2.8.0")}
-    assert {name for name, _ in outcomes("2.9.1", outcome="compiled fails")} == {"SparseAdam", "Adafactor"}
+    assert len(wrong) == 25
+    assert "Muon" not in {name for name, _ in outcomes("2.8.0")}
+    assert {name for name, _ in outcomes("2.9.1", outcome="compiled fails")} == {
+        "SparseAdam",
+        "Adafactor",
+    }
 
 
 def test_the_mended_line_is_the_cause():
@@ -77,7 +89,11 @@ def test_gradients_that_are_none_are_what_the_old_release_does_not_guard():
     for variation in ("no gradients for a while", "none for the first for a while"):
         wrong = outcomes("2.2.2", variation=variation, outcome="differs")
         assert {name for name, _ in wrong} >= {"Adam", "AdamW", "NAdam"}
-    for variation in ("all frozen for a while", "first frozen for a while", "last frozen for a while"):
+    for variation in (
+        "all frozen for a while",
+        "first frozen for a while",
+        "last frozen for a while",
+    ):
         wrong = outcomes("2.2.2", variation=variation, outcome="differs")
         assert {name for name, _ in wrong} == {"Adadelta", "RMSprop", "Rprop"}
 

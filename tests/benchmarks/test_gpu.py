@@ -34,7 +34,9 @@ def host(torch="2.9.1", **packages):
 def seeing(devices):
     """The look at an interpreter, with that list of devices and a torch."""
     look = interpreter.probe
-    return lambda path, readable=None: replace(look(path, readable), torch="2.9.1", devices=devices, driver="550.1")
+    return lambda path, readable=None: replace(
+        look(path, readable), torch="2.9.1", devices=devices, driver="550.1"
+    )
 
 
 @pytest.fixture
@@ -68,11 +70,14 @@ def test_records_of_a_gpu_are_kept_and_a_report_is_written(gpu, toy, tmp_path):
     status, made = call(gpu, toy, tmp_path)
     assert status == 0
     assert made["Toy-1/only"][:4] == ["the script", "REPRODUCED", "REPRODUCED", "4 written"]
-    assert {(each.device, each.device_name) for each in expected_records(toy.bug, "only", CUDA)} == {("cuda", DEVICE)}
+    assert {
+        (each.device, each.device_name) for each in expected_records(toy.bug, "only", CUDA)
+    } == {("cuda", DEVICE)}
     assert not expected_records(toy.bug, "only")
     text = (tmp_path / "gpu.md").read_text()
     assert f"{DEVICE}, driver 550.1, torch 2.9.1 of an interpreter of the host" in text
-    assert "It has 1 of 1 cases: 1 REPRODUCED." in text and str(tmp_path) not in text
+    assert "It has 1 of 1 cases: 1 REPRODUCED." in text
+    assert str(tmp_path) not in text
 
 
 @pytest.mark.usefixtures("pretended", "toy_environment")
@@ -88,11 +93,14 @@ def test_the_environments_of_the_bugs_are_used_where_no_interpreter_is_named(gpu
     "script, status, verdict",
     [(SCRIPT.replace("VALUE", "2"), 1, "NOT REPRODUCED"), ("raise SystemExit(3)", 2, "INVALID")],
 )
-def test_of_another_verdict_no_records_are_kept_and_the_report_says_why(gpu, toy, tmp_path, script, status, verdict):
+def test_of_another_verdict_no_records_are_kept_and_the_report_says_why(
+    gpu, toy, tmp_path, script, status, verdict
+):
     toy.write("buggy.py", script)
     ended, made = call(gpu, toy, tmp_path)
     assert (ended, made["Toy-1/only"][2], made["Toy-1/only"][3]) == (status, verdict, "")
-    assert made["Toy-1/only"][-1] and not expected_records(toy.bug, "only", CUDA)
+    assert made["Toy-1/only"][-1]
+    assert not expected_records(toy.bug, "only", CUDA)
 
 
 @pytest.mark.usefixtures("pretended")
@@ -114,16 +122,20 @@ def test_it_goes_on_after_a_stop(gpu, toy, tmp_path, monkeypatch):
     before = {path: path.stat().st_mtime_ns for path in toy.results.rglob("*-seed*.json")}
     monkeypatch.setattr(gpu, "promote_runs", promote)
     status, made = call(gpu, toy, tmp_path)
-    assert status == 0 and list(made) == ["Toy-1/only", "Toy-1/other"]
+    assert status == 0
+    assert list(made) == ["Toy-1/only", "Toy-1/other"]
     assert len(before) == 8
     assert before == {path: path.stat().st_mtime_ns for path in toy.results.rglob("*-seed*.json")}
 
 
 @pytest.mark.usefixtures("pretended")
-def test_a_torch_that_sees_no_gpu_is_a_line_of_the_report(gpu, toy, tmp_path, monkeypatch, toy_environment):
+def test_a_torch_that_sees_no_gpu_is_a_line_of_the_report(
+    gpu, toy, tmp_path, monkeypatch, toy_environment
+):
     monkeypatch.setattr("runner.environments.runtime.probe", seeing(()))
     status, made = call(gpu, toy, tmp_path, python=None)
-    assert (status, made["Toy-1/only"][2]) == (2, "NOT RUN") and "sees 0 such devices" in made["Toy-1/only"][-1]
+    assert (status, made["Toy-1/only"][2]) == (2, "NOT RUN")
+    assert "sees 0 such devices" in made["Toy-1/only"][-1]
 
 
 @pytest.mark.usefixtures("pretended")
@@ -131,7 +143,8 @@ def test_not_more_is_kept_than_may_be_committed(gpu, toy, tmp_path, monkeypatch)
     two_cases(toy)
     monkeypatch.setattr(gpu, "MAX_RECORDS_BYTES", 1)
     _, made = call(gpu, toy, tmp_path)
-    assert made["Toy-1/only"][3] == "4 written" and made["Toy-1/other"][3].startswith("none: CUDA records have 0.0 MB")
+    assert made["Toy-1/only"][3] == "4 written"
+    assert made["Toy-1/other"][3].startswith("none: CUDA records have 0.0 MB")
 
 
 def test_without_a_gpu_there_is_one_line(gpu, capsys, monkeypatch, tmp_path):
@@ -140,7 +153,8 @@ def test_without_a_gpu_there_is_one_line(gpu, capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().err == (
         "gpu: there is no GPU here; expected one that the kernel shows, such as /dev/nvidia0\n"
     )
-    assert gpu.main(["--device", "cpu"]) == 2 and "expected cuda or cuda:N" in capsys.readouterr().err
+    assert gpu.main(["--device", "cpu"]) == 2
+    assert "expected cuda or cuda:N" in capsys.readouterr().err
     assert not (tmp_path / "gpu.md").exists()
 
 
@@ -150,7 +164,10 @@ def test_with_an_interpreter_of_the_host_the_faults_that_can_be_there_are_run(gp
         catalog.select(["none-of-these"])
     everything = gpu.plan(catalog, None, None)
     of = {each.target.case.id: each for each in everything}
-    assert {name for name, each in of.items() if each.left_out} == {"SO-60335387/lr1e-4", "SO-60335387/lr1e-5"}
+    assert {name for name, each in of.items() if each.left_out} == {
+        "SO-60335387/lr1e-4",
+        "SO-60335387/lr1e-5",
+    }
     assert not of["PyTorch-115607/graphs"].left_out, "it needs a GPU, which is there"
     release = catalog.bug("PyTorch-115607").affected.versions
     for torch, left_out, expected in (
@@ -163,7 +180,9 @@ def test_with_an_interpreter_of_the_host_the_faults_that_can_be_there_are_run(gp
             left_out, expected,
         )  # fmt: skip
         assert planned["SO-60335387/digits"].left_out is None
-    assert any(each.left_out and "has no" in each.left_out for each in planned.values()), "packages that are not there"
+    assert any(each.left_out and "has no" in each.left_out for each in planned.values()), (
+        "packages that are not there"
+    )
 
 
 def test_a_release_between_affected_ones_may_have_the_fault(gpu):

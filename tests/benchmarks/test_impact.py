@@ -12,7 +12,8 @@ SUMMARY = (ROOT / "bugs" / "SO-60335387" / "studies" / "impact.md").read_text()
 @pytest.fixture(scope="module")
 def tables():
     spec = importlib.util.spec_from_file_location("impact", ROOT / "benchmarks" / "impact.py")
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.tables()
@@ -32,7 +33,11 @@ def test_the_page_tells_of_the_whole_study():
 
 
 def test_what_explains_the_harm_is_quoted_as_the_summary_has_it():
-    rows = [line for line in SUMMARY.splitlines() if line.startswith("| ") and line.split(" | ")[-1].startswith("0.")]
+    rows = [
+        line
+        for line in SUMMARY.splitlines()
+        if line.startswith("| ") and line.split(" | ")[-1].startswith("0.")
+    ]
     shares = rows[rows.index(next(row for row in rows if row.startswith("| dataset"))) :]
     assert shares
     assert [row for row in shares if row not in PAGE] == []

@@ -26,7 +26,9 @@ def modules():
         del sys.modules[name]
 
 
-def invariant(relation="APIContainRelation", api="torch.optim.adam.Adam.step", values=(1, 2), examples=3):
+def invariant(
+    relation="APIContainRelation", api="torch.optim.adam.Adam.step", values=(1, 2), examples=3
+):
     clause = {"prop_name": "meta_vars.stage", "values": list(values)}
     return {
         "text_description": f"about {api}",
@@ -39,7 +41,9 @@ def invariant(relation="APIContainRelation", api="torch.optim.adam.Adam.step", v
 
 def test_an_invariant_is_the_same_with_other_examples_and_another_order_of_values(modules):
     identity = modules["invariants"].identity
-    assert identity(invariant(values=(1, 2), examples=3)) == identity(invariant(values=(2, 1), examples=9))
+    assert identity(invariant(values=(1, 2), examples=3)) == identity(
+        invariant(values=(2, 1), examples=9)
+    )
     assert identity(invariant(values=(1, 2))) != identity(invariant(values=(1, 3)))
 
 
@@ -51,7 +55,10 @@ def test_the_order_of_what_a_relation_is_between_matters(modules):
 
 
 def test_a_log_of_the_checker_is_read(modules, tmp_path):
-    text = "\n".join(modules["invariants"].json.dumps({"invariant": invariant(api=api)}, indent=4) for api in "ab")
+    text = "\n".join(
+        modules["invariants"].json.dumps({"invariant": invariant(api=api)}, indent=4)
+        for api in "ab"
+    )
     (tmp_path / "failed.log").write_text(f"{text}\n")
     assert len(modules["invariants"].violated(tmp_path / "failed.log")) == 2
     (tmp_path / "failed.log").write_text("")
@@ -80,25 +87,40 @@ def test_a_site_is_named_by_any_path_of_its_function(modules):
 
 
 def test_what_is_listed_is_violated_by_the_buggy_program_alone(modules):
-    listed = modules["table"].violated("A/a", found(modules, buggy=(0, 1), fixed=(0,), held_out=(1,)))
+    listed = modules["table"].violated(
+        "A/a", found(modules, buggy=(0, 1), fixed=(0,), held_out=(1,))
+    )
     assert [(row["case"], row["relation"]) for row in listed] == [("A/a", "FunctionLeadRelation")]
-    assert not list(modules["table"].violated("A/a", found(modules, buggy=(0, 1), **{"reference-1": (0, 1)})))
+    assert not list(
+        modules["table"].violated("A/a", found(modules, buggy=(0, 1), **{"reference-1": (0, 1)}))
+    )
 
 
 def found(modules, **violated):
     """One reference, two invariants: one about step, and one about zero_grad that is of the noisy kind."""
-    both = [invariant(), invariant("FunctionLeadRelation", "torch.optim.optimizer.Optimizer.zero_grad")]
+    both = [
+        invariant(),
+        invariant("FunctionLeadRelation", "torch.optim.optimizer.Optimizer.zero_grad"),
+    ]
     identities = [modules["invariants"].identity(each) for each in both]
     names = {"reference-1": (), "held-out": (), "fixed": (), "buggy": (), **violated}
     return modules["experiment"].Found(
         {1: dict(zip(identities, both, strict=True))},
-        {name.replace("_", "-"): frozenset(identities[index] for index in indices) for name, indices in names.items()},
+        {
+            name.replace("_", "-"): frozenset(identities[index] for index in indices)
+            for name, indices in names.items()
+        },
     )
 
 
 def judged(modules, dropping, rule, **violated):
-    known = found(modules, **{name.replace("_", "-"): indices for name, indices in violated.items()})
-    seconds = {name: (1.0, 1.0) for name in ("bare-fixed", "trace-full-fixed", "infer-full-1", "check-full-fixed")}
+    known = found(
+        modules, **{name.replace("_", "-"): indices for name, indices in violated.items()}
+    )
+    seconds = {
+        name: (1.0, 1.0)
+        for name in ("bare-fixed", "trace-full-fixed", "infer-full-1", "check-full-fixed")
+    }
     rows = modules["table"].rows("A/a", "torch.optim.Optimizer.zero_grad", "full", known, seconds)
     (row,) = (row for row in rows if (row["dropping"], row["rule"]) == (dropping, rule))
     return row
@@ -123,15 +145,21 @@ def test_what_clean_runs_violate_is_dropped(modules):
 def test_as_many_violations_as_on_the_run_that_is_held_out_are_no_alarm(modules):
     violated = {"buggy": (0, 1), "fixed": (0,), "held_out": (0,)}
     assert judged(modules, "nothing", "beyond-held-out", **violated)["paired"] == "yes"
-    assert judged(modules, "nothing", "beyond-held-out", buggy=(1,), held_out=(0,))["paired"] == "no"
+    assert (
+        judged(modules, "nothing", "beyond-held-out", buggy=(1,), held_out=(0,))["paired"] == "no"
+    )
 
 
 def test_each_declared_case_can_be_laid_out(modules, tmp_path):
     for declared in modules["declared"].cases():
-        place = modules["programs"].Place(tmp_path / declared.folder, tmp_path / "python", tmp_path / "packages")
+        place = modules["programs"].Place(
+            tmp_path / declared.folder, tmp_path / "python", tmp_path / "packages"
+        )
         for variant in ("fixed", "buggy"):
             folder = modules["programs"].lay_out(declared, variant, 0, place, variant)
-            assert ((folder / "program.py").read_text() == (folder / "bare.py").read_text()) is (not declared.edits)
+            assert ((folder / "program.py").read_text() == (folder / "bare.py").read_text()) is (
+                not declared.edits
+            )
 
 
 def test_a_part_is_not_done_again_and_one_without_time_left_is_over(modules, tmp_path):
@@ -160,7 +188,11 @@ def test_each_declared_case_has_its_rows_and_each_choice_one(modules, rows):
     for case, each in declared.items():
         there = [row for row in rows if row["case"] == case]
         assert ({row["status"] for row in there} == {"not run"}) is bool(each.not_run)
-        counts = {int(row["references"]) for row in there if (row["tracing"], row["status"]) == ("full", "ok")}
+        counts = {
+            int(row["references"])
+            for row in there
+            if (row["tracing"], row["status"]) == ("full", "ok")
+        }
         assert counts in (set(), set(each.counts))
         assert all(row["reason"] for row in there if row["status"] != "ok")
 
@@ -169,7 +201,11 @@ def test_the_page_has_the_cells_of_each_case_that_was_run(modules, rows):
     lines = PAGE.splitlines()
     for case in modules["page"].names(rows):
         cells = modules["page"].cells(rows, case)
-        there = [line for line in lines if line.startswith(f"| {case} | ") and f" | {' | '.join(cells)} | " in line]
+        there = [
+            line
+            for line in lines
+            if line.startswith(f"| {case} | ") and f" | {' | '.join(cells)} | " in line
+        ]
         assert len(there) == ("not run" not in cells)
 
 
@@ -181,7 +217,8 @@ def test_the_page_has_the_tables_of_choices_and_costs(modules, rows):
 def test_what_the_page_says_of_its_cases_is_in_the_table(modules, rows):
     declared = modules["declared"].cases()
     assert len(declared) == 13
-    assert not any(each.not_run for each in declared) and "Of the 13 cases nine" in PAGE
+    assert not any(each.not_run for each in declared)
+    assert "Of the 13 cases nine" in PAGE
     forum = modules["page"].chosen(rows, "Forum-84911/digits", "full", "1", "own", "any")
     assert (forum["on_fixed"], forum["on_held_out"]) == ("1", "1")
     first = [modules["page"].chosen(rows, "SO-60335387/digits", *key) for key in (
@@ -193,9 +230,14 @@ def test_what_the_page_says_of_its_cases_is_in_the_table(modules, rows):
 
 def test_the_invariants_that_the_page_quotes_are_violated_by_the_buggy_program_alone(modules, rows):
     every = list(csv.DictReader((FOLDER / "violated.csv").read_text().splitlines()))
-    texts = {case: [row["invariant"] for row in every if row["case"] == case] for case in modules["page"].names(rows)}
+    texts = {
+        case: [row["invariant"] for row in every if row["case"] == case]
+        for case in modules["page"].names(rows)
+    }
     for case, found in texts.items():
-        row = modules["page"].chosen(rows, case, "full", modules["page"].most(rows, case), "own", "any")
+        row = modules["page"].chosen(
+            rows, case, "full", modules["page"].most(rows, case), "own", "any"
+        )
         assert len(found) == int(row["only_on_buggy"] if row else 0), case
     same = "Parameter.data stays consistent across training steps"
     assert {case for case, found in texts.items() if same in found} == {
@@ -203,15 +245,21 @@ def test_the_invariants_that_the_page_quotes_are_violated_by_the_buggy_program_a
     }  # fmt: skip
     for line in PAGE.splitlines():
         case = line.removeprefix("| ").split(" | ")[0]
-        for quoted in re.findall(r'"([^"]+)"', line) if line.count(" | ") == 5 and case in texts else ():
-            assert quoted in texts[case] or quoted == "Optimizer.zero_grad() always occurs when Adam.step() is called"
+        for quoted in (
+            re.findall(r'"([^"]+)"', line) if line.count(" | ") == 5 and case in texts else ()
+        ):
+            assert (
+                quoted in texts[case]
+                or quoted == "Optimizer.zero_grad() always occurs when Adam.step() is called"
+            )
 
 
 def test_what_the_smallest_programs_printed_is_what_the_page_shows():
     failures, said = FOLDER / "failures", " ".join(PAGE.split())
     assert f"```\n{(failures / 'compiled.txt').read_text()}```" in PAGE
     assert all(
-        line.removeprefix("APIContainRelation: ") in said for line in (failures / "own.txt").read_text().splitlines()
+        line.removeprefix("APIContainRelation: ") in said
+        for line in (failures / "own.txt").read_text().splitlines()
     )
     for name in ("sparse", "listed"):
         assert f'"{(failures / f"{name}.txt").read_text().strip()}"' in said
@@ -223,4 +271,5 @@ def test_the_cases_by_which_its_settings_were_chosen_are_known(modules):
     later = {"PyTorch-104336", "Transformers-33455", "Transformers-34204"}
     ran = {each.case.split("/")[0] for each in modules["declared"].cases()} - later
     known = submissions.known(ROOT)["traincheck"].developed_on
-    assert set(known) == ran | set(development.load(ROOT).bugs) and len(ran) == 10
+    assert set(known) == ran | set(development.load(ROOT).bugs)
+    assert len(ran) == 10

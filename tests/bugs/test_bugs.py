@@ -24,7 +24,9 @@ def test_both_seed_bugs_are_there():
 def test_the_page_of_the_bugs_is_what_the_command_prints(capsys):
     assert main(["list", "--markdown"]) == 0
     page = (ROOT / "docs" / "bugs.md").read_text()
-    assert page == capsys.readouterr().out, "write it anew: `trainbugs list --markdown > docs/bugs.md`"
+    assert page == capsys.readouterr().out, (
+        "write it anew: `trainbugs list --markdown > docs/bugs.md`"
+    )
 
 
 def test_only_a_case_for_a_gpu_may_have_been_seen_nowhere_and_its_readme_says_so():
@@ -78,7 +80,8 @@ def test_records_that_are_not_of_a_whole_run_are_invalid(name, case, how):
     mixed = [pair[pair[1].variant == "buggy"] for pair in zip(expected, spoilt, strict=True)]
     for records in (spoilt, mixed):
         verdict = verify(bug.cases[case], records)
-        assert verdict.outcome == "INVALID" and "not whole: " in verdict.reason
+        assert verdict.outcome == "INVALID"
+        assert "not whole: " in verdict.reason
 
 
 @pytest.mark.parametrize("name, case", CASES)
@@ -91,6 +94,8 @@ def test_expected_figures_are_there(name, case):
 def test_other_figures_are_drawn_again_and_not_committed(name):
     bug = CATALOG.bug(name)
     kept = {f"compare_{case}.png" for case in bug.cases} | {"versions.png"}
-    shown = set(re.findall(r"\(expected/([\w.-]+\.png)\)", (bug.directory / "README.md").read_text()))
+    shown = set(
+        re.findall(r"\(expected/([\w.-]+\.png)\)", (bug.directory / "README.md").read_text())
+    )
     figures = {path.name for path in bug.expected.glob("*.png")}
     assert shown <= figures <= kept | shown

@@ -17,7 +17,11 @@ def rows(**chosen):
 
 @pytest.mark.parametrize("place", ["1", "9", "46", "81"])
 def test_the_row_of_a_place_is_of_the_table(place):
-    own = [row for row in rows(variant="buggy", accumulation="1", gap_start=place) if row["optimizer"] in AFFECTED]
+    own = [
+        row
+        for row in rows(variant="buggy", accumulation="1", gap_start=place)
+        if row["optimizer"] in AFFECTED
+    ]
     lost = sorted(f"{float(row['updates_lost']):.0%}" for row in own)
     late = [int(row["shows_at"]) - int(row["gap_end"]) for row in own if row["shows_at"]]
     span = lost[0] if lost[0] == lost[-1] else f"{lost[0]} to {lost[-1]}"
@@ -37,15 +41,28 @@ def test_the_length_of_the_gap_does_not_matter():
     for row in rows(variant="buggy", accumulation="1", gap_length="1"):
         same = {name: row[name] for name in ("optimizer", "seed", "gap_start")}
         if row["optimizer"] in AFFECTED:
-            assert len({other["validation_loss"] for other in rows(variant="buggy", accumulation="1", **same)}) == 1
+            assert (
+                len(
+                    {
+                        other["validation_loss"]
+                        for other in rows(variant="buggy", accumulation="1", **same)
+                    }
+                )
+                == 1
+            )
 
 
 def test_with_accumulation_only_a_gap_that_holds_a_whole_update_harms():
     for row in rows(variant="buggy", accumulation="4"):
         gap = range(int(row["gap_start"]), int(row["gap_end"]) + 1)
-        whole = any({first, first + 1, first + 2, first + 3} <= set(gap) for first in range(1, 97, 4))
+        whole = any(
+            {first, first + 1, first + 2, first + 3} <= set(gap) for first in range(1, 97, 4)
+        )
         assert (float(row["updates_lost"]) > 0) == (whole and row["optimizer"] in AFFECTED)
-    lost = {f"{float(row['updates_lost']):.0%}" for row in rows(variant="buggy", accumulation="4", optimizer="Adam")}
+    lost = {
+        f"{float(row['updates_lost']):.0%}"
+        for row in rows(variant="buggy", accumulation="4", optimizer="Adam")
+    }
     assert lost == {"0%", "13%", "91%", "100%"}
 
 

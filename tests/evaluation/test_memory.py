@@ -29,10 +29,14 @@ def test_it_has_every_published_program_and_none_that_is_rewritten():
     published = set()
     for bug in Catalog(ROOT):
         for case in bug.cases.values():
-            texts = {name: case.program.variants[name].script.read_text() for name in ("buggy", "fixed")}
+            texts = {
+                name: case.program.variants[name].script.read_text() for name in ("buggy", "fixed")
+            }
             published.add(digest(texts["buggy"]))
             assert digest(texts["fixed"]) not in known()
-            kept = kept_for(case.program.parameters, bug.probe.read_text() if bug.probe else None, bug.site.api)
+            kept = kept_for(
+                case.program.parameters, bug.probe.read_text() if bug.probe else None, bug.site.api
+            )
             assert not {digest(each.text) for each in rewrite(texts, 5, kept).values()} & known()
     assert known() == published
 
@@ -42,7 +46,9 @@ def memory(toy, tmp_path):
     """The detector, with the toy bug in the place of the real ones."""
     directory = tmp_path / "memory"
     shutil.copytree(MEMORY, directory)
-    (directory / "known.txt").write_text(f"{digest((toy.directory / 'buggy.py').read_text())}  bugs/Toy-1/buggy.py\n")
+    (directory / "known.txt").write_text(
+        f"{digest((toy.directory / 'buggy.py').read_text())}  bugs/Toy-1/buggy.py\n"
+    )
     return detectors.load(toy.root, str(directory))
 
 
@@ -52,5 +58,10 @@ def test_it_finds_all_that_is_published_and_nothing_that_is_rewritten(toy, memor
         plan = campaign.Campaign([memory], overhead_on=None, perturb=seed)
         checks += campaign.run(plan, toy.session()).checks
     row = side_by_side(Evaluated(checks, (), {"memory": memory.alarm_rules})).iloc[0]
-    assert (row.public_detected, row.public_detected_n, row.public_paired, row.public_false_fixed) == (1, 1, 1, 0)
+    assert (
+        row.public_detected,
+        row.public_detected_n,
+        row.public_paired,
+        row.public_false_fixed,
+    ) == (1, 1, 1, 0)
     assert (row.perturbed_detected, row.perturbed_detected_n, row.perturbed_paired) == (0, 1, 0)

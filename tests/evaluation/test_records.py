@@ -12,7 +12,14 @@ from evaluation.catalog import detectors
 from evaluation.model import Alarm, Rule
 from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running import keys
-from evaluation.running.keys import KIT, check_key, detector_digest, kit_digest, overhead_key, rules_digest
+from evaluation.running.keys import (
+    KIT,
+    check_key,
+    detector_digest,
+    kit_digest,
+    overhead_key,
+    rules_digest,
+)
 from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.bugs.catalog import load_bug
 from runner.errors import ResultsError
@@ -40,7 +47,12 @@ def detector(tmp_path):
 def expected(tmp_path, detector):
     """The committed records of it: four checks and a timing."""
     folder = ExpectedEvaluations(tmp_path / "expected")
-    checks = [record(), record("fixed"), record(case="another", alarms=[HIT]), record(references="cross")]
+    checks = [
+        record(),
+        record("fixed"),
+        record(case="another", alarms=[HIT]),
+        record(references="cross"),
+    ]
     folder.replace(detector, checks, [overhead((1.0,), (2.0,))])
     return folder
 
@@ -79,7 +91,9 @@ def test_records_that_are_too_much_for_one_file_go_on_in_the_next(detector, expe
     assert (expected.root / "d.jsonl").read_text() == "".join([head, *lines[:2]])
     assert expected.read(["d"]) == evaluated
     (expected.root / "d.x.jsonl").write_text(whole)
-    with pytest.raises(ResultsError, match=r"d\.x\.jsonl, line 1: is of detector 'd', expected 'd.x'"):
+    with pytest.raises(
+        ResultsError, match=r"d\.x\.jsonl, line 1: is of detector 'd', expected 'd.x'"
+    ):
         expected.read(["d.x"])
     (expected.root / "d.x.jsonl").unlink()
     second = (expected.root / "d.2.jsonl").read_text()
@@ -87,12 +101,16 @@ def test_records_that_are_too_much_for_one_file_go_on_in_the_next(detector, expe
     with pytest.raises(ResultsError, match="the files of d describe it in two ways"):
         expected.read(["d"])
     (expected.root / "d.2.jsonl").unlink()
-    with pytest.raises(ResultsError, match=r"d\.3\.jsonl: goes on from file 2 of d, which is not there"):
+    with pytest.raises(
+        ResultsError, match=r"d\.3\.jsonl: goes on from file 2 of d, which is not there"
+    ):
         expected.read(["d"])
     (expected.root / "d.2.jsonl").write_text(second)
     with (expected.root / "d.2.jsonl").open("a") as file:
         file.write(lines[0])
-    with pytest.raises(ResultsError, match=r"d\.2\.jsonl, line 4: is of the same program as d\.jsonl, line 2"):
+    with pytest.raises(
+        ResultsError, match=r"d\.2\.jsonl, line 4: is of the same program as d\.jsonl, line 2"
+    ):
         expected.read(["d"])
     monkeypatch.undo()
     expected.replace(detector, evaluated.checks, evaluated.overheads)
@@ -100,10 +118,14 @@ def test_records_that_are_too_much_for_one_file_go_on_in_the_next(detector, expe
     assert (expected.root / "d.jsonl").read_text() == whole
 
 
-@pytest.mark.parametrize("labels", [{}, {"kit": "0" * 64, "rules": "1" * 64}, {"isolated": False}, {"code": "0" * 64}])
+@pytest.mark.parametrize(
+    "labels", [{}, {"kit": "0" * 64, "rules": "1" * 64}, {"isolated": False}, {"code": "0" * 64}]
+)
 def test_labels_that_are_not_known_are_left_out(labels):
     written = to_builtins(record(**labels))
-    assert {name: written[name] for name in ("kit", "rules", "isolated", "code") if name in written} == labels
+    assert {
+        name: written[name] for name in ("kit", "rules", "isolated", "code") if name in written
+    } == labels
 
 
 def test_what_an_alarm_does_not_say_is_left_out():
@@ -130,13 +152,17 @@ def test_of_a_results_folder_the_newest_code_counts(tmp_path, detector, older, n
     store.save_detector(detector)
     kept = [record(case="a", started="3", **newer), record(case="b", started="1", **newer)]
     kept.append(replace(overhead((1.0,), (2.0,)), **{name: value for name, value in newer.items()}))
-    others = [record(case="c", started="2", **older), replace(overhead((1.0,), (2.0,)), case="c", **older)]
+    others = [
+        record(case="c", started="2", **older),
+        replace(overhead((1.0,), (2.0,)), case="c", **older),
+    ]
     for each in (*kept, *others):
         store.save(each)
     found = store.read()
     assert ([*found.checks, *found.overheads], found.older) == (kept, 2)
     store.save(replace(others[0], started="4"))
-    assert [each.case for each in store.read().checks] == ["c"] and store.read().older == 3
+    assert [each.case for each in store.read().checks] == ["c"]
+    assert store.read().older == 3
 
 
 def test_the_same_code_at_another_commit_is_no_other_code(tmp_path, detector):
@@ -149,7 +175,12 @@ def test_the_same_code_at_another_commit_is_no_other_code(tmp_path, detector):
 
 def test_what_could_not_be_read_again_is_not_written(tmp_path):
     store = Evaluations(tmp_path / "results")
-    for bad in (record(trigger=10**30), record(reason="\ud800"), overhead((0.0,), (1.0,)), overhead((), (1.0,))):
+    for bad in (
+        record(trigger=10**30),
+        record(reason="\ud800"),
+        overhead((0.0,), (1.0,)),
+        overhead((), (1.0,)),
+    ):
         with pytest.raises(ResultsError, match="not a record of an evaluation"):
             store.save(bad)
     with pytest.raises(ValueError, match="not JSON compliant"):
@@ -161,26 +192,61 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
     "spoil, words",
     [
         (lambda lines: lines[1:], "line 1: the first line, and no other, describes the detector"),
-        (lambda lines: [lines[0], *lines], "line 2: the first line, and no other, describes the detector"),
+        (
+            lambda lines: [lines[0], *lines],
+            "line 2: the first line, and no other, describes the detector",
+        ),
         (lambda lines: [*lines, lines[1]], r"line 7: is of the same program as d\.jsonl, line 2"),
         (lambda lines: [*lines, lines[-1]], r"line 7: is of the same program as d\.jsonl, line 6"),
         (lambda lines: [*lines, "{"], "line 7: not a record of an evaluation: not JSON"),
-        (lambda lines: [*lines, "{}"], "line 7: .*expected one of the keys detector, check, overhead"),
-        (lambda lines: [*lines, '{"chek": {}}'], r"line 7: .*there is no key 'chek' \(did you mean check\?\)"),
-        (lambda lines: [lines[0], lines[1].replace('"seed":0', '"seed":-1')], "check.seed: is -1, expected `int` >= 0"),
-        (lambda lines: [lines[0], lines[1].replace('"seed":0', '"seed":0,"seed":1')], "the key 'seed' is there twice"),
-        (lambda lines: [lines[0], lines[1].replace('"check":1.0', '"check":NaN')], "NaN is no number"),
-        (lambda lines: [lines[0], lines[1].replace('"schema":1', '"schema":2')], "check.schema: is 2, expected 1"),
-        (lambda lines: [lines[0], lines[1].replace('"key":"k"', '"key":"k","kit":"x"')], "check.kit: is 'x', expected"),
-        (lambda lines: [lines[0].replace("default", "De fault"), *lines[1:]], "line 1: .*a key is 'De fault'"),
-        (lambda lines: [lines[0].replace('"d"', '"e"'), *lines[1:]], "line 1: is of detector 'e', expected 'd'"),
-        (lambda lines: [*lines[:5], lines[5].replace('"d"', '"e"')], "line 6: is of detector 'e', expected 'd'"),
+        (
+            lambda lines: [*lines, "{}"],
+            "line 7: .*expected one of the keys detector, check, overhead",
+        ),
+        (
+            lambda lines: [*lines, '{"chek": {}}'],
+            r"line 7: .*there is no key 'chek' \(did you mean check\?\)",
+        ),
+        (
+            lambda lines: [lines[0], lines[1].replace('"seed":0', '"seed":-1')],
+            "check.seed: is -1, expected `int` >= 0",
+        ),
+        (
+            lambda lines: [lines[0], lines[1].replace('"seed":0', '"seed":0,"seed":1')],
+            "the key 'seed' is there twice",
+        ),
+        (
+            lambda lines: [lines[0], lines[1].replace('"check":1.0', '"check":NaN')],
+            "NaN is no number",
+        ),
+        (
+            lambda lines: [lines[0], lines[1].replace('"schema":1', '"schema":2')],
+            "check.schema: is 2, expected 1",
+        ),
+        (
+            lambda lines: [lines[0], lines[1].replace('"key":"k"', '"key":"k","kit":"x"')],
+            "check.kit: is 'x', expected",
+        ),
+        (
+            lambda lines: [lines[0].replace("default", "De fault"), *lines[1:]],
+            "line 1: .*a key is 'De fault'",
+        ),
+        (
+            lambda lines: [lines[0].replace('"d"', '"e"'), *lines[1:]],
+            "line 1: is of detector 'e', expected 'd'",
+        ),
+        (
+            lambda lines: [*lines[:5], lines[5].replace('"d"', '"e"')],
+            "line 6: is of detector 'e', expected 'd'",
+        ),
     ],
 )
 def test_what_is_wrong_in_committed_records_is_said_by_line(expected, spoil, words):
     path = expected.root / "d.jsonl"
     path.write_text("\n".join(spoil(path.read_text().splitlines())) + "\n")
-    with pytest.raises(ResultsError, match=rf"d\.jsonl, {words}" if words.startswith("line") else words) as error:
+    with pytest.raises(
+        ResultsError, match=rf"d\.jsonl, {words}" if words.startswith("line") else words
+    ) as error:
         expected.read()
     assert "\n" not in str(error.value)
 
@@ -189,7 +255,9 @@ def test_only_the_files_of_the_named_detectors_are_read(expected):
     (expected.root / "e.jsonl").write_text("{")
     assert len(expected.read(["d"]).checks) == 4
     assert not expected.read(["f"]).checks
-    with pytest.raises(ResultsError, match=r"e\.jsonl, line 1: not a record of an evaluation: not JSON"):
+    with pytest.raises(
+        ResultsError, match=r"e\.jsonl, line 1: not a record of an evaluation: not JSON"
+    ):
         expected.read()
 
 
@@ -197,10 +265,18 @@ def committed(kind):
     """The committed record of api-sequence on a program of SO-60335387/digits, and the key of that program's run."""
     bug = load_bug(ROOT / "bugs" / "SO-60335387")
     evaluated = ExpectedEvaluations(ROOT / "detectors" / "expected").read(["api-sequence"])
-    records = evaluated.overheads if kind == "overhead" else [each for each in evaluated.checks if each.kind == kind]
+    records = (
+        evaluated.overheads
+        if kind == "overhead"
+        else [each for each in evaluated.checks if each.kind == kind]
+    )
     check = next(each for each in records if (each.bug, each.case) == ("SO-60335387", "digits"))
     variant = "fixed" if kind == "overhead" else kind
-    run = next(each for each in expected_records(bug, "digits") if (each.variant, each.seed) == (variant, 0))
+    run = next(
+        each
+        for each in expected_records(bug, "digits")
+        if (each.variant, each.seed) == (variant, 0)
+    )
     scripts = read_scripts(bug, bug.cases["digits"].program.variants[variant])
     assert bug.probe is None, "detectors meet a program without its probe"
     where = (run.environment, run.lock, str(run.pinned), run.python, run.torch)
@@ -210,7 +286,10 @@ def committed(kind):
 @pytest.fixture
 def kit_of_expected(monkeypatch):
     """The kit with which the committed records were made stands in for today's: names and hashes of its files."""
-    files, kit = keys._files, json.loads((ROOT / "tests" / "evaluation" / "kit_of_expected.json").read_text())
+    files, kit = (
+        keys._files,
+        json.loads((ROOT / "tests" / "evaluation" / "kit_of_expected.json").read_text()),
+    )
     monkeypatch.setattr(keys, "_files", lambda folder: kit if folder == KIT else files(folder))
     keys.kit_digest.cache_clear()
     yield
@@ -229,20 +308,33 @@ def test_the_key_of_a_committed_check_comes_out_again(kind):
 @pytest.mark.usefixtures("kit_of_expected")
 def test_the_key_of_a_committed_timing_comes_out_again():
     timing, run = committed("overhead")
-    digest, bare = detector_digest(detectors.load(ROOT, "api-sequence")), (BARE / "loop.py").read_text()
-    assert timing.key == overhead_key(digest, bare, run, "none", len(timing.bare), "loop", timing.machine)
+    digest, bare = (
+        detector_digest(detectors.load(ROOT, "api-sequence")),
+        (BARE / "loop.py").read_text(),
+    )
+    assert timing.key == overhead_key(
+        digest, bare, run, "none", len(timing.bare), "loop", timing.machine
+    )
     assert timing.kit == kit_digest()
 
 
 def test_the_digest_of_rules_covers_what_they_mean():
     one = rules_digest({"a": Rule(), "b": Rule(at_least=2)})
     assert one == rules_digest({"b": Rule(at_least=2), "a": Rule("warning")})
-    assert one != rules_digest({"a": Rule(), "b": Rule(at_least=3)}) != rules_digest({"a": Rule(), "c": Rule()})
+    assert (
+        one
+        != rules_digest({"a": Rule(), "b": Rule(at_least=3)})
+        != rules_digest({"a": Rule(), "c": Rule()})
+    )
 
 
 EXPECTED = ROOT / "detectors" / "expected"
 COMMITTED = sorted(
-    {(part, path.name.split(".")[0]) for part in ("", "seeds") for path in (EXPECTED / part).glob("*.jsonl")}
+    {
+        (part, path.name.split(".")[0])
+        for part in ("", "seeds")
+        for path in (EXPECTED / part).glob("*.jsonl")
+    }
 )
 
 
@@ -255,19 +347,26 @@ def test_committed_records_are_the_same_when_they_are_written_again(part, name, 
     assert again.read() == found
     for path in [path for path in before.root.glob("*.jsonl") if path.name.split(".")[0] == name]:
         old, new = (each.read_text().splitlines() for each in (path, again.root / path.name))
-        assert [without_null(json.loads(line)) for line in old] == [json.loads(line) for line in new]
+        assert [without_null(json.loads(line)) for line in old] == [
+            json.loads(line) for line in new
+        ]
         assert name != "neuraldbg" or old == new, "its records are written without null"
 
 
 def without_null(line):
     """A line in whose alarms nothing is null, which was written once."""
     alarms = line.get("check", {}).get("alarms", [])
-    alarms[:] = [{key: value for key, value in alarm.items() if value is not None} for alarm in alarms]
+    alarms[:] = [
+        {key: value for key, value in alarm.items() if value is not None} for alarm in alarms
+    ]
     return line
 
 
 def test_every_committed_record_says_by_which_kit_it_was_made():
     evaluated = ExpectedEvaluations(ROOT / "detectors" / "expected").read()
-    kits = [check.kit for check in evaluated.checks] + [timing.kit for timing in evaluated.overheads]
+    kits = [check.kit for check in evaluated.checks] + [
+        timing.kit for timing in evaluated.overheads
+    ]
     assert {len(kit or "") for kit in kits} == {64}
-    assert isinstance(evaluated.checks[0], CheckRecord) and isinstance(evaluated.overheads[0], OverheadRecord)
+    assert isinstance(evaluated.checks[0], CheckRecord)
+    assert isinstance(evaluated.overheads[0], OverheadRecord)

@@ -31,10 +31,16 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
     submission, detector = submissions.load(ROOT, name)
     assert set(submission.developed_on) <= set(Catalog(ROOT).ids())
     records, rules = evaluated(name).checks, keys.rules_digest(detector.alarm_rules)
-    assert records and (detector.directory / "README.md").is_file()
+    assert records
+    assert (detector.directory / "README.md").is_file()
     for record in records:
-        assert (record.detector, record.version, record.rules) == (detector.name, detector.version, rules)
-        assert record.pinned and not record.revision.endswith("-dirty")
+        assert (record.detector, record.version, record.rules) == (
+            detector.name,
+            detector.version,
+            rules,
+        )
+        assert record.pinned
+        assert not record.revision.endswith("-dirty")
         # The kit may have another digest by now; where it has not, the detector's is that of the record.
         assert record.kit != keys.kit_digest() or record.code == keys.detector_digest(detector)
 
@@ -44,7 +50,11 @@ def test_tables_are_those_of_the_records(name):
     folder, read = ROOT / submissions.FOLDER / name, evaluated(name)
     table = scores.outcomes(read.checks, read.rules, submissions.known(ROOT))
     scored = scores.scores(table, read.overheads)
-    made = {"scores": scored, "outcomes": table, "comparisons": comparison.comparisons(table, scored)}
+    made = {
+        "scores": scored,
+        "outcomes": table,
+        "comparisons": comparison.comparisons(table, scored),
+    }
     for what, frame in made.items():
         assert (folder / f"{what}.csv").read_text() == frame.to_csv(index=False), what
 
@@ -53,8 +63,12 @@ def test_they_are_scored_beside_the_committed_ones():
     frame = trainbugs.scores("submissions")
     assert set(NAMES) < set(frame.detector)
     row = trainbugs.scores("submissions", EXAMPLE).iloc[0].to_dict()
-    assert row["detected"] > 0 and row["paired_known_n"] > 0 and row["paired_new_n"] > 0
-    with pytest.raises(UsageError, match="there are no checks of gone in submissions and the committed records"):
+    assert row["detected"] > 0
+    assert row["paired_known_n"] > 0
+    assert row["paired_new_n"] > 0
+    with pytest.raises(
+        UsageError, match="there are no checks of gone in submissions and the committed records"
+    ):
         trainbugs.scores("submissions", "gone")
 
 
@@ -83,5 +97,7 @@ def test_a_wrong_description_is_named(tmp_path, spoil, words):
 def test_the_detector_lies_in_a_folder_of_the_name(tmp_path):
     folder = copied(tmp_path)
     (folder / EXAMPLE).rename(folder / "detector")
-    with pytest.raises(CatalogError, match=f"there is no {EXAMPLE}/detector.json; the detector's folder has the"):
+    with pytest.raises(
+        CatalogError, match=f"there is no {EXAMPLE}/detector.json; the detector's folder has the"
+    ):
         submissions.load(tmp_path, EXAMPLE)

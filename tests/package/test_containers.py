@@ -41,14 +41,19 @@ def test_the_definition_of_apptainer_has_its_parts():
     assert set(parts) == {"arguments", "files", "post", "environment", "runscript", "test"}
     script = re.sub(r"\{\{ *\w+ *\}\}", "torch-2.2.2", parts["post"])
     assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
-    assert (FOLDER / "trainbugs.def").read_text().startswith("Bootstrap: docker\nFrom: python:3.11-slim-bookworm\n")
+    assert (
+        (FOLDER / "trainbugs.def")
+        .read_text()
+        .startswith("Bootstrap: docker\nFrom: python:3.11-slim-bookworm\n")
+    )
     assert "FROM python:3.11-slim-bookworm AS host" in (FOLDER / "Dockerfile").read_text()
 
 
 @pytest.mark.parametrize("where", ["Dockerfile", "trainbugs.def"])
 def test_nothing_is_installed_without_a_hash(where):
     lines = [line for line in (FOLDER / where).read_text().splitlines() if "pip install" in line]
-    assert lines and all("--require-hashes" in line or "--no-deps" in line for line in lines)
+    assert lines
+    assert all("--require-hashes" in line or "--no-deps" in line for line in lines)
 
 
 def test_the_lock_holds_what_the_package_asks_for():
@@ -56,10 +61,14 @@ def test_the_lock_holds_what_the_package_asks_for():
     config.read(ROOT / "setup.cfg")
     wanted = config["options"]["install_requires"]
     wanted += "".join(config["options.extras_require"][extra] for extra in ("site", "export"))
-    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", (FOLDER / "requirements.txt").read_text(), re.MULTILINE))
+    locked = dict(
+        re.findall(r"^([\w.-]+)==(\S+)", (FOLDER / "requirements.txt").read_text(), re.MULTILINE)
+    )
     versions = {canonicalize_name(name): version for name, version in locked.items()}
     asked = [Requirement(line) for line in wanted.splitlines() if line and not line.startswith("#")]
     assert asked
     for requirement in asked:
-        assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
+        assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), (
+            requirement
+        )
     assert (FOLDER / "requirements.txt").read_text().count("--hash=sha256:") >= len(locked)

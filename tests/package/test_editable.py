@@ -28,7 +28,19 @@ def home(tmp_path_factory) -> Path:
     call([sys.executable, "-c", build, home], checkout)
     call([find_uv_bin(), "venv", "--python", sys.executable, home / "venv"], home)
     python = home / "venv" / "bin" / "python"
-    call([find_uv_bin(), "pip", "install", "--offline", "--no-deps", "--python", python, *home.glob("*.whl")], home)
+    call(
+        [
+            find_uv_bin(),
+            "pip",
+            "install",
+            "--offline",
+            "--no-deps",
+            "--python",
+            python,
+            *home.glob("*.whl"),
+        ],
+        home,
+    )
     return home
 
 

@@ -30,7 +30,9 @@ def tracked(*folders: str) -> set[str]:
 
 
 def uv(*arguments: str | Path) -> None:
-    subprocess.run([find_uv_bin(), "-q", *map(str, arguments)], check=True, capture_output=True, text=True)
+    subprocess.run(
+        [find_uv_bin(), "-q", *map(str, arguments)], check=True, capture_output=True, text=True
+    )
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,16 @@ def dist(tmp_path_factory) -> Path:
     cache = source / "bugs" / "SO-60335387" / "__pycache__"
     cache.mkdir()
     (cache / "buggy.cpython-311.pyc").write_bytes(b"")
-    uv("build", "--no-build-isolation", "--offline", "--python", sys.executable, "--out-dir", out, source)
+    uv(
+        "build",
+        "--no-build-isolation",
+        "--offline",
+        "--python",
+        sys.executable,
+        "--out-dir",
+        out,
+        source,
+    )
     return out
 
 
@@ -83,12 +94,22 @@ def installed(dist, repository) -> Installed:
     """The wheel in a new virtual environment; what it depends on is that of the tests, less the checkout."""
     venv = repository / "venv"
     uv("venv", "--python", sys.executable, venv)
-    uv("pip", "install", "--offline", "--no-deps", "--python", venv / "bin" / "python", *dist.glob("*.whl"))
+    uv(
+        "pip",
+        "install",
+        "--offline",
+        "--no-deps",
+        "--python",
+        venv / "bin" / "python",
+        *dist.glob("*.whl"),
+    )
     packages = next(venv.glob("lib/python*/site-packages"))
     # Files *.pth of a folder in PYTHONPATH do not count, so an editable installation in it is not seen.
     folder = repository / "work"
     folder.mkdir()
-    return Installed((str(venv / "bin" / "trainbugs"),), packages, Path(sysconfig.get_path("purelib")), folder)
+    return Installed(
+        (str(venv / "bin" / "trainbugs"),), packages, Path(sysconfig.get_path("purelib")), folder
+    )
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +127,15 @@ def slim(dist, repository) -> Installed:
 def test_wheel_and_sdist_hold_the_catalogue_and_nothing_else(dist):
     with zipfile.ZipFile(next(dist.glob("*.whl"))) as wheel:
         inside = {name for name in wheel.namelist() if not name.endswith("/")}
-    data = {name for name in inside if name.startswith(tuple(f"trainbugs/{folder}/" for folder in DATA))}
+    data = {
+        name for name in inside if name.startswith(tuple(f"trainbugs/{folder}/" for folder in DATA))
+    }
     assert data == {f"trainbugs/{name}" for name in tracked(*DATA)}
     code = {name for name in inside - data if ".dist-info/" not in name}
     assert code == {
-        name for name in tracked("runner", "evaluation", "plots", "trainbugs") if not (ROOT / name).is_dir()
+        name
+        for name in tracked("runner", "evaluation", "plots", "trainbugs")
+        if not (ROOT / name).is_dir()
     }
     assert {f"{name}/py.typed" for name in ("runner", "evaluation", "plots", "trainbugs")} <= code
     with tarfile.open(next(dist.glob("*.tar.gz"))) as sdist:
@@ -124,8 +149,10 @@ def test_every_command_works_outside_of_a_checkout(installed, repository):
     assert {bug["id"] for bug in json.loads(call("list", "--json"))} == ids
     assert str(installed.packages / "trainbugs" / "bugs") in call("info", "SO-60335387")
     assert call("validate").count(": well formed") == len(ids)
-    assert "gradient-cycle" in call("detectors") and "torch-2.2.2" in call("env", "list")
-    assert "api-sequence" in call("scores") and (folder / "scores" / "matrix.png").is_file()
+    assert "gradient-cycle" in call("detectors")
+    assert "torch-2.2.2" in call("env", "list")
+    assert "api-sequence" in call("scores")
+    assert (folder / "scores" / "matrix.png").is_file()
     call("figures", "PyTorch-115607")
     assert (folder / "figures" / "PyTorch-115607" / "compare_simple.png").is_file()
     call("checkout", "SO-60335387", "copy")
@@ -141,8 +168,13 @@ def test_every_command_works_outside_of_a_checkout(installed, repository):
 
 def test_revision_is_the_packages_not_the_surrounding_repositorys(installed):
     """This interpreter has no torch, so that the run is INVALID, which is a record as well."""
-    installed.call("run", "SO-60335387/digits", "--python", sys.executable, "--seeds", "0", status=2)
-    records = [json.loads(path.read_text()) for path in installed.folder.glob("results/*/digits/*-seed0-*.json")]
+    installed.call(
+        "run", "SO-60335387/digits", "--python", sys.executable, "--seeds", "0", status=2
+    )
+    records = [
+        json.loads(path.read_text())
+        for path in installed.folder.glob("results/*/digits/*-seed0-*.json")
+    ]
     assert {record["revision"] for record in records} == {"trainbugs-0.1.0"}
 
 
@@ -153,7 +185,8 @@ def test_expected_records_of_an_installed_package_stay(installed):
         ("evaluate", "--detector", "api-sequence"),
     ):
         line = installed.call(*command, "--update-expected", status=2)
-        assert line.startswith("trainbugs: --update-expected needs a checkout: ") and line.count("\n") == 1
+        assert line.startswith("trainbugs: --update-expected needs a checkout: ")
+        assert line.count("\n") == 1
 
 
 def test_types_are_seen_from_outside(installed):
@@ -166,7 +199,8 @@ def test_types_are_seen_from_outside(installed):
         [sys.executable, "-m", "mypy", "--config-file", config, "--python-executable", python, script],
         cwd=installed.folder, capture_output=True, text=True,
     )  # fmt: skip
-    assert 'has type "tuple[str, ...]"' in done.stdout and "Found 1 error" in done.stdout
+    assert 'has type "tuple[str, ...]"' in done.stdout
+    assert "Found 1 error" in done.stdout
 
 
 def test_slim_copy_watches_programs(slim, tmp_path):
@@ -183,16 +217,29 @@ def test_slim_copy_watches_programs(slim, tmp_path):
 def test_slim_copy_runs_bugs_and_says_what_the_rest_needs(slim, toy):
     table = slim.call("run", toy.directory, "--python", sys.executable)
     assert "Toy-1/only  REPRODUCED" in table
-    assert "SO-60335387" in slim.call("list") and "Toy-1/only/buggy" in slim.call("results")
+    assert "SO-60335387" in slim.call("list")
+    assert "Toy-1/only/buggy" in slim.call("results")
     assert slim.call("results", "--csv", "-").startswith("schema,key,")
     for command in (
         ("scores",),
         ("figures", "SO-60335387"),
         ("run", toy.directory, "--figures"),
-        ("evaluate", "--detector", "api-sequence", "--bugs", toy.directory, "--python", sys.executable),
+        (
+            "evaluate",
+            "--detector",
+            "api-sequence",
+            "--bugs",
+            toy.directory,
+            "--python",
+            sys.executable,
+        ),
     ):
-        assert "is not installed; `pip install uv pandas matplotlib numpy` is enough" in slim.call(*command, status=2)
-    assert "uv, which builds it, is not installed" in slim.call("env", "build", "torch-2.2.2", status=2)
+        assert "is not installed; `pip install uv pandas matplotlib numpy` is enough" in slim.call(
+            *command, status=2
+        )
+    assert "uv, which builds it, is not installed" in slim.call(
+        "env", "build", "torch-2.2.2", status=2
+    )
 
 
 @pytest.mark.parametrize("name", ["runner", "plots", "evaluation"])
@@ -204,12 +251,17 @@ def test_module_that_hides_a_package_is_named(installed, name):
     line = f"{hiding} hides the package '{name}' of trainbugs: rename it, or start Python in another folder"
     try:
         shadowed = Installed(
-            (str(python), "-m", "trainbugs"), installed.packages, installed.python_path, installed.folder
+            (str(python), "-m", "trainbugs"),
+            installed.packages,
+            installed.python_path,
+            installed.folder,
         )
         assert shadowed.call("list", status=2) == f"trainbugs: {line}\n"
         assert "SO-60335387" in installed.call("list")
         code = "try:\n    import trainbugs\n    trainbugs.load()\nexcept ImportError as error:\n    print(error)"
-        notebook = Installed((str(python), "-c", code), installed.packages, installed.python_path, installed.folder)
+        notebook = Installed(
+            (str(python), "-c", code), installed.packages, installed.python_path, installed.folder
+        )
         assert notebook.call() == f"{line}\n"
     finally:
         hiding.unlink()
@@ -226,8 +278,13 @@ def test_bug_in_an_empty_environment(dist, tmp_path):
     fresh = Installed((str(venv / "bin" / "trainbugs"),), venv, tmp_path / "nothing", work)
     assert "REPRODUCED" in fresh.call("run", "PyTorch-115607/simple", "--figures")
     assert (work / "figures" / "PyTorch-115607" / "compare_simple.png").is_file()
-    records = [json.loads(path.read_text()) for path in work.glob("results/PyTorch-115607/simple/*-seed0-*.json")]
-    assert {(record["revision"], record["status"]) for record in records} == {("trainbugs-0.1.0", "ok")}
+    records = [
+        json.loads(path.read_text())
+        for path in work.glob("results/PyTorch-115607/simple/*-seed0-*.json")
+    ]
+    assert {(record["revision"], record["status"]) for record in records} == {
+        ("trainbugs-0.1.0", "ok")
+    }
 
 
 READS_THE_CATALOGUE = """
@@ -263,8 +320,20 @@ def test_detector_cannot_read_the_installed_catalogue(installed, toy, tmp_path):
     (detector / "adapter.py").write_text(READS_THE_CATALOGUE)
     # As if they were installed with it: its packages lie beside what it depends on.
     shutil.copytree(Path(sysconfig.get_path("purelib"), "msgspec"), installed.packages / "msgspec")
-    words = ("evaluate", "--detector", detector, "--bugs", toy.directory, "--controls", "none", "--overhead", "none")
+    words = (
+        "evaluate",
+        "--detector",
+        detector,
+        "--bugs",
+        toy.directory,
+        "--controls",
+        "none",
+        "--overhead",
+        "none",
+    )
     installed.call(*words, "--python", sys.executable, "--results", tmp_path / "results")
-    records = [json.loads(path.read_text()) for path in (tmp_path / "results").rglob("reader/**/*.json")]
+    records = [
+        json.loads(path.read_text()) for path in (tmp_path / "results").rglob("reader/**/*.json")
+    ]
     checks = [record for record in records if "key" in record]
     assert [(check["status"], check["alarms"]) for check in checks] == [("ok", [])] * 2, checks

@@ -30,12 +30,22 @@ def width(path):
 
 
 def test_figures_of_a_paper_are_as_wide_as_a_column(tmp_path):
-    made = [record(alarms=[HIT]), record("fixed"), record(case="two", bug="C"), record("fixed", "two", bug="C")]
+    made = [
+        record(alarms=[HIT]),
+        record("fixed"),
+        record(case="two", bug="C"),
+        record("fixed", "two", bug="C"),
+    ]
     made += [replace(each, detector="e") for each in made[:2]]
     paths = drawn(made, tmp_path, "png", {"B": "compiler"})
     assert [path.name for path in paths] == ["matrix.png", "page.png", "rates.png", "delays.png"]
     dots = (220, DOTS, 220, 220)
-    assert [round(width(path) / each, 1) for path, each in zip(paths, dots, strict=True)] == [3.5, 7.2, 3.5, 3.5]
+    assert [round(width(path) / each, 1) for path, each in zip(paths, dots, strict=True)] == [
+        3.5,
+        7.2,
+        3.5,
+        3.5,
+    ]
 
 
 def test_the_figure_of_delays_says_that_they_are_claimed(tmp_path):
@@ -53,8 +63,12 @@ def test_what_cannot_be_drawn_is_left_out(tmp_path):
 
 def test_the_matrix_counts_by_family(tmp_path):
     """Two of three cases of the compiler, none of a bug that no catalogue has."""
-    made = [record(case=f"c{n}", alarms=[HIT] * (n < 2)) for n in range(3)] + [record(bug="C", alarms=[HIT])]
-    made += [replace(each, kind="fixed", alarms=each.alarms if each.bug == "C" else ()) for each in made]
+    made = [record(case=f"c{n}", alarms=[HIT] * (n < 2)) for n in range(3)] + [
+        record(bug="C", alarms=[HIT])
+    ]
+    made += [
+        replace(each, kind="fixed", alarms=each.alarms if each.bug == "C" else ()) for each in made
+    ]
     table = outcomes(made, RULES)
     text = draw_matrix(table, scores(table), {"B": "compiler"}, tmp_path / "m.svg").read_text()
     words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
@@ -62,7 +76,9 @@ def test_the_matrix_counts_by_family(tmp_path):
     assert words.index("compiler") < words.index("other") < words.index("fixed")
 
 
-@pytest.mark.parametrize("known, points", [((2, 2), ["1  d (b)"]), ((1, 2), ["1  d (b)", "2  d (a)"])])
+@pytest.mark.parametrize(
+    "known, points", [((2, 2), ["1  d (b)"]), ((1, 2), ["1  d (b)", "2  d (a)"])]
+)
 def test_rates_have_a_point_for_each_rule_that_knows_other_bugs(tmp_path, known, points):
     """Of rules that know the same bugs the best one has a point."""
     rules = {"d": {"a": Rule(codes=("none",)), "b": Rule()}}
@@ -73,7 +89,9 @@ def test_rates_have_a_point_for_each_rule_that_knows_other_bugs(tmp_path, known,
     assert [word for word in "\n".join(words).splitlines() if "d (" in word] == points
 
 
-@pytest.mark.parametrize("other, covered", [((0.24, 0.33), True), ((0.16, 0.33), False), ((0.24, 0.5), False)])
+@pytest.mark.parametrize(
+    "other, covered", [((0.24, 0.33), True), ((0.16, 0.33), False), ((0.24, 0.5), False)]
+)
 def test_a_label_that_would_cover_a_point_is_below(other, covered):
     """The other one is close to the right and above, or it is not."""
     places = [(0.2, 0.3), other]
@@ -83,7 +101,8 @@ def test_a_label_that_would_cover_a_point_is_below(other, covered):
     axes = Figure().subplots()
     draw_points(axes, rates)
     below, above = (text.get_position()[1] for text in axes.texts)
-    assert (below < 0) is covered and above > 0
+    assert (below < 0) is covered
+    assert above > 0
 
 
 def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
@@ -94,9 +113,11 @@ def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
     axes = Figure().subplots()
     draw_points(axes, rates)
     heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
-    assert list(heights) == ["1", "2", "3,4", "5"] and heights["1"] == 0.9
+    assert list(heights) == ["1", "2", "3,4", "5"]
+    assert heights["1"] == 0.9
     lowest = [heights[each] for each in ("5", "3,4", "2")]
-    assert lowest[0] < 0 and all(above - below > 0.04 for below, above in itertools.pairwise(lowest))
+    assert lowest[0] < 0
+    assert all(above - below > 0.04 for below, above in itertools.pairwise(lowest))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +132,10 @@ def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
         ([record(), record("fixed")], ("silent", "")),
         ([record(status="tool_error"), record("fixed")], ("no answer", "err")),
         ([record("fixed")], ("not met", "")),
-        ([record(alarms=[HIT]), record(seed=1), record("fixed"), record("fixed", seed=1)], ("found", "1/2")),
+        (
+            [record(alarms=[HIT]), record(seed=1), record("fixed"), record("fixed", seed=1)],
+            ("found", "1/2"),
+        ),
     ],
 )
 def test_a_cell_of_the_page(made, wanted):

@@ -37,9 +37,12 @@ def test_draws_each_variant_and_both_the_same_each_time(toy, tmp_path, kind, mag
         *(f"a/Toy-1/{name}_only.{kind}" for name in ("origin", "fix", "compare")),
         f"a/summary.{kind}",
     ]
-    assert all(path.read_bytes().startswith(magic) for path in drawn.paths) and drawn.problems == ()
+    assert all(path.read_bytes().startswith(magic) for path in drawn.paths)
+    assert drawn.problems == ()
     again = draw([runs(outcome)], tmp_path / "b", kind)
-    assert [path.read_bytes() for path in again.paths] == [path.read_bytes() for path in drawn.paths]
+    assert [path.read_bytes() for path in again.paths] == [
+        path.read_bytes() for path in drawn.paths
+    ]
 
 
 def test_curves_are_mean_and_range_of_the_seeds(toy):
@@ -79,16 +82,22 @@ def test_no_two_lines_of_a_panel_look_the_same():
 
 def test_fixed_is_wide_and_lies_below(toy):
     buggy, fixed = curves.compare(toy.bug.cases["only"], toy.run(seeds=(0,)).records).axes[0].lines
-    assert fixed.get_linewidth() > buggy.get_linewidth() and fixed.get_zorder() < buggy.get_zorder()
+    assert fixed.get_linewidth() > buggy.get_linewidth()
+    assert fixed.get_zorder() < buggy.get_zorder()
 
 
 def test_what_cannot_be_drawn_is_said_and_stops_nothing(toy, tmp_path):
     of_any_length(toy)
     toy.write(
-        "buggy.py", SCRIPT.replace("VALUE", "1").replace('config["num_epoch"]', 'config["num_epoch"] + config["seed"]')
+        "buggy.py",
+        SCRIPT.replace("VALUE", "1").replace(
+            'config["num_epoch"]', 'config["num_epoch"] + config["seed"]'
+        ),
     )
     drawn = draw([runs(toy.run())], tmp_path, "png")
-    assert drawn.problems == ("Toy-1/only: no curves: buggy runs differ in the number of records of 'accuracy'",)
+    assert drawn.problems == (
+        "Toy-1/only: no curves: buggy runs differ in the number of records of 'accuracy'",
+    )
     assert [path.name for path in drawn.paths] == ["summary.png"]
 
 
@@ -136,7 +145,10 @@ def test_a_figure_is_written_whole_or_not_at_all(toy, tmp_path, monkeypatch):
 
 def test_the_summary_of_runs_that_took_no_time(toy, tmp_path):
     outcome = toy.run()
-    still = replace(outcome, records=tuple(replace(record, wall_s=0.0, status="killed") for record in outcome.records))
+    still = replace(
+        outcome,
+        records=tuple(replace(record, wall_s=0.0, status="killed") for record in outcome.records),
+    )
     assert draw([runs(still)], tmp_path, "png").paths[-1].name == "summary.png"
 
 
@@ -154,7 +166,9 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
         "assert 'torch' not in sys.modules and not any(m.startswith('runner.exec') for m in sys.modules);"
         "sys.exit(status)"
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, cwd=ROOT, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], check=True, cwd=ROOT, capture_output=True
+    )
     drawn = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.png")}
     catalog = Catalog(ROOT)
     wanted = {
@@ -165,7 +179,8 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
         for k in ("origin", "fix", "compare")
     }
     wanted |= {f"{b}/versions.png" for b in bugs if version_records(catalog.bug(b))}
-    assert "PyTorch-115607/versions.png" in wanted and drawn == wanted | {"summary.png"}
+    assert "PyTorch-115607/versions.png" in wanted
+    assert drawn == wanted | {"summary.png"}
 
 
 def test_the_comparison_shows_what_the_expected_records_say():
@@ -195,11 +210,28 @@ json.dump(records, open(config["output"] + ".json", "w"))
 def with_heatmap(toy, **changes):
     case = toy_config()["cases"]["only"]
     expectations = [
-        {"statement": "s", "variant": v, "metric": "row", "reduce": "last", "op": "==", "value": "b"}
+        {
+            "statement": "s",
+            "variant": v,
+            "metric": "row",
+            "reduce": "last",
+            "op": "==",
+            "value": "b",
+        }
         for v in ("buggy", "fixed")
     ]
-    heatmap = {"rows": ["row", "kind"], "columns": "column", "value": "value", "label": "size", "words": "word"}
-    case |= {"expectations": expectations, "heatmap": heatmap | {"quiet": ["far"]} | changes, "records": None}
+    heatmap = {
+        "rows": ["row", "kind"],
+        "columns": "column",
+        "value": "value",
+        "label": "size",
+        "words": "word",
+    }
+    case |= {
+        "expectations": expectations,
+        "heatmap": heatmap | {"quiet": ["far"]} | changes,
+        "records": None,
+    }
     toy.configure(cases={"only": case})
     toy.write("buggy.py", HEAT)
     toy.write("fixed.py", HEAT)
@@ -210,15 +242,20 @@ def test_a_heat_map_has_a_cell_a_record(toy, tmp_path, monkeypatch):
     monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
     item = with_heatmap(toy)
     drawn = draw([item], tmp_path, "svg")
-    assert [path.name for path in drawn.paths][:3] == ["origin_only.svg", "fix_only.svg", "compare_only.svg"]
+    assert [path.name for path in drawn.paths][:3] == [
+        "origin_only.svg",
+        "fix_only.svg",
+        "compare_only.svg",
+    ]
     text = drawn.paths[0].read_text()
-    assert (
-        all(f">{word}<" in text for word in ("a, 1", "b, 1", "x", "y", "is None", "is 0.0", "size"))
-        and ">far<" not in text
+    assert all(
+        f">{word}<" in text for word in ("a, 1", "b, 1", "x", "y", "is None", "is 0.0", "size")
     )
+    assert ">far<" not in text
     records = [record for record in item.records if record.variant == "buggy"]
     cells = heatmap._cells(item.case.plot.heatmap, records)
-    assert cells["a, 1", "x"] == (1e-3, "far") and cells["a, 1", "y"] == (None, "is None")
+    assert cells["a, 1", "x"] == (1e-3, "far")
+    assert cells["a, 1", "y"] == (None, "is None")
     figure = heatmap._draw(item.case.plot.heatmap, {"buggy": cells})
     shade = np.ma.asarray(figure.axes[0].images[0].get_array())
     # None is left blank, and what is out of range gets the colour of the range's end.
@@ -228,11 +265,16 @@ def test_a_heat_map_has_a_cell_a_record(toy, tmp_path, monkeypatch):
 
 def test_a_heat_map_draws_the_largest_of_the_seeds_and_says_what_is_missing(toy, tmp_path):
     item = with_heatmap(toy)
-    larger = [replace(item.records[0], metrics=({**item.records[0].metrics[0], "value": 0.5},)), item.records[0]]
+    larger = [
+        replace(item.records[0], metrics=({**item.records[0].metrics[0], "value": 0.5},)),
+        item.records[0],
+    ]
     assert heatmap._cells(item.case.plot.heatmap, larger)["a, 1", "x"] == (0.5, "far")
     assert heatmap._cells(item.case.plot.heatmap, larger[::-1])["a, 1", "x"] == (0.5, "far")
     drawn = draw([with_heatmap(toy, value="size")], tmp_path, "png")
-    assert drawn.problems == ("Toy-1/only: no curves: metric 'size' of the heat map is missing in a record",)
+    assert drawn.problems == (
+        "Toy-1/only: no curves: metric 'size' of the heat map is missing in a record",
+    )
 
 
 def test_only_what_compares_or_is_shown_in_the_readme_is_committed(toy):
@@ -249,6 +291,12 @@ def test_the_figure_of_the_taxonomy_shows_the_numbers(toy, tmp_path, monkeypatch
     monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
     path = draw_taxonomy(count([toy.bug, toy.bug]), tmp_path / "new" / "taxonomy.svg")
     text = path.read_text()
-    assert ">2 bugs, by where the fault is<" in text and ">wrong logic  (2)<" in text and ">numerics  (0)<" in text
-    assert text.count(">2<") == 3 and ">original" not in text
-    assert draw_taxonomy(count([toy.bug, toy.bug]), tmp_path / "again.svg").read_bytes() == path.read_bytes()
+    assert ">2 bugs, by where the fault is<" in text
+    assert ">wrong logic  (2)<" in text
+    assert ">numerics  (0)<" in text
+    assert text.count(">2<") == 3
+    assert ">original" not in text
+    assert (
+        draw_taxonomy(count([toy.bug, toy.bug]), tmp_path / "again.svg").read_bytes()
+        == path.read_bytes()
+    )

@@ -29,11 +29,15 @@ SEEDS = (
 
 
 def evaluate(tmp_path, *names, **options):
-    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu", jobs=2), on_stderr())
+    session = Session(
+        Catalog(ROOT), Options(results=tmp_path / "results", device="cpu", jobs=2), on_stderr()
+    )
     chosen = [detectors.load(ROOT, name) for name in names]
     result = campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
     assert not result.broken
-    return result, outcomes(result.checks, {detector.name: detector.alarm_rules for detector in chosen})
+    return result, outcomes(
+        result.checks, {detector.name: detector.alarm_rules for detector in chosen}
+    )
 
 
 @pytest.mark.real
@@ -42,16 +46,24 @@ def test_our_detectors_find_both_seed_bugs_at_once_and_accuse_one_control(tmp_pa
     assert {record.status for record in result.checks} == {"ok"}
     accused = table[table.alarmed & (table.kind != "buggy")]
     # A false alarm that is known: this control throws gradients away, and steps without any.
-    assert {(row.detector, row.case) for row in accused.itertuples()} == {("api-sequence", "skipped-batches")}
+    assert {(row.detector, row.case) for row in accused.itertuples()} == {
+        ("api-sequence", "skipped-batches")
+    }
     assert (table.kind == "control").sum() >= 12 * len(OWN)
     found = table[table.alarmed & (table.kind == "buggy")]
-    assert {f"{row.bug}/{row.case}" for row in found.itertuples()} == {*SEEDS, "PyTorch-115607/optimizers"}
-    assert (found.delay.abs() <= 1).all() and (found.diagnosis == "exact").all()
+    assert {f"{row.bug}/{row.case}" for row in found.itertuples()} == {
+        *SEEDS,
+        "PyTorch-115607/optimizers",
+    }
+    assert (found.delay.abs() <= 1).all()
+    assert (found.diagnosis == "exact").all()
 
 
 @pytest.mark.real
 def test_controls_learn_what_they_are_to_learn(tmp_path):
-    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu", jobs=2), on_stderr())
+    session = Session(
+        Catalog(ROOT), Options(results=tmp_path / "results", device="cpu", jobs=2), on_stderr()
+    )
     for record in session.records(controls.load(ROOT).targets()):
         assert record.ok, record.reason
         losses = [metric["loss"] for metric in record.metrics]
@@ -63,10 +75,15 @@ def test_controls_learn_what_they_are_to_learn(tmp_path):
 @pytest.mark.real
 def test_a_tool_that_crashes_on_compiled_code_has_found_nothing(tmp_path):
     result, table = evaluate(
-        tmp_path, "traincheck", bugs=["PyTorch-115607/simple"], controls="none", references=("same",)
+        tmp_path,
+        "traincheck",
+        bugs=["PyTorch-115607/simple"],
+        controls="none",
+        references=("same",),
     )
     assert {record.status for record in result.checks} == {"tool_error"}
-    assert "dynamo" in result.checks[0].reason and not table.alarmed.any()
+    assert "dynamo" in result.checks[0].reason
+    assert not table.alarmed.any()
 
 
 @pytest.mark.real
@@ -83,25 +100,41 @@ def test_what_traincheck_needs_without_a_gpu_reaches_spawned_processes(tmp_path)
     )
     built = builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr())
     env = {"PYTHONPATH": str(ROOT / "detectors" / "traincheck" / "site")}
-    done = subprocess.run([built.python, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [built.python, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True
+    )
     assert done.stdout.splitlines() in ([["False False"] * 2, ["True True"] * 2]), done.stderr
 
 
 @pytest.mark.real
 def test_static_tools_and_learning_ones(tmp_path):
-    _, table = evaluate(tmp_path, "dslinter", "torchfix", "pyod", bugs=["SO-60335387/digits"], controls="none")
-    found = {(r.detector, r.references, r.rule): r.alarmed for r in table.itertuples() if r.kind == "buggy"}
-    accused = {(r.detector, r.references, r.rule): r.alarmed for r in table.itertuples() if r.kind == "fixed"}
-    assert found["dslinter", "none", "zero-grad"] and not accused["dslinter", "none", "zero-grad"]
+    _, table = evaluate(
+        tmp_path, "dslinter", "torchfix", "pyod", bugs=["SO-60335387/digits"], controls="none"
+    )
+    found = {
+        (r.detector, r.references, r.rule): r.alarmed
+        for r in table.itertuples()
+        if r.kind == "buggy"
+    }
+    accused = {
+        (r.detector, r.references, r.rule): r.alarmed
+        for r in table.itertuples()
+        if r.kind == "fixed"
+    }
+    assert found["dslinter", "none", "zero-grad"]
+    assert not accused["dslinter", "none", "zero-grad"]
     assert not found["torchfix", "none", "default"]
-    assert found["pyod", "same", "iforest"] and not accused["pyod", "same", "iforest"]
+    assert found["pyod", "same", "iforest"]
+    assert not accused["pyod", "same", "iforest"]
 
 
 @pytest.mark.real
 def test_the_page_leads_to_a_working_detector(tmp_path):
     """Files and commands of docs/detectors.md, word by word."""
     text = (ROOT / "docs" / "detectors.md").read_text()
-    files = re.findall(r"`(my-[a-z]+/[a-z]+\.(?:json|py))`[^`]*```(?:json|python)\n(.*?)```", text, re.DOTALL)
+    files = re.findall(
+        r"`(my-[a-z]+/[a-z]+\.(?:json|py))`[^`]*```(?:json|python)\n(.*?)```", text, re.DOTALL
+    )
     assert [name for name, _ in files] == [
         "my-detector/detector.json", "my-detector/monitor.py", "my-linter/detector.json", "my-linter/adapter.py",
     ]  # fmt: skip
@@ -114,7 +147,9 @@ def test_the_page_leads_to_a_working_detector(tmp_path):
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     outputs = []
     for command in commands:
-        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True)
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0].startswith(shown), outputs[0]
@@ -128,8 +163,13 @@ def programs_of_today():
     for target in catalog.select(catalog.active()):
         program = target.case.program
         if "gpu" not in program.needs:
-            shown |= {(target.bug.id, target.case.name, kind, program.seeds[0]) for kind in ("buggy", "fixed")}
-    return shown | {("control", target.case.name, "control", 0) for target in controls.load(ROOT).targets()}
+            shown |= {
+                (target.bug.id, target.case.name, kind, program.seeds[0])
+                for kind in ("buggy", "fixed")
+            }
+    return shown | {
+        ("control", target.case.name, "control", 0) for target in controls.load(ROOT).targets()
+    }
 
 
 def mended_of_today():
@@ -146,7 +186,9 @@ def test_committed_scores_are_those_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
     evaluated = ExpectedEvaluations(folder).read()
     checks = evaluated.checks
-    assert {record.detector for record in checks} | {"traincheck-full"} == set(detectors.names(ROOT))
+    assert {record.detector for record in checks} | {"traincheck-full"} == set(
+        detectors.names(ROOT)
+    )
     assert len({record.kit for record in checks}) == 1, "made with several kits"
     met = {}
     for record in checks:
@@ -161,21 +203,34 @@ def test_committed_scores_are_those_of_the_committed_records():
         programs -= mended
         if name == "traincheck":
             # It takes hours for all: its records are of a part, but always of a case's two programs.
-            assert programs <= wanted and {"control", "Forum-84911", "SO-60335387"} <= {bug for bug, *_ in programs}
-            buggy, fixed = ({of[:2] for of in programs if of[2] == kind} for kind in ("buggy", "fixed"))
+            assert programs <= wanted
+            assert {"control", "Forum-84911", "SO-60335387"} <= {bug for bug, *_ in programs}
+            buggy, fixed = (
+                {of[:2] for of in programs if of[2] == kind} for kind in ("buggy", "fixed")
+            )
             assert buggy == fixed
         else:
             assert programs | (learnt_from if references == "cross" else set()) == wanted
     assert {references for name, references in met if name == "traincheck"} == {"same"}
     table = scores(outcomes(checks, evaluated.rules, submissions.known(ROOT)), evaluated.overheads)
-    assert json.loads(table.to_json(orient="records")) == json.loads((folder / "scores.json").read_text())
+    assert json.loads(table.to_json(orient="records")) == json.loads(
+        (folder / "scores.json").read_text()
+    )
     for name in {record.detector for record in checks}:
         committed = json.loads((folder / f"{name}.jsonl").read_text().splitlines()[0])
-        assert committed["detector"] == json.loads((ROOT / "detectors" / name / "detector.json").read_text())
-        assert all(not (record.revision or "-dirty").endswith("-dirty") for record in checks if record.detector == name)
+        assert committed["detector"] == json.loads(
+            (ROOT / "detectors" / name / "detector.json").read_text()
+        )
+        assert all(
+            not (record.revision or "-dirty").endswith("-dirty")
+            for record in checks
+            if record.detector == name
+        )
 
 
-@pytest.mark.parametrize("name", [name for name in detectors.names(ROOT) if detectors.load(ROOT, name).has_environment])
+@pytest.mark.parametrize(
+    "name", [name for name in detectors.names(ROOT) if detectors.load(ROOT, name).has_environment]
+)
 def test_locks_of_detectors_pin_what_they_name(name):
     detector = detectors.load(ROOT, name)
     described = spec.read(f"detector-{name}", detector.directory)
@@ -190,7 +245,8 @@ def test_scores_of_committed_records_on_the_command_line(tmp_path):
         [sys.executable, "-m", "runner", "scores", "--out", tmp_path / "scores"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert "optimizer-progress" in done.stdout and (tmp_path / "scores" / "matrix.png").is_file()
+    assert "optimizer-progress" in done.stdout
+    assert (tmp_path / "scores" / "matrix.png").is_file()
     shutil.rmtree(tmp_path / "scores")
 
 
@@ -206,7 +262,9 @@ def test_committed_checks_have_the_present_ground_truth():
             continue
         bug = catalog.bug(record.bug)
         case = bug.cases[record.case]
-        in_script = bug.site.file in {variant.script.name for variant in case.program.variants.values()}
+        in_script = bug.site.file in {
+            variant.script.name for variant in case.program.variants.values()
+        }
         site = record.site if in_script else bug.site
         now = (case.truth.iteration, site.file, site.line, site.api)
         if (record.trigger, record.site.file, record.site.line, record.site.api) != now:
@@ -260,7 +318,11 @@ def test_a_monitor_that_ends_or_disturbs_a_program_has_no_score(tmp_path):
     names = [str(tmp_path / name) for name in texts]
     result, table = evaluate(tmp_path, *names, bugs=["SO-60335387/digits"], controls="none")
     said = {(each.detector, each.status, each.compared) for each in result.checks}
-    assert said == {("forges", "tool_error", None), ("draws", "disturbed", True), ("draws-apart", "ok", True)}
+    assert said == {
+        ("forges", "tool_error", None),
+        ("draws", "disturbed", True),
+        ("draws-apart", "ok", True),
+    }
     assert not table.alarmed.any()
     assert {each.reason for each in result.checks if each.detector == "forges"} == {
         "after the check: the script wrote no metrics.json"

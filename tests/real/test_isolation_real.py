@@ -91,13 +91,19 @@ done = []
 def records(toy, program, **options):
     """What a program of torch-2.2.2 records."""
     shutil.copytree(
-        ROOT / "environments" / "torch-2.2.2", toy.root / "environments" / "torch-2.2.2", dirs_exist_ok=True
+        ROOT / "environments" / "torch-2.2.2",
+        toy.root / "environments" / "torch-2.2.2",
+        dirs_exist_ok=True,
     )
     of_any_length(toy)
     config = toy.directory / "config.json"
-    config.write_text(config.read_text().replace('"environment": "toy"', '"environment": "torch-2.2.2"'))
+    config.write_text(
+        config.read_text().replace('"environment": "toy"', '"environment": "torch-2.2.2"')
+    )
     toy.write("buggy.py", RECORD + textwrap.dedent(program))
-    made = toy.run("Toy-1/only/buggy", seeds=(0,), timeout_s=300, **({"python": None} | options)).records[0]
+    made = toy.run(
+        "Toy-1/only/buggy", seeds=(0,), timeout_s=300, **({"python": None} | options)
+    ).records[0]
     assert made.ok, made.reason
     assert made.isolated is True
     return [dict(record) for record in made.metrics]
@@ -119,7 +125,9 @@ def test_download_goes_to_a_home_of_its_own(toy, tmp_path, kept_by):
     served = tmp_path / "served"
     served.mkdir()
     (served / "weights.pt").write_bytes(bytes(records(toy, WEIGHTS)[0]["bytes"]))
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=served)) as server:
+    with ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=served)
+    ) as server:
         threading.Thread(target=server.serve_forever).start()
         made = records(toy, DOWNLOADED.replace("PORT", str(server.server_port)))
         server.shutdown()

@@ -85,33 +85,43 @@ def upstreams(environment):
     return [
         f"{case.id}/{UPSTREAM}"
         for case in cases
-        if UPSTREAM in case.program.variants and case.program.variants[UPSTREAM].environment == environment
+        if UPSTREAM in case.program.variants
+        and case.program.variants[UPSTREAM].environment == environment
         if not set(proof.lacking()) & set(case.program.needs)
     ]
 
 
 # pytest keeps a fixture while its parameter is the same object.
-every_environment = pytest.mark.parametrize("place", [intern(name) for name in spec.names(ROOT)], indirect=True)
+every_environment = pytest.mark.parametrize(
+    "place", [intern(name) for name in spec.names(ROOT)], indirect=True
+)
 every_case = pytest.mark.parametrize("place, target", runnable(data=True), indirect=["place"])
-every_case_without_data = pytest.mark.parametrize("place, target", runnable(data=False), indirect=["place"])
+every_case_without_data = pytest.mark.parametrize(
+    "place, target", runnable(data=False), indirect=["place"]
+)
 
 
 @every_environment
 def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_path):
     assert check.all_problems(place) == []
     name = place.environment.name
-    for outcome in run(tmp_path / "upstream", *upstreams(name), device="cpu") if upstreams(name) else []:
+    for outcome in (
+        run(tmp_path / "upstream", *upstreams(name), device="cpu") if upstreams(name) else []
+    ):
         assert outcome.verdict.upstream.behaves, outcome.verdict.upstream.reason
     if not name.startswith("torch-"):
         return
     records = [record for bug in CATALOG.active() for record in version_records(CATALOG.bug(bug))]
-    mapped = sorted({f"{record.bug}/{record.case}" for record in records if record.environment == name})
+    mapped = sorted(
+        {f"{record.bug}/{record.case}" for record in records if record.environment == name}
+    )
     options = Options(results=tmp_path / "results", device="cpu", jobs=2)
     for made in map_versions(CATALOG, mapped, name, options, on_stderr()):
         expected = findings(made.bug, version_records(made.bug))
         states = {item.case: item.state for item in expected if item.environment == name}
         # Of a bug with several cases, some may not be mapped.
-        assert made.findings and {item.case: item.state for item in made.findings}.items() <= states.items()
+        assert made.findings
+        assert {item.case: item.state for item in made.findings}.items() <= states.items()
     # torch.compile of 2.0 refuses Python 3.11
     works_in(place.python, tmp_path, compiles=name != "torch-2.0.1")
 
@@ -131,7 +141,8 @@ def test_every_bug_reproduces_as_committed(place, target, results, record_proper
     assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason
     # Another processor rounds differently, and training amplifies that without end. Only of a few steps there is a
     # bound; a whole update of 115607 would be 1e-3.
-    assert outcome.drift is not None and math.isfinite(outcome.drift)
+    assert outcome.drift is not None
+    assert math.isfinite(outcome.drift)
     if case.bug == "PyTorch-115607":
         assert outcome.drift < 1e-4
 
@@ -143,8 +154,11 @@ def test_metrics_of_parallel_runs_are_those_of_serial_ones(place, tmp_path):
     for jobs in (2, 3):
         parallel = run(tmp_path / str(jobs), *targets, device="cpu", jobs=jobs)
         for one, other in zip(serial, parallel, strict=True):
-            assert [record.metrics for record in other.records] == [record.metrics for record in one.records]
-            assert other.verdict == one.verdict and other.verdict.outcome == "REPRODUCED"
+            assert [record.metrics for record in other.records] == [
+                record.metrics for record in one.records
+            ]
+            assert other.verdict == one.verdict
+            assert other.verdict.outcome == "REPRODUCED"
 
 
 @every_case_without_data
@@ -159,7 +173,10 @@ def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place
     (directory / "config.json").write_text(json.dumps(config))
     copy = Catalog(tmp_path)
     options = Options(
-        results=tmp_path / "results", seeds=(copy.bug(name).cases[case].program.seeds[0],), device="cpu", jobs=2
+        results=tmp_path / "results",
+        seeds=(copy.bug(name).cases[case].program.seeds[0],),
+        device="cpu",
+        jobs=2,
     )
     outcome = Session(copy, options, on_stderr()).run(copy.select([target]))[0]
     assert outcome.verdict.outcome == "NOT REPRODUCED", outcome.verdict.reason
@@ -171,7 +188,8 @@ def test_our_detectors_are_silent_on_every_fixed_variant(place, target, results)
     plan = campaign.Campaign(chosen, bugs=[target], controls="none", overhead_on=None)
     options = Options(results=results / "results", device="cpu", keep=False, jobs=2)
     result = campaign.run(plan, Session(CATALOG, options, on_stderr()))
-    assert {record.status for record in result.checks} == {"ok"} and not result.broken
+    assert {record.status for record in result.checks} == {"ok"}
+    assert not result.broken
     assert not [record.name for record in result.checks if record.kind == "fixed" and record.alarms]
 
 
@@ -180,8 +198,10 @@ def test_the_fault_put_back_brings_115607_to_a_current_release(tmp_path):
     for case in ("simple", "complex", "loop-simple", "loop-complex"):
         target = f"PyTorch-115607/{case}"
         injected = run(tmp_path, target, inject=True, **place)[0]
-        assert injected.verdict.outcome == "REPRODUCED" and injected.records[0].injected
-        assert injected.drift is not None and injected.drift < 1e-5
+        assert injected.verdict.outcome == "REPRODUCED"
+        assert injected.records[0].injected
+        assert injected.drift is not None
+        assert injected.drift < 1e-5
         assert run(tmp_path, target, **place)[0].verdict.outcome == "NOT REPRODUCED"
     refused = run(tmp_path, "PyTorch-115607/simple", inject=True, device="cpu")[0]
     assert (refused.verdict.outcome, refused.records[0].status) == ("INVALID", "refused")
@@ -193,17 +213,34 @@ def test_why_shows_the_guard_that_2_2_2_lacks():
     mended = explain(bug, places.get("torch-2.13.0"), inject=False)
     injected = explain(bug, places.get("torch-2.13.0"), inject=True)
     lacking = "gradients None, None; step counters [1, 1]; compiled a version\n    no guard on any gradient"
-    assert lacking in affected and lacking in injected and lacking not in mended
-    assert "params'][0].grad: CONSTANT_MATCH" in mended and "step counters [4, 3]" in mended
+    assert lacking in affected
+    assert lacking in injected
+    assert lacking not in mended
+    assert "params'][0].grad: CONSTANT_MATCH" in mended
+    assert "step counters [4, 3]" in mended
 
 
 @pytest.mark.parametrize(
     "environment, first_compiled, first_evaluated",
-    [("torch-2.3.1", "False", "True"), ("torch-2.4.1", "True", "True"), ("torch-2.8.0", "False", "False")],
+    [
+        ("torch-2.3.1", "False", "True"),
+        ("torch-2.4.1", "True", "True"),
+        ("torch-2.8.0", "False", "False"),
+    ],
 )
-def test_why_shows_what_a_compiled_module_says_of_its_mode(environment, first_compiled, first_evaluated):
-    said = explain(CATALOG.bug("PyTorch-132986"), Runtimes(ROOT, on_stderr(), "cpu").get(environment), inject=False)
-    rows = {" ".join(words[:-2]): words[-2:] for line in said.splitlines()[2:] if (words := line.split())}
+def test_why_shows_what_a_compiled_module_says_of_its_mode(
+    environment, first_compiled, first_evaluated
+):
+    said = explain(
+        CATALOG.bug("PyTorch-132986"),
+        Runtimes(ROOT, on_stderr(), "cpu").get(environment),
+        inject=False,
+    )
+    rows = {
+        " ".join(words[:-2]): words[-2:]
+        for line in said.splitlines()[2:]
+        if (words := line.split())
+    }
     assert rows["compile, eval()"] == [first_compiled, "False"]
     assert rows["eval(), compile"] == [first_evaluated, "False"]
     assert rows["compile, eval(), train()"] == ["True", "True"]
@@ -213,19 +250,28 @@ def test_why_shows_what_a_compiled_module_says_of_its_mode(environment, first_co
 SHOWN = [
     (name, block)
     for name in CATALOG.active()
-    for block in re.findall(r"^```\n(torch .*?)```", (ROOT / "bugs" / name / "README.md").read_text(), re.M | re.S)
+    for block in re.findall(
+        r"^```\n(torch .*?)```", (ROOT / "bugs" / name / "README.md").read_text(), re.M | re.S
+    )
 ]
 
 
 @pytest.mark.parametrize("name, block", SHOWN, ids=[name for name, _ in SHOWN])
 def test_why_prints_what_the_readme_shows(name, block):
     environment = "torch-" + block.split()[1].split("+")[0]
-    said = explain(CATALOG.bug(name), Runtimes(ROOT, on_stderr(), "cpu").get(environment), inject=False)
+    said = explain(
+        CATALOG.bug(name), Runtimes(ROOT, on_stderr(), "cpu").get(environment), inject=False
+    )
     assert said.split() == block.split()
 
 
 def test_some_readmes_show_what_why_prints():
-    assert {name for name, _ in SHOWN} >= {"PyTorch-138908", "PyTorch-148259", "PyTorch-16045", "PyTorch-185872"}
+    assert {name for name, _ in SHOWN} >= {
+        "PyTorch-138908",
+        "PyTorch-148259",
+        "PyTorch-16045",
+        "PyTorch-185872",
+    }
 
 
 def test_60335387_digits_reproduces_and_repeats_exactly(tmp_path):
@@ -237,14 +283,22 @@ def test_60335387_digits_reproduces_and_repeats_exactly(tmp_path):
 
 
 def test_mnist_that_is_not_there_is_said_before_any_run(tmp_path):
-    with pytest.raises(UsageError, match=r"--data DIR, where DIR/MNIST/raw holds train-images-idx3-ubyte, "):
+    with pytest.raises(
+        UsageError, match=r"--data DIR, where DIR/MNIST/raw holds train-images-idx3-ubyte, "
+    ):
         run(tmp_path, "SO-60335387/lr1e-4", seeds=(0,), data=tmp_path)
 
 
 def test_scripts_run_by_hand(tmp_path):
     subprocess.run(
-        [sys.executable, "-m", "runner", "checkout", "PyTorch-115607", tmp_path / "copy"], check=True, cwd=ROOT
+        [sys.executable, "-m", "runner", "checkout", "PyTorch-115607", tmp_path / "copy"],
+        check=True,
+        cwd=ROOT,
     )
     built = builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr())
-    done = subprocess.run([built.python, "simple_buggy.py"], cwd=tmp_path / "copy", capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.count('"iteration": ') == 3 and '"step"' not in done.stdout
+    done = subprocess.run(
+        [built.python, "simple_buggy.py"], cwd=tmp_path / "copy", capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert done.stdout.count('"iteration": ') == 3
+    assert '"step"' not in done.stdout

@@ -24,7 +24,10 @@ def sample(committed):
     """The first case in which the detector alarms on the buggy program alone, or else the first one."""
 
     def tells(bug, case):
-        return bool(committed[bug, case, "buggy"][1]) and not committed.get((bug, case, "fixed"), ("", ()))[1]
+        return (
+            bool(committed[bug, case, "buggy"][1])
+            and not committed.get((bug, case, "fixed"), ("", ()))[1]
+        )
 
     cases = sorted({(bug, case) for bug, case, kind in committed if kind == "buggy"})
     return next((each for each in cases if tells(*each)), cases[0])
@@ -36,8 +39,12 @@ def test_a_sample_of_the_programs_has_the_same_answers_again(tmp_path, name):
     _, detector = submissions.load(ROOT, name)
     committed = answers(ExpectedEvaluations(ROOT / submissions.FOLDER / name).read().checks)
     bug, case = sample(committed)
-    session = Session(Catalog(ROOT), Options(results=tmp_path / "results", device="cpu"), on_stderr())
-    chosen = campaign.Campaign([detector], bugs=[f"{bug}/{case}"], controls="none", overhead_on=None)
+    session = Session(
+        Catalog(ROOT), Options(results=tmp_path / "results", device="cpu"), on_stderr()
+    )
+    chosen = campaign.Campaign(
+        [detector], bugs=[f"{bug}/{case}"], controls="none", overhead_on=None
+    )
     again = answers(campaign.run(chosen, session).checks)
     assert {kind for _, _, kind in again} >= {"buggy", "fixed"}
     assert again == {program: committed[program] for program in again}

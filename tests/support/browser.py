@@ -26,7 +26,10 @@ def chromium():
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     from selenium.webdriver.chrome.service import Service
 
-    browser, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    browser, driver = (
+        shutil.which("chromium") or shutil.which("google-chrome"),
+        shutil.which("chromedriver"),
+    )
     if not browser or not driver:
         pytest.skip("there is no Chromium with chromedriver (Debian: chromium, chromium-driver)")
     options = webdriver.ChromeOptions()
@@ -72,7 +75,11 @@ def show(driver, width: int, height: int = 900, scheme: str = "light") -> None:
 
 def console(driver) -> list[str]:
     """What the console says since the last time, warnings and errors."""
-    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("WARNING", "SEVERE")]
+    return [
+        entry["message"]
+        for entry in driver.get_log("browser")
+        if entry["level"] in ("WARNING", "SEVERE")
+    ]
 
 
 def settle(driver) -> None:
@@ -104,6 +111,10 @@ def axe(driver) -> list[dict]:
     driver.execute_script(Path(path).read_text(encoding="utf-8"))
     run = "const done = arguments[0]; axe.run().then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))"
     return [
-        {"id": each["id"], "impact": each.get("impact"), "nodes": [node["target"] for node in each["nodes"]][:5]}
+        {
+            "id": each["id"],
+            "impact": each.get("impact"),
+            "nodes": [node["target"] for node in each["nodes"]][:5],
+        }
         for each in driver.execute_async_script(run)
     ]

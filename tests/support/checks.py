@@ -21,4 +21,6 @@ def record(kind="buggy", case="one", alarms=(), status="ok", **changes):
 
 
 def overhead(bare, watched):
-    return OverheadRecord(1, "k", "d", "1", "none", "B", "one", 0, "2.2.2", "cpu", "m", 2, "loop", bare, watched, "s")
+    return OverheadRecord(
+        1, "k", "d", "1", "none", "B", "one", 0, "2.2.2", "cpu", "m", 2, "loop", bare, watched, "s"
+    )

@@ -76,14 +76,21 @@ class Dask:
         self.file = folder / "scheduler.json"
         self.spec = f"dask:{self.file}"
         self.processes = []
-        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        self.scheduler = self.start(
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"
+        )
         until(lambda: self.file.exists() and self.file.read_text())
 
     def start(self, what, *options, **env):
         argv = [sys.executable, "-m", "dask", what, "--scheduler-file", self.file, *options]
         with (self.folder / f"{what}{len(self.processes)}.log").open("wb") as log:
             process = subprocess.Popen(
-                list(map(str, argv)), stdout=log, stderr=log, env=ENV | env, cwd=self.folder, start_new_session=True
+                list(map(str, argv)),
+                stdout=log,
+                stderr=log,
+                env=ENV | env,
+                cwd=self.folder,
+                start_new_session=True,
             )
         self.processes.append(process)
         return process

@@ -29,16 +29,25 @@ from trainbugs import api
 from trainbugs.cli.main import main
 
 # Nothing is written into the checkout.
-hypothesis.configuration.set_hypothesis_home_dir(Path(tempfile.gettempdir(), "trainbugs-hypothesis"))
+hypothesis.configuration.set_hypothesis_home_dir(
+    Path(tempfile.gettempdir(), "trainbugs-hypothesis")
+)
 settings.register_profile(
     "fuzz",
     derandomize=True,
     database=None,
     deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
 )
 # What is drawn is odd: glyphs that the font lacks, values at which an axis overflows. That is said, and no error.
-MARKS = [pytest.mark.stress, pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")]
+MARKS = [
+    pytest.mark.stress,
+    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning"),
+]
 
 # Seconds in which a command ends; the longest takes a second or two on an idle machine.
 PATIENCE_S = 60
@@ -47,14 +56,65 @@ LONGEST_LINE = 2_000
 HIDDEN = {"Cc", "Cf", "Cs"}
 # A run that has ended.
 PROGRESS = re.compile(r"\[\d+/\d+\] ")
-HIDDEN_TEXTS = ("\x1b[2J", "a\nb", "a\rb", "\x9b31m", "\u202ex", "\u200b", "\u00ad", "\ufeff", "\U000e0041")
+HIDDEN_TEXTS = (
+    "\x1b[2J",
+    "a\nb",
+    "a\rb",
+    "\x9b31m",
+    "\u202ex",
+    "\u200b",
+    "\u00ad",
+    "\ufeff",
+    "\U000e0041",
+)
 
 TRAPS = [
-    *(None, True, False, 0, -1, 1, 1.0, 1.5, 2**63, 10**30, 10**400, -(10**400), 1e308, 1e-320, float("nan")),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1,
+        1.0,
+        1.5,
+        2**63,
+        10**30,
+        10**400,
+        -(10**400),
+        1e308,
+        1e-320,
+        float("nan"),
+    ),
     *(float("inf"), "", "x", "..", "../x", "/etc/passwd", "a\0b", "\ud800", "$x_{$", *HIDDEN_TEXTS),
-    *("NaN", "$\\frac$", "buggy", "fixed", "only", "epoch", "accuracy", "x" * 2_000, [], {}, [[]], {"": 0}, [0, 0]),
+    *(
+        "NaN",
+        "$\\frac$",
+        "buggy",
+        "fixed",
+        "only",
+        "epoch",
+        "accuracy",
+        "x" * 2_000,
+        [],
+        {},
+        [[]],
+        {"": 0},
+        [0, 0],
+    ),
 ]
-KEYS = ("where", "minus", "minus_where", "seeds", "data", "heatmap", "needs", "status", "x", *HIDDEN_TEXTS)
+KEYS = (
+    "where",
+    "minus",
+    "minus_where",
+    "seeds",
+    "data",
+    "heatmap",
+    "needs",
+    "status",
+    "x",
+    *HIDDEN_TEXTS,
+)
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -73,14 +133,22 @@ def variants(examples: int) -> Decorator:
 
 values = st.sampled_from(TRAPS) | st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Every (container, key) in a value of JSON."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, part in list(inner):
         yield value, key
         yield from places(part)
@@ -162,7 +230,9 @@ def tree(root: Path, left_out: tuple[Path, ...] = ()) -> dict[str, tuple[int, ..
             is_folder = path.is_dir() and not path.is_symlink()
             # The time of a folder changes with what is written beside it for a moment.
             entries[os.fsencode(path).decode("latin1")] = (
-                (status.st_mode,) if is_folder else (status.st_mode, status.st_size, status.st_mtime_ns)
+                (status.st_mode,)
+                if is_folder
+                else (status.st_mode, status.st_size, status.st_mtime_ns)
             )
     return entries
 
@@ -185,7 +255,9 @@ class Bench:
         self.record = next(self.toy.results.rglob("buggy-seed0-*.json"))
         self.verdict = self.record.with_name("verdict.json")
         self.expected = self.toy.directory / "expected" / "only" / "buggy-seed0.json"
-        self.mapped = self.toy.directory / "expected" / "versions" / "own" / "only" / "buggy-seed0.json"
+        self.mapped = (
+            self.toy.directory / "expected" / "versions" / "own" / "only" / "buggy-seed0.json"
+        )
         self._expect()
         self.writable = (self.out, self.here, self.toy.results)
 
@@ -194,7 +266,10 @@ class Bench:
             path.parent.mkdir(parents=True, exist_ok=True)
         for record in self._outcome.records:
             shutil.copy(
-                self.toy.results / "Toy-1" / "only" / f"{record.variant}-seed0-{record.key[:12]}.json",
+                self.toy.results
+                / "Toy-1"
+                / "only"
+                / f"{record.variant}-seed0-{record.key[:12]}.json",
                 self.expected.with_name(f"{record.variant}-seed0.json"),
             )
         shutil.copy(self.expected, self.mapped)
@@ -231,8 +306,14 @@ def _call(words: list[str]) -> tuple[int, str, str]:
     with tempfile.TemporaryFile(buffering=0) as out, tempfile.TemporaryFile(buffering=0) as err:
         # What the program discards is written to nowhere by the same number; these are others.
         readers = [os.fdopen(os.dup(file.fileno()), "rb") for file in (out, err)]
-        streams = [io.TextIOWrapper(file, encoding="utf-8", write_through=True) for file in (out, err)]
-        with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]), _in_time(words):
+        streams = [
+            io.TextIOWrapper(file, encoding="utf-8", write_through=True) for file in (out, err)
+        ]
+        with (
+            contextlib.redirect_stdout(streams[0]),
+            contextlib.redirect_stderr(streams[1]),
+            _in_time(words),
+        ):
             status = main(words)
         shown, said = (_whole(reader) for reader in readers)
         return status, shown, said

@@ -12,7 +12,19 @@ from typing import Any
 
 # Functions of the C code of Python that change a disk, by their names.
 WRITES = frozenset(
-    ("open", "write", "writelines", "fsync", "rename", "replace", "unlink", "remove", "rmdir", "mkdir", "link")
+    (
+        "open",
+        "write",
+        "writelines",
+        "fsync",
+        "rename",
+        "replace",
+        "unlink",
+        "remove",
+        "rmdir",
+        "mkdir",
+        "link",
+    )
 )
 # A test that needs more is about more than one promotion.
 MOST = 3000
@@ -96,6 +108,9 @@ def check_all_or_nothing(
     after = states[-1]
     assert after != before
     for number, state in enumerate(states):
-        assert state in (before, after), f"a mixture, or a leftover, at death {number}: {sorted(state)}"
-    assert states[0] == before and len(states) > 3
+        assert state in (before, after), (
+            f"a mixture, or a leftover, at death {number}: {sorted(state)}"
+        )
+    assert states[0] == before
+    assert len(states) > 3
     return len(states)

@@ -103,7 +103,10 @@ def watch(python, folder, monitor, edits):
     out.unlink(missing_ok=True)
     option = ["--monitor", str(ROOT / "detectors" / monitor / "monitor.py")] if monitor else []
     done = subprocess.run(
-        [python, KIT / "launcher.py", out, *option, "program.py"], cwd=folder, capture_output=True, text=True
+        [python, KIT / "launcher.py", out, *option, "program.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
     return json.loads(out.read_text()), done
 
@@ -121,7 +124,9 @@ def first_alarms(python, folder, edits):
 
 def works_in(python, folder, compiles):
     """What must hold in every release: eagerly and, where the release can, with the whole update compiled."""
-    ways = [{}] + ([{"COMPILE": "update = torch.compile(update, backend='eager')"}] if compiles else [])
+    ways = [{}] + (
+        [{"COMPILE": "update = torch.compile(update, backend='eager')"}] if compiles else []
+    )
     for way in ways:
         assert first_alarms(python, folder, way) == {}
         assert first_alarms(python, folder, way | {"CLEAR": "pass"}) == STALE

@@ -55,7 +55,10 @@ def run(code: str, names: dict[str, Any]) -> str:
     body = ast.Module(statements if final is last else [*statements, last], [])
     with redirect_stdout(io.StringIO()) as printed:
         exec(compile(body, PAGE.name, "exec"), names)
-        value = eval(compile(ast.fix_missing_locations(ast.Expression(final.value)), PAGE.name, "eval"), names)
+        value = eval(
+            compile(ast.fix_missing_locations(ast.Expression(final.value)), PAGE.name, "eval"),
+            names,
+        )
         if value is not None and not hasattr(value, "savefig"):  # the page has the picture
             print(repr(value))
     return "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines())

@@ -129,25 +129,47 @@ def lacking() -> dict[str, str]:
     return found | ({} if shutil.which("g++") else {"c++": "needs a C++ compiler"})
 
 
-def plan(catalog: Catalog, table: Mapping[str, Row], commit: str, lacks: Mapping[str, str], within_s: float) -> Plan:
+def plan(
+    catalog: Catalog,
+    table: Mapping[str, Row],
+    commit: str,
+    lacks: Mapping[str, str],
+    within_s: float,
+) -> Plan:
     """The seed bugs, all that the table does not prove, and a share of the others that the commit chooses.
 
     The share takes half of the time at most that the rest is expected to leave of `within_s`.
     """
-    bugs = {case.id: bug for name in catalog.active() for bug in [catalog.bug(name)] for case in bug.cases.values()}
+    bugs = {
+        case.id: bug
+        for name in catalog.active()
+        for bug in [catalog.bug(name)]
+        for case in bug.cases.values()
+    }
     cases = {name: bug.cases[name.split("/")[1]] for name, bug in bugs.items()}
     today = keys(catalog)
-    barred = {name: lacks[need] for name, case in cases.items() for need in case.program.needs if need in lacks}
+    barred = {
+        name: lacks[need]
+        for name, case in cases.items()
+        for need in case.program.needs
+        if need in lacks
+    }
     proven = [name for name in cases if stands(table.get(name), today[name])]
-    chosen = {name: SEED for name, bug in bugs.items() if bug.id in SEED_BUGS and name not in barred}
+    chosen = {
+        name: SEED for name, bug in bugs.items() if bug.id in SEED_BUGS and name not in barred
+    }
     unproven = [name for name in cases if name not in (*proven, *chosen)]
     chosen |= {name: CHANGED for name in unproven if name not in barred}
     others = [name for name in proven if name not in (*chosen, *barred)]
     costs = {name: seconds(bugs[name], cases[name]) or 0.0 for name in (*chosen, *others)}
-    environments = {name: case.program.variants["buggy"].environment for name, case in cases.items()}
+    environments = {
+        name: case.program.variants["buggy"].environment for name, case in cases.items()
+    }
     built = {environments[name] for name in chosen}
     left_s = within_s - sum(costs.pop(name) for name in chosen) - ENVIRONMENT_S * len(built)
-    chosen |= dict.fromkeys(share(costs, environments, built, commit, min(SHARE_S, left_s / 2)), SHARE)
+    chosen |= dict.fromkeys(
+        share(costs, environments, built, commit, min(SHARE_S, left_s / 2)), SHARE
+    )
     return Plan(
         chosen=_by_environment(chosen, environments),
         left_out={name: barred[name] for name in unproven if name in barred},
@@ -156,14 +178,20 @@ def plan(catalog: Catalog, table: Mapping[str, Row], commit: str, lacks: Mapping
 
 
 def share(
-    costs: Mapping[str, float], environments: Mapping[str, str], built: Iterable[str], commit: str, left_s: float
+    costs: Mapping[str, float],
+    environments: Mapping[str, str],
+    built: Iterable[str],
+    commit: str,
+    left_s: float,
 ) -> list[str]:
     """Cases that together take about `left_s`, in an order that is another one for each commit.
 
     The first one is taken whatever it costs, so that each case has its turn.
     """
     there, taken = set(built), list[str]()
-    for name in sorted(costs, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest()):
+    for name in sorted(
+        costs, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest()
+    ):
         cost = costs[name] + (0.0 if environments[name] in there else ENVIRONMENT_S)
         if cost <= left_s or (not taken and left_s > 0):
             left_s -= cost
@@ -178,7 +206,9 @@ def _by_environment(chosen: Mapping[str, str], environments: Mapping[str, str]) 
     first: dict[str, int] = {}
     for name in sorted(chosen, key=order.__getitem__):
         first.setdefault(environments[name], order[name])
-    names = sorted(chosen, key=lambda name: (first[environments[name]], environments[name], order[name], name))
+    names = sorted(
+        chosen, key=lambda name: (first[environments[name]], environments[name], order[name], name)
+    )
     return {name: chosen[name] for name in names}
 
 
@@ -186,13 +216,17 @@ def commit() -> str:
     """The commit of this checkout, with -dirty where what a proof runs differs from it; empty outside of git."""
     if not (revision := _git("rev-parse", "HEAD").strip()):
         return ""
-    changed = _git("--no-optional-locks", "status", "--porcelain", "--", *CODE, ":!bugs/*/expected/*")
+    changed = _git(
+        "--no-optional-locks", "status", "--porcelain", "--", *CODE, ":!bugs/*/expected/*"
+    )
     return revision + ("-dirty" if changed.strip() else "")
 
 
 def _git(*arguments: str) -> str:
     try:
-        done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False
+        )
     except OSError:  # there is no git
         return ""
     return done.stdout if done.returncode == 0 else ""

@@ -40,7 +40,9 @@ def pytest_configure(config):
     if config.args_source is config.ArgsSource.ARGS or any(
         config.getoption(name, None) for name in ("lf", "ignore", "ignore_glob")
     ):
-        raise pytest.UsageError("--full-proof is of all tests: name none (-k may choose those that run now)")
+        raise pytest.UsageError(
+            "--full-proof is of all tests: name none (-k may choose those that run now)"
+        )
     commit = proof.commit()
     if len(commit) != 40:
         mend = "commit or remove what `git status` shows" if commit else "run it in a git checkout"
@@ -66,7 +68,9 @@ class Bounded:
         self.table = proof.proven()
         commit = proof.commit().removesuffix("-dirty")
         try:
-            self.plan = proof.plan(Catalog(proof.ROOT), self.table, commit, proof.lacking(), within_s)
+            self.plan = proof.plan(
+                Catalog(proof.ROOT), self.table, commit, proof.lacking(), within_s
+            )
         except TrainbugsError as error:
             raise pytest.UsageError(str(error)) from error
         self.names, self.became = {}, {}
@@ -100,8 +104,12 @@ class Bounded:
             terminalreporter.line(f"{name} ({proof.CHANGED}): NOT RUN, {why}")
         dates = sorted(self.table[name].date[:10] for name in self.plan.standing)
         if dates:
-            tables = " and ".join(table.name for table in (proof.TABLE, proof.BEGUN) if table.exists())
-            terminalreporter.line(f"{len(dates)} other cases: proven by {tables}, {dates[0]} to {dates[-1]}")
+            tables = " and ".join(
+                table.name for table in (proof.TABLE, proof.BEGUN) if table.exists()
+            )
+            terminalreporter.line(
+                f"{len(dates)} other cases: proven by {tables}, {dates[0]} to {dates[-1]}"
+            )
 
 
 class Full:
@@ -153,7 +161,11 @@ class Full:
 
     def _note(self, report):
         """Add a row to the table of the proof that was begun, unless what was tested has changed meanwhile."""
-        name, said, key = self.names[report.nodeid], dict(report.user_properties), self.keys[report.nodeid]
+        name, said, key = (
+            self.names[report.nodeid],
+            dict(report.user_properties),
+            self.keys[report.nodeid],
+        )
         try:
             today = proof.keys(Catalog(proof.ROOT)).get(name, key)
         except TrainbugsError:
@@ -183,18 +195,27 @@ class Full:
             return
         # A case that this machine cannot run keeps its row.
         rows, today = proof.read(proof.TABLE) | self.rows, proof.keys(Catalog(proof.ROOT))
-        proof.write(proof.TABLE, [row for name, row in rows.items() if proof.stands(row, today.get(name, ""))])
+        proof.write(
+            proof.TABLE,
+            [row for name, row in rows.items() if proof.stands(row, today.get(name, ""))],
+        )
         proof.BEGUN.unlink(missing_ok=True)
         self.written, session.exitstatus = True, pytest.ExitCode.OK
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("full proof")
         for name in self.unnoted:
-            terminalreporter.line(f"{name}: passed, but the checkout was edited meanwhile: to be run again")
+            terminalreporter.line(
+                f"{name}: passed, but the checkout was edited meanwhile: to be run again"
+            )
         if not self.written:
-            terminalreporter.line(f"not whole, tests left: {len(self.left)}; the same command goes on")
+            terminalreporter.line(
+                f"not whole, tests left: {len(self.left)}; the same command goes on"
+            )
             return
         table = proof.read(proof.TABLE)
-        terminalreporter.line(f"whole: {proof.TABLE.relative_to(proof.ROOT)} proves {len(table)} cases; commit it")
+        terminalreporter.line(
+            f"whole: {proof.TABLE.relative_to(proof.ROOT)} proves {len(table)} cases; commit it"
+        )
         for name in sorted(set(proof.keys(Catalog(proof.ROOT))) - set(table)):
             terminalreporter.line(f"{name}: NOT RUN")

@@ -43,7 +43,9 @@ def pinned(record: RunRecord, target) -> RunRecord:
     lock = spec.load(root, "toy").lock_hash if spec.names(root) else record.lock
     place = ("toy", lock, "True", record.python, record.torch)
     scripts = read_scripts(target.bug, target.case.program.variants[record.variant])
-    key = run_key(target.case, record.variant, scripts, record.seed, record.device, place, record.data)
+    key = run_key(
+        target.case, record.variant, scripts, record.seed, record.device, place, record.data
+    )
     changes = {"key": key, "metrics_digest": digest(key, record.metrics)}
     return replace(record, pinned=True, environment="toy", lock=lock, **changes)
 
@@ -54,9 +56,18 @@ def as_pinned(outcome: Outcome) -> Outcome:
 
 
 def record(variant, seed=0, accuracies=(1, 2, 3), status="ok", **changes):
-    metrics = tuple({"epoch": epoch, "accuracy": value} for epoch, value in enumerate(accuracies, 1))
+    metrics = tuple(
+        {"epoch": epoch, "accuracy": value} for epoch, value in enumerate(accuracies, 1)
+    )
     values = dict.fromkeys(RunRecord.__struct_fields__)
-    values |= {"bug": "Toy-1", "case": "only", "variant": variant, "seed": seed, "status": status, "metrics": metrics}
+    values |= {
+        "bug": "Toy-1",
+        "case": "only",
+        "variant": variant,
+        "seed": seed,
+        "status": status,
+        "metrics": metrics,
+    }
     values |= {"device": "cpu"}
     return RunRecord(**(values | changes))
 

@@ -15,7 +15,9 @@ PLAIN = {
 def git(folder: Path, *arguments: str) -> str:
     """What git prints, without the line's end."""
     command = ["git", "-C", str(folder), "-c", "protocol.file.allow=always", *arguments]
-    return subprocess.run(command, env=PLAIN, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        command, env=PLAIN, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def commit(folder: Path, message: str = "all") -> str:

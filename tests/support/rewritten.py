@@ -21,9 +21,15 @@ def pair(case="one", alarms=(HIT,), **changes):
 
 def commit(root: Path, detector: str, rewriting: str, checks, seed: int = 0) -> None:
     """Commit records of a detector to a catalogue, of programs that are rewritten so, or by a further seed."""
-    described = read(write_detector(root / "detectors" / detector, "main(lambda target, state: {})"))
+    described = read(
+        write_detector(root / "detectors" / detector, "main(lambda target, state: {})")
+    )
     expected = ExpectedEvaluations(root / "detectors" / "expected").of(rewriting)
-    expected, checks = (expected.further, [replace(each, seed=seed) for each in checks]) if seed else (expected, checks)
+    expected, checks = (
+        (expected.further, [replace(each, seed=seed) for each in checks])
+        if seed
+        else (expected, checks)
+    )
     expected.replace(described, [replace(each, detector=detector) for each in checks], ())
 
 
@@ -35,4 +41,7 @@ def commit_all(root: Path) -> None:
         commit(root, name, "perturb-1", pair("one", alarms, code=CODE, perturb=1))
         commit(root, name, "plant-1", pair("no-step", alarms, code=CODE, plant=1, bug="planted-B"))
     expected = ExpectedEvaluations(root / "detectors" / "expected")
-    judgements.write(expected.of("plant-1").root, [Judgement("B", "no-step", "without step", 3, True, "it is worse")])
+    judgements.write(
+        expected.of("plant-1").root,
+        [Judgement("B", "no-step", "without step", 3, True, "it is worse")],
+    )

@@ -28,13 +28,28 @@ def study_file(**changes):
         "title": "a toy by factor and kind",
         "question": "Does the factor matter?",
         "variants": {"buggy": {"script": "grid_buggy.py"}, "fixed": {"script": "grid_fixed.py"}},
-        "parameters": {"factor": 0, "kind": "a", "lowest": 0.001, "seed": 0, "device": "auto", "output": "metrics"},
-        "grid": [{"values": {"factor": [0, 1], "kind": ["a", "b"]}}, {"values": {"factor": [2], "kind": ["a"]}}],
+        "parameters": {
+            "factor": 0,
+            "kind": "a",
+            "lowest": 0.001,
+            "seed": 0,
+            "device": "auto",
+            "output": "metrics",
+        },
+        "grid": [
+            {"values": {"factor": [0, 1], "kind": ["a", "b"]}},
+            {"values": {"factor": [2], "kind": ["a"]}},
+        ],
         "seeds": [0, 1],
         "timeout_s": 20,
         "records": 3,
         "setting": "rate",
-        "comparison": {"metric": "accuracy", "better": "higher", "tolerance": 0.05, "unstable": 0.2},
+        "comparison": {
+            "metric": "accuracy",
+            "better": "higher",
+            "tolerance": 0.05,
+            "unstable": 0.2,
+        },
         "shown": {"rows": "factor", "panels": ["kind"]},
     }
     return json.dumps(study | changes)

@@ -16,7 +16,9 @@ def on_terminal(*arguments, width=80, stdout=None, **variables):
     """Call the program with its streams on a terminal (`stdout` elsewhere, if given); returns status and output."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    plain = {
+        name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")
+    }
     with subprocess.Popen(
         [sys.executable, "-m", "runner", *map(str, arguments)],
         stdout=stdout or follower,

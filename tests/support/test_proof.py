@@ -27,12 +27,15 @@ def add_bug(toy, name, **changes):
     directory = toy.root / "bugs" / name
     shutil.copytree(toy.directory, directory)
     case = toy_config()["cases"]["only"] | changes.pop("case", {})
-    (directory / "config.json").write_text(json.dumps(toy_config(id=name, cases={"only": case}, **changes)))
+    (directory / "config.json").write_text(
+        json.dumps(toy_config(id=name, cases={"only": case}, **changes))
+    )
     bug = toy.catalog.bug(name)
     for record in records:
         key = hashlib.sha256(f"{name} {record.key}".encode()).hexdigest()
         write_json(
-            expected_path(bug, record), encode(replace(record, bug=name, key=key, metrics_digest=None, wall_s=5.0))
+            expected_path(bug, record),
+            encode(replace(record, bug=name, key=key, metrics_digest=None, wall_s=5.0)),
         )
 
 
@@ -51,7 +54,16 @@ def catalog(toy, monkeypatch):
 
 
 def row(name, key, **changes):
-    made = proof.Row(name, key, "REPRODUCED", "0.0", "5", "2026-11-21T12:00:00+00:00", "a machine, 2 cores", "abc")
+    made = proof.Row(
+        name,
+        key,
+        "REPRODUCED",
+        "0.0",
+        "5",
+        "2026-11-21T12:00:00+00:00",
+        "a machine, 2 cores",
+        "abc",
+    )
     return replace(made, **changes)
 
 
@@ -91,7 +103,10 @@ def test_the_key_of_a_case_is_that_of_its_expectations_too(catalog):
     config["cases"]["only"]["title"] = "Another title"
     path.write_text(json.dumps(config))
     assert proof.keys(catalog)["A1/only"] == before
-    for change in ({"volatile": ["seconds"]}, {"cases": {"only": config["cases"]["only"] | {"benign": True}}}):
+    for change in (
+        {"volatile": ["seconds"]},
+        {"cases": {"only": config["cases"]["only"] | {"benign": True}}},
+    ):
         path.write_text(json.dumps(config | change))
         assert proof.keys(catalog)["A1/only"] not in (before, "")
     config["cases"]["only"]["expectations"][0]["value"] = 6
@@ -99,12 +114,15 @@ def test_the_key_of_a_case_is_that_of_its_expectations_too(catalog):
     assert proof.keys(catalog)["A1/only"] not in (before, "")
 
 
-def test_without_a_table_everything_is_run_the_seed_bugs_first_one_environment_after_the_other(catalog):
+def test_without_a_table_everything_is_run_the_seed_bugs_first_one_environment_after_the_other(
+    catalog,
+):
     made = plan(catalog, {})
     order = ["Seed", "A1", "A2", "A3", "A5", "B1", "A4", "C1"]
     assert list(made.chosen) == [f"{name}/only" for name in order]
     assert list(made.chosen.values()) == [proof.SEED] + [proof.CHANGED] * 7
-    assert made.left_out == {"Data/only": "needs data: left to the full proof"} and made.standing == ()
+    assert made.left_out == {"Data/only": "needs data: left to the full proof"}
+    assert made.standing == ()
 
 
 @pytest.mark.parametrize("change", [{"key": "0" * 64}, {"verdict": "NOT REPRODUCED"}, None])
@@ -120,7 +138,8 @@ def test_what_the_table_does_not_prove_is_run(catalog, change):
 def test_a_case_without_expected_records_is_run_whatever_the_table_says(catalog):
     shutil.rmtree(catalog.bug("A3").expected)
     whole = table(catalog)
-    assert whole["A3/only"].key == "" and plan(catalog, whole).chosen["A3/only"] == proof.CHANGED
+    assert whole["A3/only"].key == ""
+    assert plan(catalog, whole).chosen["A3/only"] == proof.CHANGED
 
 
 def test_the_share_is_bounded_and_each_commit_has_another_one(catalog, monkeypatch):
@@ -130,7 +149,8 @@ def test_the_share_is_bounded_and_each_commit_has_another_one(catalog, monkeypat
         made = plan(catalog, whole, commit)
         # Two of ten seconds, or one of an environment that is to be built, since it came first.
         assert len(share(made)) == 2 or share(made)[0] in ("B1/only", "A4/only", "C1/only")
-        assert plan(catalog, whole, commit) == made and not made.left_out
+        assert plan(catalog, whole, commit) == made
+        assert not made.left_out
         assert set(made.standing) == set(whole) - set(made.chosen)
         met |= set(share(made))
     assert met == set(whole) - {"Data/only", "Seed/only"}
@@ -150,7 +170,8 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
     rows = {name: row(name, "0" * 64) for name in ("b", "a")}
     proof.write(tmp_path / "proof.csv", rows.values())
     assert (tmp_path / "proof.csv").read_text().splitlines()[1].startswith("a,")
-    assert proof.read(tmp_path / "proof.csv") == rows and proof.read(tmp_path / "none.csv") == {}
+    assert proof.read(tmp_path / "proof.csv") == rows
+    assert proof.read(tmp_path / "none.csv") == {}
 
 
 TESTS = """\
@@ -194,8 +215,12 @@ def proofs(pytester, catalog, monkeypatch):
     monkeypatch.setattr(proof, "TABLE", catalog.root / "proof.csv")
     monkeypatch.setattr(proof, "BEGUN", catalog.root / "proof-begun.csv")
     monkeypatch.setattr(proof, "commit", lambda: "c" * 40)
-    pytester.makepyfile(test_them=TESTS.replace("TARGETS", repr(["A1/only", "A2/only", "Seed/only"])))
-    return lambda *options: pytester.runpytest_inprocess("-p", "support.proving", "-p", "no:cacheprovider", *options)
+    pytester.makepyfile(
+        test_them=TESTS.replace("TARGETS", repr(["A1/only", "A2/only", "Seed/only"]))
+    )
+    return lambda *options: pytester.runpytest_inprocess(
+        "-p", "support.proving", "-p", "no:cacheprovider", *options
+    )
 
 
 def edit_records(catalog, name):
@@ -210,23 +235,37 @@ def test_a_full_proof_goes_on_where_it_was_stopped_and_writes_the_table(proofs, 
     first = proofs("-m", "real", "--full-proof")
     first.assert_outcomes(passed=5, failed=1, skipped=1, deselected=1)
     first.stdout.fnmatch_lines(["not whole, tests left: 1; the same command goes on"])
-    assert proof.TABLE.read_text() == before and len(proof.read(proof.BEGUN)) == 5
+    assert proof.TABLE.read_text() == before
+    assert len(proof.read(proof.BEGUN)) == 5
     pytester.path.joinpath("other").touch()
     second = proofs("-m", "real", "--full-proof")
     second.assert_outcomes(passed=1, skipped=1, deselected=6)
-    second.stdout.fnmatch_lines(["goes on with a proof of commits ccccccc, 5 tests done; delete proof-begun.csv *"])
-    second.stdout.fnmatch_lines(["whole: proof.csv proves 4 cases; commit it", "A4/only: NOT RUN", "A5/only: NOT RUN"])
+    second.stdout.fnmatch_lines(
+        ["goes on with a proof of commits ccccccc, 5 tests done; delete proof-begun.csv *"]
+    )
+    second.stdout.fnmatch_lines(
+        ["whole: proof.csv proves 4 cases; commit it", "A4/only: NOT RUN", "A5/only: NOT RUN"]
+    )
     made = proof.read(proof.TABLE)
     # A case that was not run here keeps its row while its key is today's.
-    assert not proof.BEGUN.exists() and set(made) == {"A1/only", "A2/only", "A3/only", "Seed/only"}
-    assert made["A3/only"] == old[0] and made["A1/only"].commit == "c" * 40 and made["A1/only"].drift == "0.0"
+    assert not proof.BEGUN.exists()
+    assert set(made) == {"A1/only", "A2/only", "A3/only", "Seed/only"}
+    assert made["A3/only"] == old[0]
+    assert made["A1/only"].commit == "c" * 40
+    assert made["A1/only"].drift == "0.0"
 
 
-def test_a_full_proof_that_goes_on_runs_again_what_has_changed(proofs, pytester, catalog, monkeypatch):
-    proofs("-m", "real", "--full-proof").assert_outcomes(passed=5, failed=1, skipped=1, deselected=1)
+def test_a_full_proof_that_goes_on_runs_again_what_has_changed(
+    proofs, pytester, catalog, monkeypatch
+):
+    proofs("-m", "real", "--full-proof").assert_outcomes(
+        passed=5, failed=1, skipped=1, deselected=1
+    )
     edit_records(catalog, "A2")
     # Its reproduction, and what else is tested of it.
-    proofs("-m", "real", "--full-proof").assert_outcomes(passed=2, failed=1, skipped=1, deselected=4)
+    proofs("-m", "real", "--full-proof").assert_outcomes(
+        passed=2, failed=1, skipped=1, deselected=4
+    )
     monkeypatch.setattr(proof, "code_key", lambda: "other code")
     pytester.path.joinpath("other").touch()
     proofs("-m", "real", "--full-proof").assert_outcomes(passed=3, skipped=1, deselected=4)
@@ -236,13 +275,17 @@ def test_a_full_proof_that_goes_on_runs_again_what_has_changed(proofs, pytester,
 def test_a_part_of_a_full_proof_writes_no_table(proofs, pytester):
     pytester.path.joinpath("other").touch()
     proofs("-m", "real", "--full-proof", "-k", "case").assert_outcomes(passed=3, deselected=5)
-    assert not proof.TABLE.exists() and len(proof.read(proof.BEGUN)) == 3
+    assert not proof.TABLE.exists()
+    assert len(proof.read(proof.BEGUN)) == 3
 
 
-@pytest.mark.parametrize("options", [["test_them.py"], ["--ignore", "x"], ["--proof-within", "9"], ["-n", "2"]])
+@pytest.mark.parametrize(
+    "options", [["test_them.py"], ["--ignore", "x"], ["--proof-within", "9"], ["-n", "2"]]
+)
 def test_a_full_proof_is_not_of_some_tests_nor_of_several_at_a_time(proofs, options):
     done = proofs("--full-proof", *(["-p", "xdist"] if "-n" in options else []), *options)
-    assert done.ret == pytest.ExitCode.USAGE_ERROR and not proof.BEGUN.exists()
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert not proof.BEGUN.exists()
 
 
 @pytest.mark.parametrize("commit", ["c" * 40 + "-dirty", ""])
@@ -260,24 +303,31 @@ def test_what_is_edited_while_a_full_proof_runs_is_not_proven(proofs, pytester, 
     tests.write_text(tests.read_text().replace(head, head + edit))
     done = proofs("-m", "real", "--full-proof")
     done.assert_outcomes(passed=6, skipped=1, deselected=1)
-    done.stdout.fnmatch_lines(["A1/only: passed, but the checkout was edited meanwhile: to be run again"])
+    done.stdout.fnmatch_lines(
+        ["A1/only: passed, but the checkout was edited meanwhile: to be run again"]
+    )
     assert done.ret == pytest.ExitCode.TESTS_FAILED
-    assert not proof.TABLE.exists() and "A1/only" not in proof.read(proof.BEGUN)
+    assert not proof.TABLE.exists()
+    assert "A1/only" not in proof.read(proof.BEGUN)
 
 
-def test_what_is_committed_while_a_full_proof_runs_is_not_proven_either(proofs, pytester, monkeypatch):
+def test_what_is_committed_while_a_full_proof_runs_is_not_proven_either(
+    proofs, pytester, monkeypatch
+):
     pytester.path.joinpath("other").touch()
     commits = iter(["c" * 40, "c" * 40, "d" * 40])
     monkeypatch.setattr(proof, "commit", lambda: next(commits, "d" * 40))
     assert proofs("-m", "real", "--full-proof").ret == pytest.ExitCode.TESTS_FAILED
-    assert not proof.TABLE.exists() and len(proof.read(proof.BEGUN)) == 1
+    assert not proof.TABLE.exists()
+    assert len(proof.read(proof.BEGUN)) == 1
 
 
 def test_looking_at_the_tests_of_a_full_proof_writes_nothing(proofs, pytester):
     proofs("--full-proof", "--collect-only")
     pytester.path.joinpath("test_them.py").write_text("")
     proofs("--full-proof")
-    assert not proof.TABLE.exists() and not proof.BEGUN.exists()
+    assert not proof.TABLE.exists()
+    assert not proof.BEGUN.exists()
 
 
 def test_a_failed_teardown_proves_nothing_and_a_proof_without_tests_left_is_whole(proofs, pytester):
@@ -285,7 +335,8 @@ def test_a_failed_teardown_proves_nothing_and_a_proof_without_tests_left_is_whol
     pytester.path.joinpath("broken").touch()
     first = proofs("-m", "real", "--full-proof", "-k", "not skipped")
     first.assert_outcomes(passed=6, errors=1, deselected=2)
-    assert not proof.TABLE.exists() and len(proof.read(proof.BEGUN)) == 5
+    assert not proof.TABLE.exists()
+    assert len(proof.read(proof.BEGUN)) == 5
     pytester.path.joinpath("broken").unlink()
     tests = pytester.path.joinpath("test_them.py")
     tests.write_text(tests.read_text().replace("@pytest.mark.skip(reason='not here')\n", ""))
@@ -296,21 +347,26 @@ def test_a_failed_teardown_proves_nothing_and_a_proof_without_tests_left_is_whol
     proof.TABLE.unlink()
     tests.write_text(tests.read_text().split("@pytest.mark.real\n@pytest.mark.parametrize")[0])
     again = proofs("-m", "real", "--full-proof")
-    assert again.ret == 0 and proof.read(proof.TABLE) == rows and not proof.BEGUN.exists()
+    assert again.ret == 0
+    assert proof.read(proof.TABLE) == rows
+    assert not proof.BEGUN.exists()
 
 
 def test_a_failure_of_another_test_keeps_a_full_proof_from_being_whole(proofs, pytester):
     pytester.path.joinpath("other").touch()
     pytester.makepyfile(test_another="def test_unmarked(): assert False")
     proofs("--full-proof").assert_outcomes(passed=7, failed=1, skipped=1)
-    assert not proof.TABLE.exists() and len(proof.read(proof.BEGUN)) == 6
+    assert not proof.TABLE.exists()
+    assert len(proof.read(proof.BEGUN)) == 6
     proofs("-m", "real", "--full-proof")
     assert len(proof.read(proof.TABLE)) == 3
 
 
 def test_a_bounded_proof_runs_what_is_planned_and_names_what_it_does_not_run(proofs, catalog):
     whole = table(catalog)
-    proof.write(proof.TABLE, [row for name, row in whole.items() if name not in ("A1/only", "Data/only")])
+    proof.write(
+        proof.TABLE, [row for name, row in whole.items() if name not in ("A1/only", "Data/only")]
+    )
     within = proofs("-m", "real", "--proof-within", "600")
     within.assert_outcomes(passed=3, deselected=5)
     within.stdout.fnmatch_lines(
@@ -324,13 +380,19 @@ def test_a_bounded_proof_runs_what_is_planned_and_names_what_it_does_not_run(pro
     )
     late = proofs("-m", "real", "--proof-within", "0")
     late.assert_outcomes(passed=1, skipped=1, deselected=6)
-    late.stdout.fnmatch_lines(["Seed/only (seed bug): REPRODUCED", "A1/only (not in the table): NOT RUN"])
+    late.stdout.fnmatch_lines(
+        ["Seed/only (seed bug): REPRODUCED", "A1/only (not in the table): NOT RUN"]
+    )
     late.stdout.fnmatch_lines(["6 other cases: proven by proof.csv, 2026-11-21 to 2026-11-21"])
     proof.write(proof.BEGUN, [whole["A1/only"]])
     begun = proofs("-m", "real", "--proof-within", "0")
-    begun.stdout.fnmatch_lines(["7 other cases: proven by proof.csv and proof-begun.csv, 2026-11-21 to 2026-11-21"])
+    begun.stdout.fnmatch_lines(
+        ["7 other cases: proven by proof.csv and proof-begun.csv, 2026-11-21 to 2026-11-21"]
+    )
     proof.BEGUN.unlink()
-    assert proofs("--proof-within", "9", "-p", "xdist", "-n", "2").ret == pytest.ExitCode.USAGE_ERROR
+    assert (
+        proofs("--proof-within", "9", "-p", "xdist", "-n", "2").ret == pytest.ExitCode.USAGE_ERROR
+    )
     (catalog.bug("A1").directory / "config.json").write_text("{")
     assert proofs("--proof-within", "9").ret == pytest.ExitCode.USAGE_ERROR
 
@@ -341,13 +403,18 @@ def test_the_real_tests_are_in_the_order_of_the_plan(tmp_path):
         [sys.executable, "-m", "pytest", "-m", "real", "--proof-within", "600", "--collect-only", "-q"],
         cwd=proof.ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    met = [line.split("[")[1].rstrip("]") for line in done.stdout.splitlines() if "::test_every_bug_reproduces" in line]
+    met = [
+        line.split("[")[1].rstrip("]")
+        for line in done.stdout.splitlines()
+        if "::test_every_bug_reproduces" in line
+    ]
     catalog = Catalog(proof.ROOT)
     made = proof.plan(catalog, proof.proven(), proof.commit()[:40], proof.lacking(), 600.0)
-    assert [name.partition("-")[2] for name in met] != [] and all(
-        test.endswith(f"-{name}") for test, name in zip(met, made.chosen, strict=True)
-    )
-    environments = [test.removesuffix(f"-{name}") for test, name in zip(met, made.chosen, strict=True)]
+    assert [name.partition("-")[2] for name in met] != []
+    assert all(test.endswith(f"-{name}") for test, name in zip(met, made.chosen, strict=True))
+    environments = [
+        test.removesuffix(f"-{name}") for test, name in zip(met, made.chosen, strict=True)
+    ]
     assert len(list(itertools.groupby(environments))) == len(set(environments))
     assert {"PyTorch-115607/simple", "SO-60335387/digits"} <= set(made.chosen)
 
@@ -356,7 +423,13 @@ def test_the_commit_is_dirty_where_what_is_proven_was_edited(tmp_path, monkeypat
     monkeypatch.setattr(proof, "ROOT", tmp_path)
     assert proof.commit() == ""
     git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t"]
-    for path in ("runner/a.py", "tests/test_a.py", "bugs/B/buggy.py", "bugs/B/README.md", "bugs/B/expected/r.json"):
+    for path in (
+        "runner/a.py",
+        "tests/test_a.py",
+        "bugs/B/buggy.py",
+        "bugs/B/README.md",
+        "bugs/B/expected/r.json",
+    ):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
@@ -365,13 +438,16 @@ def test_the_commit_is_dirty_where_what_is_proven_was_edited(tmp_path, monkeypat
     code = proof.code_key()
     for path in ("bugs/B/README.md", "tests/proof-begun.csv"):
         (tmp_path / path).write_text("edited")
-    assert len(proof.commit()) == 40 and proof.code_key() == code
+    assert len(proof.commit()) == 40
+    assert proof.code_key() == code
     (tmp_path / "bugs/B/expected/r.json").write_text("edited")
-    assert len(proof.commit()) == 40 and proof.code_key() != code
+    assert len(proof.commit()) == 40
+    assert proof.code_key() != code
     code = proof.code_key()
     for path in ("bugs/B/buggy.py", "tests/test_a.py"):
         (tmp_path / path).write_text("edited")
-        assert proof.commit().endswith("-dirty") and proof.code_key() != code
+        assert proof.commit().endswith("-dirty")
+        assert proof.code_key() != code
         subprocess.run([*git, "checkout", "-q", path], check=True)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert proof.commit() == ""
@@ -379,8 +455,13 @@ def test_the_commit_is_dirty_where_what_is_proven_was_edited(tmp_path, monkeypat
 
 def test_the_committed_table_can_be_read():
     for made in proof.read(proof.TABLE).values():
-        assert made.verdict == "REPRODUCED" and len(made.key) == 64 and len(made.commit) == 40 and made.machine
-        assert datetime.fromisoformat(made.date).tzinfo and float(made.drift) >= 0 and float(made.seconds) >= 0
+        assert made.verdict == "REPRODUCED"
+        assert len(made.key) == 64
+        assert len(made.commit) == 40
+        assert made.machine
+        assert datetime.fromisoformat(made.date).tzinfo
+        assert float(made.drift) >= 0
+        assert float(made.seconds) >= 0
 
 
 def test_the_code_of_this_checkout_has_a_key():

@@ -49,4 +49,9 @@ def _said(folder: Path) -> Said:
     for alarm in alarms:
         if alarm["severity"] == "error":
             errors.setdefault(alarm["code"], alarm["iteration"])
-    return Said(errors, tuple(alarm["code"] for alarm in alarms if alarm["severity"] == "info"), alarms, output)
+    return Said(
+        errors,
+        tuple(alarm["code"] for alarm in alarms if alarm["severity"] == "info"),
+        alarms,
+        output,
+    )

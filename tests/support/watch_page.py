@@ -16,7 +16,9 @@ from runner.progress.lines import on_stderr
 from support.paths import ROOT
 
 PAGE = ROOT / "docs" / "watch.md"
-PROGRAM = re.compile(r"(?P<head>\]\((?P<path>watch/\w+\.py)\)[^\n]*\n\n```python\n)(?P<code>.*?)^```", re.M | re.S)
+PROGRAM = re.compile(
+    r"(?P<head>\]\((?P<path>watch/\w+\.py)\)[^\n]*\n\n```python\n)(?P<code>.*?)^```", re.M | re.S
+)
 OUTPUT = re.compile(
     r"(?P<head>^<!-- shows (?P<name>[\w-]+) -->\n```sh\ntrainbugs (?P<words>watch [^\n]*)\n```\n\n```text\n)"
     r"(?P<output>.*?)^```",
@@ -31,7 +33,9 @@ def known() -> set[str]:
 
 def with_programs(text: str) -> str:
     """The page with its programs as they are."""
-    return PROGRAM.sub(lambda found: f"{found['head']}{(PAGE.parent / found['path']).read_text()}```", text)
+    return PROGRAM.sub(
+        lambda found: f"{found['head']}{(PAGE.parent / found['path']).read_text()}```", text
+    )
 
 
 def with_outputs(text: str, python: Path) -> str:
@@ -39,7 +43,11 @@ def with_outputs(text: str, python: Path) -> str:
     names = known()
 
     def filled(found: "re.Match[str]") -> str:
-        return f"{found['head']}{output(found['words'], python)}```" if found["name"] in names else found[0]
+        return (
+            f"{found['head']}{output(found['words'], python)}```"
+            if found["name"] in names
+            else found[0]
+        )
 
     return OUTPUT.sub(filled, text)
 
@@ -48,7 +56,9 @@ def output(words: str, python: Path) -> str:
     """What a command of the page prints, on both streams."""
     verb, *rest = words.split()
     command = [sys.executable, "-m", "trainbugs", verb, "--python", str(python), *rest]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300
+    )
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
 
 

@@ -25,7 +25,15 @@ try:
 finally:
     Path(launcher[1]).write_text((here / "report.json").read_text())
 """
-REPORT = {"dropped": 0, "optimizers": 1, "steps": 40, "loop_s": 1.5, "error": None, "traceback": None, "notes": {}}
+REPORT = {
+    "dropped": 0,
+    "optimizers": 1,
+    "steps": 40,
+    "loop_s": 1.5,
+    "error": None,
+    "traceback": None,
+    "notes": {},
+}
 ALARM = {
     "iteration": 2,
     "file": "train.py",

@@ -29,15 +29,23 @@ class Page(HTMLParser):
         self.feed(self.text)
         self.close()
         self.problems += [f"<{tag}> is not closed" for tag in self.open]
-        self.problems += [f"id {name!r} is there {count} times" for name, count in self.anchors.items() if count > 1]
+        self.problems += [
+            f"id {name!r} is there {count} times"
+            for name, count in self.anchors.items()
+            if count > 1
+        ]
         steps = zip([0, *self.headings], self.headings, strict=False)
-        self.problems += [f"h{after} follows h{before}" for before, after in steps if after > before + 1]
+        self.problems += [
+            f"h{after} follows h{before}" for before, after in steps if after > before + 1
+        ]
 
     def handle_starttag(self, tag, attrs):
         values = dict(attrs)
         self.tags[tag] += 1
         self.problems += [
-            f"<{tag}> has {name} twice" for name, count in Counter(n for n, _ in attrs).items() if count > 1
+            f"<{tag}> has {name} twice"
+            for name, count in Counter(n for n, _ in attrs).items()
+            if count > 1
         ]
         self.anchors.update([values["id"]] if "id" in values else [])
         self.links += [values["href"]] if tag == "a" else []
@@ -68,7 +76,9 @@ def problems(pages: dict[str, str], files: set[str]) -> list[str]:
             if ":" in link or link.startswith("//"):
                 wrong.append(f"{place}: loads {link}")
         for link in (*page.links, *page.loads):
-            if not link.startswith(("http:", "https:", "mailto:")) and (problem := _lost(link, place, parsed, files)):
+            if not link.startswith(("http:", "https:", "mailto:")) and (
+                problem := _lost(link, place, parsed, files)
+            ):
                 wrong.append(f"{place}: {link}: {problem}")
     return wrong
 
@@ -77,5 +87,9 @@ def _lost(link: str, place: str, pages: dict[str, Page], files: set[str]) -> str
     path, _, anchor = unquote(link).partition("#")
     target = posixpath.normpath(posixpath.join(posixpath.dirname(place), path)) if path else place
     if target in pages:
-        return f"there is no anchor {anchor}" if anchor and anchor not in pages[target].anchors else None
+        return (
+            f"there is no anchor {anchor}"
+            if anchor and anchor not in pages[target].anchors
+            else None
+        )
     return None if target in files else "there is no such file"

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def write_wheel(folder: Path, name: str, files: Mapping[str, str], claims: Mapping[str, str] | None = None) -> Path:
+def write_wheel(
+    folder: Path, name: str, files: Mapping[str, str], claims: Mapping[str, str] | None = None
+) -> Path:
     """A wheel of version 1.0 with these files; `claims` are texts for which its RECORD has hashes instead of theirs."""
     info = f"{name}-1.0.dist-info"
     files = {
@@ -30,5 +32,9 @@ def record_line(path: str, text: str) -> str:
 
 def lock(*wheels: Path) -> str:
     """The text of a lock that names these wheels with their hashes."""
-    hashes = {wheel.name.split("-")[0]: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}
-    return "".join(f"{name}==1.0 \\\n    --hash=sha256:{digest}\n" for name, digest in hashes.items())
+    hashes = {
+        wheel.name.split("-")[0]: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels
+    }
+    return "".join(
+        f"{name}==1.0 \\\n    --hash=sha256:{digest}\n" for name, digest in hashes.items()
+    )

@@ -52,7 +52,9 @@ def test_nothing_heavy_is_imported_before_it_is_used():
         "import sys, trainbugs; trainbugs.load().ids(); trainbugs.records, trainbugs.scores, trainbugs.plot;"
         "print([name for name in ('pandas', 'numpy', 'matplotlib', 'evaluation', 'plots') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True
+    )
     assert done.stdout == "[]\n"
 
 
@@ -66,8 +68,11 @@ def test_load_and_run(own):
 
 def test_the_catalogue_is_a_collection_of_bugs(toy):
     catalog = trainbugs.load(toy.root)
-    assert len(catalog) == 1 and [bug.id for bug in catalog] == ["Toy-1"]
-    assert "Toy-1" in catalog and "Toy-2" not in catalog and 1 not in catalog
+    assert len(catalog) == 1
+    assert [bug.id for bug in catalog] == ["Toy-1"]
+    assert "Toy-1" in catalog
+    assert "Toy-2" not in catalog
+    assert 1 not in catalog
 
 
 def test_arguments_are_those_of_the_command(toy, tmp_path, monkeypatch):
@@ -84,25 +89,50 @@ def test_arguments_are_those_of_the_command(toy, tmp_path, monkeypatch):
     ):
         with pytest.raises(UsageError):
             trainbugs.run("Toy-1", python=sys.executable, root=toy.root, results=tmp_path, **wrong)
-    assert trainbugs.run("Toy-1", seeds=[], python=sys.executable, root=toy.root, results=tmp_path)[0].records == ()
+    assert (
+        trainbugs.run("Toy-1", seeds=[], python=sys.executable, root=toy.root, results=tmp_path)[
+            0
+        ].records
+        == ()
+    )
 
 
 def test_bugs_has_a_row_a_case_of_scalars():
     table = trainbugs.bugs()
     catalog = trainbugs.load()
-    assert list(table.bug + "/" + table.case) == [case.id for bug in catalog for case in bug.cases.values()]
-    assert pd.api.types.is_bool_dtype(table.benign) and table.seconds.dtype == "float64"
-    assert not any(isinstance(cell, list | dict | tuple) for row in table.to_dict("records") for cell in row.values())
+    assert list(table.bug + "/" + table.case) == [
+        case.id for bug in catalog for case in bug.cases.values()
+    ]
+    assert pd.api.types.is_bool_dtype(table.benign)
+    assert table.seconds.dtype == "float64"
+    assert not any(
+        isinstance(cell, list | dict | tuple)
+        for row in table.to_dict("records")
+        for cell in row.values()
+    )
     row = table[(table.bug == "PyTorch-115607") & (table.case == "simple")].iloc[0]
     bug = catalog.bug("PyTorch-115607")
     assert row.seconds == seconds(bug, bug.cases["simple"]) > 0
     assert (row.bug_title, row.source) == (bug.title, bug.source)
-    assert (row.location, row.symptom, row.site_api) == (bug.labels.location, bug.labels.symptom, bug.site.api)
-    assert (row.cause, row.effect, row.stage) == (bug.labels.cause, bug.labels.effect, bug.labels.stage)
+    assert (row.location, row.symptom, row.site_api) == (
+        bug.labels.location,
+        bug.labels.symptom,
+        bug.site.api,
+    )
+    assert (row.cause, row.effect, row.stage) == (
+        bug.labels.cause,
+        bug.labels.effect,
+        bug.labels.stage,
+    )
     realism = dict(zip(table.bug + "/" + table.case, table.realism, strict=True))
-    assert (realism["PyTorch-115607/simple"], realism["PyTorch-115607/optimizers"]) == ("adapted", "re-created")
-    assert row.title == bug.cases["simple"].title and row.seeds == "0"
-    assert set(table.needs) >= {"", "data"} and "0, 1, 2" in set(table.seeds)
+    assert (realism["PyTorch-115607/simple"], realism["PyTorch-115607/optimizers"]) == (
+        "adapted",
+        "re-created",
+    )
+    assert row.title == bug.cases["simple"].title
+    assert row.seeds == "0"
+    assert set(table.needs) >= {"", "data"}
+    assert "0, 1, 2" in set(table.seeds)
 
 
 def test_what_bugs_does_not_know_and_cannot_read(toy):
@@ -110,7 +140,8 @@ def test_what_bugs_does_not_know_and_cannot_read(toy):
     toy.configure(site={"file": "buggy.py", "api": "print"}, status=status)
     table = trainbugs.bugs(toy.root)
     assert table.retired.tolist() == ["2026-11-01: a test"]
-    assert table.seconds.isna().all() and table.site_line.isna().all()
+    assert table.seconds.isna().all()
+    assert table.site_line.isna().all()
     toy.write("config.json", "{")
     with pytest.warns(UserWarning, match="not JSON"):
         assert trainbugs.bugs(toy.root).empty
@@ -139,8 +170,13 @@ def test_committed_records_are_read():
     table = trainbugs.records("expected", "SO-60335387/digits", "PyTorch-115607")
     bug = trainbugs.load().bug("SO-60335387")
     digits = table[table.bug == "SO-60335387"]
-    assert set(digits.case) == {"digits"} and set(table.bug) == {"SO-60335387", "PyTorch-115607"}
-    wanted = [metric["validation_loss"] for run in expected_records(bug, "digits") for metric in run.metrics]
+    assert set(digits.case) == {"digits"}
+    assert set(table.bug) == {"SO-60335387", "PyTorch-115607"}
+    wanted = [
+        metric["validation_loss"]
+        for run in expected_records(bug, "digits")
+        for metric in run.metrics
+    ]
     assert list(digits["metric.validation_loss"]) == wanted
 
 
@@ -183,22 +219,30 @@ def test_scores_are_the_committed_table_and_outcomes_are_of_each_record_and_rule
     assert outcomes.alarmed.sum() > outcomes.early.sum() > 0
     assert trainbugs.scores().to_csv(index=False) == (folder / "scores.csv").read_text()
     some = trainbugs.scores("expected", "pyod", "api-sequence")
-    assert set(some.detector) == {"pyod", "api-sequence"} and len(some) > 2
+    assert set(some.detector) == {"pyod", "api-sequence"}
+    assert len(some) > 2
     assert set(trainbugs.outcomes("expected", "pyod").detector) == {"pyod"}
 
 
 def test_scores_of_a_results_folder(tmp_path):
     store = Evaluations(tmp_path / "detectors")
     store.save_detector(read(ROOT / "detectors" / "api-sequence"))
-    with pytest.raises(UsageError, match="no checks of any detector in .*; `trainbugs evaluate` makes them"):
+    with pytest.raises(
+        UsageError, match="no checks of any detector in .*; `trainbugs evaluate` makes them"
+    ):
         trainbugs.scores("results", folder=tmp_path)
     for made in (record(alarms=[HIT]), record("fixed")):
         store.save(record_of("api-sequence", made))
     assert trainbugs.scores("results", folder=tmp_path).paired.tolist() == [1]
-    assert trainbugs.outcomes("results", "api-sequence", folder=str(tmp_path)).alarmed.tolist() == [True, False]
+    assert trainbugs.outcomes("results", "api-sequence", folder=str(tmp_path)).alarmed.tolist() == [
+        True,
+        False,
+    ]
     with pytest.raises(UsageError, match="no checks of pyod"):
         trainbugs.scores("results", "api-sequence", "pyod", folder=tmp_path)
-    with pytest.raises(UsageError, match=r"no checks of api-sequenc \(did you mean api-sequence\?\) in "):
+    with pytest.raises(
+        UsageError, match=r"no checks of api-sequenc \(did you mean api-sequence\?\) in "
+    ):
         trainbugs.scores("results", "api-sequenc", folder=tmp_path)
     with pytest.raises(UsageError, match="there is no folder"):
         trainbugs.outcomes("results", folder=tmp_path / "none")
@@ -226,8 +270,11 @@ def test_a_notebook_shows_the_figure_without_pyplot():
         "import sys, trainbugs; png = trainbugs.plot('PyTorch-115607/simple')._repr_png_();"
         "assert 'matplotlib.pyplot' not in sys.modules and 'torch' not in sys.modules; sys.stdout.buffer.write(png)"
     )
-    png = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True).stdout
-    assert png.startswith(PNG) and len(png) > 10_000
+    png = subprocess.run(
+        [sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True
+    ).stdout
+    assert png.startswith(PNG)
+    assert len(png) > 10_000
     width, height = int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
     assert (width, height) == (round(2 * 4.6 * 120), round(3.4 * 120))
 
@@ -253,7 +300,9 @@ def test_what_cannot_be_plotted(own):
         trainbugs.plot("Toy-1", source="results", folder="none", root=own.root)
     own.write("buggy.py", "raise RuntimeError")
     trainbugs.run("Toy-1", seeds=[0], python=sys.executable, root=own.root)
-    with pytest.raises(MeasureError, match="Toy-1/only: no curves: there is no finished run of the buggy variant"):
+    with pytest.raises(
+        MeasureError, match="Toy-1/only: no curves: there is no finished run of the buggy variant"
+    ):
         trainbugs.plot("Toy-1", source="results", root=own.root)
     next((own.root.parent / "results" / "Toy-1" / "only").glob("fixed-*.json")).write_text("{")
     with pytest.raises(ResultsError, match="not a run record"):
@@ -269,7 +318,16 @@ def test_texts_of_objects_are_short_lines(name):
         target = Target(bug, case, ("buggy", "fixed"))
         outcome = Outcome(target, verify(case, records), records, 0.0)
         shown += map(
-            repr, (case, target, outcome, outcome.verdict, summary(outcome), *outcome.verdict.checks, *records)
+            repr,
+            (
+                case,
+                target,
+                outcome,
+                outcome.verdict,
+                summary(outcome),
+                *outcome.verdict.checks,
+                *records,
+            ),
         )
     assert all(len(text) <= 120 and text.isprintable() for text in shown), max(shown, key=len)
     assert all(name in text for text in shown if not text.startswith("Check("))
@@ -279,7 +337,8 @@ def test_what_the_texts_say(toy):
     outcome = toy.run()
     case, run, check = outcome.target.case, outcome.records[0], outcome.verdict.checks[0]
     assert repr(toy.catalog) == f"Catalog({str(toy.root)!r}, 1 bug)"
-    assert repr(toy.bug) == "Bug('Toy-1', 1 case)" and repr(case) == "Case('Toy-1/only', 2 seeds)"
+    assert repr(toy.bug) == "Bug('Toy-1', 1 case)"
+    assert repr(case) == "Case('Toy-1/only', 2 seeds)"
     assert repr(outcome.target) == "Target('Toy-1/only', buggy and fixed)"
     assert repr(outcome) == "Outcome('Toy-1/only', REPRODUCED, 4 runs)"
     assert repr(outcome.verdict) == "Verdict('Toy-1/only', REPRODUCED, 4 checks)"

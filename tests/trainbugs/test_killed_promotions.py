@@ -49,7 +49,9 @@ def of_seeds(outcome):
     """What is promoted first: records of a seed that the case no longer has, too."""
     more = [replace(record, seed=record.seed + 7) for record in outcome.records]
     case = outcome.target.case
-    program = replace(case.program, seeds=(*case.program.seeds, *(seed + 7 for seed in case.program.seeds)))
+    program = replace(
+        case.program, seeds=(*case.program.seeds, *(seed + 7 for seed in case.program.seeds))
+    )
     target = replace(outcome.target, case=replace(case, program=program))
     return replace(outcome, target=target, records=(*outcome.records, *more))
 
@@ -59,7 +61,9 @@ def test_expected_records_and_their_figures(toy):
     promote_runs([of_seeds(first)], draw("old"))
     new = replace(first, records=tuple(later(record) for record in first.records))
     deaths = check_all_or_nothing(
-        toy.directory / "expected", lambda: promote_runs([new], draw("new")), lambda: load_bug(toy.directory)
+        toy.directory / "expected",
+        lambda: promote_runs([new], draw("new")),
+        lambda: load_bug(toy.directory),
     )
     assert deaths > 30
     names = {name for name in files(toy.directory / "expected")}
@@ -76,7 +80,9 @@ def test_maps_of_versions(toy):
     new = VersionMap(toy.bug, (), tuple(later(record) for record in records))
     promote_versions(old, draw("old"))
     check_all_or_nothing(
-        toy.directory / "expected", lambda: promote_versions(new, draw("new")), lambda: load_bug(toy.directory)
+        toy.directory / "expected",
+        lambda: promote_versions(new, draw("new")),
+        lambda: load_bug(toy.directory),
     )
     assert len(files(toy.directory / "expected" / "versions")) == 3
 
@@ -96,9 +102,15 @@ def test_studies(toy, monkeypatch):
 
         return call
 
-    assert [path.name for path in promote(few, figures("old"))] == ["grid.csv", "grid.md", "grid_grid.png"]
+    assert [path.name for path in promote(few, figures("old"))] == [
+        "grid.csv",
+        "grid.md",
+        "grid_grid.png",
+    ]
     check_all_or_nothing(
-        toy.directory / "studies", lambda: promote(results, figures("new")), lambda: load_bug(toy.directory)
+        toy.directory / "studies",
+        lambda: promote(results, figures("new")),
+        lambda: load_bug(toy.directory),
     )
 
 
@@ -109,34 +121,49 @@ def clean(**changes):
 @pytest.mark.parametrize("planted", [False, True])
 def test_records_of_detectors_and_their_tables(tmp_path, planted, monkeypatch):
     monkeypatch.setattr("evaluation.store.MAX_BYTES", 900)
-    folder, detector = tmp_path / "expected", read(write_detector(tmp_path / "d", "main(lambda target, state: {})"))
+    folder, detector = (
+        tmp_path / "expected",
+        read(write_detector(tmp_path / "d", "main(lambda target, state: {})")),
+    )
     plan = Campaign([detector], plant=1 if planted else None)
 
     def commit(text, **changes):
         judgements.write(tmp_path, [Judgement("A", "no-step", text, 3, True, "worse")])
-        checks = [check for seed in (0, 1) for check in clean(seed=seed, plant=plan.plant, **changes)]
+        checks = [
+            check for seed in (0, 1) for check in clean(seed=seed, plant=plan.plant, **changes)
+        ]
 
         def tabulate(where, copy):
             assert where == folder
             (copy / "scores.csv").write_text(text)
             (copy / "side-by-side.csv").unlink(missing_ok=True)
 
-        promote_checks(plan, Result(tuple(checks), (), (), tmp_path / "detectors"), {"d": folder}, tabulate)
+        promote_checks(
+            plan, Result(tuple(checks), (), (), tmp_path / "detectors"), {"d": folder}, tabulate
+        )
 
     commit("old", code=CODE, reason="long " * 100)
     (folder / "side-by-side.csv").write_text("stale")
     (folder / "another.jsonl").write_text("of another detector")
     check_all_or_nothing(
-        folder, lambda: commit("new", code="b" * 64), lambda: ExpectedEvaluations(folder).of(plan.rewriting).read(["d"])
+        folder,
+        lambda: commit("new", code="b" * 64),
+        lambda: ExpectedEvaluations(folder).of(plan.rewriting).read(["d"]),
     )
-    assert files(folder)["another.jsonl"] == b"of another detector" and "side-by-side.csv" not in files(folder)
+    assert files(folder)["another.jsonl"] == b"of another detector"
+    assert "side-by-side.csv" not in files(folder)
 
 
 def test_sites(tmp_path):
     out = tmp_path / "site"
 
     def make(text, names):
-        write_site(Site({name: text for name in names}, {f"assets/{name}": text.encode() for name in names}), out)
+        write_site(
+            Site(
+                {name: text for name in names}, {f"assets/{name}": text.encode() for name in names}
+            ),
+            out,
+        )
 
     make("old", ["index.html", "bugs/a.html", "goes/b.html"])
     next_one = Site({"more": "x"})
@@ -173,9 +200,15 @@ def test_releases(toy, tmp_path):
         if not killed:
             break
         number += 5
-    assert states[0] == before and states[-1] != before and "note.txt" not in states[-1]
+    assert states[0] == before
+    assert states[-1] != before
+    assert "note.txt" not in states[-1]
     assert all(state in (before, states[-1]) for state in states)
-    assert {path.name for path in tmp_path.iterdir()} - {"cache", "uv"} == {"catalogue", "release", "saved"}
+    assert {path.name for path in tmp_path.iterdir()} - {"cache", "uv"} == {
+        "catalogue",
+        "release",
+        "saved",
+    }
 
 
 def test_a_folder_that_was_not_there_is_whole_or_not_there(toy):
@@ -185,7 +218,8 @@ def test_a_folder_that_was_not_there_is_whole_or_not_there(toy):
         shutil.rmtree(expected, ignore_errors=True)
         killed = killed_at(number, lambda: promote_runs([first], draw("new")))
         load_bug(toy.directory)
-        assert len(files(expected)) in (0, 5) and ".swap" not in contents(expected)
+        assert len(files(expected)) in (0, 5)
+        assert ".swap" not in contents(expected)
         if not killed:
             assert len(files(expected)) == 5
             return

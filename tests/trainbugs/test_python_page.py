@@ -16,14 +16,21 @@ TEXT = PAGE.read_text()
 
 def test_outputs_are_what_the_blocks_give(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert filled(TEXT) == TEXT, "write the outputs anew: `PYTHONPATH=.:tests python -m support.pages`"
+    assert filled(TEXT) == TEXT, (
+        "write the outputs anew: `PYTHONPATH=.:tests python -m support.pages`"
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["figure.pdf"]
 
 
 def test_no_block_is_left_out_for_a_package_that_is_missing():
     """The tests have them all: an output that nothing compares grows old."""
-    needed = [block["mark"].split()[1] for block in BLOCK.finditer(TEXT) if (block["mark"] or "").startswith("needs ")]
-    assert needed and [name for name in needed if find_spec(name) is None] == []
+    needed = [
+        block["mark"].split()[1]
+        for block in BLOCK.finditer(TEXT)
+        if (block["mark"] or "").startswith("needs ")
+    ]
+    assert needed
+    assert [name for name in needed if find_spec(name) is None] == []
 
 
 def test_the_block_that_runs_a_bug(toy, tmp_path, monkeypatch):
@@ -31,17 +38,24 @@ def test_the_block_that_runs_a_bug(toy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(api, "default_root", lambda: toy.root)
     (code,) = blocks(TEXT, "real")
-    for there, here in (("SO-60335387/digits", "Toy-1/only"), ("seeds=[0]", "seeds=[0], python=sys.executable")):
+    for there, here in (
+        ("SO-60335387/digits", "Toy-1/only"),
+        ("seeds=[0]", "seeds=[0], python=sys.executable"),
+    ):
         assert there in code
         code = code.replace(there, here)
     names = {"sys": sys, "trainbugs": trainbugs}
-    assert run(code, names) == "Outcome('Toy-1/only', REPRODUCED, 2 runs)\nREPRODUCED: 2 checks hold\n"
+    assert (
+        run(code, names) == "Outcome('Toy-1/only', REPRODUCED, 2 runs)\nREPRODUCED: 2 checks hold\n"
+    )
     assert len(names["own"]) == 6
 
 
 def test_every_block_is_run_and_every_function_shown():
     assert len(list(BLOCK.finditer(TEXT))) == TEXT.count("```python") >= 10
-    assert TEXT.count("```text") == sum(block["output"] is not None for block in BLOCK.finditer(TEXT))
+    assert TEXT.count("```text") == sum(
+        block["output"] is not None for block in BLOCK.finditer(TEXT)
+    )
     assert [name for name in api.__all__ if f"`{name}(" not in TEXT] == []
 
 
@@ -49,7 +63,8 @@ def test_options_with_other_names_than_on_the_command_line_are_listed():
     listed = re.findall(r"^\| `(\w+)=\S+` \| (?:`(--\S+)(?: \S+)?`|none)", TEXT, re.M)
     named = {field.name: field.metadata.get("flag", "") for field in fields(Options)}
     other = {name: flag for name, flag in named.items() if flag != f"--{name.replace('_', '-')}"}
-    assert dict(listed) == other and len(other) > 4
+    assert dict(listed) == other
+    assert len(other) > 4
     assert [name for name in named if f"`{name}" not in TEXT] == []
 
 

@@ -25,7 +25,9 @@ def add_commands(to: Commands) -> None:
     ]
     text = "print a script by which a shell completes commands and names"
     parser = add(to, "completion", completion_command, text, examples)
-    parser.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="which shell it is for")
+    parser.add_argument(
+        "shell", choices=SHELLS, metavar="|".join(SHELLS), help="which shell it is for"
+    )
 
 
 def completion_command(arguments: Namespace) -> int:
@@ -33,7 +35,9 @@ def completion_command(arguments: Namespace) -> int:
     try:
         import shtab
     except ModuleNotFoundError as error:
-        raise UsageError("completion needs shtab, which is not installed; `pip install shtab`") from error
+        raise UsageError(
+            "completion needs shtab, which is not installed; `pip install shtab`"
+        ) from error
 
     from trainbugs.cli.main import parser
 
@@ -70,7 +74,10 @@ class Kind:
         """The definition of the function for a shell."""
         words = " ".join(self.words)
         if shell == "bash":
-            lines = [f'compgen -W {shlex.quote(words)} -- "$1"', *(['compgen -d -- "$1"'] if self.directories else [])]
+            lines = [
+                f'compgen -W {shlex.quote(words)} -- "$1"',
+                *(['compgen -d -- "$1"'] if self.directories else []),
+            ]
         else:
             folders = " 'directories:directory:_files -/'" if self.directories else ""
             lines = [f"_alternative '{self.name}:{self.name}:({words})'{folders}"]

@@ -12,7 +12,18 @@ from trainbugs.cli.documents import beside, of_detector, print_json
 from trainbugs.cli.scored import Out, show_rewritten, show_scores, show_seeds
 from trainbugs.cli.terminal import show_table
 from trainbugs.cli.text import unreadable
-from trainbugs.cli.types import Commands, Parser, add, add_json, add_options, add_quiet, count, options, positive, seed
+from trainbugs.cli.types import (
+    Commands,
+    Parser,
+    add,
+    add_json,
+    add_options,
+    add_quiet,
+    count,
+    options,
+    positive,
+    seed,
+)
 
 # Statuses of a check by which `evaluate` has failed.
 FAILED = ("tool_error", "timeout", "peeked", "disturbed")
@@ -27,7 +38,11 @@ if TYPE_CHECKING:
 def add_commands(to: Commands) -> None:
     """Add detectors, evaluate and scores."""
     examples = ["detectors", "detectors --json"]
-    add_json(add(to, "detectors", detectors_command, "show the detectors that can be evaluated", examples))
+    add_json(
+        add(
+            to, "detectors", detectors_command, "show the detectors that can be evaluated", examples
+        )
+    )
     _add_evaluate(to)
     _add_scores(to)
 
@@ -45,7 +60,13 @@ def _add_evaluate(to: Commands) -> None:
         "--detector", nargs="+", action="extend", required=True, metavar="NAME|DIR",
         help="of `trainbugs detectors`, or a directory; several are scored side by side",
     )  # fmt: skip
-    parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="default: all whose data is there")
+    parser.add_argument(
+        "--bugs",
+        nargs="+",
+        default=(),
+        metavar="BUG[/CASE]",
+        help="default: all whose data is there",
+    )
     parser.add_argument(
         "--controls", choices=("all", "same", "none"), default="all",
         help="clean programs: all, the basic ones in the environments of the bugs, or none; default: all",
@@ -59,10 +80,17 @@ def _add_evaluate(to: Commands) -> None:
         help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
     )  # fmt: skip
     parser.add_argument(
-        "--overhead", default="SO-60335387/digits", metavar="BUG/CASE|none", help="whose fixed program is timed"
+        "--overhead",
+        default="SO-60335387/digits",
+        metavar="BUG/CASE|none",
+        help="whose fixed program is timed",
     )
     parser.add_argument(
-        "--repeats", type=count, default=3, metavar="K", help="bare and watched runs for the overhead; default: 3"
+        "--repeats",
+        type=count,
+        default=3,
+        metavar="K",
+        help="bare and watched runs for the overhead; default: 3",
     )
     parser.add_argument(
         "--perturb", type=seed, metavar="SEED",
@@ -78,7 +106,10 @@ def _add_evaluate(to: Commands) -> None:
         help="for each check; default: the detector's",
     )  # fmt: skip
     parser.add_argument(
-        "--force", dest="ask_again", action="store_true", help="ask again what has been answered before"
+        "--force",
+        dest="ask_again",
+        action="store_true",
+        help="ask again what has been answered before",
     )
     parser.add_argument(
         "--all-seeds", action="store_true",
@@ -89,7 +120,9 @@ def _add_evaluate(to: Commands) -> None:
         "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "executor", "trust_environments", "results"
     )  # fmt: skip
     add_options(parser, *names, seeds=seeds)
-    parser.add_argument("--update-expected", action="store_true", help="keep the records as the committed ones")
+    parser.add_argument(
+        "--update-expected", action="store_true", help="keep the records as the committed ones"
+    )
     _add_out(parser)
     add_quiet(parser)
 
@@ -113,21 +146,36 @@ def _add_scores(to: Commands) -> None:
         "--beside", nargs="+", default=(), metavar="DETECTOR",
         help="your records beside the committed ones of these, on the programs that all were shown",
     )  # fmt: skip
-    parser.add_argument("--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="only these, and all controls")
-    parser.add_argument("--common", action="store_true", help="only programs that all of the detectors were shown")
     parser.add_argument(
-        "--isolated", action="store_true", help="only records of programs that ran in namespaces (docs/isolation.md)"
+        "--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="only these, and all controls"
+    )
+    parser.add_argument(
+        "--common", action="store_true", help="only programs that all of the detectors were shown"
+    )
+    parser.add_argument(
+        "--isolated",
+        action="store_true",
+        help="only records of programs that ran in namespaces (docs/isolation.md)",
     )
     formats = ("table", "csv", "json", "markdown", "latex")
-    parser.add_argument("--format", choices=formats, default="table", help="of what is printed; default: table")
+    parser.add_argument(
+        "--format", choices=formats, default="table", help="of what is printed; default: table"
+    )
     kinds = ("png", "pdf", "svg", "none")
-    parser.add_argument("--figures", choices=kinds, default="png", help="their format, or none of them; default: png")
+    parser.add_argument(
+        "--figures",
+        choices=kinds,
+        default="png",
+        help="their format, or none of them; default: png",
+    )
     add_options(parser, "label", "results")
     _add_out(parser)
 
 
 def _add_out(parser: Parser) -> None:
-    parser.add_argument("--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores")
+    parser.add_argument(
+        "--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores"
+    )
     add_json(parser)
 
 
@@ -143,7 +191,9 @@ def detectors_command(arguments: Namespace) -> int:
     rows = [["DETECTOR", "WHAT IT LOOKS FOR", "NEEDS", "RULES", "TORCH", "VERSION"]]
     for detector in known:
         needs, rules = ", ".join(sorted(detector.needs)), ", ".join(detector.alarm_rules)
-        rows.append([detector.name, detector.title, needs, rules, detector.torch or "any", detector.version])
+        rows.append(
+            [detector.name, detector.title, needs, rules, detector.torch or "any", detector.version]
+        )
     show_table(rows)
     return 0
 
@@ -180,7 +230,9 @@ def evaluate_command(arguments: Namespace) -> int:
     return int(arguments.status)
 
 
-def _show(plan: "Campaign", result: "Result", session: "Session", arguments: Namespace) -> Sequence[str]:
+def _show(
+    plan: "Campaign", result: "Result", session: "Session", arguments: Namespace
+) -> Sequence[str]:
     """Print the scores of what was asked, and write them; returns a line for each file that cannot be read."""
     from evaluation.store import Evaluated, Evaluations
     from trainbugs.sources import Part, beside_rewritten
@@ -199,13 +251,17 @@ def _show(plan: "Campaign", result: "Result", session: "Session", arguments: Nam
         published = Evaluations(session.store.root / "detectors").read(sorted(rules)).problems
         print(unreadable(published), end="", file=sys.stderr)
         part = Part(sorted(rules), "results", session.store.root)
-        rewritten = show_rewritten(beside_rewritten(session.catalog, part), None, arguments, Out(arguments.out))
+        rewritten = show_rewritten(
+            beside_rewritten(session.catalog, part), None, arguments, Out(arguments.out)
+        )
         unread = [*published, *rewritten]
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
     return unread
 
 
-def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], arguments: Namespace) -> None:
+def _promote(
+    plan: "Campaign", result: "Result", folders: Mapping[str, Path], arguments: Namespace
+) -> None:
     """Commit the records to these folders, by detector, and write what is made of them anew."""
     from evaluation.running.promote import promote_checks, renew_side_by_side
     from evaluation.scoring.beside import with_further
@@ -216,7 +272,9 @@ def _promote(plan: "Campaign", result: "Result", folders: Mapping[str, Path], ar
         if not plan.rewriting:
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
-            scored = show_scores(ExpectedEvaluations(copy).read(), arguments, out, figures, second=True)
+            scored = show_scores(
+                ExpectedEvaluations(copy).read(), arguments, out, figures, second=True
+            )
             show_seeds(with_further([copy]), scored, arguments, out)
         show_rewritten(renew_side_by_side(copy), scored, arguments, out)
 
@@ -275,12 +333,17 @@ def scores_command(arguments: Namespace) -> int:
         print(f"{read.older} records of older code of a detector are left out", file=sys.stderr)
     _note_stale(read.checks)
     if read.replaced:
-        print(f"of {', '.join(read.replaced)} the committed records are left out for those of yours", file=sys.stderr)
+        print(
+            f"of {', '.join(read.replaced)} the committed records are left out for those of yours",
+            file=sys.stderr,
+        )
     out = Out(arguments.out)
     scored = show_scores(read, arguments, out, arguments.figures)
     # Of a part of the programs there is no further table.
     by_seeds = None if any(chosen) else by_further_seeds(api.load(), part, read)
     show_seeds(by_seeds, scored, arguments, out)
-    if not any(chosen) and show_rewritten(beside_rewritten(api.load(), part), scored, arguments, out):
+    if not any(chosen) and show_rewritten(
+        beside_rewritten(api.load(), part), scored, arguments, out
+    ):
         arguments.status = 2
     return int(arguments.status)

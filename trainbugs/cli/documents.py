@@ -44,7 +44,10 @@ def print_json(document: Document | Sequence[Document]) -> None:
 def print_rows(rows: Iterable[Document]) -> None:
     """Print a list of flat documents, each on one line, which is fast: there may be 100,000."""
     encode = json.JSONEncoder(allow_nan=False).encode
-    plain = ({key: _number(value) if type(value) is float else value for key, value in row.items()} for row in rows)
+    plain = (
+        {key: _number(value) if type(value) is float else value for key, value in row.items()}
+        for row in rows
+    )
     lines = ",".join("\n " + encode(row) for row in plain)
     print(f"[{lines}\n]" if lines else "[]")
 
@@ -81,7 +84,8 @@ def of_bug(bug: Bug) -> Document:
         "can_be_injected": bug.fault is not None,
         "shows_why": bug.why is not None,
         "cases": [
-            _of_case(case) | {"seconds": seconds(bug, case), "devices": list(seen_on(bug, case.name))}
+            _of_case(case)
+            | {"seconds": seconds(bug, case), "devices": list(seen_on(bug, case.name))}
             for case in bug.cases.values()
         ],
     }
@@ -152,7 +156,11 @@ def of_study(results: "Results") -> Document:
         "invalid_runs": results.invalid,
         "cells": [
             dict(zip(study.written.axes, cell.point.values, strict=True))
-            | {study.written.setting: cell.setting, "fixed": list(cell.fixed.values), "buggy": list(cell.buggy.values)}
+            | {
+                study.written.setting: cell.setting,
+                "fixed": list(cell.fixed.values),
+                "buggy": list(cell.buggy.values),
+            }
             | {"label": cell.label}
             for cell in results.cells
         ],
@@ -161,9 +169,16 @@ def of_study(results: "Results") -> Document:
 
 def of_map(sweep: "VersionMap") -> list[Document]:
     """A row for each case and environment."""
-    found = [(case, item) for case in sweep.bug.cases for item in sweep.findings if item.case == case]
+    found = [
+        (case, item) for case in sweep.bug.cases for item in sweep.findings if item.case == case
+    ]
     return [
-        {"id": f"{sweep.bug.id}/{case}", "bug": sweep.bug.id, "package": sweep.bug.package, **to_builtins(item)}
+        {
+            "id": f"{sweep.bug.id}/{case}",
+            "bug": sweep.bug.id,
+            "package": sweep.bug.package,
+            **to_builtins(item),
+        }
         | {"version": None if item.version == "-" else item.version}
         for case, item in found
     ]

@@ -27,21 +27,40 @@ def add_commands(to: Commands) -> None:
 def _add_env(to: Commands) -> None:
     text = "list, build, check or remove the environments of the bugs"
     build = "env build torch-2.2.2"
-    examples = ["env list", build, f"{build} --torch-backend cpu", "env check my/own/bug", "env remove torch-2.2.2"]
+    examples = [
+        "env list",
+        build,
+        f"{build} --torch-backend cpu",
+        "env check my/own/bug",
+        "env remove torch-2.2.2",
+    ]
     parser = add(to, "env", env_command, text, examples)
     actions = ("list", "build", "check", "remove")
-    parser.add_argument("action", choices=actions, metavar="|".join(actions), help="check: against the lock")
+    parser.add_argument(
+        "action", choices=actions, metavar="|".join(actions), help="check: against the lock"
+    )
     parser.add_argument(
         "names",
         nargs="*",
         metavar="NAME",
         help="of environments, or a bug directory that brings one; list, check: default: all",
     )
-    parser.add_argument("--torch-backend", metavar="BACKEND", help="build: uv's option, e.g. cpu: smaller, not hashed")
+    parser.add_argument(
+        "--torch-backend",
+        metavar="BACKEND",
+        help="build: uv's option, e.g. cpu: smaller, not hashed",
+    )
     parser.add_argument("--force", action="store_true", help="build: anew, even if it is there")
     add_options(parser, trust_environments="build, check: also what other users may change")
-    parser.add_argument("--json", action="store_true", help="list, check: one JSON document on standard output")
-    parser.add_argument("-q", "--quiet", action="store_true", help="build: no progress on standard error, only errors")
+    parser.add_argument(
+        "--json", action="store_true", help="list, check: one JSON document on standard output"
+    )
+    parser.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="build: no progress on standard error, only errors",
+    )
 
 
 def _add_versions(to: Commands) -> None:
@@ -52,18 +71,30 @@ def _add_versions(to: Commands) -> None:
     ]
     parser = add(to, "versions", versions_command, text, examples)
     parser.set_defaults(status=2)
-    parser.add_argument("targets", nargs="+", metavar="BUG[/CASE]", help="whose buggy scripts to run")
     parser.add_argument(
-        "--environments", metavar="GLOB", help="default: those of the bug's package, 'torch-*' for most"
+        "targets", nargs="+", metavar="BUG[/CASE]", help="whose buggy scripts to run"
     )
     parser.add_argument(
-        "--remove-after", action="store_true", help="remove each environment that was not there before: 5 GB at a time"
+        "--environments",
+        metavar="GLOB",
+        help="default: those of the bug's package, 'torch-*' for most",
+    )
+    parser.add_argument(
+        "--remove-after",
+        action="store_true",
+        help="remove each environment that was not there before: 5 GB at a time",
     )
     seeds = "comma-separated; default: the first one of each case"
     add_options(parser, "device", "data", "force", "trust_environments", "results", seeds=seeds)
-    parser.add_argument("--update-expected", action="store_true", help="keep the map as the bug's expected one")
     parser.add_argument(
-        "--out", type=Path, default=Path("figures"), metavar="DIR", help="of the map; default: ./figures"
+        "--update-expected", action="store_true", help="keep the map as the bug's expected one"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("figures"),
+        metavar="DIR",
+        help="of the map; default: ./figures",
     )
     add_json(parser)
     add_quiet(parser)
@@ -84,12 +115,18 @@ def env_command(arguments: Namespace) -> int:
     catalog = api.load()
     chosen = _chosen(catalog, arguments.names)
     if arguments.action != "build" and (arguments.torch_backend or arguments.force):
-        raise UsageError(f"--torch-backend and --force are for env build, not for env {arguments.action}")
+        raise UsageError(
+            f"--torch-backend and --force are for env build, not for env {arguments.action}"
+        )
     if arguments.action not in ("list", "check") and arguments.json:
         raise UsageError(f"--json is for env list and env check, not for env {arguments.action}")
     if not arguments.names and arguments.action in ("build", "remove") and len(chosen) > 1:
-        raise UsageError(f"env {arguments.action} needs the names of environments; `trainbugs env list` shows all")
-    call = {"list": _env_list, "build": _env_build, "check": _env_check, "remove": _env_remove}[arguments.action]
+        raise UsageError(
+            f"env {arguments.action} needs the names of environments; `trainbugs env list` shows all"
+        )
+    call = {"list": _env_list, "build": _env_build, "check": _env_check, "remove": _env_remove}[
+        arguments.action
+    ]
     return call(chosen, arguments)
 
 
@@ -98,7 +135,10 @@ def _chosen(catalog: "Catalog", names: "Sequence[str]") -> "list[Environment]":
     from runner.environments import spec
 
     known = spec.names(catalog.root)
-    return [spec.load(catalog.root, name) if name in known else _brought(catalog, name) for name in names or known]
+    return [
+        spec.load(catalog.root, name) if name in known else _brought(catalog, name)
+        for name in names or known
+    ]
 
 
 def _brought(catalog: "Catalog", name: str) -> "Environment":
@@ -110,7 +150,9 @@ def _brought(catalog: "Catalog", name: str) -> "Environment":
         return spec.load(catalog.root, name)  # says which there are
     bug = catalog.bug(name) if name in catalog else load_bug(Path(name))
     if bug.brought is None:
-        raise UsageError(f"{name} brings no environment, it runs in {bug.environment}; name that one")
+        raise UsageError(
+            f"{name} brings no environment, it runs in {bug.environment}; name that one"
+        )
     return spec.brought(bug)
 
 
@@ -137,7 +179,9 @@ def _env_build(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     progress, trust = on_stderr(arguments.quiet), options(arguments).trust_environments
     for described in chosen:
         built = build(described, progress, arguments.torch_backend, arguments.force, trust=trust)
-        print(f"{described.name}: {built.directory} (Python {built.python_version}, torch {built.torch_version})")
+        print(
+            f"{described.name}: {built.directory} (Python {built.python_version}, torch {built.torch_version})"
+        )
     return 0
 
 
@@ -147,7 +191,11 @@ def _env_check(chosen: "Sequence[Environment]", arguments: Namespace) -> int:
     found, trust = [], options(arguments).trust_environments
     for described in chosen:
         built = find(described)
-        wrong = _wrong(built, trust) if built else [f"not built; `trainbugs env build {described.named}`"]
+        wrong = (
+            _wrong(built, trust)
+            if built
+            else [f"not built; `trainbugs env build {described.named}`"]
+        )
         found.append(of_environment(described, built) | {"problems": wrong})
         if not arguments.json:
             show_text(f"{described.name}: {'; '.join(wrong) or 'as its lock says'}")
@@ -196,7 +244,9 @@ def versions_command(arguments: Namespace) -> int:
     names, pattern, after = arguments.targets, arguments.environments, arguments.remove_after
     catalog, progress, to = api.load(), on_stderr(arguments.quiet), beside(arguments)
     if arguments.update_expected:
-        refuse_installed("--update-expected", (target.bug.directory for target in catalog.select(names)))
+        refuse_installed(
+            "--update-expected", (target.bug.directory for target in catalog.select(names))
+        )
 
     def draw(bug: "Bug", folder: Path) -> Path:
         results = next(sweep.findings for sweep in maps if sweep.bug.id == bug.id)
@@ -211,7 +261,10 @@ def versions_command(arguments: Namespace) -> int:
         show_verdicts(version_rows(maps), column=3)
     for sweep in maps:
         if arguments.update_expected:
-            print(f"expected records of {sweep.bug.id}: {len(promote_versions(sweep, draw))} written", file=to)
+            print(
+                f"expected records of {sweep.bug.id}: {len(promote_versions(sweep, draw))} written",
+                file=to,
+            )
             print(f"figure: {sweep.bug.expected / 'versions.png'}", file=to)
         else:
             print(f"figure: {draw(sweep.bug, arguments.out / sweep.bug.id)}", file=to)
@@ -227,7 +280,9 @@ def why_command(arguments: Namespace) -> int:
     catalog, how = api.load(), options(arguments)
     bug = catalog.bug(arguments.bug)
     programs(bug, how.inject)  # raises UsageError before anything is built
-    runtimes = Runtimes(catalog.root, on_stderr(arguments.quiet), "cpu", how.python, trust=how.trust_environments)
+    runtimes = Runtimes(
+        catalog.root, on_stderr(arguments.quiet), "cpu", how.python, trust=how.trust_environments
+    )
     runtime = runtimes.get(how.environment or str(bug.brought or bug.environment))
     print(explain(bug, runtime, how.inject), end="")
     return 0

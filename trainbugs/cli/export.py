@@ -19,9 +19,15 @@ def add_commands(to: Commands) -> None:
     """Add export."""
     examples = ["export", "export --out release --url https://example.org/trainbugs"]
     parser = add(
-        to, "export", export_command, "write the benchmark as a dataset: tables and their description", examples
+        to,
+        "export",
+        export_command,
+        "write the benchmark as a dataset: tables and their description",
+        examples,
     )
-    parser.add_argument("--out", type=Path, default=Path("release"), metavar="DIR", help="default: ./release")
+    parser.add_argument(
+        "--out", type=Path, default=Path("release"), metavar="DIR", help="default: ./release"
+    )
     parser.add_argument(
         "--url",
         type=address,
@@ -34,7 +40,9 @@ def add_commands(to: Commands) -> None:
 def address(text: str) -> str:
     """An address that documents may hold; raises ArgumentTypeError."""
     if not ADDRESS.fullmatch(text):
-        raise ArgumentTypeError(f"{ascii(text)} is no address, expected one like https://example.org/trainbugs")
+        raise ArgumentTypeError(
+            f"{ascii(text)} is no address, expected one like https://example.org/trainbugs"
+        )
     return text
 
 

@@ -20,13 +20,23 @@ if TYPE_CHECKING:
 def add_commands(to: Commands) -> None:
     """Add figures."""
     examples = ["figures", "figures SO-60335387 --from results --format pdf"]
-    parser = add(to, "figures", figures_command, "draw the figures of bugs from their records", examples)
+    parser = add(
+        to, "figures", figures_command, "draw the figures of bugs from their records", examples
+    )
     parser.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
     parser.add_argument(
-        "--from", dest="source", choices=("expected", "results"), default="expected", help="whose records"
+        "--from",
+        dest="source",
+        choices=("expected", "results"),
+        default="expected",
+        help="whose records",
     )
-    parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="default: png")
-    parser.add_argument("--out", type=Path, default=Path("figures"), metavar="DIR", help="default: ./figures")
+    parser.add_argument(
+        "--format", choices=("png", "pdf", "svg"), default="png", help="default: png"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("figures"), metavar="DIR", help="default: ./figures"
+    )
     add_options(parser, "results")
 
 
@@ -47,10 +57,14 @@ def figures_command(arguments: Namespace) -> int:
         runs, problems = _of_verdicts(bugs, store)
     arguments.status = 2 if problems else 0
     if not runs and not problems:
-        raise UsageError(f"there are no {arguments.source} records of {', '.join(bug.id for bug in bugs)} to draw")
+        raise UsageError(
+            f"there are no {arguments.source} records of {', '.join(bug.id for bug in bugs)} to draw"
+        )
     draw(runs, arguments.out, arguments.format)
     for path in (
-        draw_maps(bugs, arguments.out, arguments.format, catalog.root) if arguments.source == "expected" else ()
+        draw_maps(bugs, arguments.out, arguments.format, catalog.root)
+        if arguments.source == "expected"
+        else ()
     ):
         print(f"figure: {path}")
     print(unreadable(problems), end="", file=sys.stderr)
@@ -62,7 +76,11 @@ def of_expected(bugs: "Sequence[Bug]") -> "list[CaseRuns]":
     from plots.figures import CaseRuns
     from runner.results.expected import expected_runs
 
-    return [CaseRuns(bug, bug.cases[case], tuple(runs)) for bug in bugs for case, runs in expected_runs(bug).items()]
+    return [
+        CaseRuns(bug, bug.cases[case], tuple(runs))
+        for bug in bugs
+        for case, runs in expected_runs(bug).items()
+    ]
 
 
 def draw(runs: "Sequence[CaseRuns]", out: Path, kind: str, to: TextIO | None = None) -> None:
@@ -83,7 +101,9 @@ def show_drawn(drawn: "Drawn", to: TextIO | None) -> None:
     for path in drawn.paths:
         by_folder.setdefault(path.parent, []).append(path)
     for folder, paths in by_folder.items():
-        text = f"figures: {len(paths)} files in {folder}" if len(paths) > 1 else f"figure: {paths[0]}"
+        text = (
+            f"figures: {len(paths)} files in {folder}" if len(paths) > 1 else f"figure: {paths[0]}"
+        )
         print(text, file=to)
 
 

@@ -45,7 +45,9 @@ class Version(argparse.Action):
         try:
             print(f"trainbugs {version('trainbugs')}")
         except PackageNotFoundError as error:
-            raise UsageError("only an installed package has a version; run `pip install -e .` here") from error
+            raise UsageError(
+                "only an installed package has a version; run `pip install -e .` here"
+            ) from error
         parser.exit()
 
 
@@ -72,7 +74,8 @@ def _main(argv: Sequence[str] | None) -> int:
         if error.name not in OPTIONAL:
             raise
         print(
-            f"trainbugs: {error.name} is not installed; `pip install {' '.join(OPTIONAL)}` is enough", file=sys.stderr
+            f"trainbugs: {error.name} is not installed; `pip install {' '.join(OPTIONAL)}` is enough",
+            file=sys.stderr,
         )
         return 2
     except BrokenPipeError:
@@ -86,7 +89,10 @@ def _main(argv: Sequence[str] | None) -> int:
         print(f"trainbugs: {message(about)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there", file=sys.stderr)
+        print(
+            "\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there",
+            file=sys.stderr,
+        )
         return interrupts.STATUS
     return status
 
@@ -137,7 +143,11 @@ def _about_file(error: OSError) -> str:
     words = error.strerror or str(error)
     if error.filename is None:
         return words
-    advice = "; expected what you may read and write, see its permissions" if isinstance(error, PermissionError) else ""
+    advice = (
+        "; expected what you may read and write, see its permissions"
+        if isinstance(error, PermissionError)
+        else ""
+    )
     return f"{shown(Path(os.fsdecode(error.filename)))}: {words}{advice}"
 
 
@@ -149,7 +159,9 @@ def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
         arguments.status = 0 if done.code is None else int(done.code)
         return int(arguments.status)
     if unknown:  # `parse_args` would point at the help of all commands
-        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}; `{typed.prog} --help` shows examples")
+        raise UsageError(
+            f"unrecognized arguments: {' '.join(unknown)}; `{typed.prog} --help` shows examples"
+        )
     for name, value in vars(typed).items():
         setattr(arguments, name, value)
     return int(arguments.call(arguments))

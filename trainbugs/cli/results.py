@@ -24,10 +24,16 @@ def add_commands(to: Commands) -> None:
     """Add results."""
     examples = ["results", "results --csv all.csv SO-60335387"]
     parser = add(to, "results", results_command, "show run records as a table", examples)
-    parser.add_argument("bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all")
+    parser.add_argument(
+        "bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all"
+    )
     form = parser.add_mutually_exclusive_group()
     add_json(form)
-    form.add_argument("--csv", metavar="FILE", help="write every record as a row of a CSV file; - for standard output")
+    form.add_argument(
+        "--csv",
+        metavar="FILE",
+        help="write every record as a row of a CSV file; - for standard output",
+    )
     add_options(parser, "results")
 
 
@@ -71,4 +77,6 @@ def _refuse_missing(bugs: Sequence[str], rows: "Sequence[IndexRow]", store: "Sto
     present = {f"{row.bug}/{row.case}" for row in rows} | {row.bug for row in rows}
     missing = [f"{name}{near(name, store.bugs())}" for name in bugs if name not in present]
     if missing or not rows:
-        raise UsageError(f"there are no records of {', '.join(missing) or 'any bug'} in {store.root}")
+        raise UsageError(
+            f"there are no records of {', '.join(missing) or 'any bug'} in {store.root}"
+        )

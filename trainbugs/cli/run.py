@@ -43,7 +43,12 @@ def add_commands(to: Commands) -> None:
     """Add run."""
     parser = add(to, "run", run_command, "run bugs and judge whether they reproduce", EXAMPLES)
     parser.set_defaults(status=2)
-    parser.add_argument("targets", nargs="*", metavar="BUG[/CASE[/VARIANT]]", help="what to run; also a bug directory")
+    parser.add_argument(
+        "targets",
+        nargs="*",
+        metavar="BUG[/CASE[/VARIANT]]",
+        help="what to run; also a bug directory",
+    )
     parser.add_argument(
         "--all",
         action="store_true",
@@ -51,15 +56,25 @@ def add_commands(to: Commands) -> None:
     )
     add_options(parser, *OPTIONS)
     parser.add_argument(
-        "--record-only", action="store_true", help="run and show what was recorded, without a verdict or expectations"
+        "--record-only",
+        action="store_true",
+        help="run and show what was recorded, without a verdict or expectations",
     )
     parser.add_argument(
-        "--upstream", action="store_true", help="also the buggy scripts in the first release with the real fix"
+        "--upstream",
+        action="store_true",
+        help="also the buggy scripts in the first release with the real fix",
     )
     parser.add_argument("--figures", action="store_true", help="draw the figures of what was run")
-    parser.add_argument("--update-expected", action="store_true", help="keep the records as the bug's expected ones")
     parser.add_argument(
-        "--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures"
+        "--update-expected", action="store_true", help="keep the records as the bug's expected ones"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("figures"),
+        metavar="DIR",
+        help="of figures; default: ./figures",
     )
     add_json(parser)
     add_quiet(parser)
@@ -76,11 +91,18 @@ def run_command(arguments: Namespace) -> int:
     from trainbugs.cli.text import exit_status
 
     if arguments.record_only and arguments.update_expected:
-        raise UsageError("--update-expected needs verdicts, and --record-only gives none; leave out one of them")
+        raise UsageError(
+            "--update-expected needs verdicts, and --record-only gives none; leave out one of them"
+        )
     if arguments.figures or arguments.update_expected:
         # Fails before anything is run where matplotlib is not installed.
         from plots.figures import CaseRuns as CaseRuns
-    catalog, how, progress, to = api.load(), options(arguments), on_stderr(arguments.quiet), beside(arguments)
+    catalog, how, progress, to = (
+        api.load(),
+        options(arguments),
+        on_stderr(arguments.quiet),
+        beside(arguments),
+    )
     targets, notes = _targets(arguments, catalog, how)
     if arguments.update_expected:
         refuse_installed("--update-expected", (target.bug.directory for target in targets))
@@ -93,7 +115,10 @@ def run_command(arguments: Namespace) -> int:
     _show(outcomes, how, arguments.json)
     print(f"\nrecords, logs and verdicts: {how.results.resolve()}", file=to)
     if arguments.update_expected:
-        print(f"expected records: {len(promote_runs(outcomes, partial(_draw_expected, to)))} written", file=to)
+        print(
+            f"expected records: {len(promote_runs(outcomes, partial(_draw_expected, to)))} written",
+            file=to,
+        )
     _draw([(outcome.target, outcome.records) for outcome in outcomes], arguments)
     return int(arguments.status)
 
@@ -107,7 +132,9 @@ def _draw_expected(to: TextIO, bug: "Bug", folder: Path) -> None:
     show_drawn(replace(drawn, paths=paths), to)
 
 
-def _record(done: "Sequence[tuple[Target, Sequence[RunRecord]]]", arguments: Namespace, how: "Options") -> int:
+def _record(
+    done: "Sequence[tuple[Target, Sequence[RunRecord]]]", arguments: Namespace, how: "Options"
+) -> int:
     from runner.results.store import Store
     from trainbugs.cli.text import record_rows
 
@@ -146,14 +173,22 @@ def _show(outcomes: "Sequence[Outcome]", how: "Options", as_json: bool) -> None:
         show_verdicts(verdict_rows(outcomes), column=1)
 
 
-def _targets(arguments: Namespace, catalog: "Catalog", how: "Options") -> "tuple[list[Target], list[str]]":
+def _targets(
+    arguments: Namespace, catalog: "Catalog", how: "Options"
+) -> "tuple[list[Target], list[str]]":
     """The targets to run, and a note for each one that is left out."""
     from runner.bugs.catalog import with_upstream
     from runner.session.selection import to_run
 
-    if (arguments.all and arguments.targets) or not (arguments.all or arguments.targets or how.label):
-        raise UsageError("name the bugs to run, or all of them by --all, or --label; `trainbugs list` shows them")
+    if (arguments.all and arguments.targets) or not (
+        arguments.all or arguments.targets or how.label
+    ):
+        raise UsageError(
+            "name the bugs to run, or all of them by --all, or --label; `trainbugs list` shows them"
+        )
     if arguments.upstream and how.elsewhere:
-        raise UsageError("--upstream names a release itself: leave it out, or --environment and --inject")
+        raise UsageError(
+            "--upstream names a release itself: leave it out, or --environment and --inject"
+        )
     targets, notes = to_run(catalog, arguments.targets, how)
     return [with_upstream(target) for target in targets] if arguments.upstream else targets, notes

@@ -65,7 +65,10 @@ def show_scores(
         print(report.as_csv(scored), end="")
     else:
         _print_tables(report.tables(scored, compared), form)
-    notes = [*report.notes(table, scored), f"written to {out.where}: {', '.join(path.name for path in paths)}"]
+    notes = [
+        *report.notes(table, scored),
+        f"written to {out.where}: {', '.join(path.name for path in paths)}",
+    ]
     if form == "table":
         show_text("\n".join(notes))
     else:
@@ -73,7 +76,9 @@ def show_scores(
     return scored
 
 
-def show_seeds(read: "Evaluated | None", scored: "pd.DataFrame", arguments: Namespace, out: Out) -> None:
+def show_seeds(
+    read: "Evaluated | None", scored: "pd.DataFrame", arguments: Namespace, out: Out
+) -> None:
     """Print how the answers agree on cases that were met by several seeds, and write it; of an earlier call none stays.
 
     With a format that has one document it is written only.
@@ -112,7 +117,10 @@ def show_rewritten(
         return ()
     print(unreadable(read.problems), end="", file=sys.stderr)
     if read.older:
-        print(f"side by side: {read.older} records of older code of a detector are left out", file=sys.stderr)
+        print(
+            f"side by side: {read.older} records of older code of a detector are left out",
+            file=sys.stderr,
+        )
     if read.other_code:
         print(
             f"side by side: of {', '.join(read.other_code)} records of rewritten programs are left out: they are of "
@@ -134,7 +142,9 @@ def _show_second(table: "Table", path: Path, arguments: Namespace, out: Out) -> 
         print()
     if form not in ("json", "csv"):
         _print_tables([table], form, titled=True)
-    print(f"written to {out.where}: {path.name}", file=sys.stdout if form == "table" else sys.stderr)
+    print(
+        f"written to {out.where}: {path.name}", file=sys.stdout if form == "table" else sys.stderr
+    )
 
 
 def _form(arguments: Namespace) -> str:

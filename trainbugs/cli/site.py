@@ -20,7 +20,9 @@ NEEDED = {"jinja2": "jinja2", "markdown_it": "markdown-it-py", "pygments": "pygm
 def add_commands(to: Commands) -> None:
     """Add site."""
     examples = ["site", "site --out public", "site --from results --out report.html"]
-    parser = add(to, "site", site_command, "write a static site of bugs, scores, studies and docs", examples)
+    parser = add(
+        to, "site", site_command, "write a static site of bugs, scores, studies and docs", examples
+    )
     parser.add_argument(
         "--from",
         dest="source",
@@ -28,7 +30,9 @@ def add_commands(to: Commands) -> None:
         default="expected",
         help="whose records: the committed ones, or yours, which make one self-contained page",
     )
-    parser.add_argument("--out", type=Path, metavar="DIR|FILE", help="default: ./site, or ./report.html for results")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR|FILE", help="default: ./site, or ./report.html for results"
+    )
     add_options(parser, "results")
 
 
@@ -36,7 +40,9 @@ def site_command(arguments: Namespace) -> int:
     """Write the site or the page; status 2 where something cannot be read."""
     lacking = [package for module, package in NEEDED.items() if find_spec(module) is None]
     if lacking:
-        raise UsageError(f"site needs {', '.join(lacking)}, not installed; `pip install {' '.join(NEEDED.values())}`")
+        raise UsageError(
+            f"site needs {', '.join(lacking)}, not installed; `pip install {' '.join(NEEDED.values())}`"
+        )
     began = time.monotonic()
     problems, written = (_site if arguments.source == "expected" else _report)(arguments)
     arguments.status = 2 if problems else 0
@@ -49,11 +55,16 @@ def _site(arguments: Namespace) -> tuple[Sequence[str], str]:
     from trainbugs.site.build import build, write
 
     if "results" in arguments:
-        raise UsageError("--results names your own results, and is for --from results; without it nothing reads them")
+        raise UsageError(
+            "--results names your own results, and is for --from results; without it nothing reads them"
+        )
     out = arguments.out or Path("site")
     site = build(api.load())
     write(site, out)
-    return site.problems, f"site: {out / 'index.html'} ({len(site.pages)} pages, {site.size / 1e6:.1f} MB"
+    return (
+        site.problems,
+        f"site: {out / 'index.html'} ({len(site.pages)} pages, {site.size / 1e6:.1f} MB",
+    )
 
 
 def _report(arguments: Namespace) -> tuple[Sequence[str], str]:
@@ -66,4 +77,7 @@ def _report(arguments: Namespace) -> tuple[Sequence[str], str]:
     check_replaceable(out)
     made = report(api.load(), results)
     write_text(out, made.html)
-    return made.problems, f"report: {out} ({counted(made.cases, 'case')}, {counted(made.rows, 'row')} of detectors"
+    return (
+        made.problems,
+        f"report: {out} ({counted(made.cases, 'case')}, {counted(made.rows, 'row')} of detectors",
+    )

@@ -38,7 +38,12 @@ def add_commands(to: Commands) -> None:
     parser = add(to, "study", study_command, "run a bug over a grid of parameters", EXAMPLES)
     parser.set_defaults(status=2)
     parser.add_argument("study", metavar="BUG[/NAME]", help="which studies; also a bug directory")
-    parser.add_argument("--points", type=count, metavar="N", help="run that many more points, then stop; default: all")
+    parser.add_argument(
+        "--points",
+        type=count,
+        metavar="N",
+        help="run that many more points, then stop; default: all",
+    )
     parser.add_argument(
         "--from",
         dest="source",
@@ -46,13 +51,23 @@ def add_commands(to: Commands) -> None:
         default="run",
         help="results or expected: run nothing, show the results folder or the committed table",
     )
-    parser.add_argument("--keep", action="store_true", help="count present runs of the committed table as finished")
+    parser.add_argument(
+        "--keep", action="store_true", help="count present runs of the committed table as finished"
+    )
     add_options(parser, *OPTIONS, **TEXTS)
     parser.add_argument("--figures", action="store_true", help="draw figures and write the summary")
     parser.add_argument(
-        "--out", type=Path, default=Path("figures"), metavar="DIR", help="of figures; default: ./figures"
+        "--out",
+        type=Path,
+        default=Path("figures"),
+        metavar="DIR",
+        help="of figures; default: ./figures",
     )
-    parser.add_argument("--update-expected", action="store_true", help="keep table, figures and summary with the bug")
+    parser.add_argument(
+        "--update-expected",
+        action="store_true",
+        help="keep table, figures and summary with the bug",
+    )
     add_json(parser)
     add_quiet(parser)
 
@@ -64,8 +79,14 @@ def study_command(arguments: Namespace) -> int:
     from runner.studies.promote import refuse_unfit
 
     if arguments.source != "run" and arguments.points:
-        raise UsageError(f"--points runs something, and --from {arguments.source} nothing; leave out one of them")
-    excluded = f"--from {arguments.source}" if arguments.source != "run" else "--force" * options(arguments).force
+        raise UsageError(
+            f"--points runs something, and --from {arguments.source} nothing; leave out one of them"
+        )
+    excluded = (
+        f"--from {arguments.source}"
+        if arguments.source != "run"
+        else "--force" * options(arguments).force
+    )
     if arguments.keep and excluded:
         raise UsageError(f"--keep is of what need not be run again; leave out {excluded}")
     catalog, progress = api.load(), on_stderr(arguments.quiet)
@@ -85,14 +106,18 @@ def study_command(arguments: Namespace) -> int:
     return int(arguments.status)
 
 
-def _results(catalog: "Catalog", study: "Study", arguments: Namespace, progress: "Progress") -> "Results":
+def _results(
+    catalog: "Catalog", study: "Study", arguments: Namespace, progress: "Progress"
+) -> "Results":
     from runner.studies import table
     from runner.studies.running import Results, known, run_study
 
     if arguments.source == "expected":
         rows = table.read(study)
         if not rows:
-            raise UsageError(f"{study.id} has no committed table; `trainbugs study {study.id} --update-expected`")
+            raise UsageError(
+                f"{study.id} has no committed table; `trainbugs study {study.id} --update-expected`"
+            )
         return Results(study, rows)
     if arguments.source == "results":
         return known(catalog, study, options(arguments), progress)
@@ -103,7 +128,9 @@ def _show(results: "Results") -> None:
     from trainbugs.cli.text import study_rows
 
     study = results.study
-    print(f"{study.id}: {results.points} of {len(study.points)} points, INVALID runs: {results.invalid}")
+    print(
+        f"{study.id}: {results.points} of {len(study.points)} points, INVALID runs: {results.invalid}"
+    )
     for row in [row for row in results.rows if not row.ok][:10]:
         print(f"  INVALID ({row.run['status']}): {row.point.text}, {row.variant} seed {row.seed}")
     if results.cells:

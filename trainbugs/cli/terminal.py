@@ -64,7 +64,10 @@ def show_noted(rows: Rows, texts: Sequence[str], stream: TextIO) -> None:
     width = Terminal.of(stream).width
     heading, *lines = table(rows, width)
     notes = [_wrapped(f"    {text}", 4, width) for text in texts]
-    print("\n".join([heading, *(part for pair in zip(lines, notes, strict=True) for part in pair)]), file=stream)
+    print(
+        "\n".join([heading, *(part for pair in zip(lines, notes, strict=True) for part in pair)]),
+        file=stream,
+    )
 
 
 def show_verdicts(rows: Rows, column: int) -> None:
@@ -76,7 +79,11 @@ def show_verdicts(rows: Rows, column: int) -> None:
     lines = table(rows, terminal.width, column if terminal.colours else None)
     # Colours are the program's; the cells have been escaped.
     print("\n".join(_with_foot(lines)), file=raw(sys.stdout))
-    bad = [(row, line) for row, line in zip(rows[1:], lines[1:], strict=True) if _word(row[column]) not in GOOD]
+    bad = [
+        (row, line)
+        for row, line in zip(rows[1:], lines[1:], strict=True)
+        if _word(row[column]) not in GOOD
+    ]
     reasons = [f"{' '.join(row[:column])}: {row[-1]}" for row, line in bad if row[-1] not in line]
     for text in ["", *reasons] if reasons else []:
         print(_wrapped(text, 2, terminal.width))
@@ -109,7 +116,9 @@ def table(rows: Rows, width: int | None = None, coloured: int | None = None) -> 
     if coloured is None:
         return lines
     start = sum(widths[:coloured]) + GAP * coloured
-    return [_in_colour(text, start, _word(row[coloured])) for text, row in zip(lines, rows, strict=True)]
+    return [
+        _in_colour(text, start, _word(row[coloured])) for text, row in zip(lines, rows, strict=True)
+    ]
 
 
 def _in_one_line(row: Sequence[str]) -> Sequence[str]:
@@ -122,7 +131,9 @@ def _fitted(
 ) -> tuple[list[Sequence[str]], list[int]]:
     """The columns as they are shown, and their widths; one more stands for those that are left out."""
     fitting = _fitting(widths, width)
-    cut: list[Sequence[str]] = [_cut(column, most) for column, most in zip(columns, fitting, strict=False)]
+    cut: list[Sequence[str]] = [
+        _cut(column, most) for column, most in zip(columns, fitting, strict=False)
+    ]
     if len(cut) == len(columns):
         return cut, fitting
     heading = _heading(len(columns) - len(cut))
@@ -135,7 +146,9 @@ def _fitting(widths: Sequence[int], width: int) -> list[int]:
         others = widths[1:count]
         mark = GAP + len(_heading(len(widths) - count)) if count < len(widths) else 0
         room = width - widths[0] - GAP * len(others) - mark
-        fitting = [most for most in range(LEAST, width) if sum(min(most, each) for each in others) <= room]
+        fitting = [
+            most for most in range(LEAST, width) if sum(min(most, each) for each in others) <= room
+        ]
         if fitting:
             return [widths[0], *(min(fitting[-1], each) for each in others)]
     return [max(1, min(widths[0], width - GAP - len(_heading(len(widths) - 1))))]
@@ -182,5 +195,11 @@ def _wrapped(line: str, hanging: int, width: int | None) -> str:
         return line
     # A path or a command that is broken could not be copied.
     whole = re.sub(COMMAND, lambda match: match[0].replace(" ", "\0"), line)
-    lines = textwrap.fill(whole, width, subsequent_indent=" " * hanging, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.fill(
+        whole,
+        width,
+        subsequent_indent=" " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return lines.replace("\0", " ")

@@ -30,7 +30,9 @@ def listing(bugs: Sequence[Bug]) -> list[list[str]]:
             needs = ", ".join(case.program.needs) or "-"
             title = case.title[:1].upper() + case.title[1:]
             title = f"(retired) {title}" if bug.retired else title
-            rows.append([case.id, _seconds(bug, case), title, bug.labels.location, bug.environment, needs])
+            rows.append(
+                [case.id, _seconds(bug, case), title, bug.labels.location, bug.environment, needs]
+            )
     return rows
 
 
@@ -53,7 +55,12 @@ def markdown(bugs: Sequence[Bug]) -> str:
     ]
     for bug in bugs:
         title = ("(retired) " if bug.retired else "") + bug.title
-        cells = [f"[{bug.id}](../bugs/{bug.id}/README.md)", title, bug.labels.location, _realism(bug)]
+        cells = [
+            f"[{bug.id}](../bugs/{bug.id}/README.md)",
+            title,
+            bug.labels.location,
+            _realism(bug),
+        ]
         cells += [bug.environment]
         cells.append(", ".join(_case_in_words(bug, case) for case in bug.cases.values()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
@@ -62,7 +69,10 @@ def markdown(bugs: Sequence[Bug]) -> str:
 
 def _devices(cases: Sequence[tuple[Bug, Case]]) -> str:
     """On which kinds of devices the cases were seen."""
-    on = {kind: [case.id for bug, case in cases if kind in seen_on(bug, case.name)] for kind in (CPU, CUDA)}
+    on = {
+        kind: [case.id for bug, case in cases if kind in seen_on(bug, case.name)]
+        for kind in (CPU, CUDA)
+    }
     gpu = f"on a GPU {', '.join(on[CUDA])}" if on[CUDA] else "on a GPU none yet"
     return f"Seen on a CPU: {len(on[CPU])} cases; {gpu}."
 
@@ -77,7 +87,11 @@ def statistics(numbers: Numbers) -> list[list[list[str]]]:
                 [entry, *(str(row[place] or ".") for place in places), str(sum(row.values()))]
                 for entry, row in rows.items()
             ),
-            ["all", *(str(sum(row[place] for row in rows.values())) for place in places), str(_total(rows))],
+            [
+                "all",
+                *(str(sum(row[place] for row in rows.values())) for place in places),
+                str(_total(rows)),
+            ],
         ]
         for name, rows in numbers.items()
     ]
@@ -129,15 +143,23 @@ def details(bug: Bug) -> str:
         lines.append(f"elsewhere    trainbugs run {bug.id} --inject --environment NAME")
     for case in bug.cases.values():
         lines += ["", f"{case.id}: {case.title}" + (" (benign)" if case.benign else "")]
-        lines.append(f"  seeds {', '.join(map(str, case.program.seeds))}; at most {case.program.timeout_s:g} s a run")
+        lines.append(
+            f"  seeds {', '.join(map(str, case.program.seeds))}; at most {case.program.timeout_s:g} s a run"
+        )
         lines.append(f"  acts first at iteration {case.truth.iteration}: {case.truth.why}")
         lines.append(f"  seen on {' and '.join(seen_on(bug, case.name)) or 'no device yet'}")
         if case.provenance != bug.provenance:
             lines += [f"  {line}" for line in _provenance(case.provenance)]
-        lines += [f"  {name}: {variant.script.name}" for name, variant in case.program.variants.items()]
+        lines += [
+            f"  {name}: {variant.script.name}" for name, variant in case.program.variants.items()
+        ]
         if UPSTREAM in case.program.variants:
-            lines[-1] += f" in {case.program.variants[UPSTREAM].environment}, where the real fix is; run --upstream"
-        lines += [f"  expected of {item.variant}: {item.statement}" for item in case.oracle.expectations]
+            lines[-1] += (
+                f" in {case.program.variants[UPSTREAM].environment}, where the real fix is; run --upstream"
+            )
+        lines += [
+            f"  expected of {item.variant}: {item.statement}" for item in case.oracle.expectations
+        ]
     return "\n".join(lines)
 
 
@@ -149,27 +171,53 @@ def _classes(bug: Bug) -> str:
 def _provenance(provenance: Provenance | None) -> list[str]:
     if provenance is None:
         return ["realism      -"]
-    origins = [f"{origin.link} ({origin.author}; licence: {origin.licence})" for origin in provenance.derived_from]
-    return [f"realism      {provenance.realism}: {provenance.differs}", f"derived from {', '.join(origins)}"]
+    origins = [
+        f"{origin.link} ({origin.author}; licence: {origin.licence})"
+        for origin in provenance.derived_from
+    ]
+    return [
+        f"realism      {provenance.realism}: {provenance.differs}",
+        f"derived from {', '.join(origins)}",
+    ]
 
 
 def verdict_rows(outcomes: "Sequence[Outcome]") -> list[list[str]]:
     """A table of verdicts, with a heading; where the verdict is not REPRODUCED, the reason is the last column."""
     repeated = any(outcome.repeatability for outcome in outcomes)
-    rows = [["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", *(["REPEATS"] if repeated else []), "WHY"]]
+    rows = [
+        ["CASE", "VERDICT", "RUNS", "SECONDS", "DRIFT", *(["REPEATS"] if repeated else []), "WHY"]
+    ]
     for outcome in outcomes:
         pair = [record for record in outcome.records if record.variant != UPSTREAM]
         repeats = [_repeats(outcome)] if repeated else []
         drift = "-" if outcome.drift is None else f"{outcome.drift:.2g}"
         if pair:
-            rows.append([outcome.target.case.id, _said(outcome), *_cost(pair), drift, *repeats, _why(outcome)])
+            rows.append(
+                [
+                    outcome.target.case.id,
+                    _said(outcome),
+                    *_cost(pair),
+                    drift,
+                    *repeats,
+                    _why(outcome),
+                ]
+            )
         upstream = outcome.verdict.upstream
         if upstream:
             said = {True: "as fixed", False: "not as fixed", None: "INVALID"}[upstream.behaves]
             own = [record for record in outcome.records if record.variant == UPSTREAM]
             where = f"{own[0].environment}: {upstream.reason}"
             name = f"{outcome.target.case.id}/{UPSTREAM}"
-            rows.append([name, said, *_cost(own), "-" if pair else drift, *(["-"] if repeated else []), where])
+            rows.append(
+                [
+                    name,
+                    said,
+                    *_cost(own),
+                    "-" if pair else drift,
+                    *(["-"] if repeated else []),
+                    where,
+                ]
+            )
     return rows
 
 
@@ -205,7 +253,16 @@ def record_rows(records: "Sequence[RunRecord]") -> list[list[str]]:
         last = record.metrics[-1] if record.metrics else {}
         fields = ", ".join(f"{_field(name)} {_field(value)}" for name, value in last.items())
         name, count = f"{record.bug}/{record.case}/{record.variant}", str(len(record.metrics))
-        rows.append([name, seed, record.status, f"{record.wall_s:.1f}", count, record.reason or fields or "-"])
+        rows.append(
+            [
+                name,
+                seed,
+                record.status,
+                f"{record.wall_s:.1f}",
+                count,
+                record.reason or fields or "-",
+            ]
+        )
     return rows
 
 
@@ -235,22 +292,33 @@ def study_rows(results: "Results") -> list[list[str]]:
     heading = study.written.shown.rows.upper()
     if "buggy" in study.variants:
         numbers = [
-            [row.name, str(row.total), *(str(row.counts[label]) for label in LABELS)] for row in shares(study, cells)
+            [row.name, str(row.total), *(str(row.counts[label]) for label in LABELS)]
+            for row in shares(study, cells)
         ]
         return [[heading, "CELLS", *map(str.upper, LABELS)], *numbers]
     chosen = [top for own in by_point(cells).values() if (top := best(own, "fixed"))]
-    tops = [[row_name(study, top), top.point.text, f"{top.setting:g}", f"{top.fixed.mean:.4g}"] for top in chosen]
-    return [[heading, "POINT", study.written.setting.upper(), study.written.comparison.metric.upper()], *tops]
+    tops = [
+        [row_name(study, top), top.point.text, f"{top.setting:g}", f"{top.fixed.mean:.4g}"]
+        for top in chosen
+    ]
+    return [
+        [heading, "POINT", study.written.setting.upper(), study.written.comparison.metric.upper()],
+        *tops,
+    ]
 
 
 def run_rows(rows: "Sequence[IndexRow]") -> list[list[str]]:
     """A table of runs, with a heading; the seed of a repeated run is followed by the number of the repeat."""
-    table = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]]
+    table = [
+        ["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "MB", "RECORDS"]
+    ]
     for row in rows:
         name = f"{row.bug}/{row.case}/{row.variant}" + (" (injected)" if row.injected else "")
         seed = f"{row.seed} ({row.repeat})" if row.repeat > 1 else str(row.seed)
         numbers = [f"{row.wall_s:.1f}", f"{row.peak_memory_mb:.0f}", str(row.records)]
-        table.append([name, seed, row.status, row.environment, row.torch or "-", row.device, *numbers])
+        table.append(
+            [name, seed, row.status, row.environment, row.torch or "-", row.device, *numbers]
+        )
     return table
 
 

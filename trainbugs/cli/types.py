@@ -51,12 +51,16 @@ def add(to: Commands, name: str, call: Call, text: str, examples: Sequence[str])
 
 def add_json(parser: argparse._ActionsContainer) -> None:
     """Add the option --json."""
-    parser.add_argument("--json", action="store_true", help="one JSON document on standard output instead")
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON document on standard output instead"
+    )
 
 
 def add_quiet(parser: Parser) -> None:
     """Add the option --quiet."""
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error, only errors")
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="no progress on standard error, only errors"
+    )
 
 
 def add_options(parser: Parser, *names: str, **texts: str) -> None:
@@ -72,7 +76,9 @@ def add_options(parser: Parser, *names: str, **texts: str) -> None:
 
 def options(arguments: argparse.Namespace) -> Options:
     """The options of a session as typed, with defaults for all others; raises UsageError."""
-    return Options(**{field.name: value for field in fields(Options) for value in _typed(arguments, field)})
+    return Options(
+        **{field.name: value for field in fields(Options) for value in _typed(arguments, field)}
+    )
 
 
 def _typed(arguments: argparse.Namespace, field: "Field[Any]") -> list[Any]:
@@ -85,7 +91,10 @@ def _typed(arguments: argparse.Namespace, field: "Field[Any]") -> list[Any]:
 def _add_option(parser: Parser, field: "Field[Any]", text: str) -> None:
     flags = [field.metadata["flag"]] if field.name != "jobs" else ["-j", field.metadata["flag"]]
     kind = get_args(field.type)[0] if isinstance(field.type, UnionType) else field.type
-    value: dict[str, Any] = {"type": PARSERS.get(field.name, PARSERS.get(kind)), "metavar": field.metadata["metavar"]}
+    value: dict[str, Any] = {
+        "type": PARSERS.get(field.name, PARSERS.get(kind)),
+        "metavar": field.metadata["metavar"],
+    }
     if kind is bool:
         value = {"action": "store_false" if field.default else "store_true"}
     if kind == tuple[str, ...]:
@@ -108,7 +117,9 @@ def numbers(text: str) -> tuple[int, ...]:
     except ValueError:
         values = ()
     if not values or min(values) < 0 or len(set(values)) < len(values):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected different numbers >= 0, separated by commas, like 0,1,2")
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected different numbers >= 0, separated by commas, like 0,1,2"
+        )
     return values
 
 

@@ -37,15 +37,28 @@ def add_commands(to: Commands) -> None:
     # The script's own options are no abbreviations of these.
     parser.allow_abbrev = False
     parser.add_argument(
-        "--python", type=Path, metavar="PATH", help="default: python3 if it has torch, else that of trainbugs"
+        "--python",
+        type=Path,
+        metavar="PATH",
+        help="default: python3 if it has torch, else that of trainbugs",
     )
-    parser.add_argument("-m", dest="module", action="store_true", help="run a module, as `python -m` does")
     parser.add_argument(
-        "--ignore", action="append", default=[], metavar="INVARIANT", help="silence one; several times for more"
+        "-m", dest="module", action="store_true", help="run a module, as `python -m` does"
     )
-    parser.add_argument("--light", action="store_true", help="leave out what copies or computes much")
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="INVARIANT",
+        help="silence one; several times for more",
+    )
+    parser.add_argument(
+        "--light", action="store_true", help="leave out what copies or computes much"
+    )
     parser.add_argument("--info", action="store_true", help="show advice too")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the whole report to a file")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the whole report to a file"
+    )
     parser.add_argument("--list", action="store_true", help="show the invariants, and run nothing")
     parser.add_argument("command", nargs=REMAINDER, metavar=SCRIPT, help="with its arguments")
 
@@ -57,7 +70,11 @@ def watch_command(arguments: Namespace) -> int:
     known = invariants.read(api.load().root / SANITIZER)
     if arguments.list:
         rows = [(each.name, each.severity, "yes" if each.light else "no") for each in known]
-        show_noted([("INVARIANT", "SEVERITY", "LIGHT"), *rows], [each.statement for each in known], sys.stdout)
+        show_noted(
+            [("INVARIANT", "SEVERITY", "LIGHT"), *rows],
+            [each.statement for each in known],
+            sys.stdout,
+        )
         return 0
     watched = _watched(arguments, [each.name for each in known])
     returned, report = program.run(watched)
@@ -83,9 +100,15 @@ def _watched(arguments: Namespace, known: Sequence[str]) -> "Watched":
         raise UsageError(f"{words[0]}: there is no such script")
     for name in arguments.ignore:
         if name not in known:
-            raise UsageError(f"there is no invariant {name!r}{near(name, known)}; `trainbugs watch --list` shows all")
-    if arguments.json and not (arguments.json.absolute().parent.is_dir() and not arguments.json.is_dir()):
-        raise UsageError(f"--json {arguments.json}: expected the name of a file, in a folder that is there")
+            raise UsageError(
+                f"there is no invariant {name!r}{near(name, known)}; `trainbugs watch --list` shows all"
+            )
+    if arguments.json and not (
+        arguments.json.absolute().parent.is_dir() and not arguments.json.is_dir()
+    ):
+        raise UsageError(
+            f"--json {arguments.json}: expected the name of a file, in a folder that is there"
+        )
     return Watched(
         python=choose(arguments.python),
         script=words[0],
@@ -133,7 +156,12 @@ def _write(path: Path, watched: "Watched", status: int, report: "Report | None")
 
     from runner.files.atomic import write_json
 
-    run = {"script": watched.script, "arguments": list(watched.arguments), "python": watched.python, "status": status}
+    run = {
+        "script": watched.script,
+        "arguments": list(watched.arguments),
+        "python": watched.python,
+        "status": status,
+    }
     write_json(path, {**run, "report": to_builtins(report)})
     _say(f"the report is in {shown(path)}")
 

@@ -41,4 +41,8 @@ def bibtex(release: About) -> str:
         "year": release.day[:4],
         **({} if release.url == URN else {"url": release.url}),
     }
-    return "@software{trainbugs,\n" + "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items()) + "}\n"
+    return (
+        "@software{trainbugs,\n"
+        + "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
+        + "}\n"
+    )

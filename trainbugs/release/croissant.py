@@ -40,7 +40,9 @@ RESPONSIBLE = {
     "dataAnnotationProtocol": "Location, cause, effect, stage, trigger and site of each fault were written by one "
     "author and read by another; a program checks trigger and site against scripts and records.",
     "dataAnnotationPlatform": "None: files in a version-controlled repository, reviewed as code is.",
-    "machineAnnotationTools": ["Programs and texts were written with the help of large language models."],
+    "machineAnnotationTools": [
+        "Programs and texts were written with the help of large language models."
+    ],
     "dataBiases": "Bugs that happen on a CPU within seconds, that were reported in English and in public, and that "
     "somebody understood. How often a kind of bug is here says nothing of how often it is in the field.",
     "dataUseCases": "Evaluation of detectors of silent training bugs, fault localisation, teaching. Not for training a "
@@ -72,7 +74,10 @@ def croissant(about: About, tables: Sequence[Table], files: Sequence[File]) -> N
         "@type": "sc:Dataset",
         "name": "trainbugs",
         "description": f"{about.title}. Programs in two variants, with oracle, ground truth, and records of all runs.",
-        "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
+        "conformsTo": [
+            "http://mlcommons.org/croissant/1.1",
+            "http://mlcommons.org/croissant/RAI/1.0",
+        ],
         "url": about.url,
         "version": about.version,
         "datePublished": about.day,
@@ -107,8 +112,17 @@ def _records(table: Table) -> Node:
             "name": name,
             "description": about,
             "dataType": TYPES[str(table.frame.dtypes[name])],
-            "source": {"fileObject": {"@id": f"data/{table.name}.parquet"}, "extract": {"column": name}},
+            "source": {
+                "fileObject": {"@id": f"data/{table.name}.parquet"},
+                "extract": {"column": name},
+            },
         }
         for name, about in table.columns.items()
     ]
-    return {"@type": "cr:RecordSet", "@id": table.name, "name": table.name, "description": table.row, "field": fields}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": table.name,
+        "name": table.name,
+        "description": table.row,
+        "field": fields,
+    }

@@ -159,7 +159,9 @@ def tables(catalog: Catalog) -> tuple[list[Table], Sequence[str]]:
         "scripts": (row for bug in bugs for row in _scripts(bug)),
         "runs": map(_run, records),
     }
-    frames = {name: pd.DataFrame(list(each), columns=list(COLUMNS[name])) for name, each in rows.items()}
+    frames = {
+        name: pd.DataFrame(list(each), columns=list(COLUMNS[name])) for name, each in rows.items()
+    }
     expected = ExpectedEvaluations(catalog.root / "detectors" / "expected")
     problems = [*problems, *unread]
     # Never in one table: no rate is of both.
@@ -173,7 +175,9 @@ def tables(catalog: Catalog) -> tuple[list[Table], Sequence[str]]:
 def _typed(frame: "pd.DataFrame") -> "pd.DataFrame":
     """With types that know missing values; a column without any value is one of texts."""
     typed = frame.convert_dtypes()
-    return typed.astype({name: "string" for name, kind in typed.dtypes.items() if str(kind) == "object"})
+    return typed.astype(
+        {name: "string" for name, kind in typed.dtypes.items() if str(kind) == "object"}
+    )
 
 
 def _bug(bug: Bug) -> Row:
@@ -184,7 +188,11 @@ def _bug(bug: Bug) -> Row:
 
 
 def _versions(versions: Versions | None) -> str | None:
-    return None if versions is None else ", ".join(f"{name} {what}" for name, what in to_builtins(versions).items())
+    return (
+        None
+        if versions is None
+        else ", ".join(f"{name} {what}" for name, what in to_builtins(versions).items())
+    )
 
 
 def _cases(bug: Bug) -> Iterator[Row]:
@@ -221,7 +229,10 @@ def _origin(bug: Bug, case: Case | None) -> Row:
     if known is None:
         return {}
     of = {"derived_from": "link", "authors": "author", "licences": "licence"}
-    lists = {name: "\n".join(getattr(origin, key) for origin in known.derived_from) for name, key in of.items()}
+    lists = {
+        name: "\n".join(getattr(origin, key) for origin in known.derived_from)
+        for name, key in of.items()
+    }
     return {"realism": known.realism, "differs": known.differs, **lists}
 
 
@@ -231,7 +242,9 @@ def _run(record: RunRecord) -> Row:
     return {name: value for name, value in (row | more).items() if name in COLUMNS["runs"]}
 
 
-def _outcomes(expected: Iterable["ExpectedEvaluations"], name: str, problems: list[str]) -> "pd.DataFrame":
+def _outcomes(
+    expected: Iterable["ExpectedEvaluations"], name: str, problems: list[str]
+) -> "pd.DataFrame":
     """What detectors said of the programs of some folders; a file that cannot be read is a line in `problems`."""
     import pandas as pd
 

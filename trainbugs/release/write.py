@@ -56,7 +56,9 @@ def _write(about: About, made: Sequence[Table], folder: Path) -> None:
     (folder / "data").mkdir(parents=True)
     for table in made:
         table.frame.to_parquet(folder / "data" / f"{table.name}.parquet", index=False)
-        table.frame.to_json(folder / "data" / f"{table.name}.jsonl", orient="records", lines=True, force_ascii=False)
+        table.frame.to_json(
+            folder / "data" / f"{table.name}.jsonl", orient="records", lines=True, force_ascii=False
+        )
     for path in TEXTS.iterdir():
         shutil.copy(path, folder)
     write_text(folder / "README.md", card(about, made))
@@ -70,7 +72,9 @@ def _write(about: About, made: Sequence[Table], folder: Path) -> None:
 def _file(path: Path, folder: Path) -> File:
     content = path.read_bytes()
     kind = KINDS.get(path.suffix, "application/json")
-    return File(path.relative_to(folder).as_posix(), hashlib.sha256(content).hexdigest(), len(content), kind)
+    return File(
+        path.relative_to(folder).as_posix(), hashlib.sha256(content).hexdigest(), len(content), kind
+    )
 
 
 def card(about: About, made: Sequence[Table]) -> str:
@@ -78,7 +82,14 @@ def card(about: About, made: Sequence[Table]) -> str:
     lines = ["---", "license: mit", "pretty_name: trainbugs", "configs:"]
     for table in made:
         lines += [f"- config_name: {table.name}", f"  data_files: data/{table.name}.parquet"]
-    lines += ["---", "", "# trainbugs", "", f"{about.title}, version {about.version} of {about.day}.", ""]
+    lines += [
+        "---",
+        "",
+        "# trainbugs",
+        "",
+        f"{about.title}, version {about.version} of {about.day}.",
+        "",
+    ]
     lines += ["| table | rows | a row is |", "|---|---|---|"]
     lines += [f"| `{table.name}` | {len(table.frame)} | {table.row} |" for table in made]
     for table in made:

@@ -8,7 +8,14 @@ from runner.bugs.model import UPSTREAM, VARIANTS, Bug, Case, Expectation
 from runner.environments.spec import releases
 from runner.errors import MeasureError, ResultsError, TrainbugsError
 from runner.files import untrusted
-from runner.results.expected import CPU, expected_records, seconds, seen_on, upstream_records, version_records
+from runner.results.expected import (
+    CPU,
+    expected_records,
+    seconds,
+    seen_on,
+    upstream_records,
+    version_records,
+)
 from runner.results.record import RunRecord
 from runner.studies.definition import names as studies
 from runner.verdicts.affected import AFFECTED, Finding, findings, version_order
@@ -55,7 +62,11 @@ class Runs:
         device = sorted({record.device_name or record.device for record in self.records})
         parts = [f"torch {', '.join(torch)}"] if torch else []
         return ", ".join(
-            [*parts, f"on {', '.join(device)}", days[0] if len(set(days)) == 1 else f"{days[0]} to {days[-1]}"]
+            [
+                *parts,
+                f"on {', '.join(device)}",
+                days[0] if len(set(days)) == 1 else f"{days[0]} to {days[-1]}",
+            ]
         )
 
 
@@ -117,7 +128,9 @@ class BugPart:
         }
         if self.bug.package == "torch":
             found |= {(record.torch or "-").split("+")[0] for record in self._shows}
-        return [f"{self.bug.package} {version}" for version in sorted(found - {"-"}, key=version_order)]
+        return [
+            f"{self.bug.package} {version}" for version in sorted(found - {"-"}, key=version_order)
+        ]
 
     @property
     def seconds(self) -> float | None:
@@ -152,9 +165,12 @@ def _case(bug: Bug, case: Case) -> CasePart:
     picture = name if (bug.expected / name).is_file() else None
     try:
         runs = tuple(
-            judged(case, expected_records(bug, case.name, device), device) for device in seen_on(bug, case.name)
+            judged(case, expected_records(bug, case.name, device), device)
+            for device in seen_on(bug, case.name)
         )
-        runs = tuple(_with_upstream(each, upstream_records(bug, case.name, each.device)) for each in runs)
+        runs = tuple(
+            _with_upstream(each, upstream_records(bug, case.name, each.device)) for each in runs
+        )
     except ResultsError as error:
         return CasePart(case, None, (), picture, str(error))
     return CasePart(case, seconds(bug, case), runs, picture)
@@ -190,7 +206,14 @@ def _observed(verdict: Verdict) -> list[Observed]:
         wanted = next((check.wanted for check in checks if check.wanted), "")
         values = [(check.of, check.observed or check.explanation) for check in checks]
         holds = [check.holds for check in checks]
-        made.append(Observed(expectation, wanted, tuple(values), None if None in holds or not holds else all(holds)))
+        made.append(
+            Observed(
+                expectation,
+                wanted,
+                tuple(values),
+                None if None in holds or not holds else all(holds),
+            )
+        )
     return made
 
 
@@ -216,24 +239,41 @@ def _versions(bug: Bug, root: Path) -> VersionMap | None:
     found = findings(bug, version_records(bug))
     if not found:
         return None
-    versions = sorted({*(item.version for item in found), *releases(root, bug.package)}, key=version_order)
-    cases = {name: {item.version: item for item in found if item.case == name} for name in bug.cases}
-    return VersionMap(bug.package, tuple(versions), {name: row for name, row in cases.items() if row})
+    versions = sorted(
+        {*(item.version for item in found), *releases(root, bug.package)}, key=version_order
+    )
+    cases = {
+        name: {item.version: item for item in found if item.case == name} for name in bug.cases
+    }
+    return VersionMap(
+        bug.package, tuple(versions), {name: row for name, row in cases.items() if row}
+    )
 
 
 def commands(part: BugPart) -> list[tuple[str, str]]:
     """How to run a bug: commands, and what each does."""
     bug = part.bug
-    lines = [(f"trainbugs run {bug.id}", "runs both variants of all its cases, and says what it sees")]
+    lines = [
+        (f"trainbugs run {bug.id}", "runs both variants of all its cases, and says what it sees")
+    ]
     if any("data" in case.program.needs for case in bug.cases.values()):
         lines[0] = (f"trainbugs run {bug.id} --data DIR", f"{lines[0][1]}, with data sets from DIR")
     lines.append((f"trainbugs checkout {bug.id} copy", "makes a copy that runs by hand"))
     if bug.why:
-        lines.append((f"trainbugs why {bug.id}", "shows the root cause in the release that runs it"))
+        lines.append(
+            (f"trainbugs why {bug.id}", "shows the root cause in the release that runs it")
+        )
     if bug.fault:
-        lines.append((f"trainbugs run {bug.id} --inject --environment NAME", "puts the fault into another release"))
+        lines.append(
+            (
+                f"trainbugs run {bug.id} --inject --environment NAME",
+                "puts the fault into another release",
+            )
+        )
     if any(UPSTREAM in case.program.variants for case in bug.cases.values()):
-        lines.append((f"trainbugs run {bug.id} --upstream", "runs the release with the real fix, too"))
+        lines.append(
+            (f"trainbugs run {bug.id} --upstream", "runs the release with the real fix, too")
+        )
     if part.versions:
         lines.append((f"trainbugs versions {bug.id}", "makes the map of versions"))
     lines += [(f"trainbugs study {bug.id}/{name}", "runs the study") for name in part.studies]

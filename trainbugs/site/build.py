@@ -55,7 +55,10 @@ class Site:
     @property
     def size(self) -> int:
         """Bytes of all together."""
-        sizes = (len(each) if isinstance(each, bytes) else each.stat().st_size for each in self.files.values())
+        sizes = (
+            len(each) if isinstance(each, bytes) else each.stat().st_size
+            for each in self.files.values()
+        )
         return sum(sizes) + sum(len(page.encode()) for page in self.pages.values())
 
 
@@ -79,7 +82,9 @@ def write(site: Site, out: Path) -> None:
         with swap.changing(out, anew=True) as folder:
             _fill(site, folder)
     except OSError as error:
-        raise ResultsError(f"{out}: cannot be written: {error.strerror}; name a folder with room by --out") from error
+        raise ResultsError(
+            f"{out}: cannot be written: {error.strerror}; name a folder with room by --out"
+        ) from error
 
 
 def _fill(site: Site, folder: Path) -> None:
@@ -92,7 +97,9 @@ def _fill(site: Site, folder: Path) -> None:
         else:
             shutil.copyfile(content, path)
     written = sorted({*site.pages, *site.files})
-    (folder / MARKER).write_text("".join(f"{json.dumps(name)}\n" for name in written), encoding="utf-8")
+    (folder / MARKER).write_text(
+        "".join(f"{json.dumps(name)}\n" for name in written), encoding="utf-8"
+    )
 
 
 def _check_replaceable(out: Path) -> None:
@@ -100,7 +107,9 @@ def _check_replaceable(out: Path) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     if not (out / MARKER).is_file():
-        raise UsageError(f"{out} exists, and is no site that this command made; name another folder by --out")
+        raise UsageError(
+            f"{out} exists, and is no site that this command made; name another folder by --out"
+        )
     try:
         lines = untrusted.read_text(out / MARKER, MAX_PAGE_BYTES, out).splitlines()
     except untrusted.UnsafeError as error:
@@ -131,13 +140,23 @@ class _Builder:
         root = catalog.root
         self.catalog, self.root, self.site = catalog, root, site
         self.parts = [read(bug, root) for bug in bugs]
-        self.sources = [path.relative_to(root).as_posix() for pattern in DOCS for path in sorted(root.glob(pattern))]
-        stories = [f"bugs/{bug.id}/README.md" for bug in bugs if (bug.directory / "README.md").is_file()]
+        self.sources = [
+            path.relative_to(root).as_posix()
+            for pattern in DOCS
+            for path in sorted(root.glob(pattern))
+        ]
+        stories = [
+            f"bugs/{bug.id}/README.md" for bug in bugs if (bug.directory / "README.md").is_file()
+        ]
         self.studies = [path.relative_to(root).as_posix() for bug in bugs for path in _studies(bug)]
         places = {source: place(source) for source in (*self.sources, *stories, *self.studies)}
         self.links = Links(root, places)
         self.release = about(catalog)
-        common = {"footer": _footer(root), "pages": frozenset(places), "bibtex": bibtex(self.release)}
+        common = {
+            "footer": _footer(root),
+            "pages": frozenset(places),
+            "bibtex": bibtex(self.release),
+        }
         self.templates = Templates(self.links, common)
         self.evaluation = self._evaluate()
         self.beside = self._beside()
@@ -146,7 +165,12 @@ class _Builder:
         for name in ASSETS:
             self.site.files[f"assets/{name}"] = asset(name).encode()
         offered = list(dataset(self.catalog, self.release))
-        offered += downloads([part.bug for part in self.parts], self.root, self.evaluation.outcomes, self.site.problems)
+        offered += downloads(
+            [part.bug for part in self.parts],
+            self.root,
+            self.evaluation.outcomes,
+            self.site.problems,
+        )
         sizes = {each.name: len(each.content) for each in offered}
         summaries = self._studies()
         stories = {part.bug.id: self._story(part.bug) for part in self.parts}
@@ -168,7 +192,10 @@ class _Builder:
         if not any((self.root / "detectors" / "expected").glob("*.jsonl")):
             return Evaluation((), ())
         try:
-            found, known = evaluated(Catalog(self.root), Part((), "expected", Path())), submissions.known(self.root)
+            found, known = (
+                evaluated(Catalog(self.root), Part((), "expected", Path())),
+                submissions.known(self.root),
+            )
         except TrainbugsError as error:
             self.site.problems.append(str(error))
             return Evaluation((), ())
@@ -178,7 +205,10 @@ class _Builder:
         from trainbugs.sources import Part, beside_rewritten
 
         try:
-            return of_records(beside_rewritten(self.catalog, Part((), "expected", Path())), self.evaluation.rejected)
+            return of_records(
+                beside_rewritten(self.catalog, Part((), "expected", Path())),
+                self.evaluation.rejected,
+            )
         except TrainbugsError as error:
             # Of published programs it may have been said already.
             self.site.problems += [str(error)] if str(error) not in self.site.problems else []
@@ -209,7 +239,9 @@ class _Builder:
 
     def _front(self, stories: Mapping[str, str]) -> None:
         rows = index.of_bugs(self.parts, self.evaluation, stories)
-        found = {part.bug.id: ", ".join(index.found_by(part, self.evaluation)) for part in self.parts}
+        found = {
+            part.bug.id: ", ".join(index.found_by(part, self.evaluation)) for part in self.parts
+        }
         self._page(
             "index.html", "index.html", "index.html", title="trainbugs", parts=self.parts, rows=as_index(rows),
             facets=index.bug_facets(rows), columns=index.BUG_COLUMNS, found=found,
@@ -218,15 +250,24 @@ class _Builder:
             detectors=len({answer.detector for answer in self.evaluation.answers}),
         )  # fmt: skip
 
-    def _bug(self, part: BugPart, story: Text | None, summaries: Iterable[Summary], size: int) -> None:
+    def _bug(
+        self, part: BugPart, story: Text | None, summaries: Iterable[Summary], size: int
+    ) -> None:
         bug = part.bug
         answers = self.evaluation.of(bug.id)
         quiet = [answer for answer in answers if answer.state in (SILENT, FALSE, ABSENT)]
         anchors = [heading for heading in (story.headings if story else ()) if heading.level == 2]
-        contents = [("page-run", "Run it"), *((heading.anchor, heading.text) for heading in anchors)]
+        contents = [
+            ("page-run", "Run it"),
+            *((heading.anchor, heading.text) for heading in anchors),
+        ]
         contents += [("page-side-by-side", "Side by side"), ("page-cases", "Cases")]
         contents += [("page-versions", "Versions")] if part.versions else []
-        contents += [("page-detectors", "Detectors"), ("page-provenance", "Provenance"), ("page-cite", "Cite it")]
+        contents += [
+            ("page-detectors", "Detectors"),
+            ("page-provenance", "Provenance"),
+            ("page-cite", "Cite it"),
+        ]
         self._page(
             f"bugs/{bug.id}.html", "bug.html", "index.html", title=f"{bug.id}: {bug.title}", part=part,
             story=story.html if story else "", problems=part.problems, commands=commands(part), zip_size=size,
@@ -240,11 +281,21 @@ class _Builder:
         from evaluation.catalog import detectors
 
         scores = self.evaluation.scores
-        known = {name: detectors.load(self.root, name) for name in detectors.names(self.root)} if scores else {}
-        needs = {name: [need.replace("_", " ") for need in each.needs] for name, each in known.items()}
+        known = (
+            {name: detectors.load(self.root, name) for name in detectors.names(self.root)}
+            if scores
+            else {}
+        )
+        needs = {
+            name: [need.replace("_", " ") for need in each.needs] for name, each in known.items()
+        }
         rows = index.of_scores(scores, needs)
-        pictures = [self.root / "detectors" / "expected" / f"{name}.png" for name in ("matrix", "overhead")]
-        matrix, overhead = (f"detectors/expected/{path.name}" if path.is_file() else None for path in pictures)
+        pictures = [
+            self.root / "detectors" / "expected" / f"{name}.png" for name in ("matrix", "overhead")
+        ]
+        matrix, overhead = (
+            f"detectors/expected/{path.name}" if path.is_file() else None for path in pictures
+        )
         self._page(
             "leaderboard.html", "leaderboard.html", "leaderboard.html", title="Leaderboard", scores=scores,
             evaluation=self.evaluation, bugs=len(self.parts), beside=self.beside,
@@ -262,7 +313,8 @@ class _Builder:
             path = self.root / source
             bug = path.parent.parent.name
             figures = [
-                figure.relative_to(self.root).as_posix() for figure in sorted(path.parent.glob(f"{path.stem}_*.png"))
+                figure.relative_to(self.root).as_posix()
+                for figure in sorted(path.parent.glob(f"{path.stem}_*.png"))
             ]
             tables = [path.with_suffix(ending) for ending in (".json", ".csv")]
             self._page(
@@ -271,13 +323,22 @@ class _Builder:
                 files=[each.relative_to(self.root).as_posix() for each in tables if each.is_file()],
             )  # fmt: skip
             summaries.append(Summary(source, place(source), bug, text.title, _question(written)))
-        self._page("studies.html", "studies.html", "studies.html", title="Impact studies", summaries=summaries)
+        self._page(
+            "studies.html",
+            "studies.html",
+            "studies.html",
+            title="Impact studies",
+            summaries=summaries,
+        )
         return summaries
 
     def _docs(self) -> None:
         rendered = {source: text for source in self.sources if (text := self._text(source))}
         by_place = {place(source): text for source, text in rendered.items()}
-        every = [(name, text.title, [h for h in text.headings if h.level == 2]) for name, text in by_place.items()]
+        every = [
+            (name, text.title, [h for h in text.headings if h.level == 2])
+            for name, text in by_place.items()
+        ]
         every.sort(key=lambda item: item[1].lower())
         if "docs/index.html" not in by_place:
             by_place["docs/index.html"] = Text("Documentation", "<h1>Documentation</h1>", (), "")
@@ -295,7 +356,13 @@ class _Builder:
         for each in offered:
             groups.setdefault(each.group, []).append((each.place, each.what, len(each.content)))
             self.site.files[each.place] = each.content
-        self._page("downloads.html", "downloads.html", "downloads.html", title="Downloads", groups=list(groups.items()))
+        self._page(
+            "downloads.html",
+            "downloads.html",
+            "downloads.html",
+            title="Downloads",
+            groups=list(groups.items()),
+        )
 
     def _files(self) -> None:
         """Copies of the files that pages link to, and lists of folders."""
@@ -310,7 +377,9 @@ class _Builder:
             if copied(self.root / source, self.root):
                 self.site.files[f"files/{source}"] = self.root / source
             else:
-                self.site.problems.append(f"{source}: is not copied: browsers would run it, or it is too large")
+                self.site.problems.append(
+                    f"{source}: is not copied: browsers would run it, or it is too large"
+                )
 
 
 def _studies(bug: Bug) -> list[Path]:
@@ -339,14 +408,18 @@ def _provenances(bug: Bug) -> list[tuple[str, Any]]:
     """The provenance of the bug, and of cases that have another one."""
     own = [("All cases", bug.provenance)] if bug.provenance else []
     others = [
-        (f"Case {case.name}", case.provenance) for case in bug.cases.values() if case.provenance != bug.provenance
+        (f"Case {case.name}", case.provenance)
+        for case in bug.cases.values()
+        if case.provenance != bug.provenance
     ]
     return [*own, *((name, each) for name, each in others if each)]
 
 
 def _footer(root: Path) -> str:
     commit = revision(root, ())
-    return "Made by trainbugs site from the committed records" + (f" at {_short(commit)}." if commit else ".")
+    return "Made by trainbugs site from the committed records" + (
+        f" at {_short(commit)}." if commit else "."
+    )
 
 
 def _short(commit: str) -> str:

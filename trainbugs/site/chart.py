@@ -67,8 +67,14 @@ def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> Drawn:
     every = -(-longest // MAX_POINTS)
     thin = tuple(_thinned(curve, every) for curve in curves)
     axes = _Axes.of(thin, panel.scale)
-    parts = [*axes.grid(case.plot.x, panel.label), *(axes.band(c) for c in thin), *(axes.line(c) for c in thin)]
-    return Drawn(panel.label, case.plot.x, panel.scale, thin, "".join(parts), axes.data(thin), every)
+    parts = [
+        *axes.grid(case.plot.x, panel.label),
+        *(axes.band(c) for c in thin),
+        *(axes.line(c) for c in thin),
+    ]
+    return Drawn(
+        panel.label, case.plot.x, panel.scale, thin, "".join(parts), axes.data(thin), every
+    )
 
 
 def _styles(panel: Panel) -> list[int]:
@@ -76,13 +82,21 @@ def _styles(panel: Panel) -> list[int]:
     made: list[int] = []
     for index, line in enumerate(panel.lines):
         before = sum(other.dashed == line.dashed for other in panel.lines[:index])
-        made.append((1, 2)[before % 2] + 4 * (before // 2) if line.dashed else (0, 3)[before % 2] + 4 * (before // 2))
+        made.append(
+            (1, 2)[before % 2] + 4 * (before // 2)
+            if line.dashed
+            else (0, 3)[before % 2] + 4 * (before // 2)
+        )
     return made
 
 
-def _curve(case: Case, line: Line, style: int, variant: str, runs: Sequence[RunRecord], alone: bool) -> Curve:
+def _curve(
+    case: Case, line: Line, style: int, variant: str, runs: Sequence[RunRecord], alone: bool
+) -> Curve:
     x = [select(case.plot.x, line.where, run.metrics, variant) for run in runs]
-    y = [[_number(value) for value in values(line, variant, {variant: run.metrics})] for run in runs]
+    y = [
+        [_number(value) for value in values(line, variant, {variant: run.metrics})] for run in runs
+    ]
     if len({len(row) for row in (*x, *y)}) > 1:
         raise MeasureError(f"{variant} runs differ in the number of records of {line.metric!r}")
     columns = list(zip(*y, strict=True))
@@ -129,7 +143,11 @@ class _Axes:
         low, high = forward(min(ys)), forward(max(ys))
         room = (high - low) * 0.05 or 0.5
         left, right = min(xs), max(xs)
-        return cls((left - 0.5, right + 0.5) if left == right else (left, right), (low - room, high + room), scale)
+        return cls(
+            (left - 0.5, right + 0.5) if left == right else (left, right),
+            (low - room, high + room),
+            scale,
+        )
 
     def to_x(self, value: float) -> float:
         share = (value - self.x[0]) / (self.x[1] - self.x[0])
@@ -137,7 +155,9 @@ class _Axes:
 
     def to_y(self, value: float) -> float:
         at = SCALES[self.scale](value) if self.scale != "log" or value > 0 else self.y[0]
-        return HEIGHT - BOTTOM - (at - self.y[0]) / (self.y[1] - self.y[0]) * (HEIGHT - TOP - BOTTOM)
+        return (
+            HEIGHT - BOTTOM - (at - self.y[0]) / (self.y[1] - self.y[0]) * (HEIGHT - TOP - BOTTOM)
+        )
 
     def grid(self, x_label: str, y_label: str) -> list[str]:
         from html import escape
@@ -146,10 +166,14 @@ class _Axes:
         for value in _y_ticks(self.y, self.scale):
             at = self.to_y(value)
             parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}"/>')
-            parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{value:.4g}</text>')
+            parts.append(
+                f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{value:.4g}</text>'
+            )
         for value in _nice(*self.x, whole=True):
             at = self.to_x(value)
-            parts.append(f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 17}" text-anchor="middle">{value:g}</text>')
+            parts.append(
+                f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 17}" text-anchor="middle">{value:g}</text>'
+            )
         middle = (TOP + HEIGHT - BOTTOM) / 2
         parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>')
         parts.append(
@@ -161,13 +185,20 @@ class _Axes:
         return parts
 
     def _points(self, xs: Sequence[float], ys: Sequence[float]) -> str:
-        return "L".join(f"{self.to_x(x):.1f} {self.to_y(y):.1f}" for x, y in zip(xs, ys, strict=True))
+        return "L".join(
+            f"{self.to_x(x):.1f} {self.to_y(y):.1f}" for x, y in zip(xs, ys, strict=True)
+        )
 
     def band(self, curve: Curve) -> str:
         if curve.low == curve.high:
             return ""
-        there, back = self._points(curve.x, curve.high), self._points(curve.x[::-1], curve.low[::-1])
-        return f'<path class="band {curve.variant}" data-curve="{_id(curve)}" d="M{there}L{back}Z"/>'
+        there, back = (
+            self._points(curve.x, curve.high),
+            self._points(curve.x[::-1], curve.low[::-1]),
+        )
+        return (
+            f'<path class="band {curve.variant}" data-curve="{_id(curve)}" d="M{there}L{back}Z"/>'
+        )
 
     def line(self, curve: Curve) -> str:
         path = f'<path class="line {curve.variant} dash{curve.style % 4}" d="M{self._points(curve.x, curve.mean)}"/>'
@@ -182,9 +213,8 @@ class _Axes:
         at = len(curve.x) // 3 if curve.variant == "buggy" else 2 * len(curve.x) // 3
         x, y = self.to_x(curve.x[at]), self.to_y(curve.mean[at])
         above = max(y - 6, TOP + 12.0)
-        return (
-            f'<text class="of {curve.variant}" x="{x:.1f}" y="{above:.1f}" text-anchor="middle">{curve.variant}</text>'
-        )
+        place = f'x="{x:.1f}" y="{above:.1f}" text-anchor="middle"'
+        return f'<text class="of {curve.variant}" {place}>{curve.variant}</text>'
 
     def data(self, curves: Sequence[Curve]) -> dict[str, Any]:
         return {
@@ -198,7 +228,10 @@ class _Axes:
                     "py": [round(self.to_y(value), 1) for value in curve.mean],
                     "mean": [_short(value) for value in curve.mean],
                     **(
-                        {"low": [_short(v) for v in curve.low], "high": [_short(v) for v in curve.high]}
+                        {
+                            "low": [_short(v) for v in curve.low],
+                            "high": [_short(v) for v in curve.high],
+                        }
                         if curve.low != curve.high
                         else {}
                     ),
@@ -243,8 +276,14 @@ def _y_ticks(shown: tuple[float, float], scale: str) -> list[float]:
         low, high = math.ceil(shown[0]), math.floor(shown[1])
         step = max(1, math.ceil((high - low) / TICKS))
         powers = [10.0**power for power in range(low, high + 1, step)]
-        return powers if len(powers) > 1 else [10**at for at in (shown[0] * 0.9 + shown[1] * 0.1, sum(shown) / 2)]
-    powers = [10.0**power for power in range(0, 300, max(1, math.ceil(max(map(abs, shown)) / TICKS)))]
+        return (
+            powers
+            if len(powers) > 1
+            else [10**at for at in (shown[0] * 0.9 + shown[1] * 0.1, sum(shown) / 2)]
+        )
+    powers = [
+        10.0**power for power in range(0, 300, max(1, math.ceil(max(map(abs, shown)) / TICKS)))
+    ]
     candidates = [0.0, *(sign * power for power in powers for sign in (1, -1))]
     return [value for value in sorted(candidates) if shown[0] <= _symlog(value) <= shown[1]]
 

@@ -42,12 +42,22 @@ def rows(left: str, right: str) -> list[Row]:
     return [*made, Row("gap", count=rest)] if made and rest > 0 else made
 
 
-def _of(opcode: tuple[str, int, int, int, int], sides: tuple[Sequence[str], Sequence[str]]) -> Iterator[Row]:
+def _of(
+    opcode: tuple[str, int, int, int, int], sides: tuple[Sequence[str], Sequence[str]]
+) -> Iterator[Row]:
     tag, start, end, other_start, other_end = opcode
     for offset in range(max(end - start, other_end - other_start)):
         left = _line(sides[0], start + offset, end)
         right = _line(sides[1], other_start + offset, other_end)
-        kind: Kind = "same" if tag == "equal" else "changed" if left and right else "removed" if left else "added"
+        kind: Kind = (
+            "same"
+            if tag == "equal"
+            else "changed"
+            if left and right
+            else "removed"
+            if left
+            else "added"
+        )
         yield Row(kind, left, right)
 
 

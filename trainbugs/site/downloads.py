@@ -49,23 +49,31 @@ class Download:
         return f"downloads/{self.name}"
 
 
-def downloads(bugs: Sequence[Bug], root: Path, outcomes: str, problems: list[str]) -> Iterator[Download]:
+def downloads(
+    bugs: Sequence[Bug], root: Path, outcomes: str, problems: list[str]
+) -> Iterator[Download]:
     """All downloads, in the order in which they are shown; a file that cannot be read is a line in `problems`.
 
     `outcomes` is the table of them as CSV, which is too large to be committed; empty where there is none.
     """
     reader = _Reader(problems)
     rows = [row for bug in bugs for row in case_rows(bug)]
-    documents = [{key: value for key, value in of_bug(bug).items() if key != "directory"} for bug in bugs]
+    documents = [
+        {key: value for key, value in of_bug(bug).items() if key != "directory"} for bug in bugs
+    ]
     yield Download("The catalogue", "cases.csv", "a row for each case", _csv(rows))
     text = json.dumps(documents, indent=1) + "\n"
-    yield Download("The catalogue", "bugs.json", "all that config.json says of each bug", text.encode())
+    yield Download(
+        "The catalogue", "bugs.json", "all that config.json says of each bug", text.encode()
+    )
     yield from _of_detectors(root, reader, outcomes)
     yield from _of_rewritten(root, reader)
     for bug in bugs:
         for path in sorted(bug.directory.glob("studies/*.csv")):
             what = "the table of a study, a row for each run"
-            yield from reader.download("Studies", f"{bug.id}-{path.name}", what, path, bug.directory)
+            yield from reader.download(
+                "Studies", f"{bug.id}-{path.name}", what, path, bug.directory
+            )
     for bug in bugs:
         yield Download("Bugs", f"{bug.id}.zip", bug.title, _archive(bug.id, bug.directory, reader))
 
@@ -79,9 +87,13 @@ def _of_detectors(root: Path, reader: "_Reader", outcomes: str) -> Iterator[Down
     if outcomes:
         yield Download("Detectors", "outcomes.csv", OUTCOMES, outcomes.encode())
     for path in sorted(root.glob("detectors/expected/*.jsonl")):
-        yield from reader.download("Detectors", path.name, "its description, and a record a line", path, root)
+        yield from reader.download(
+            "Detectors", path.name, "its description, and a record a line", path, root
+        )
     for path in sorted(root.glob("detectors/expected/seeds/*.jsonl")):
-        yield from reader.download("Detectors", f"seeds-{path.name}", "the same by further seeds", path, root)
+        yield from reader.download(
+            "Detectors", f"seeds-{path.name}", "the same by further seeds", path, root
+        )
 
 
 def _of_rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
@@ -92,7 +104,11 @@ def _of_rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
         yield from reader.download(group, FILE, what, expected / FILE, root)
     for folder in (each.root for each in ExpectedEvaluations(expected).rewritten):
         for path in sorted(folder.glob("*.json*")):
-            what = "its description, and a record a line" if path.suffix == ".jsonl" else "which planted faults do harm"
+            what = (
+                "its description, and a record a line"
+                if path.suffix == ".jsonl"
+                else "which planted faults do harm"
+            )
             yield from reader.download(group, f"{folder.name}-{path.name}", what, path, root)
 
 
@@ -108,9 +124,12 @@ def dataset(catalog: Catalog, release: About) -> Iterator[Download]:
         # What cannot be read, the pages of the bugs name.
         write(catalog, release, folder)
         what = (
-            "tables of bugs, cases, scripts, runs and outcomes as Parquet and JSON Lines, croissant.json, a datasheet"
+            "tables of bugs, cases, scripts, runs and outcomes as Parquet and JSON Lines, "
+            "croissant.json, a datasheet"
         )
-        yield Download("The dataset", "trainbugs-dataset.zip", what, _archive("release", folder, _Reader([])))
+        yield Download(
+            "The dataset", "trainbugs-dataset.zip", what, _archive("release", folder, _Reader([]))
+        )
     finally:
         scratch.remove()
 
@@ -128,7 +147,9 @@ class _Reader:
             self.problems.append(f"{untrusted.shown(path)}: {error}")
             return None
 
-    def download(self, group: str, name: str, what: str, path: Path, within: Path) -> Iterator[Download]:
+    def download(
+        self, group: str, name: str, what: str, path: Path, within: Path
+    ) -> Iterator[Download]:
         content = self.read(path, within)
         if content is not None:
             yield Download(group, name, what, content)
@@ -158,5 +179,7 @@ def _csv(rows: Sequence[dict[str, object]]) -> bytes:
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     # A number that is not known is an empty field.
-    writer.writerows({key: "" if value != value else cell(value) for key, value in row.items()} for row in rows)
+    writer.writerows(
+        {key: "" if value != value else cell(value) for key, value in row.items()} for row in rows
+    )
     return text.getvalue().encode()

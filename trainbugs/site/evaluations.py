@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from evaluation.store import Evaluated
 
 # The states of a case for a detector, from best to worst to read.
-FOUND, BOTH, FALSE, SILENT, ABSENT = "found", "also on fixed", "false alarm", "silent", "did not run"
+FOUND, BOTH, FALSE, SILENT, ABSENT = (
+    "found",
+    "also on fixed",
+    "false alarm",
+    "silent",
+    "did not run",
+)
 # An alarm on the buggy program, and no answer about the fixed one: nobody knows whether it is about the fault.
 UNPAIRED = "fixed did not run"
 # All alarms came before the fault acts: they cannot be about it, and neither DETECTED nor PAIRED counts them.
@@ -92,7 +98,9 @@ class Evaluation:
     def of(self, bug: str) -> list[Answer]:
         """The answers about a bug, the best ones first."""
         mine = [answer for answer in self.answers if answer.bug == bug]
-        return sorted(mine, key=lambda answer: (STATES.index(answer.state), answer.label, answer.case))
+        return sorted(
+            mine, key=lambda answer: (STATES.index(answer.state), answer.label, answer.case)
+        )
 
     @property
     def bugs(self) -> int:
@@ -107,7 +115,11 @@ class Evaluation:
     @property
     def rejected(self) -> frozenset[tuple[str, ...]]:
         """Detector, references and rule of those in whose place another one is chosen."""
-        return frozenset((each.detector, each.references, each.rule) for each in self.scores if each.chosen is False)
+        return frozenset(
+            (each.detector, each.references, each.rule)
+            for each in self.scores
+            if each.chosen is False
+        )
 
     def finders(self, bug: str) -> list[str]:
         """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin.
@@ -116,7 +128,9 @@ class Evaluation:
         """
         found = [answer for answer in self.of(bug) if answer.state == FOUND and not answer.benign]
         rejected = {score.label for score in self.scores if score.chosen is False}
-        return sorted({each.label for each in found if each.detector not in NEGATIVE_CONTROLS} - rejected)
+        return sorted(
+            {each.label for each in found if each.detector not in NEGATIVE_CONTROLS} - rejected
+        )
 
 
 RATES = {
@@ -125,12 +139,20 @@ RATES = {
     "false_fixed": "False on fixed",
     "false_controls": "On controls",
 }
-TEXTS = {"delay": "DELAY", "site": "SITE", "benign": "BENIGN", "overhead": "OVERHEAD", "failed": "DID NOT RUN"}
+TEXTS = {
+    "delay": "DELAY",
+    "site": "SITE",
+    "benign": "BENIGN",
+    "overhead": "OVERHEAD",
+    "failed": "DID NOT RUN",
+}
 # What a tool says of itself stands where the benchmark has not measured it, and is marked.
 CLAIMED = {"DELAY": "CLAIMED DELAY", "OVERHEAD": "CLAIMED OVERHEAD"}
 
 
-def evaluation(read: "Evaluated", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None) -> Evaluation:
+def evaluation(
+    read: "Evaluated", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None
+) -> Evaluation:
     """The answers and the scores, of all bugs and of those of each location; `known` has who knew which bugs."""
     if not read.checks:
         return Evaluation((), ())
@@ -148,7 +170,9 @@ def evaluation(read: "Evaluated", bugs: Sequence[Bug], known: Mapping[str, Froze
     rows = [replace(row, chosen=chosen_of[row.label]) for row in rows]
     # Of the rules in whose place another one is chosen only the rows of all bugs: the page is large as it is.
     rows = [row for row in rows if row.group == ALL or row.chosen is not False]
-    rows.sort(key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label))
+    rows.sort(
+        key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label)
+    )
     return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows), as_csv(table))
 
 
@@ -162,7 +186,11 @@ def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecor
         rates, overhead = {name: interval(row, name) for name in RATES}, _measured(row, "overhead")
         if group != ALL:
             # Controls and overheads are of no group.
-            rates["false_controls"], overhead, shown["OVERHEAD"] = Interval(0, 0, None, None), None, "–"
+            rates["false_controls"], overhead, shown["OVERHEAD"] = (
+                Interval(0, 0, None, None),
+                None,
+                "–",
+            )
         made.append(
             Score(
                 group,
@@ -215,7 +243,9 @@ def _answers(rows: Sequence[Mapping[Any, Any]]) -> list[Answer]:
         if row["kind"] != CONTROL:
             key = tuple(str(row[name]) for name in (*scores.ROW, "bug", "case"))
             groups.setdefault(key, []).append(row)
-    return [_answer(group) for group in groups.values() if any(row["kind"] == "buggy" for row in group)]
+    return [
+        _answer(group) for group in groups.values() if any(row["kind"] == "buggy" for row in group)
+    ]
 
 
 def _answer(group: Sequence[Mapping[Any, Any]]) -> Answer:
@@ -246,6 +276,8 @@ def _when(alarmed: Sequence[Mapping[Any, Any]]) -> str:
     """In which iterations of the seeds it alarmed first; a detector that reads the text has none."""
     known = [(_known(row["first"]), _measured(row, "delay")) for row in alarmed]
     words = [
-        f"iteration {first:g} ({delay:+g})" for first, delay in dict.fromkeys(known) if first and delay is not None
+        f"iteration {first:g} ({delay:+g})"
+        for first, delay in dict.fromkeys(known)
+        if first and delay is not None
     ]
     return ", ".join(words) or "no iteration"

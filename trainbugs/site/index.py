@@ -45,20 +45,37 @@ def found_by(part: BugPart, evaluation: Evaluation) -> list[str]:
     return evaluation.finders(part.bug.id) or [NOBODY if ran else UNRUN]
 
 
-def of_bugs(parts: Sequence[BugPart], evaluation: Evaluation, stories: Mapping[str, str]) -> list[Indexed]:
+def of_bugs(
+    parts: Sequence[BugPart], evaluation: Evaluation, stories: Mapping[str, str]
+) -> list[Indexed]:
     """A row for each bug, found by all words of its labels and its story."""
-    return [_of_bug(part, found_by(part, evaluation), stories.get(part.bug.id, "")) for part in parts]
+    return [
+        _of_bug(part, found_by(part, evaluation), stories.get(part.bug.id, "")) for part in parts
+    ]
 
 
 def _of_bug(part: BugPart, found: Sequence[str], story: str) -> Indexed:
     bug, labels = part.bug, part.bug.labels
     realism = sorted({case.provenance.realism for case in bug.cases.values() if case.provenance})
-    classes = {"location": labels.location, "cause": labels.cause, "effect": labels.effect, "stage": labels.stage}
-    number = None if found[0] == UNKNOWN else 0.0 if found[0] in (NOBODY, UNRUN) else float(len(found))
+    classes = {
+        "location": labels.location,
+        "cause": labels.cause,
+        "effect": labels.effect,
+        "stage": labels.stage,
+    }
+    number = (
+        None if found[0] == UNKNOWN else 0.0 if found[0] in (NOBODY, UNRUN) else float(len(found))
+    )
     return Indexed(
         bug.id,
         words(
-            bug.id, bug.title, labels.root_cause, labels.symptom, bug.site.api, *filter(None, classes.values()), story
+            bug.id,
+            bug.title,
+            labels.root_cause,
+            labels.symptom,
+            bug.site.api,
+            *filter(None, classes.values()),
+            story,
         ),
         {name: [value] for name, value in classes.items() if value}
         | {"release": part.seen_in, "found": list(found), "realism": realism},
@@ -70,7 +87,10 @@ def _of_bug(part: BugPart, found: Sequence[str], story: str) -> Indexed:
 def bug_facets(rows: Sequence[Indexed]) -> list[Facet]:
     """The filters of the bugs."""
     releases = {release for row in rows for release in row.facets.get("release", ())}
-    order = sorted(releases, key=lambda text: (text.split()[0] != "torch", text.split()[0], version_order(text)))
+    order = sorted(
+        releases,
+        key=lambda text: (text.split()[0] != "torch", text.split()[0], version_order(text)),
+    )
     return [
         facet("location", "Where", rows, LISTS["location"]),
         facet("cause", "Cause", rows, LISTS["cause"]),
@@ -89,9 +109,17 @@ def of_scores(scores: Sequence[Score], needs: Mapping[str, Sequence[str]]) -> li
             str(number),
             words(score.label, score.group),
             {"group": [score.group], "detector": [score.detector], "references": [score.references]}
-            | {"needs": list(needs.get(score.detector, ())), "kind": [NEGATIVE if score.negative else DETECTOR]}
+            | {
+                "needs": list(needs.get(score.detector, ())),
+                "kind": [NEGATIVE if score.negative else DETECTOR],
+            }
             | {"rule": [REJECTED if score.chosen is False else CHOSEN]},
-            {"detector": score.label, "group": score.group, "delay": score.delay, "overhead": score.overhead}
+            {
+                "detector": score.label,
+                "group": score.group,
+                "delay": score.delay,
+                "overhead": score.overhead,
+            }
             | {name: rate.rate for name, rate in score.rates.items()},
         )
         for number, score in enumerate(scores)
@@ -113,4 +141,7 @@ def score_facets(rows: Sequence[Indexed]) -> list[Facet]:
 
 def of_pages(pages: Mapping[str, Text]) -> list[Indexed]:
     """A row for each page of the documentation, by its place."""
-    return [Indexed(place, words(text.title, text.words), {}, {"title": text.title}) for place, text in pages.items()]
+    return [
+        Indexed(place, words(text.title, text.words), {}, {"title": text.title})
+        for place, text in pages.items()
+    ]

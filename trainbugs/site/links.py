@@ -20,11 +20,44 @@ PLACES = {
     "detectors/README.md": "docs/list-of-detectors.html",
 }
 # Folders that have a page of their own.
-FOLDERS = {"bugs": "index.html", "detectors/expected": "leaderboard.html", "docs": "docs/index.html"}
+FOLDERS = {
+    "bugs": "index.html",
+    "detectors/expected": "leaderboard.html",
+    "docs": "docs/index.html",
+}
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 # Endings of files that browsers only show or save. Others, an .svg or .html, could run scripts as if they were ours.
-PASSIVE = (".cff", ".csv", ".in", ".jpeg", ".jpg", ".json", ".jsonl", ".md", ".parquet", ".png", ".py", ".txt")
-ACTIVE = frozenset(("html", "htm", "xhtml", "xht", "shtml", "svg", "svgz", "xml", "xsl", "js", "mjs", "php", "wasm"))
+PASSIVE = (
+    ".cff",
+    ".csv",
+    ".in",
+    ".jpeg",
+    ".jpg",
+    ".json",
+    ".jsonl",
+    ".md",
+    ".parquet",
+    ".png",
+    ".py",
+    ".txt",
+)
+ACTIVE = frozenset(
+    (
+        "html",
+        "htm",
+        "xhtml",
+        "xht",
+        "shtml",
+        "svg",
+        "svgz",
+        "xml",
+        "xsl",
+        "js",
+        "mjs",
+        "php",
+        "wasm",
+    )
+)
 # A file that a page links to and that is larger is not copied.
 MAX_FILE_BYTES = 20_000_000
 
@@ -104,12 +137,19 @@ class Links:
 
 def listed(folder: Path, root: Path) -> list[Path]:
     """The files of a folder that a list of them shows."""
-    return sorted(each for each in folder.iterdir() if not each.name.startswith(".") and copied(each, root))
+    return sorted(
+        each for each in folder.iterdir() if not each.name.startswith(".") and copied(each, root)
+    )
 
 
 def copied(path: Path, root: Path) -> bool:
     """Whether a file may be copied: a plain one that is not too large, reached by no link, and runs in no browser."""
-    return passive(path.name) and _own(path, root) and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES
+    return (
+        passive(path.name)
+        and _own(path, root)
+        and path.is_file()
+        and path.stat().st_size <= MAX_FILE_BYTES
+    )
 
 
 def passive(name: str) -> bool:

@@ -84,7 +84,9 @@ def _table_close(renderer: Any, tokens: Sequence[Token], index: int, options: An
 
 def plain(token: Token) -> str:
     """The text of an inline token, without marks."""
-    return "".join(child.content for child in token.children or () if child.type in ("text", "code_inline"))
+    return "".join(
+        child.content for child in token.children or () if child.type in ("text", "code_inline")
+    )
 
 
 def _headings(tokens: Sequence[Token]) -> list[Heading]:

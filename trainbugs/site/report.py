@@ -77,7 +77,9 @@ def check_replaceable(out: Path) -> None:
     except untrusted.UnsafeError as error:
         raise UsageError(f"{out} {error}; name another file by --out") from error
     if f'content="{GENERATOR}"'.encode() not in start:
-        raise UsageError(f"{out} exists, and is no report that this command made; name another file by --out")
+        raise UsageError(
+            f"{out} exists, and is no report that this command made; name another file by --out"
+        )
 
 
 def report(catalog: Catalog, results: Path) -> Report:
@@ -88,7 +90,9 @@ def report(catalog: Catalog, results: Path) -> Report:
         raise UsageError(
             f"there are no verdicts in {str(results)!r}; `trainbugs run` makes them, or name it by --results"
         )
-    templates = Templates(Links(catalog.root, {}), {"footer": "Made by trainbugs site --from results."})
+    templates = Templates(
+        Links(catalog.root, {}), {"footer": "Made by trainbugs site --from results."}
+    )
     rows, scored = [_row(each) for each in cases], index.of_scores(scores, {})
     verdicts = facet("verdict", "Verdict", rows, ("REPRODUCED", "NOT REPRODUCED", "INVALID"))
     html = templates.render(
@@ -110,7 +114,9 @@ def _cases(catalog: Catalog, store: Store) -> tuple[list[Judged], list[str]]:
             if not path.is_file():
                 continue
             try:
-                judged.append(_judged(case, read_verdict(path), store.judged_runs(bug.id, case.name)))
+                judged.append(
+                    _judged(case, read_verdict(path), store.judged_runs(bug.id, case.name))
+                )
             except ResultsError as error:
                 problems.append(str(error))
     return judged, problems
@@ -127,7 +133,11 @@ def _judged(case: Case, verdict: VerdictRecord, records: Sequence[RunRecord]) ->
 def _row(each: Judged) -> Indexed:
     verdict = each.verdict.verdict or "no verdict"
     drift = each.verdict.drift
-    order: dict[str, Value] = {"case": each.case.id, "verdict": verdict, "runs": float(len(each.records))}
+    order: dict[str, Value] = {
+        "case": each.case.id,
+        "verdict": verdict,
+        "runs": float(len(each.records)),
+    }
     order |= {"seconds": each.seconds, "drift": None if isinstance(drift, str) else drift}
     return Indexed(
         each.case.id,

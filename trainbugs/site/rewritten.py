@@ -38,7 +38,9 @@ class SideBySide:
     other_code: tuple[str, ...]
 
 
-def of_records(read: "Evaluated | None", rejected: Set[tuple[str, ...]] = frozenset()) -> SideBySide:
+def of_records(
+    read: "Evaluated | None", rejected: Set[tuple[str, ...]] = frozenset()
+) -> SideBySide:
     """The table of some records, in the order of what is paired of public programs; empty where there are none.
 
     Rows are left out whose detector, references and rule are among the `rejected`.
@@ -56,5 +58,10 @@ def of_records(read: "Evaluated | None", rejected: Set[tuple[str, ...]] = frozen
         Row(str(row["detector"]), label(row), {name: interval(row, name) for name in columns})
         for row in without(side_by_side(read), rejected).to_dict("records")
     ]
-    rows.sort(key=lambda row: (-(row.rates["public_paired"].rate or 0.0) if "public" in met else 0.0, row.label))
+    rows.sort(
+        key=lambda row: (
+            -(row.rates["public_paired"].rate or 0.0) if "public" in met else 0.0,
+            row.label,
+        )
+    )
     return SideBySide(columns, tuple(rows), read.other_code)

@@ -35,7 +35,12 @@ class Facet:
 
 
 def facet(
-    name: str, label: str, rows: Sequence[Indexed], order: Sequence[str] = (), chosen: str = "", counted: bool = True
+    name: str,
+    label: str,
+    rows: Sequence[Indexed],
+    order: Sequence[str] = (),
+    chosen: str = "",
+    counted: bool = True,
 ) -> Facet:
     """The filter by a facet of rows; values come in the order given, all others after them by name."""
     counts: dict[str, int] = {}
@@ -50,7 +55,12 @@ def facet(
 def index(rows: Sequence[Indexed]) -> list[dict[str, Any]]:
     """The rows for the script of a page."""
     return [
-        {"key": row.key, "words": row.words, "facets": {k: list(v) for k, v in row.facets.items()}, "order": row.order}
+        {
+            "key": row.key,
+            "words": row.words,
+            "facets": {k: list(v) for k, v in row.facets.items()},
+            "order": row.order,
+        }
         for row in rows
     ]
 

@@ -10,7 +10,11 @@ def check(target, state):
     calls = [number for number, line in enumerate(lines, 1) if ".backward()" in line]
     if not calls or any(".zero_grad(" in line for line in lines):
         return {"alarms": []}
-    return {"alarms": [alarm("no-zero-grad", "backward without zero_grad", file=target.script, line=calls[0])]}
+    return {
+        "alarms": [
+            alarm("no-zero-grad", "backward without zero_grad", file=target.script, line=calls[0])
+        ]
+    }
 
 
 main(check)

@@ -21,8 +21,12 @@ def programs():
     targets = {"controls": controls.load(ROOT).targets(), "bugs": catalog.select(catalog.active())}
     texts, parameters = {}, {}
     for kind, chosen in targets.items():
-        variants = [variant for target in chosen for variant in target.case.program.variants.values()]
-        texts[kind] = [path.read_text() for path in sorted({variant.script for variant in variants})]
+        variants = [
+            variant for target in chosen for variant in target.case.program.variants.values()
+        ]
+        texts[kind] = [
+            path.read_text() for path in sorted({variant.script for variant in variants})
+        ]
         parameters[kind] = [set(target.case.program.parameters) for target in chosen]
     return texts, parameters
 
@@ -44,19 +48,28 @@ def definitions(text: str) -> set[str]:
 
 
 def imports(text: str) -> set[str]:
-    return {ast.unparse(node) for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)}
+    return {
+        ast.unparse(node)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
 
 
 def marks(many: list[set[str]], others: list[set[str]], share: float) -> list[str]:
     """What more than that share of the first have, and none of the others."""
     count, elsewhere = Counter(mark for marked in many for mark in marked), set().union(*others)
-    return sorted(mark for mark, number in count.items() if number > share * len(many) and mark not in elsewhere)
+    return sorted(
+        mark
+        for mark, number in count.items()
+        if number > share * len(many) and mark not in elsewhere
+    )
 
 
 @pytest.mark.parametrize("kind", [lines, words, definitions, imports])
 def test_nothing_that_many_controls_have_is_in_no_bug(kind: Callable[[str], set[str]]):
     ours, bugs = ([kind(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
-    assert len(ours) >= 68 and marks(ours, bugs, MANY) == []
+    assert len(ours) >= 68
+    assert marks(ours, bugs, MANY) == []
 
 
 @pytest.mark.parametrize("kind", [lines, definitions, imports])
@@ -75,13 +88,17 @@ def test_no_word_and_no_parameter_is_in_nearly_all_bugs_and_in_no_control():
 def test_no_parameter_of_many_controls_is_in_no_bug_and_most_have_as_many_as_bugs():
     assert marks(PARAMETERS["controls"], PARAMETERS["bugs"], MANY) == []
     fewest = min(len(names) for names in PARAMETERS["bugs"])
-    assert sum(len(names) < fewest for names in PARAMETERS["controls"]) <= MANY * len(PARAMETERS["controls"])
+    assert sum(len(names) < fewest for names in PARAMETERS["controls"]) <= MANY * len(
+        PARAMETERS["controls"]
+    )
 
 
 def test_controls_import_nothing_of_their_own():
     """A detector is shown the script and config.json alone."""
     folder = ROOT / "detectors" / "controls"
     beside = {path.stem for path in folder.glob("*.py")}
-    imported = {name.split()[1].split(".")[0] for text in TEXTS["controls"] for name in imports(text)}
+    imported = {
+        name.split()[1].split(".")[0] for text in TEXTS["controls"] for name in imports(text)
+    }
     assert not imported & beside
     assert {"json", "sys", "torch"} <= imported

@@ -31,7 +31,11 @@ def write(tmp_path, **changes):
 
 def test_a_directory_anywhere_is_a_detector(tmp_path):
     found = detectors.load(ROOT, str(write(tmp_path)))
-    assert (found.name, found.with_references, found.alarm_rules) == ("mine", ("none",), {"default": Rule()})
+    assert (found.name, found.with_references, found.alarm_rules) == (
+        "mine",
+        ("none",),
+        {"default": Rule()},
+    )
     assert (found.program, found.monitor) == ("adapter.py", None)
 
 
@@ -40,15 +44,27 @@ def test_a_directory_anywhere_is_a_detector(tmp_path):
     [
         ({"name": "other"}, "name is 'other', expected 'mine'"),
         ({"adapter": "absent.py"}, "there is no absent.py"),
-        ({"adapter": None}, "detector.json: adapter and monitor exclude each other; name one of them"),
-        ({"monitor": "monitor.py"}, "detector.json: adapter and monitor exclude each other; name one of them"),
+        (
+            {"adapter": None},
+            "detector.json: adapter and monitor exclude each other; name one of them",
+        ),
+        (
+            {"monitor": "monitor.py"},
+            "detector.json: adapter and monitor exclude each other; name one of them",
+        ),
         ({"adapter": "../adapter.py"}, r"adapter: is '../adapter.py', expected `str` matching"),
-        ({"needs": ["label"]}, r"needs\[0\]: is 'label', expected one of in_process, metrics, reference_runs, source"),
+        (
+            {"needs": ["label"]},
+            r"needs\[0\]: is 'label', expected one of in_process, metrics, reference_runs, source",
+        ),
         ({"needs": ["source", "source"]}, "needs names 'source' twice"),
         ({"needs": ["reference_runs"]}, "go together"),
         ({"references": ["same"]}, "go together"),
         ({"reference_count": 3}, "reference_count is for the references same"),
-        ({"needs": ["reference_runs"], "references": ["same"], "reference_count": 7}, "reference_count"),
+        (
+            {"needs": ["reference_runs"], "references": ["same"], "reference_count": 7},
+            "reference_count",
+        ),
         ({"torch": "two"}, "torch is 'two', expected a range like"),
         ({"adapter": None, "monitor": "monitor.py"}, "a monitor needs in_process"),
         (
@@ -72,7 +88,9 @@ def test_an_unknown_name_lists_the_known_ones(tmp_path):
         detectors.load(ROOT, "no-such")
 
 
-@pytest.mark.parametrize("version, good", [("2.2.2", True), ("2.2.2+cu121", True), ("1.13.1", False), ("2.13.0", True)])
+@pytest.mark.parametrize(
+    "version, good", [("2.2.2", True), ("2.2.2+cu121", True), ("1.13.1", False), ("2.13.0", True)]
+)
 def test_the_range_of_torch(tmp_path, version, good):
     assert detectors.read(write(tmp_path, torch=">=2.0")).supports(version) is good
 
@@ -86,14 +104,19 @@ def test_a_rule_counts_what_it_names():
     ]
     assert [alarm.iteration for alarm in Rule().counted(alarms)] == [None, 3, 5]
     assert [alarm.iteration for alarm in Rule("info", ("a",)).counted(alarms)] == [None, 1, 3]
-    assert Rule("error", at_least=2).counted(alarms) and not Rule("error", at_least=3).counted(alarms)
+    assert Rule("error", at_least=2).counted(alarms)
+    assert not Rule("error", at_least=3).counted(alarms)
 
 
 @pytest.mark.parametrize(
     "text, status, words",
     [
         ('{"status": "ok"}', "ok", None),
-        ('{"status": "ok", "alarms": [{"code": "a", "message": "m", "severity": "error"}]}', "ok", None),
+        (
+            '{"status": "ok", "alarms": [{"code": "a", "message": "m", "severity": "error"}]}',
+            "ok",
+            None,
+        ),
         ('{"status": "unsupported", "reason": "too old"}', "unsupported", "too old"),
         ('{"status": "timeout"}', "timeout", "no reason given"),
         (
@@ -104,7 +127,11 @@ def test_a_rule_counts_what_it_names():
         ("{", "tool_error", "not JSON"),
         ("[]", "tool_error", "verdict.json: is [], expected `object`, got `array`"),
         ('{"status": "peeked"}', "tool_error", "status: is 'peeked', expected one of ok, "),
-        ('{"status": "ok", "alarms": [{"code": "a"}]}', "tool_error", "alarms[0]: the key 'message' is missing"),
+        (
+            '{"status": "ok", "alarms": [{"code": "a"}]}',
+            "tool_error",
+            "alarms[0]: the key 'message' is missing",
+        ),
         (
             '{"status": "ok", "alarms": [{"code": "a", "message": "m", "severity": "fatal"}]}',
             "tool_error",
@@ -115,8 +142,16 @@ def test_a_rule_counts_what_it_names():
             "tool_error",
             "alarms[0].iteration: is 0, expected `int` >= 1",
         ),
-        ('{"status": "ok", "training": {"seconds": NaN, "of": "loop"}}', "tool_error", "NaN is no number"),
-        ('{"status": "ok", "training": {"seconds": 1e13, "of": "loop"}}', "tool_error", "training.seconds: is 1"),
+        (
+            '{"status": "ok", "training": {"seconds": NaN, "of": "loop"}}',
+            "tool_error",
+            "NaN is no number",
+        ),
+        (
+            '{"status": "ok", "training": {"seconds": 1e13, "of": "loop"}}',
+            "tool_error",
+            "training.seconds: is 1",
+        ),
         ('{"status": "ok", "status": "timeout"}', "tool_error", "the key 'status' is there twice"),
         ('{"status": "ok", "extra": 1}', "tool_error", "there is no key 'extra'"),
         ("[" * 100_000, "tool_error", "JSON"),
@@ -151,7 +186,9 @@ def test_an_answer_is_read_within_bounds(tmp_path, monkeypatch):
 def test_of_very_many_alarms_some_are_kept_and_the_rest_counted(tmp_path):
     alarm = {"code": "a", "message": "m", "severity": "error"}
     alarms = [*[alarm] * 1500, alarm | {"code": "b"}]
-    (tmp_path / "verdict.json").write_text(json.dumps({"status": "ok", "alarms": alarms, "dropped": 7}))
+    (tmp_path / "verdict.json").write_text(
+        json.dumps({"status": "ok", "alarms": alarms, "dropped": 7})
+    )
     answer = read_answer(tmp_path / "verdict.json")
     assert (len(answer.alarms), answer.alarms[-1].code, answer.dropped) == (101, "b", 1407)
 
@@ -184,18 +221,29 @@ def test_look_alikes_name_invariants_of_the_sanitizer_and_each_invariant_of_vers
 def test_controls_do_not_give_themselves_away():
     for path in (ROOT / "detectors" / "controls").glob("*.py"):
         assert not [
-            word for word in ("control", "clean", "correct", "detector", "alarm") if word in path.read_text().lower()
+            word
+            for word in ("control", "clean", "correct", "detector", "alarm")
+            if word in path.read_text().lower()
         ]
 
 
 @pytest.mark.parametrize(
     "change, words",
     [
-        (lambda d: d["controls"].update(absent={"title": "t", "accused": "a"}), "there is no absent.py"),
+        (
+            lambda d: d["controls"].update(absent={"title": "t", "accused": "a"}),
+            "there is no absent.py",
+        ),
         (lambda d: d["references"].append("absent"), "there is no control 'absent'"),
         (lambda d: d.pop("environment"), "controls.json: the key 'environment' is missing"),
-        (lambda d: d["controls"]["ordinary"].update(acused="x"), r"controls.ordinary: there is no key 'acused' \(did"),
-        (lambda d: d["controls"]["ordinary"].update(look_alike=True), "look_alike: is True, expected `array"),
+        (
+            lambda d: d["controls"]["ordinary"].update(acused="x"),
+            r"controls.ordinary: there is no key 'acused' \(did",
+        ),
+        (
+            lambda d: d["controls"]["ordinary"].update(look_alike=True),
+            "look_alike: is True, expected `array",
+        ),
         (lambda d: d.update(timeout_s=0), "timeout_s: is 0, expected `float` > 0"),
     ],
 )
@@ -216,5 +264,8 @@ def test_a_catalogue_without_controls_has_none(tmp_path):
 
 
 def test_unknown_name_gets_the_one_that_may_be_meant():
-    with pytest.raises(UsageError, match=r"no detector 'api-sequenc' \(did you mean api-sequence\?\); expected one of"):
+    with pytest.raises(
+        UsageError,
+        match=r"no detector 'api-sequenc' \(did you mean api-sequence\?\); expected one of",
+    ):
         detectors.load(ROOT, "api-sequenc")

@@ -70,17 +70,32 @@ LINKS = {
 @pytest.mark.parametrize("name", LINKS)
 def test_a_link_that_leads_out_is_refused_in_one_line(cli, toy, detector, outside, name):
     LINKS[name](detector, outside)
-    with pytest.raises(CatalogError, match=f"mine: {name} is a link that leads out of its directory, to ") as error:
+    with pytest.raises(
+        CatalogError, match=f"mine: {name} is a link that leads out of its directory, to "
+    ) as error:
         detectors.read(detector)
     assert "\n" not in str(error.value)
-    asked = ("evaluate", "--detector", detector, "--bugs", toy.directory, "--controls", "none", *OWN_PYTHON)
+    asked = (
+        "evaluate",
+        "--detector",
+        detector,
+        "--bugs",
+        toy.directory,
+        "--controls",
+        "none",
+        *OWN_PYTHON,
+    )
     status, out, err = cli(*asked)
-    assert (status, out) == (2, "") and err.count("\n") == 1 and f"{name} is a link that leads out" in err
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert f"{name} is a link that leads out" in err
 
 
 def test_an_absolute_link_is_refused_since_it_would_lead_out_of_a_copy(detector):
     (detector / "again").symlink_to(detector / "adapter.py")
-    with pytest.raises(CatalogError, match="mine: again is an absolute link, to .*expected one relative"):
+    with pytest.raises(
+        CatalogError, match="mine: again is an absolute link, to .*expected one relative"
+    ):
         detectors.read(detector)
 
 
@@ -114,7 +129,9 @@ def test_a_link_that_appears_later_is_followed_by_nothing(detector, outside, tmp
     words = "is a link that leads out of its directory"
     with pytest.raises(UnsafeError, match=words):
         copy_folder(moved.directory, tmp_path / "copy", adapter._is_left_out)
-    assert SECRET not in "".join(path.read_text() for path in (tmp_path / "copy").rglob("*") if path.is_file())
+    assert SECRET not in "".join(
+        path.read_text() for path in (tmp_path / "copy").rglob("*") if path.is_file()
+    )
     with pytest.raises(UnsafeError, match=words):
         remote._order(check)
     with pytest.raises(UnsafeError, match=words):
@@ -137,7 +154,9 @@ def test_a_check_of_a_detector_in_which_a_link_appears_is_none(toy, detector, ou
     monkeypatch.setattr(adapter.Adapter, "_target", target)
     result = campaign.run(plan, toy.session())
     assert {record.status for record in result.checks} == {"tool_error"}
-    assert all("is a link that leads out of its directory" in record.reason for record in result.checks)
+    assert all(
+        "is a link that leads out of its directory" in record.reason for record in result.checks
+    )
 
 
 def test_a_folder_is_copied_without_pipes_and_with_its_modes(detector, tmp_path):
@@ -153,7 +172,9 @@ def test_a_folder_is_copied_without_pipes_and_with_its_modes(detector, tmp_path)
     assert (tmp_path / "copy" / "tool.sh").stat().st_mode & 0o777 == 0o750
 
 
-def test_a_folder_that_becomes_a_link_while_it_is_copied_is_not_entered(detector, outside, tmp_path, monkeypatch):
+def test_a_folder_that_becomes_a_link_while_it_is_copied_is_not_entered(
+    detector, outside, tmp_path, monkeypatch
+):
     (detector / "sub").mkdir()
     (detector / "sub" / "mine.py").write_text("mine")
     real = os.fwalk
@@ -176,11 +197,23 @@ EXAMPLE = "backward-without-zero-grad"
 @pytest.mark.parametrize(
     "spoil, words",
     [
-        (lambda folder, out: (folder / EXAMPLE / "loot").symlink_to(out), f"{EXAMPLE}/loot is a link that leads out"),
-        (lambda folder, out: (folder / "scores").symlink_to(out), "scores is a link that leads out"),
-        (lambda folder, out: (folder.rename(out / "s"), folder.symlink_to(out / "s")), "is a link, expected a folder"),
         (
-            lambda folder, out: ((folder / EXAMPLE).rename(out / "s"), (folder / EXAMPLE).symlink_to(out / "s")),
+            lambda folder, out: (folder / EXAMPLE / "loot").symlink_to(out),
+            f"{EXAMPLE}/loot is a link that leads out",
+        ),
+        (
+            lambda folder, out: (folder / "scores").symlink_to(out),
+            "scores is a link that leads out",
+        ),
+        (
+            lambda folder, out: (folder.rename(out / "s"), folder.symlink_to(out / "s")),
+            "is a link, expected a folder",
+        ),
+        (
+            lambda folder, out: (
+                (folder / EXAMPLE).rename(out / "s"),
+                (folder / EXAMPLE).symlink_to(out / "s"),
+            ),
             f"{EXAMPLE} is a link that leads out",
         ),
     ],
@@ -209,7 +242,15 @@ def packaged(detector):
 
 
 @pytest.mark.parametrize(
-    "text", ["--index-url https://example.org", "-e ./code", "./code", "a @ file:///code", "-r ../secret", "a==1 --x"]
+    "text",
+    [
+        "--index-url https://example.org",
+        "-e ./code",
+        "./code",
+        "a @ file:///code",
+        "-r ../secret",
+        "a==1 --x",
+    ],
 )
 def test_the_lock_of_a_detector_names_wheels_and_nothing_else(packaged, text):
     (packaged / "requirements.txt").write_text(f"{text}\n")
@@ -222,10 +263,20 @@ def test_the_python_of_a_detector_is_a_number_and_no_program(cli, toy, packaged,
     program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/executed'\n")
     program.chmod(0o755)
     (packaged / ".python-version").write_text(str(program))
-    asked = ("evaluate", "--detector", packaged, "--bugs", toy.directory, "--controls", "none", *OWN_PYTHON)
+    asked = (
+        "evaluate",
+        "--detector",
+        packaged,
+        "--bugs",
+        toy.directory,
+        "--controls",
+        "none",
+        *OWN_PYTHON,
+    )
     status, _, err = cli(*asked)
     assert not (tmp_path / "executed").exists()
-    assert status == 2 and "expected a number like 3.11" in err
+    assert status == 2
+    assert "expected a number like 3.11" in err
 
 
 def test_packages_of_a_detector_are_built_for_a_lock_of_the_catalogue_alone(packaged, tmp_path):
@@ -235,7 +286,9 @@ def test_packages_of_a_detector_are_built_for_a_lock_of_the_catalogue_alone(pack
     elsewhere = tmp_path / "dslinter"
     shutil.copytree(own.directory, elsewhere)
     assert not adapter.environment_of(detectors.read(elsewhere)).wheels_only
-    (elsewhere / "requirements.txt").write_text((elsewhere / "requirements.txt").read_text() + "\n# more\n")
+    (elsewhere / "requirements.txt").write_text(
+        (elsewhere / "requirements.txt").read_text() + "\n# more\n"
+    )
     assert adapter.environment_of(detectors.read(elsewhere)).wheels_only
 
 

@@ -132,7 +132,9 @@ def launch(python, folder, mode, wanted=ALL, program=PROGRAM):
     out = folder / "out.json"
     argv = [KIT / "launcher.py", out, "--monitor", monitor, "program.py", mode]
     runs = [
-        subprocess.run([python, "-W", "ignore", *each], cwd=folder, capture_output=True, text=True, timeout=300)
+        subprocess.run(
+            [python, "-W", "ignore", *each], cwd=folder, capture_output=True, text=True, timeout=300
+        )
         for each in (argv, ["program.py", mode])
     ]
     assert [run.returncode for run in runs] == [0, 0], runs[0].stderr + runs[1].stderr
@@ -155,15 +157,19 @@ def test_each_moment_is_told_and_the_program_does_what_it_does_alone(python, tmp
     expected = ONCE | compiled
     # What a compiled graph calls inside is not said.
     told = {name: count for name, count in counts.items() if mode == "plain" or name not in UNSAID}
-    assert told == {name: count for name, count in expected.items() if mode == "plain" or name not in UNSAID}
-    assert steps(report) == [1, 2, 3, 4] and (report["steps"], report["optimizers"]) == (4, 1)
+    assert told == {
+        name: count for name, count in expected.items() if mode == "plain" or name not in UNSAID
+    }
+    assert steps(report) == [1, 2, 3, 4]
+    assert (report["steps"], report["optimizers"]) == (4, 1)
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("mode", ["spawn", "forkserver"])
 def test_what_happens_in_started_processes_is_seen_there(python, tmp_path, mode):
     report, *_ = launch(python, tmp_path, mode)
-    assert (report["optimizers"], report["steps"]) == (2, 4) and steps(report) == [1, 2, 3, 4]
+    assert (report["optimizers"], report["steps"]) == (2, 4)
+    assert steps(report) == [1, 2, 3, 4]
     joined = [alarm["message"] for alarm in report["alarms"] if alarm["code"] == "join"]
     assert joined == ["3"], "the first process, and both that it started"
 
@@ -172,7 +178,11 @@ def test_what_happens_in_started_processes_is_seen_there(python, tmp_path, mode)
 def test_only_what_a_monitor_asks_for_is_hooked(python, tmp_path):
     names = "print(torch.nn.Module.__call__.__code__.co_filename, F.cross_entropy.__code__.co_filename)\n"
     program = "import torch\nfrom torch.nn import functional as F\n" + names
-    for wanted, hooked in (("", [False, False]), ("after_loss", [False, True]), ("before_forward", [True, False])):
+    for wanted, hooked in (
+        ("", [False, False]),
+        ("after_loss", [False, True]),
+        ("before_forward", [True, False]),
+    ):
         _, watched, _ = launch(python, tmp_path, "x", wanted, program)
         assert [Path(path).parent.name == "kit" for path in watched.split()] == hooked
 
@@ -193,7 +203,10 @@ def step(parameter, optimizer):
 #BODY#
 """
 BODIES = {
-    "in turns": ("a, b = make(1), make(2)\nfor _ in range(3): step(*a); step(*b)", [1, 1, 2, 2, 3, 3]),
+    "in turns": (
+        "a, b = make(1), make(2)\nfor _ in range(3): step(*a); step(*b)",
+        [1, 1, 2, 2, 3, 3],
+    ),
     "one after the other": (
         "a, b = make(1), make(2)\nfor _ in range(3): step(*a)\nfor _ in range(2): step(*b)",
         [1, 2, 3, 4, 5],
@@ -228,7 +241,8 @@ def test_alarms_count_the_iterations_of_the_program(python, tmp_path, name):
     argv = [python, KIT / "launcher.py", "out.json", "--monitor", "m/monitor.py", "program.py"]
     subprocess.run(argv, cwd=tmp_path, check=True, capture_output=True)
     report = json.loads((tmp_path / "out.json").read_text())
-    assert report["error"] is None and steps(report) == expected
+    assert report["error"] is None
+    assert steps(report) == expected
 
 
 @pytest.mark.real
@@ -243,8 +257,10 @@ def test_a_monitor_that_fails_leaves_its_traceback(python, tmp_path):
     ]
     (tmp_path / "bad" / "monitor.py").write_text("\n".join(lines))
     report, done = watch(python, tmp_path, tmp_path / "bad", {})
-    assert done.returncode == 0 and report["error"] == "ZeroDivisionError: division by zero"
-    assert "monitor.py" in report["traceback"] and "line 5" in report["traceback"]
+    assert done.returncode == 0
+    assert report["error"] == "ZeroDivisionError: division by zero"
+    assert "monitor.py" in report["traceback"]
+    assert "line 5" in report["traceback"]
 
 
 @pytest.mark.real
@@ -256,15 +272,29 @@ def test_a_program_without_an_optimizer_is_unsupported(python, tmp_path):
         "launcher": str(KIT / "launcher.py"), "packages": [], "timeout_s": 100,
     }  # fmt: skip
     (tmp_path / "target.json").write_text(json.dumps(target))
-    argv = ["monitor.py", "check", "--target", "target.json", "--out", "answer.json", "--state", "state"]
+    argv = [
+        "monitor.py",
+        "check",
+        "--target",
+        "target.json",
+        "--out",
+        "answer.json",
+        "--state",
+        "state",
+    ]
     subprocess.run([python, KIT / "monitor_adapter.py", *argv], cwd=tmp_path, check=True)
     answer = json.loads((tmp_path / "answer.json").read_text())
-    assert answer == {"status": "unsupported", "reason": "no optimizer was seen: nothing is said of a training"}
+    assert answer == {
+        "status": "unsupported",
+        "reason": "no optimizer was seen: nothing is said of a training",
+    }
 
 
 @pytest.mark.real
 def test_the_hooks_do_without_what_later_releases_have_taken_from_the_core_of_dynamo(torch_python):
-    program = "import torch._dynamo; del torch._C._dynamo.eval_frame.skip_code; import launcher_hooks"
+    program = (
+        "import torch._dynamo; del torch._C._dynamo.eval_frame.skip_code; import launcher_hooks"
+    )
     subprocess.run([torch_python, "-c", program], cwd=KIT, check=True)
 
 
@@ -318,11 +348,14 @@ def test_what_a_monitor_does_undisturbed_is_not_seen(torch_python, tmp_path):
     (tmp_path / "program.py").write_text(DRAWS)
     argv = [KIT / "launcher.py", "out.json", "--monitor", "m/monitor.py", "program.py"]
     watched, alone = (
-        subprocess.run([torch_python, *each], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        subprocess.run(
+            [torch_python, *each], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout
         for each in (argv, ["program.py"])
     )
     report = json.loads((tmp_path / "out.json").read_text())
-    assert watched == alone and [alarm["message"] for alarm in report["alarms"]] == ["3"]
+    assert watched == alone
+    assert [alarm["message"] for alarm in report["alarms"]] == ["3"]
 
 
 HELPED = """\
@@ -362,13 +395,20 @@ def test_the_place_is_the_program_s_whatever_lies_below_its_folder(torch_python,
     (tmp_path / "detectors").mkdir()
     (tmp_path / "detectors" / "monitor.py").write_text(HELPED)
     (tmp_path / "detectors" / "helper.py").write_text(HELPER)
-    found = places(torch_python, tmp_path, tmp_path / "evaluation" / "kit", tmp_path / "detectors" / "monitor.py")
+    found = places(
+        torch_python,
+        tmp_path,
+        tmp_path / "evaluation" / "kit",
+        tmp_path / "detectors" / "monitor.py",
+    )
     assert found == [("program.py", 4)]
 
 
 @pytest.mark.real
 def test_a_monitor_may_lie_beside_the_program(torch_python, tmp_path):
-    (tmp_path / "monitor.py").write_text(HELPER + "\n\ndef watch(program, emit):\n    return Told(emit)\n")
+    (tmp_path / "monitor.py").write_text(
+        HELPER + "\n\ndef watch(program, emit):\n    return Told(emit)\n"
+    )
     assert places(torch_python, tmp_path, KIT, tmp_path / "monitor.py") == [("program.py", 4)]
 
 
@@ -402,7 +442,14 @@ iteration()
 def test_nothing_is_told_while_kernels_are_recorded_or_tensors_stand_for_others(python, tmp_path):
     """Without a GPU: what torch says of the recording is put into its mouth."""
     report, *_ = launch(python, tmp_path, "x", program=RECORDED)
-    moments = ("before_forward", "after_loss", "before_backward", "before_step", "after_step", "after_zero_grad")
+    moments = (
+        "before_forward",
+        "after_loss",
+        "before_backward",
+        "before_step",
+        "after_step",
+        "after_zero_grad",
+    )
     assert [report["notes"]["counts"][moment] for moment in moments] == [2] * 6
     assert report["steps"] == 2
 

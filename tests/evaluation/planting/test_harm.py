@@ -9,7 +9,10 @@ from evaluation.planting.harm import harm, moves
 
 def runs(*ends, name="loss", start=10.0):
     """A run for each end: eight records, the last two of which have it."""
-    return {seed: [{"epoch": n, name: start if n < 6 else end} for n in range(8)] for seed, end in enumerate(ends)}
+    return {
+        seed: [{"epoch": n, name: start if n < 6 else end} for n in range(8)]
+        for seed, end in enumerate(ends)
+    }
 
 
 @pytest.mark.parametrize(
@@ -30,9 +33,16 @@ def test_a_loss_that_ends_higher(clean, planted, shown):
 
 
 def test_an_accuracy_that_ends_lower():
-    clean, worse = runs(0.9, 0.92, 0.95, name="validation_accuracy"), runs(0.5, 0.7, 0.8, name="validation_accuracy")
-    assert harm(clean, worse).shown and not harm(worse, clean).shown
-    assert "validation_accuracy ends at 0.8 at best, without the fault at 0.9 at worst" in harm(clean, worse).why
+    clean, worse = (
+        runs(0.9, 0.92, 0.95, name="validation_accuracy"),
+        runs(0.5, 0.7, 0.8, name="validation_accuracy"),
+    )
+    assert harm(clean, worse).shown
+    assert not harm(worse, clean).shown
+    assert (
+        "validation_accuracy ends at 0.8 at best, without the fault at 0.9 at worst"
+        in harm(clean, worse).why
+    )
 
 
 def test_what_is_not_judged():
@@ -43,7 +53,8 @@ def test_what_is_not_judged():
         harm(clean, worse, judged_by_loss=False),
         harm(runs(1, 1, name="seconds"), runs(7, 7, name="seconds")),
     ):
-        assert not found.shown and found.why == "no metric tells how good a run is"
+        assert not found.shown
+        assert found.why == "no metric tells how good a run is"
 
 
 def test_it_is_the_end_that_counts():
@@ -51,5 +62,8 @@ def test_it_is_the_end_that_counts():
 
 
 def test_parameters_that_stay():
-    assert moves(6, 4).shown and moves(6, 0).shown
-    assert not moves(6, 6).shown and not moves(None, 0).shown and not moves(6, None).shown
+    assert moves(6, 4).shown
+    assert moves(6, 0).shown
+    assert not moves(6, 6).shown
+    assert not moves(None, 0).shown
+    assert not moves(6, None).shown

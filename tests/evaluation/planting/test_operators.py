@@ -69,10 +69,12 @@ LINES = {
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
 def test_each_operator_plants_one_fault_and_says_where(operator):
     planted = plant(CLEAN, operator, 1)
-    assert planted and planted.line
+    assert planted
+    assert planted.line
     line = planted.text.splitlines()[planted.line - 1].strip()
     if operator.name == "break-left-in":
-        assert line == "optimizer.step()" and "\n        break\n" in planted.text
+        assert line == "optimizer.step()"
+        assert "\n        break\n" in planted.text
     else:
         assert line == LINES[operator.name]
     assert 1 <= difference([parsed(CLEAN), parsed(planted.text)]) <= 2
@@ -81,7 +83,8 @@ def test_each_operator_plants_one_fault_and_says_where(operator):
 
 
 def test_there_are_at_least_ten_and_the_page_says_how_many():
-    assert len(OPERATORS) == 16 and "one of sixteen known fault patterns" in (ROOT / "docs/detectors.md").read_text()
+    assert len(OPERATORS) == 16
+    assert "one of sixteen known fault patterns" in (ROOT / "docs/detectors.md").read_text()
     assert len({operator.name for operator in OPERATORS}) == len(OPERATORS) == len(LINES) >= 10
     assert len({operator.title for operator in OPERATORS}) == len(OPERATORS)
 
@@ -111,4 +114,5 @@ def test_operators_fit_the_controls():
         for each in found:
             ast.parse(each.text)
             count[each.operator.name] += 1
-    assert len(count) >= len(OPERATORS) - 2 and count["no-zero-grad"] > 40
+    assert len(count) >= len(OPERATORS) - 2
+    assert count["no-zero-grad"] > 40

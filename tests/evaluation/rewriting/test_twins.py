@@ -85,8 +85,18 @@ def names_in(text):
 def test_a_rewritten_program_does_the_same(seed):
     text = rewrite({"": PROGRAM}, seed)[""].text
     assert output(text) == output(PROGRAM)
-    assert "comment" not in text and "The last one" not in text
-    assert not names_in(text) & {"total", "squares", "caught", "plus", "doubled", "LIMIT", "Far", "last"}
+    assert "comment" not in text
+    assert "The last one" not in text
+    assert not names_in(text) & {
+        "total",
+        "squares",
+        "caught",
+        "plus",
+        "doubled",
+        "LIMIT",
+        "Far",
+        "last",
+    }
 
 
 def test_what_others_call_by_name_stays():
@@ -135,7 +145,10 @@ def test_definitions_change_their_order():
         ("class A(Callback):\n    def call(self, batch):\n        return batch", "batch"),
         ("def f(a: 'Net'):\n    pass\nclass Net:\n    pass", "Net"),
         ("max = 3\nprint(max)", "max"),
-        ("def f(v):\n    match v:\n        case [first, *rest]:\n            return first", "first"),
+        (
+            "def f(v):\n    match v:\n        case [first, *rest]:\n            return first",
+            "first",
+        ),
     ],
 )
 def test_names_that_may_be_reached_in_other_ways_stay(text, name):
@@ -148,8 +161,12 @@ def test_names_of_variables_change():
 
 
 def test_a_module_keeps_what_others_import():
-    text = rewrite({"": "HALF = 2\ndef load(name):\n    part = name\n    return part"}, 1, module=True)[""].text
-    assert "HALF" in text and "def load(" in text and "part" not in text
+    text = rewrite(
+        {"": "HALF = 2\ndef load(name):\n    part = name\n    return part"}, 1, module=True
+    )[""].text
+    assert "HALF" in text
+    assert "def load(" in text
+    assert "part" not in text
 
 
 TWINS = {
@@ -165,7 +182,9 @@ TWINS = {
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("what", TWINS)
 def test_twins_differ_as_they_did(what, seed):
-    body = "count = 0\n    for epoch in range(3):\n        count += 1\n        FIX\n        count += 1"
+    body = (
+        "count = 0\n    for epoch in range(3):\n        count += 1\n        FIX\n        count += 1"
+    )
     texts = [f"def main():\n    {body}\n".replace("FIX", fix) for fix in TWINS[what]]
     found = rewrite({"buggy": texts[0], "fixed": texts[1]}, seed)
     before = difference(map(ast.parse, texts))
@@ -186,7 +205,11 @@ def test_every_script_can_be_rewritten(bug, case):
     found = rewrite(texts, seed, kept)
     assert found == rewrite(texts, seed, kept), "not the same for the same seed"
     trees = {name: (parsed(texts[name]), parsed(found[name].text)) for name in texts}
-    assert difference([old for old, _ in trees.values()]) == difference([new for _, new in trees.values()]) > 0
+    assert (
+        difference([old for old, _ in trees.values()])
+        == difference([new for _, new in trees.values()])
+        > 0
+    )
     for name, (old, new) in trees.items():
         before, after = names_in(texts[name]), names_in(found[name].text)
         assert before & kept <= after, "a name that the probe looks at, or a parameter, is gone"
@@ -195,7 +218,11 @@ def test_every_script_can_be_rewritten(bug, case):
         assert fields(old, ast.keyword, "arg") == fields(new, ast.keyword, "arg")
     if bug.site.file == variants["buggy"].script.name:
         line = found["buggy"].text.splitlines()[found["buggy"].lines[bug.site.line] - 1]
-        nodes = [node for node in ast.walk(trees["buggy"][0]) if getattr(node, "lineno", 0) == bug.site.line]
+        nodes = [
+            node
+            for node in ast.walk(trees["buggy"][0])
+            if getattr(node, "lineno", 0) == bug.site.line
+        ]
         assert all(node.attr in line for node in nodes if isinstance(node, ast.Attribute))
 
 

@@ -11,7 +11,9 @@ from evaluation.catalog import detectors
 from evaluation.running import campaign
 from runner.sandbox import process
 
-pytestmark = pytest.mark.skipif(process.network_can_be_cut() is not None, reason=str(process.network_can_be_cut()))
+pytestmark = pytest.mark.skipif(
+    process.network_can_be_cut() is not None, reason=str(process.network_can_be_cut())
+)
 HEAD = """
 import glob, hashlib, json, os, socket, subprocess, sys
 from pathlib import Path
@@ -122,7 +124,12 @@ def test_attack_gains_nothing(toy, tmp_path, attack, listening, kept_by):
     (folder / "detector.json").write_text(json.dumps(described))
     if attack in OPEN.get(kept_by, ()):
         pytest.skip("Landlock alone does not keep it away")
-    act = textwrap.dedent(ATTACKS[attack]).strip().replace("PID", str(os.getpid())).replace("PORT", str(listening))
+    act = (
+        textwrap.dedent(ATTACKS[attack])
+        .strip()
+        .replace("PID", str(os.getpid()))
+        .replace("PORT", str(listening))
+    )
     check = f"""
 def check(target, state):
     return {{"alarms": [alarm("x", "it worked")] if succeeds(lambda: {act}) else []}}

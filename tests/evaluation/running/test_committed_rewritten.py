@@ -71,7 +71,11 @@ def test_each_folder_holds_what_its_name_says(folder, keep):
     "place, checks, words",
     [
         ("", pair(perturb=1), "is of programs perturb-1, expected as published"),
-        ("", [*pair(), *pair("two", plant=0)], "line 4: is of programs plant-0, expected as published"),
+        (
+            "",
+            [*pair(), *pair("two", plant=0)],
+            "line 4: is of programs plant-0, expected as published",
+        ),
         ("perturb-1", pair(), "line 2: is of programs as published, expected perturb-1"),
         ("perturb-1", pair(perturb=2), "is of programs perturb-2, expected perturb-1"),
         ("plant-1", pair(perturb=1), "is of programs perturb-1, expected plant-1"),
@@ -90,7 +94,9 @@ def test_nothing_is_timed_on_rewritten_programs(folder, keep):
     keep("d", "", pair(), [timed])
     keep("d", "perturb-1", pair(perturb=1), [timed])
     assert ExpectedEvaluations(folder).read().overheads
-    with pytest.raises(ResultsError, match="line 4: is of programs as published, expected perturb-1"):
+    with pytest.raises(
+        ResultsError, match="line 4: is of programs as published, expected perturb-1"
+    ):
         ExpectedEvaluations(folder).of("perturb-1").read()
 
 
@@ -117,14 +123,17 @@ def test_who_met_no_rewritten_program_has_no_row(folder, keep):
     keep("d", "", [*pair(), *pair(references="same")])
     keep("d", "perturb-1", pair(perturb=1, references="same"))
     keep("e", "", pair())
-    assert {(each.detector, each.references) for each in of_expected([folder]).checks} == {("d", "same")}
+    assert {(each.detector, each.references) for each in of_expected([folder]).checks} == {
+        ("d", "same")
+    }
 
 
 def test_without_records_of_rewritten_programs_there_is_no_table(folder, keep):
     keep("d", "", pair())
     assert of_expected([folder]) is None
     keep("e", "perturb-1", pair(perturb=1))
-    assert of_expected([folder], ["d"]) is None and of_expected([folder], ["e"]) is not None
+    assert of_expected([folder], ["d"]) is None
+    assert of_expected([folder], ["e"]) is not None
 
 
 def test_the_table_is_written_anew_and_goes_with_its_records(folder, keep):
@@ -132,8 +141,14 @@ def test_the_table_is_written_anew_and_goes_with_its_records(folder, keep):
     keep("d", "perturb-1", pair(alarms=(), code=CODE, perturb=1))
     renew_side_by_side(folder)
     row = pd.read_csv(folder / FILE).iloc[0]
-    assert (row.public_paired, row.public_paired_n, row.perturbed_paired, row.perturbed_paired_n) == (1, 1, 0, 1)
-    assert 0 < row.public_paired_low < row.public_paired_high == 1 and row.perturbed_paired_low == 0
+    assert (
+        row.public_paired,
+        row.public_paired_n,
+        row.perturbed_paired,
+        row.perturbed_paired_n,
+    ) == (1, 1, 0, 1)
+    assert 0 < row.public_paired_low < row.public_paired_high == 1
+    assert row.perturbed_paired_low == 0
     keep("d", "", pair(code=OTHER))
     assert renew_side_by_side(folder).other_code == ("d",)
     assert not (folder / FILE).exists()
@@ -163,7 +178,9 @@ def test_what_is_not_committed_or_not_pinned_is_refused_here_too(tmp_path, folde
         promote_checks(plan, result(tmp_path, checks), {"d": folder})
     assert not folder.exists()
     promote_checks(plan, result(tmp_path, clean(perturb=1)), {"d": folder})
-    assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.jsonl")] == ["rewritten/perturb-1/d.jsonl"]
+    assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.jsonl")] == [
+        "rewritten/perturb-1/d.jsonl"
+    ]
 
 
 def test_a_program_that_does_not_run_is_refused_here_too(tmp_path, folder):
@@ -179,11 +196,15 @@ def test_only_records_of_these_detectors_and_this_seed_are_replaced(tmp_path, fo
         keep("d", place, pair(**changes))
         keep("e", place, pair(**changes))
     before = {path: path.read_text() for path in folder.rglob("*.jsonl")}
-    plan = Campaign([read(write_detector(tmp_path / "d", NEVER))], bugs=["B/two"], controls="none", perturb=1)
+    plan = Campaign(
+        [read(write_detector(tmp_path / "d", NEVER))], bugs=["B/two"], controls="none", perturb=1
+    )
     promote_checks(plan, result(tmp_path, clean(case="two", perturb=1)), {"d": folder})
     changed = [path for path in folder.rglob("*.jsonl") if path.read_text() != before[path]]
     assert changed == [folder / "rewritten" / "perturb-1" / "d.jsonl"]
-    assert {each.case for each in ExpectedEvaluations(folder).of("perturb-1").read(["d"]).checks} == {"two"}
+    assert {
+        each.case for each in ExpectedEvaluations(folder).of("perturb-1").read(["d"]).checks
+    } == {"two"}
 
 
 def test_a_part_is_enough_of_rewritten_programs_only(tmp_path):
@@ -200,12 +221,15 @@ def test_one_kind_of_references_is_enough_where_no_other_row_of_the_same_code_go
     expected = ExpectedEvaluations(tmp_path / "detectors" / "expected")
     plan = Campaign([described], references=("same",))
     for digest in (detector_digest(described), CODE):
-        expected.replace(described, pair(code=digest, references="cross") + pair("two", code=CODE), ())
+        expected.replace(
+            described, pair(code=digest, references="cross") + pair("two", code=CODE), ()
+        )
         if digest == CODE:
             refuse_part(plan, Options(), tmp_path)
             continue
         with pytest.raises(
-            UsageError, match="d has committed records with cross references: add cross to --references"
+            UsageError,
+            match="d has committed records with cross references: add cross to --references",
         ):
             refuse_part(plan, Options(), tmp_path)
         refuse_part(replace_plan(plan, references=("cross",)), Options(), tmp_path)
@@ -225,7 +249,9 @@ def test_what_is_said_of_planted_faults_is_kept_beside_the_records(tmp_path, fol
     assert judgements.read(place) == (judged("A"), judged("B", False))
     assert json.loads((place / "planted.json").read_text())[0]["program"] == "A"
     (place / "planted.json").write_text('[{"program": "A"}]')
-    with pytest.raises(ResultsError, match=r"planted.json: no list of planted faults: \[0\]: the key 'operator'"):
+    with pytest.raises(
+        ResultsError, match=r"planted.json: no list of planted faults: \[0\]: the key 'operator'"
+    ):
         promote_checks(plan, result(tmp_path, clean(plant=1)), {"d": folder})
 
 
@@ -234,23 +260,46 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     # Toys have no repository, and run in the interpreter of the tests.
     monkeypatch.setattr(promote, "_refuse_record", lambda record: None)
     toy.configure(seeds=[0])
-    detector, expected = write_detector(tmp_path / "always", ALWAYS), toy.root / "detectors" / "expected"
-    asked = ("evaluate", "--detector", detector, *OWN_PYTHON, "--results", toy.results, "--update-expected")
+    detector, expected = (
+        write_detector(tmp_path / "always", ALWAYS),
+        toy.root / "detectors" / "expected",
+    )
+    asked = (
+        "evaluate",
+        "--detector",
+        detector,
+        *OWN_PYTHON,
+        "--results",
+        toy.results,
+        "--update-expected",
+    )
     rewritten = (*asked, "--bugs", "Toy-1/only", "--controls", "none", "--perturb", "3")
     status, out, err = cli(*asked)
-    assert status == 0 and "side-by-side" not in out + err and not list(expected.glob("*/"))
+    assert status == 0
+    assert "side-by-side" not in out + err
+    assert not list(expected.glob("*/"))
     public = {path.name: path.read_bytes() for path in expected.iterdir()}
     assert cli("scores")[1].count("PERTURBED") == 0
-    scored = {name: Path("scores", name).read_bytes() for name in ("scores.csv", "outcomes.csv", "comparisons.csv")}
+    scored = {
+        name: Path("scores", name).read_bytes()
+        for name in ("scores.csv", "outcomes.csv", "comparisons.csv")
+    }
     status, out, err = cli(*rewritten)
-    assert status == 0 and f"written to {expected}: side-by-side.csv" in out
+    assert status == 0
+    assert f"written to {expected}: side-by-side.csv" in out
     kept = ExpectedEvaluations(expected).of("perturb-3").read().checks
     assert {(each.kind, each.perturb) for each in kept} == {("buggy", 3), ("fixed", 3)}
     now = {path.name: path.read_bytes() for path in expected.iterdir() if path.is_file()}
-    assert set(now) - set(public) == {"side-by-side.csv"} and all(now[name] == public[name] for name in public)
+    assert set(now) - set(public) == {"side-by-side.csv"}
+    assert all(now[name] == public[name] for name in public)
     status, out, _ = cli("scores")
     title, heading, row = out.split("\n\n")[-2].splitlines()
-    assert (status, title) == (0, TITLE) and heading.split()[1:4] == ["PUBLIC", "PAIRED", "PERTURBED"]
+    assert (status, title) == (0, TITLE)
+    assert heading.split()[1:4] == [
+        "PUBLIC",
+        "PAIRED",
+        "PERTURBED",
+    ]
     assert row.split() == ["always", "1/1", "(21-100)", "0/1", "1/1", "(21-100)", "0/1", "-", "-"]
     assert {name: Path("scores", name).read_bytes() for name in scored} == scored
     assert Path("scores", "side-by-side.csv").read_bytes() == now["side-by-side.csv"]
@@ -259,12 +308,21 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     write_detector(detector, ALWAYS + "  # mended")
     status, out, err = cli(*asked)
     line = "side by side: of always records of rewritten programs are left out: they are of another code than those of"
-    assert status == 0 and line in err and not (expected / "side-by-side.csv").exists()
+    assert status == 0
+    assert line in err
+    assert not (expected / "side-by-side.csv").exists()
     status, out, err = cli("scores")
-    assert status == 0 and line in err and "PERTURBED" not in out
+    assert status == 0
+    assert line in err
+    assert "PERTURBED" not in out
     (expected / "rewritten" / "perturb-3" / "always.jsonl").replace(expected / "always.jsonl")
     status, out, err = cli("scores")
-    assert (status, out, len(err.splitlines())) == (2, "", 1) and "of programs perturb-3, expected as published" in err
+    assert (status, out, len(err.splitlines())) == (
+        2,
+        "",
+        1,
+    )
+    assert "of programs perturb-3, expected as published" in err
 
 
 def test_the_committed_table_is_that_of_the_committed_records():
@@ -279,7 +337,11 @@ def test_committed_lists_of_planted_faults_are_of_the_committed_records():
     """Each planted program that a detector met was judged, and does harm."""
     for expected in ExpectedEvaluations(ROOT / "detectors" / "expected").rewritten:
         met = {(each.bug, each.case) for each in expected.read().checks if each.plant is not None}
-        harmful = {(f"planted-{each.program}", each.operator) for each in judgements.read(expected.root) if each.harm}
+        harmful = {
+            (f"planted-{each.program}", each.operator)
+            for each in judgements.read(expected.root)
+            if each.harm
+        }
         assert met <= harmful, expected.root
 
 

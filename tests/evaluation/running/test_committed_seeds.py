@@ -29,37 +29,69 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     # Toys have no repository, and run in the interpreter of the tests.
     monkeypatch.setattr(promote, "_refuse_record", lambda record: None)
     toy.configure(seeds=[0, 1])
-    detector, expected = write_detector(tmp_path / "always", ALWAYS), toy.root / "detectors" / "expected"
-    asked = ("evaluate", "--detector", detector, *OWN_PYTHON, "--results", toy.results, "--update-expected")
+    detector, expected = (
+        write_detector(tmp_path / "always", ALWAYS),
+        toy.root / "detectors" / "expected",
+    )
+    asked = (
+        "evaluate",
+        "--detector",
+        detector,
+        *OWN_PYTHON,
+        "--results",
+        toy.results,
+        "--update-expected",
+    )
     status, out, _ = cli(*asked)
-    assert status == 0 and TITLE not in out and not (expected / "seeds").exists() and not (expected / FILE).exists()
+    assert status == 0
+    assert TITLE not in out
+    assert not (expected / "seeds").exists()
+    assert not (expected / FILE).exists()
     public = {path.name: path.read_bytes() for path in expected.iterdir()}
     assert TITLE not in cli("scores")[1]
     status, out, _ = cli(*asked, "--all-seeds")
-    assert status == 0 and TITLE in out
+    assert status == 0
+    assert TITLE in out
     # Tables of first seeds stay what they are, to the byte.
     now = {path.name: path.read_bytes() for path in expected.iterdir() if path.is_file()}
-    assert set(now) - set(public) == {FILE} and all(now[name] == public[name] for name in public)
-    met = [{each.seed for each in folder.read().checks} for folder in map(ExpectedEvaluations, _folders(expected))]
+    assert set(now) - set(public) == {FILE}
+    assert all(now[name] == public[name] for name in public)
+    met = [
+        {each.seed for each in folder.read().checks}
+        for folder in map(ExpectedEvaluations, _folders(expected))
+    ]
     assert met == [{0}, {1}]
     status, out, _ = cli("scores")
     title, heading, row = out.split("\n\n")[-2].splitlines()
-    assert (status, title, row.split()) == (0, TITLE, ["always", "0/1", "0/1", "0/1", "1/1", "1/1", "1/1"])
+    assert (status, title, row.split()) == (
+        0,
+        TITLE,
+        ["always", "0/1", "0/1", "0/1", "1/1", "1/1", "1/1"],
+    )
     assert Path("scores", FILE).read_bytes() == now[FILE]
     assert list(pd.read_csv("scores/scores.csv").detected_n) == [1]
     # Of a part of the programs there is no such table, and one document has no second one.
-    assert TITLE not in cli("scores", "--bugs", "Toy-1")[1] and not Path("scores", FILE).exists()
+    assert TITLE not in cli("scores", "--bugs", "Toy-1")[1]
+    assert not Path("scores", FILE).exists()
     assert "PAIRED, ANY" not in cli("scores", "--format", "csv")[1]
-    assert r"\caption{Cases that were met by several seeds}" in cli("scores", "--format", "latex")[1]
+    assert (
+        r"\caption{Cases that were met by several seeds}" in cli("scores", "--format", "latex")[1]
+    )
     # One's own records count by whatever seeds there are.
     status, out, _ = cli("scores", "--from", "results", "--results", toy.results)
-    assert status == 0 and out.splitlines()[1].split()[1:4:2] == ["2/2", "0/2"] and TITLE in out
+    assert status == 0
+    assert out.splitlines()[1].split()[1:4:2] == ["2/2", "0/2"]
+    assert TITLE in out
     write_detector(detector, ALWAYS + "  # mended")
     status, out, err = cli(*asked)
-    assert status == 0 and TITLE not in out and not (expected / FILE).exists()
+    assert status == 0
+    assert TITLE not in out
+    assert not (expected / FILE).exists()
     status, out, err = cli("scores")
     line = "by seeds: of always records of further seeds are left out: they are of another code than those of the first"
-    assert status == 0 and line in err and TITLE not in out
+    assert status == 0
+    assert line in err
+    assert TITLE not in out
 
 
 def test_a_whole_evaluation_has_the_cases_that_need_data(tmp_path):
@@ -73,15 +105,29 @@ def _folders(expected):
     return expected, expected / "seeds"
 
 
-def test_records_by_further_seeds_go_with_the_program_that_they_are_of(cli, toy, tmp_path, monkeypatch):
+def test_records_by_further_seeds_go_with_the_program_that_they_are_of(
+    cli, toy, tmp_path, monkeypatch
+):
     """A plain evaluation keeps those of programs that are what they were, and drops the others."""
     monkeypatch.setattr(promote, "_refuse_record", lambda record: None)
     toy.configure(seeds=[0, 1])
-    detector, expected = write_detector(tmp_path / "always", ALWAYS), toy.root / "detectors" / "expected"
-    asked = ("evaluate", "--detector", detector, *OWN_PYTHON, "--results", toy.results, "--update-expected")
+    detector, expected = (
+        write_detector(tmp_path / "always", ALWAYS),
+        toy.root / "detectors" / "expected",
+    )
+    asked = (
+        "evaluate",
+        "--detector",
+        detector,
+        *OWN_PYTHON,
+        "--results",
+        toy.results,
+        "--update-expected",
+    )
     cli(*asked, "--all-seeds")
     before = (expected / FILE).read_bytes()
-    assert TITLE in cli(*asked)[1] and (expected / FILE).read_bytes() == before
+    assert TITLE in cli(*asked)[1]
+    assert (expected / FILE).read_bytes() == before
     toy.write("fixed.py", (toy.directory / "fixed.py").read_text() + "# mended\n")
     cli(*asked)
     (left,) = ExpectedEvaluations(expected / "seeds").read().checks
@@ -93,7 +139,12 @@ def both(toy):
     """Commit two programs by a first seed and by another one; returns what counts of them."""
 
     def call(code=CODE, first=0, seed=1, cases=("one", "two")):
-        commit(toy.root, "d", "", [replace(each, seed=first) for case in cases for each in pair(case, code=CODE)])
+        commit(
+            toy.root,
+            "d",
+            "",
+            [replace(each, seed=first) for case in cases for each in pair(case, code=CODE)],
+        )
         further = [*pair("one", code=code), *pair("two", code=CODE)]
         commit(toy.root, "d", "", further, seed=seed)
         found = with_further([toy.root / "detectors" / "expected"])
@@ -107,14 +158,19 @@ def test_records_by_further_seeds_count_beside_one_of_the_same_code_by_a_smaller
     assert both(code=64 * "b") == ([("one", 0), ("two", 0), ("two", 1)], ("d",))
     assert both(cases=["two"]) == ([("two", 0), ("two", 1)], ("d",))
     assert both(cases=[]) == ([], ("d",))
-    assert both(first=1) == ([], ("d",)) and both(first=2) == ([], ("d",))
+    assert both(first=1) == ([], ("d",))
+    assert both(first=2) == ([], ("d",))
 
 
 def test_the_committed_table_is_that_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
     found = with_further([folder])
-    assert found and found.checks and not found.other_code
-    assert (folder / FILE).read_text() == by_seed(outcomes(found.checks, found.rules)).to_csv(index=False)
+    assert found
+    assert found.checks
+    assert not found.other_code
+    assert (folder / FILE).read_text() == by_seed(outcomes(found.checks, found.rules)).to_csv(
+        index=False
+    )
 
 
 def test_further_seeds_are_of_what_was_met_by_the_first_one():

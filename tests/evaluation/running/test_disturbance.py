@@ -90,7 +90,9 @@ def check(toy, tmp_path, text, **options):
     }  # fmt: skip
     (directory / "detector.json").write_text(json.dumps(described))
     (directory / "monitor.py").write_text(HEAD + text)
-    plan = campaign.Campaign([detectors.read(directory)], controls="none", **{"overhead_on": None} | options)
+    plan = campaign.Campaign(
+        [detectors.read(directory)], controls="none", **{"overhead_on": None} | options
+    )
     return campaign.run(plan, toy.session(seeds=(0,)))
 
 
@@ -134,10 +136,15 @@ def test_a_turn_of_a_timing_that_is_disturbed_makes_no_record(toy, tmp_path, mon
     def disturbs_later(answer, *arguments, **options):
         asked.append(answer)
         # After the checks of both programs.
-        return held(answer, *arguments, **options) if len(asked) < 3 else Held(Answer("disturbed"), True)
+        return (
+            held(answer, *arguments, **options)
+            if len(asked) < 3
+            else Held(Answer("disturbed"), True)
+        )
 
     monkeypatch.setattr("evaluation.running.evaluation.held", disturbs_later)
-    assert not check(toy, tmp_path, "    pass", force=True, **timed).overheads and len(asked) == 3
+    assert not check(toy, tmp_path, "    pass", force=True, **timed).overheads
+    assert len(asked) == 3
 
 
 def test_an_adapter_that_runs_the_program_is_held_against_it_too(toy, tmp_path):
@@ -151,11 +158,17 @@ def test_an_adapter_that_runs_the_program_is_held_against_it_too(toy, tmp_path):
         main(check)
     """
     chosen = [
-        detectors.read(write_detector(tmp_path / f"own/seed-{seed}", runs.replace("SEED", seed), needs=["in_process"]))
+        detectors.read(
+            write_detector(
+                tmp_path / f"own/seed-{seed}", runs.replace("SEED", seed), needs=["in_process"]
+            )
+        )
         for seed in ("0", "7")
     ]
     never = "main(lambda target, state: {})"
-    chosen.append(detectors.read(write_detector(tmp_path / "own" / "elsewhere", never, needs=["in_process"])))
+    chosen.append(
+        detectors.read(write_detector(tmp_path / "own" / "elsewhere", never, needs=["in_process"]))
+    )
     chosen.append(detectors.read(write_detector(tmp_path / "own" / "reads", never)))
     plan = campaign.Campaign(chosen, controls="none", overhead_on=None)
     checks = campaign.run(plan, toy.session(seeds=(0,))).checks
@@ -180,8 +193,14 @@ def test_an_adapter_that_runs_the_program_is_held_against_it_too(toy, tmp_path):
 def test_where_a_difference_is_found_the_program_runs_alone_once_more(
     toy, tmp_path, watched, bare, again, status, compared
 ):
-    run = next(run for run in toy.session().plan(toy.catalog.select(["Toy-1"])[0]) if run.variant == "fixed")
-    rows = [[{"epoch": n, "accuracy": value} for n in (1, 2, 3)] for value in (watched, bare, again)]
+    run = next(
+        run
+        for run in toy.session().plan(toy.catalog.select(["Toy-1"])[0])
+        if run.variant == "fixed"
+    )
+    rows = [
+        [{"epoch": n, "accuracy": value} for n in (1, 2, 3)] for value in (watched, bare, again)
+    ]
     (tmp_path / "metrics.json").write_text(json.dumps(rows[0]))
     sample = Sample(Subject(toy.bug, run), rows[1])
     result = held(Answer("ok"), sample, tmp_path, True, lambda: None if again is None else rows[2])

@@ -126,8 +126,12 @@ def make(toy, tmp_path, monkeypatch):
     """Make a detector outside of the catalogue, of one of KINDS or with another adapter."""
     monkeypatch.setattr("evaluation.running.adapter.GRACE_S", 0.2)
     # The loss of each iteration is taken by a monitor in torch, which toys do without.
-    monkeypatch.setattr("evaluation.running.baseline.Baselines._record_losses", lambda self, subject: [])
-    toy.write("fixed.py", (toy.directory / "fixed.py").read_text().replace("2 * epoch", "100 * epoch"))
+    monkeypatch.setattr(
+        "evaluation.running.baseline.Baselines._record_losses", lambda self, subject: []
+    )
+    toy.write(
+        "fixed.py", (toy.directory / "fixed.py").read_text().replace("2 * epoch", "100 * epoch")
+    )
 
     def made(kind, adapter=None, **changes):
         directory = tmp_path / "own" / kind
@@ -164,20 +168,28 @@ def test_each_detector_gets_its_status(toy, make, kind, monkeypatch):
     if kind == "old":
         monkeypatch.setattr("evaluation.model.Detector.supports", lambda detector, torch: False)
     result = evaluate(toy, make(kind))
-    assert {record.kind: record.status for record in result.checks} == {"buggy": STATUS[kind], "fixed": STATUS[kind]}
+    assert {record.kind: record.status for record in result.checks} == {
+        "buggy": STATUS[kind],
+        "fixed": STATUS[kind],
+    }
     assert all(record.reason for record in result.checks if record.status != "ok")
-    assert not [record.alarms for record in result.checks if record.status != "ok" and record.alarms]
+    assert not [
+        record.alarms for record in result.checks if record.status != "ok" and record.alarms
+    ]
 
 
 @pytest.mark.parametrize("kind", ["peeks", "lists", "greps", "hides", "child"])
-def test_a_look_at_the_catalogue_is_noted_where_the_kernel_cannot_refuse_it(toy, make, kind, unkept):
+def test_a_look_at_the_catalogue_is_noted_where_the_kernel_cannot_refuse_it(
+    toy, make, kind, unkept
+):
     assert {record.status for record in evaluate(toy, make(kind), seeds=(0,)).checks} == {"peeked"}
 
 
 def test_always_and_never_get_what_they_deserve(toy, make):
     table = score(evaluate(toy, make("always"), make("never"), make("right"), seeds=(0, 1)))
     # `always` alarms in iteration 1, before the fault acts in the second one.
-    assert list(table.detected) == [0, 0, 2] and list(table.early) == [2, 0, 0]
+    assert list(table.detected) == [0, 0, 2]
+    assert list(table.early) == [2, 0, 0]
     assert list(table.paired) == [0, 0, 2]
     assert list(table.false_fixed) == [2, 0, 0]
     assert list(table.detected_n) == list(table.paired_n) == [2, 2, 2]
@@ -200,12 +212,16 @@ def test_a_monitor_is_run_by_the_adapter_of_all_monitors(toy, make):
     (directory / "detector.json").write_text(json.dumps(described))
     record = evaluate(toy, directory).checks[0]
     # The toy's interpreter has no torch, which the launcher needs.
-    assert record.status == "tool_error" and "the launcher ended with 1: ModuleNotFoundError" in record.reason
+    assert record.status == "tool_error"
+    assert "the launcher ended with 1: ModuleNotFoundError" in record.reason
 
 
 def test_one_that_learns_gets_the_fixed_twin_with_other_seeds(toy, make):
     result = evaluate(toy, make("learns"))
-    assert {record.kind: bool(record.alarms) for record in result.checks} == {"buggy": True, "fixed": False}
+    assert {record.kind: bool(record.alarms) for record in result.checks} == {
+        "buggy": True,
+        "fixed": False,
+    }
     assert {record.references for record in result.checks} == {"same"}
     assert [alarm.message[-4:] for record in result.checks for alarm in record.alarms] == ["of 2"]
     assert all(record.seconds.prepare > 0 for record in result.checks)
@@ -226,7 +242,11 @@ TELLS = """
 
     main(check, prepare)
 """
-TEXT, RUNS, RECORDED = {"directory", "script", "arguments"}, {"python", "launcher", "packages"}, {"metrics", "losses"}
+TEXT, RUNS, RECORDED = (
+    {"directory", "script", "arguments"},
+    {"python", "launcher", "packages"},
+    {"metrics", "losses"},
+)
 ALWAYS = {"schema", "torch", "device", "timeout_s"}
 
 
@@ -245,17 +265,26 @@ def test_a_detector_is_given_what_it_needs_and_nothing_else(toy, make, needs, gi
     record = evaluate(toy, make("asks", TELLS, needs=needs, **learns), seeds=(0,)).checks[0]
     told, learnt, beside = json.loads(record.alarms[0].message)
     assert {name for name in told if told[name]} - ALWAYS - {"torch"} == given
-    assert learnt is None if not learns else {name for name in learnt if learnt[name]} - ALWAYS == given
+    assert (
+        learnt is None
+        if not learns
+        else {name for name in learnt if learnt[name]} - ALWAYS == given
+    )
     assert ("program" in beside) == bool(given & TEXT)
     assert record.reference_text == (bool(given & TEXT) if learns else None)
     row = scores(outcomes([record], {"asks": RULES})).iloc[0]
-    assert label(row) == ("asks" if not learns else "asks (oracle)" if given & TEXT else "asks (same)")
+    assert label(row) == (
+        "asks" if not learns else "asks (oracle)" if given & TEXT else "asks (same)"
+    )
 
 
 def test_an_adapter_does_not_say_when_its_alarms_were_seen_nor_how_many_they_stand_for(toy, make):
     """Only the launcher tells when, and its own adapter passes that on."""
-    alarms = [each for record in evaluate(toy, make("asks", TELLS)).checks for each in record.alarms]
-    assert alarms and {(each.seen, each.times) for each in alarms} == {(None, 1)}
+    alarms = [
+        each for record in evaluate(toy, make("asks", TELLS)).checks for each in record.alarms
+    ]
+    assert alarms
+    assert {(each.seen, each.times) for each in alarms} == {(None, 1)}
 
 
 def test_a_rule_that_is_written_after_the_run_is_marked(toy, make):
@@ -280,7 +309,12 @@ def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make
     checks = evaluate(toy, make("always", adapter), upstream=True).checks
     assert sorted(record.kind for record in checks) == ["buggy", "fixed", "upstream"]
     row = score(campaign.Result(checks, (), (), Path())).iloc[0]
-    assert (row.false_upstream, row.false_upstream_n, row.paired_upstream, row.paired_upstream_n) == (1, 1, 0, 1)
+    assert (
+        row.false_upstream,
+        row.false_upstream_n,
+        row.paired_upstream,
+        row.paired_upstream_n,
+    ) == (1, 1, 0, 1)
     quiet = [replace(each, alarms=()) if each.kind == "upstream" else each for each in checks]
     row = score(campaign.Result(tuple(quiet), (), (), Path())).iloc[0]
     assert (row.paired, row.paired_upstream, row.false_upstream) == (0, 1, 0)
@@ -300,7 +334,9 @@ def test_nothing_that_a_detector_gets_tells_buggy_from_fixed(toy, make):
     seen = [json.loads(record.alarms[0].message) for record in result.checks]
     for words in seen:
         assert not [word for word in words if "buggy" in word or "fixed" in word or "Toy" in word]
-    assert sorted(w for w in seen[0] if "/tmp" not in w) == sorted(w for w in seen[1] if "/tmp" not in w)
+    assert sorted(w for w in seen[0] if "/tmp" not in w) == sorted(
+        w for w in seen[1] if "/tmp" not in w
+    )
 
 
 CHANGES = {
@@ -321,9 +357,13 @@ def test_what_was_answered_is_not_asked_again_unless_something_changed(toy, make
     first = evaluate(toy, make("counts", adapter)).checks
     assert evaluate(toy, make("counts", adapter)).checks == first, "asked again"
     rules = {"default": {"codes": ["pid"]}, "other": {}}
-    assert evaluate(toy, make("counts", adapter, alarm_rules=rules)).checks == first, "asked again for other rules"
+    assert evaluate(toy, make("counts", adapter, alarm_rules=rules)).checks == first, (
+        "asked again for other rules"
+    )
     again = CHANGES[change](toy, make, adapter).checks
-    assert not {record.alarms[0].message for record in again} & {record.alarms[0].message for record in first}
+    assert not {record.alarms[0].message for record in again} & {
+        record.alarms[0].message for record in first
+    }
 
 
 def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
@@ -338,26 +378,42 @@ def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
     folder = Evaluations(toy.results / "detectors")
     kept = folder.artefacts(result.checks[0])
     assert {path.name for path in kept.iterdir()} == {"raw.txt", "stdout", "stderr", "verdict.json"}
-    assert sorted(folder.read().checks, key=lambda r: r.kind) == sorted(result.checks, key=lambda r: r.kind)
+    assert sorted(folder.read().checks, key=lambda r: r.kind) == sorted(
+        result.checks, key=lambda r: r.kind
+    )
     assert folder.read().rules == {"keeps": RULES}
-    assert {(record.kit, record.rules) for record in result.checks} == {(kit_digest(), rules_digest(RULES))}
+    assert {(record.kit, record.rules) for record in result.checks} == {
+        (kit_digest(), rules_digest(RULES))
+    }
     assert [record.declared for record in result.checks] == [{"default": rule_digest(Rule())}] * 2
     assert len({record.program for record in result.checks}) == 2
     assert score(result).loc["keeps"].invariant_rate == 0.25
 
 
-def test_what_a_killed_evaluation_leaves_lies_where_the_next_command_removes_it(toy, make, tmp_path, monkeypatch):
+def test_what_a_killed_evaluation_leaves_lies_where_the_next_command_removes_it(
+    toy, make, tmp_path, monkeypatch
+):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     text = "main(lambda target, state: {'alarms': [alarm('here', str(Path.cwd()))]})"
     (check, _) = evaluate(toy, make("where", text), seeds=(0,)).checks
-    assert Path(check.alarms[0].message).relative_to(tmp_path / "tmp").parts[0].startswith(".trainbugs-")
-    assert not [path for path in (tmp_path / "tmp").iterdir() if not path.name.startswith(".trainbugs-")]
+    assert (
+        Path(check.alarms[0].message)
+        .relative_to(tmp_path / "tmp")
+        .parts[0]
+        .startswith(".trainbugs-")
+    )
+    assert not [
+        path for path in (tmp_path / "tmp").iterdir() if not path.name.startswith(".trainbugs-")
+    ]
 
 
 def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
     toy.configure(seeds=[3, 1])
-    met = [{each.seed for each in evaluate(toy, make("never"), all_seeds=every).checks} for every in (False, True)]
+    met = [
+        {each.seed for each in evaluate(toy, make("never"), all_seeds=every).checks}
+        for every in (False, True)
+    ]
     assert met == [{3}, {1, 3}]
 
 
@@ -378,7 +434,9 @@ def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
 def test_a_retired_bug_is_shown_only_when_it_is_named(toy, make):
     toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
     assert not evaluate(toy, make("never"), controls="none").checks
-    assert len(evaluate(toy, make("never"), controls="none", bugs=["Toy-1"], seeds=(0,)).checks) == 2
+    assert (
+        len(evaluate(toy, make("never"), controls="none", bugs=["Toy-1"], seeds=(0,)).checks) == 2
+    )
 
 
 def test_two_detectors_of_one_name_are_refused(toy, make, tmp_path):
@@ -417,8 +475,12 @@ def test_controls_are_false_alarms_and_references_of_other_programs(toy, make, w
     table = scores(outcomes(result.checks, {"learns": RULES})).set_index("references")
     assert list(table.loc["cross"][["false_controls", "false_controls_n"]]) == [1, 1]
     assert list(table.loc["same"][["false_controls", "false_controls_n"]]) == [0, 2]
-    assert {record.references for record in evaluate(toy, directory, references=("cross",)).checks} == {"cross"}
-    assert not [r for r in evaluate(toy, make("never"), controls="none").checks if r.kind == "control"]
+    assert {
+        record.references for record in evaluate(toy, directory, references=("cross",)).checks
+    } == {"cross"}
+    assert not [
+        r for r in evaluate(toy, make("never"), controls="none").checks if r.kind == "control"
+    ]
 
 
 def test_controls_of_the_same_environments_need_no_other_one(toy, make, with_controls):
@@ -453,13 +515,18 @@ def test_a_detector_says_how_many_clean_runs_it_learns_from(toy, tmp_path, count
     """
     asked = {} if count is None else {"reference_count": count}
     needs = {"needs": ["source", "reference_runs"], "references": ["same"]}
-    result = evaluate(toy, write_detector(tmp_path / "counts", counts, **needs, **asked), controls="none")
-    assert {check.alarms[0].message for check in result.checks} == {str(count or 2)} and len(result.checks) == 2
+    result = evaluate(
+        toy, write_detector(tmp_path / "counts", counts, **needs, **asked), controls="none"
+    )
+    assert {check.alarms[0].message for check in result.checks} == {str(count or 2)}
+    assert len(result.checks) == 2
 
 
 def test_without_a_reference_that_runs_nothing_is_learnt(toy, make):
     fixed = (toy.directory / "fixed.py").read_text()
-    toy.write("fixed.py", fixed.replace("records = []", "records = []\nassert config['seed'] < 100"))
+    toy.write(
+        "fixed.py", fixed.replace("records = []", "records = []\nassert config['seed'] < 100")
+    )
     result = evaluate(toy, make("learns"))
     assert {record.status for record in result.checks} == {"tool_error"}
     assert result.checks[0].reason == "prepare: no reference runs by itself"
@@ -486,7 +553,11 @@ def test_an_error_of_a_check_that_is_called_as_one_of_the_kit_is_a_crash(toy, tm
 
 @pytest.mark.parametrize(
     "error, status",
-    [("ToolTimeoutError", "timeout"), ("UnsupportedError", "unsupported"), ("ToolError", "tool_error")],
+    [
+        ("ToolTimeoutError", "timeout"),
+        ("UnsupportedError", "unsupported"),
+        ("ToolError", "tool_error"),
+    ],
 )
 def test_why_nothing_is_learnt_is_told_as_of_a_check(toy, tmp_path, error, status):
     stops = f"""
@@ -497,7 +568,9 @@ def test_why_nothing_is_learnt_is_told_as_of_a_check(toy, tmp_path, error, statu
     """
     needs = {"needs": ["source", "reference_runs"], "references": ["same"]}
     result = evaluate(toy, write_detector(tmp_path / "stops", stops, **needs), controls="none")
-    assert {(check.status, check.reason) for check in result.checks} == {(status, "prepare: as it is: so")}
+    assert {(check.status, check.reason) for check in result.checks} == {
+        (status, "prepare: as it is: so")
+    }
 
 
 def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch, tmp_path):
@@ -521,8 +594,11 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch,
         result = campaign.run(plan, session)
         assert [len(record.bare) for record in result.overheads] == [2]
         table = scores(outcomes(result.checks, {"trains": RULES}), result.overheads)
-        assert table.claimed_overhead[0] == ratio and table.overhead_of[0] == of
-        assert table.overhead[0] == pytest.approx(sum(result.overheads[0].watched_wall) / bare_s(result), rel=1e-3)
+        assert table.claimed_overhead[0] == ratio
+        assert table.overhead_of[0] == of
+        assert table.overhead[0] == pytest.approx(
+            sum(result.overheads[0].watched_wall) / bare_s(result), rel=1e-3
+        )
         assert campaign.run(plan, session).overheads == result.overheads
     both_programs, bare, watched = [False, False], True, False
     assert [at == folder for at in checked] == [*both_programs, bare, watched, bare, watched] * 2
@@ -553,10 +629,17 @@ def test_one_fixed_program_of_the_named_case_is_timed():
 @pytest.mark.parametrize("turn", ["bare", "watched"])
 def test_a_turn_that_fails_or_times_something_else_makes_no_record(turn, bad):
     blank = timing((), ())
-    turns = {"bare": lambda: (Training(1.0, "loop"), 2.0), "watched": lambda: (Training(3.0, "loop"), 5.0)}
+    turns = {
+        "bare": lambda: (Training(1.0, "loop"), 2.0),
+        "watched": lambda: (Training(3.0, "loop"), 5.0),
+    }
     walls = {"bare_wall": (2.0, 2.0), "watched_wall": (5.0, 5.0)}
-    assert overhead.measure(blank, **turns, repeats=2, line=print) == replace(timing((1.0, 1.0), (3.0, 3.0)), **walls)
-    assert overhead.measure(blank, **turns | {turn: lambda: (bad, 1.0)}, repeats=2, line=print) is None
+    assert overhead.measure(blank, **turns, repeats=2, line=print) == replace(
+        timing((1.0, 1.0), (3.0, 3.0)), **walls
+    )
+    assert (
+        overhead.measure(blank, **turns | {turn: lambda: (bad, 1.0)}, repeats=2, line=print) is None
+    )
 
 
 def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_path):
@@ -567,9 +650,18 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     good = [replace(record, pinned=True, revision="0" * 40) for record in result.checks]
     for bad, words in (
         (replace_result(result, checks=tuple(replace(r, pinned=False) for r in good)), "pinned"),
-        (replace_result(result, checks=tuple(replace(r, revision="0-dirty") for r in good)), "not committed"),
-        (replace_result(result, checks=tuple(replace(r, revision=None) for r in good)), "not committed"),
-        (replace_result(result, checks=tuple(good), broken=(session_subject(toy),)), "does not run"),
+        (
+            replace_result(result, checks=tuple(replace(r, revision="0-dirty") for r in good)),
+            "not committed",
+        ),
+        (
+            replace_result(result, checks=tuple(replace(r, revision=None) for r in good)),
+            "not committed",
+        ),
+        (
+            replace_result(result, checks=tuple(good), broken=(session_subject(toy),)),
+            "does not run",
+        ),
     ):
         with pytest.raises(UsageError, match=words):
             promote_checks(plan, bad, to)
@@ -578,7 +670,9 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     promote_checks(plan, replace_result(result, checks=(*good, gone)), to)
     assert len(ExpectedEvaluations(folder).read().checks) == len(good) + 1
     (folder / "other.jsonl").write_text("of another detector")
-    kept = promote_checks(plan, replace_result(result, checks=tuple(good[::-1])), to)[folder].read(["always"])
+    kept = promote_checks(plan, replace_result(result, checks=tuple(good[::-1])), to)[folder].read(
+        ["always"]
+    )
     assert kept.checks == sorted(good, key=lambda record: record.kind)
     assert kept.rules == {"always": RULES}
     assert (folder / "other.jsonl").read_text() == "of another detector"
@@ -597,28 +691,46 @@ def test_committed_are_the_first_alarms_of_each_kind_and_their_number(toy, make,
     }
     (directory / "detector.json").write_text(json.dumps(described))
     result, detector = evaluate(toy, directory), detectors.read(directory)
-    alarms = tuple(Alarm(code, "m", "error", iteration, "f", 3) for code in ("a", "b") for iteration in (9, 8, 7))
+    alarms = tuple(
+        Alarm(code, "m", "error", iteration, "f", 3)
+        for code in ("a", "b")
+        for iteration in (9, 8, 7)
+    )
     # Two checks at a time end in either order.
     ended = sorted(result.checks, key=lambda record: record.kind)
-    checks = tuple(replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in ended)
-    kept = promote_checks(campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder})
+    checks = tuple(
+        replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in ended
+    )
+    kept = promote_checks(
+        campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder}
+    )
     for committed in kept[folder].read().checks:
         found = [(each.code, each.iteration) for each in committed.alarms]
         assert found == [("a", 7), ("b", 7)]
-        assert [(each.message, each.line, each.times) for each in committed.alarms] == [("m", 3, 3), ("m", 3, 3)]
+        assert [(each.message, each.line, each.times) for each in committed.alarms] == [
+            ("m", 3, 3),
+            ("m", 3, 3),
+        ]
         assert committed.dropped == 5
-        met = {name for name, rule in detector.alarm_rules.items() if rule.counted(committed.alarms)}
+        met = {
+            name for name, rule in detector.alarm_rules.items() if rule.counted(committed.alarms)
+        }
         assert met == {"default", "two", "b", "four"}
     # Nothing that is scored is lost.
     rules = {"always": detector.alarm_rules}
-    pd.testing.assert_frame_equal(outcomes(kept[folder].read().checks, rules), outcomes(checks, rules))
+    pd.testing.assert_frame_equal(
+        outcomes(kept[folder].read().checks, rules), outcomes(checks, rules)
+    )
 
 
 def test_a_committed_reason_names_no_folder_of_the_machine(toy, make, tmp_path):
     directory, folder = make("always"), tmp_path / "expected"
     result, detector = evaluate(toy, directory), detectors.read(directory)
     reason = "trace ended with 139: /tmp/x-1/run.sh: line 2: 7 fault  /home/me/bin/python src/a/b.py, 1/2 of 3/4"
-    failed = [replace(r, pinned=True, revision="0" * 40, status="tool_error", reason=reason) for r in result.checks]
+    failed = [
+        replace(r, pinned=True, revision="0" * 40, status="tool_error", reason=reason)
+        for r in result.checks
+    ]
     plan = campaign.Campaign([detector])
     kept = promote_checks(plan, replace_result(result, checks=tuple(failed)), {"always": folder})
     said = {each.reason for each in kept[folder].read().checks}
@@ -648,36 +760,71 @@ def cli(toy, monkeypatch, tmp_path, capsys):
 def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     python = ("--python", sys.executable)
     status, out, _ = cli("evaluate", "--detector", make("always"), make("never"), *python)
-    assert status == 0 and out.splitlines()[1].startswith("always") and out.splitlines()[2].startswith("never")
-    assert {path.name for path in (tmp_path / "scores").iterdir()} >= {"scores.json", "outcomes.csv", "matrix.png"}
+    assert status == 0
+    assert out.splitlines()[1].startswith("always")
+    assert out.splitlines()[2].startswith("never")
+    assert {path.name for path in (tmp_path / "scores").iterdir()} >= {
+        "scores.json",
+        "outcomes.csv",
+        "matrix.png",
+    }
     status, again, _ = cli("scores", "--from", "results", "--out", "other")
-    assert status == 0 and again.splitlines()[:3] == out.splitlines()[:3]
-    status, out, err = cli("evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q")
+    assert status == 0
+    assert again.splitlines()[:3] == out.splitlines()[:3]
+    status, out, err = cli(
+        "evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q"
+    )
     scored = json.loads(out, parse_constant=pytest.fail)
-    assert status == 0 and [row["detector"] for row in scored] == ["always", "never"] and scored[1]["overhead"] is None
+    assert status == 0
+    assert [row["detector"] for row in scored] == ["always", "never"]
+    assert scored[1]["overhead"] is None
     files = "scores.json, scores.csv, outcomes.csv, comparisons.csv, matrix.png, page.png, rates.png, delays.png"
-    assert err.splitlines()[0] == f"written to scores: {files}" and err.splitlines()[-1].startswith("records: ")
+    assert err.splitlines()[0] == f"written to scores: {files}"
+    assert err.splitlines()[-1].startswith("records: ")
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
     spoilt = Path("results/detectors/always/none/Toy-1/only/fixed-0.json")
     text = spoilt.read_text()
     spoilt.write_text(text.replace('"trigger": 2', f'"trigger": {10**30}'))
     status, again, err = cli("scores", "--from", "results", "--out", "other")
-    assert status == 2 and [line.split()[0] for line in again.splitlines()[:3]] == ["DETECTOR", "always", "never"]
-    assert len(err.splitlines()) == 1 and err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation: trigger")
+    assert status == 2
+    assert [line.split()[0] for line in again.splitlines()[:3]] == [
+        "DETECTOR",
+        "always",
+        "never",
+    ]
+    assert len(err.splitlines()) == 1
+    assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation: trigger")
     spoilt.write_text(text)
-    cli("evaluate", "--detector", make("never", KINDS["never"] + "  # mended"), *python, "--seeds", "1")
+    cli(
+        "evaluate",
+        "--detector",
+        make("never", KINDS["never"] + "  # mended"),
+        *python,
+        "--seeds",
+        "1",
+    )
     status, again, err = cli("scores", "--from", "results", "--out", "other")
-    assert status == 0 and "0/1" in again.splitlines()[2] and "always" in again.splitlines()[1]
+    assert status == 0
+    assert "0/1" in again.splitlines()[2]
+    assert "always" in again.splitlines()[1]
     assert err == "2 records of older code of a detector are left out\n"
-    status, out, err = cli("evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only", "-q")
-    assert status == 1 and "2 tool error" in out
-    assert len(err.splitlines()) == 2 and "crashes on Toy-1/only/buggy seed 0: tool_error: " in err
+    status, out, err = cli(
+        "evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only", "-q"
+    )
+    assert status == 1
+    assert "2 tool error" in out
+    assert len(err.splitlines()) == 2
+    assert "crashes on Toy-1/only/buggy seed 0: tool_error: " in err
     toy.write("fixed.py", "raise SystemExit('no')")
     status, _, err = cli("evaluate", "--detector", make("always"), *python, "--quiet")
-    assert status == 2 and "Toy-1/only/fixed seed 0: does not run by itself" in err and "always on" not in err
+    assert status == 2
+    assert "Toy-1/only/fixed seed 0: does not run by itself" in err
+    assert "always on" not in err
 
 
-def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make, monkeypatch, tmp_path):
+def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
+    cli, toy, make, monkeypatch, tmp_path
+):
     """Of the case `other` alone `any` would be the best rule; of both it is `few`, which accuses no fixed program."""
     counts = """
         def check(target, state):
@@ -685,19 +832,37 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make,
             return {"alarms": [alarm("mark", str(each)) for each in range(marks)]}
         main(check)
     """
-    for name, marks in {"buggy.py": 2, "fixed.py": 1, "buggy_other.py": 1, "fixed_other.py": 0}.items():
-        toy.write(name, (toy.directory / f"{name[:5]}.py").read_text().split("# mark")[0] + "# mark\n" * marks)
+    for name, marks in {
+        "buggy.py": 2,
+        "fixed.py": 1,
+        "buggy_other.py": 1,
+        "fixed_other.py": 0,
+    }.items():
+        toy.write(
+            name,
+            (toy.directory / f"{name[:5]}.py").read_text().split("# mark")[0] + "# mark\n" * marks,
+        )
     case = toy_config()["cases"]["only"]
     # `make` gives the fixed program another factor: 100 in the place of 2, times three epochs, less those of buggy.
     case["expectations"][1]["value"] = 297
-    other = case | {"variants": {kind: {"script": f"{kind}_other.py"} for kind in ("buggy", "fixed")}}
+    other = case | {
+        "variants": {kind: {"script": f"{kind}_other.py"} for kind in ("buggy", "fixed")}
+    }
     toy.configure(cases={"only": case, "other": other})
     detector = make("counts", counts, alarm_rules={"any": {}, "few": {"at_least": 2}})
     known = {"counts": Frozen("1", "2026-01-01", "0" * 64, ("Toy-1",))}
     monkeypatch.setattr(submissions, "known", lambda root: known)
 
     def chosen_of(case):
-        asked = ("--detector", detector, "--bugs", f"Toy-1/{case}", "--python", sys.executable, "-q")
+        asked = (
+            "--detector",
+            detector,
+            "--bugs",
+            f"Toy-1/{case}",
+            "--python",
+            sys.executable,
+            "-q",
+        )
         status, out, _ = cli("evaluate", *asked, "--json")
         assert status == 0
         return {row["rule"]: (row["paired"], row["chosen"]) for row in json.loads(out)}
@@ -706,14 +871,18 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make,
     assert chosen_of("only") == {"any": (0, False), "few": (1, True)}
     assert chosen_of("other") == {"any": (1, False), "few": (0, True)}
     # A record by which a rule is chosen, and which cannot be read, is named.
-    spoilt = tmp_path / "results" / "detectors" / "counts" / "none" / "Toy-1" / "only" / "fixed-0.json"
+    spoilt = (
+        tmp_path / "results" / "detectors" / "counts" / "none" / "Toy-1" / "only" / "fixed-0.json"
+    )
     spoilt.write_text("{}")
     asked = ("--detector", detector, "--bugs", "Toy-1/other", "--python", sys.executable, "-q")
     status, _, err = cli("evaluate", *asked)
-    assert status == 2 and err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
+    assert status == 2
+    assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
     # So is one that would stand beside those of rewritten programs.
     status, _, err = cli("evaluate", *asked, "--perturb", "1")
-    assert status == 2 and err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
+    assert status == 2
+    assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
 
 
 @pytest.mark.parametrize(
@@ -721,21 +890,48 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(cli, toy, make,
     [
         (["evaluate"], "--detector"),
         (["evaluate", "--detector", "nothing"], "there is no detector 'nothing'"),
-        (["evaluate", "--detector", "alway"], "there is no detector 'alway'; expected one of (none)"),
+        (
+            ["evaluate", "--detector", "alway"],
+            "there is no detector 'alway'; expected one of (none)",
+        ),
         (["evaluate", "--detector", "always", "--bugs", "Toy-2"], "there is no bug 'Toy-2'"),
-        (["evaluate", "--detector", "always", "--bugs", "Toy-1/only/buggy"], "scored on both variants"),
+        (
+            ["evaluate", "--detector", "always", "--bugs", "Toy-1/only/buggy"],
+            "scored on both variants",
+        ),
         (["evaluate", "--detector", "always", "--repeats", "0"], "expected a number of at least 1"),
         (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
         (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
         (["scores"], "no checks of any detector"),
-        (["evaluate", "--detector", "always", "--label", "compiler"], "no case fits --label 'compiler'"),
-        (["evaluate", "--detector", "always", "--label", "user code", "--update-expected"], "for whole evaluations"),
-        (["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"], "for whole evaluations"),
-        (["evaluate", "--detector", "always", "--controls", "none", "--update-expected"], "for whole evaluations"),
-        (["evaluate", "--detector", "always", "--seeds", "0", "--update-expected"], "for whole evaluations"),
-        (["evaluate", "--detector", "always", "--overhead", "none", "--update-expected"], "for whole evaluations"),
+        (
+            ["evaluate", "--detector", "always", "--label", "compiler"],
+            "no case fits --label 'compiler'",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--label", "user code", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--controls", "none", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--seeds", "0", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--overhead", "none", "--update-expected"],
+            "for whole evaluations",
+        ),
         (["evaluate", "--detector", "always", "--update-expected"], "is not committed"),
-        (["evaluate", "--detector", "learns", "--references", "same", "--update-expected"], "is not committed"),
+        (
+            ["evaluate", "--detector", "learns", "--references", "same", "--update-expected"],
+            "is not committed",
+        ),
     ],
 )
 def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_path):
@@ -744,7 +940,9 @@ def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path / "own")
     python = ["--python", sys.executable] if arguments[0] == "evaluate" else []
     status, out, err = cli(*arguments, *python)
-    assert status == 2 and words in err.splitlines()[-1] and ("DETECTOR" in out) == ("committed" in words)
+    assert status == 2
+    assert words in err.splitlines()[-1]
+    assert ("DETECTOR" in out) == ("committed" in words)
 
 
 def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, make, tmp_path):
@@ -752,8 +950,11 @@ def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, 
     (directory / "environment.json").write_text('{"disk_gb": 1}')
     (directory / "requirements.txt").write_text("one==1\n")
     status, out, err = cli("evaluate", "--detector", directory, "--python", sys.executable)
-    line = f"trainbugs: {directory / '.python-version'}: cannot be read: No such file or directory\n"
-    assert (status, out, err) == (2, "", line) and not list(tmp_path.rglob("metrics.json"))
+    line = (
+        f"trainbugs: {directory / '.python-version'}: cannot be read: No such file or directory\n"
+    )
+    assert (status, out, err) == (2, "", line)
+    assert not list(tmp_path.rglob("metrics.json"))
 
 
 @pytest.mark.parametrize("name", ["pandas", "matplotlib"])
@@ -762,8 +963,11 @@ def test_what_scores_need_is_asked_for_before_any_check(cli, make, monkeypatch, 
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, name, None)
     status, out, err = cli("evaluate", "--detector", make("always"), "--python", sys.executable)
-    line = f"trainbugs: {name} is not installed; `pip install uv pandas matplotlib numpy` is enough\n"
-    assert (status, out, err) == (2, "", line) and not list(tmp_path.rglob("results"))
+    line = (
+        f"trainbugs: {name} is not installed; `pip install uv pandas matplotlib numpy` is enough\n"
+    )
+    assert (status, out, err) == (2, "", line)
+    assert not list(tmp_path.rglob("results"))
 
 
 def without_times(records):
@@ -782,7 +986,8 @@ def test_many_checks_at_a_time_give_the_same_records(toy, make, tmp_path, monkey
     kinds = make("always"), make("right"), make("crashes"), make("learns", slow)
     serial = evaluate(toy, *kinds, seeds=(0, 1))
     parallel = evaluate(toy, *kinds, seeds=(0, 1), jobs=4, results=tmp_path / "parallel")
-    assert without_times(parallel.checks) == without_times(serial.checks) and len(serial.checks) == 16
+    assert without_times(parallel.checks) == without_times(serial.checks)
+    assert len(serial.checks) == 16
     assert len(learnt) == 2, "once for all programs, each time"
 
 
@@ -806,7 +1011,9 @@ def test_a_check_has_started_before_it_is_answered(toy, make, monkeypatch):
         answered.append(answer(*arguments))
         return answered[-1]
 
-    clock = SimpleNamespace(now=lambda zone: datetime(2026, 1, 1, second=len(answered), tzinfo=zone))
+    clock = SimpleNamespace(
+        now=lambda zone: datetime(2026, 1, 1, second=len(answered), tzinfo=zone)
+    )
     monkeypatch.setattr(Evaluation, "answer", count)
     monkeypatch.setattr("evaluation.running.evaluation.datetime", clock)
     started = {record.started for record in evaluate(toy, make("never")).checks}
@@ -826,14 +1033,17 @@ def test_something_is_made_once_though_many_ask():
         return once.get("key", make)
 
     with ThreadPoolExecutor(8) as threads:
-        assert {future.result() for future in [threads.submit(ask) for _ in range(8)]} == {1} and len(made) == 1
+        assert {future.result() for future in [threads.submit(ask) for _ in range(8)]} == {1}
+        assert len(made) == 1
     with pytest.raises(ZeroDivisionError):
         once.get("other", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         once.get("other", lambda: 1)
 
 
-def test_checks_that_would_wait_for_one_that_learns_take_no_share_of_the_machine(toy, make, monkeypatch):
+def test_checks_that_would_wait_for_one_that_learns_take_no_share_of_the_machine(
+    toy, make, monkeypatch
+):
     begun, at_the_end_of_learning = [], []
     answer, prepare = Evaluation.answer, Adapter.prepare
 
@@ -851,15 +1061,24 @@ def test_checks_that_would_wait_for_one_that_learns_take_no_share_of_the_machine
     monkeypatch.setattr(Adapter, "prepare", learn)
     monkeypatch.setattr("runner.execution.scheduler.AGAIN_S", 0.05)
     result = evaluate(toy, make("learns"), seeds=(0, 1), jobs=4)
-    assert [record.status for record in result.checks] == ["ok"] * 4 and at_the_end_of_learning == [1]
+    assert [record.status for record in result.checks] == ["ok"] * 4
+    assert at_the_end_of_learning == [1]
 
 
 def test_who_is_about_to_learn_has_the_turn_until_it_has_learnt_or_failed(toy, make):
     evaluation = Evaluation(detectors.load(toy.root, str(make("learns"))), "same", None, None)
     keys = ("a", "b")
-    with evaluation.turn(keys) as first, evaluation.turn(keys) as second, evaluation.turn(("c",)) as third:
+    with (
+        evaluation.turn(keys) as first,
+        evaluation.turn(keys) as second,
+        evaluation.turn(("c",)) as third,
+    ):
         assert (first, second, third) == (True, False, True)
-    with evaluation.turn(keys) as first, evaluation.turn(()) as second, evaluation.turn(()) as third:
+    with (
+        evaluation.turn(keys) as first,
+        evaluation.turn(()) as second,
+        evaluation.turn(()) as third,
+    ):
         assert (first, second, third) == (True, True, True)
         evaluation._learnt.get(keys, lambda: None)
         with evaluation.turn(keys) as fourth:

@@ -25,26 +25,53 @@ FOUND = '{"code": "c", "message": "m", "severity": "error"'
 # What an adapter leaves behind, and what is said of it.
 ANSWERS = {
     "a pipe": ("os.mkfifo('verdict.json')", "verdict.json: is no plain file"),
-    "a device": ("os.symlink('/dev/zero', 'verdict.json')", "leads out of its directory, to /dev/zero"),
-    "a link": ("os.symlink('/etc/passwd', 'verdict.json')", "leads out of its directory, to /etc/passwd"),
+    "a device": (
+        "os.symlink('/dev/zero', 'verdict.json')",
+        "leads out of its directory, to /dev/zero",
+    ),
+    "a link": (
+        "os.symlink('/etc/passwd', 'verdict.json')",
+        "leads out of its directory, to /etc/passwd",
+    ),
     "nothing": ("os.symlink('nothing', 'verdict.json')", "the detector wrote no verdict.json"),
     "a folder": ("os.mkdir('verdict.json')", "is no plain file"),
-    "a large iteration": ({"alarms": f'[{FOUND}, "iteration": 1{"0" * 30}}}]'}, "alarms[0].iteration: is 1000"),
+    "a large iteration": (
+        {"alarms": f'[{FOUND}, "iteration": 1{"0" * 30}}}]'},
+        "alarms[0].iteration: is 1000",
+    ),
     "a large line": ({"alarms": f'[{FOUND}, "line": 1{"0" * 300}}}]'}, "alarms[0].line: is 1000"),
-    "a line of many digits": ({"alarms": f'[{FOUND}, "line": 1{"0" * 5000}}}]'}, "is too large a number"),
-    "many violated": ({"invariants": f'{{"checked": 1, "violated": 1{"0" * 25}}}'}, "invariants.violated: is 1000"),
+    "a line of many digits": (
+        {"alarms": f'[{FOUND}, "line": 1{"0" * 5000}}}]'},
+        "is too large a number",
+    ),
+    "many violated": (
+        {"invariants": f'{{"checked": 1, "violated": 1{"0" * 25}}}'},
+        "invariants.violated: is 1000",
+    ),
     "many dropped": ({"dropped": f"1{'0' * 25}"}, "dropped: is 1000"),
-    "half a character": ({"alarms": r'[{"code": "\ud800", "message": "m", "severity": "error"}]'}, "half a character"),
+    "half a character": (
+        {"alarms": r'[{"code": "\ud800", "message": "m", "severity": "error"}]'},
+        "half a character",
+    ),
     "a long API": ({"alarms": f'[{FOUND}, "api": "{"a" * 3000}"}}]'}, "alarms[0].api: is 'aaa"),
-    "no time": ({"training": '{"seconds": 1e-9, "of": "loop"}'}, "training.seconds: is 1e-09, expected"),
+    "no time": (
+        {"training": '{"seconds": 1e-9, "of": "loop"}'},
+        "training.seconds: is 1e-09, expected",
+    ),
     "a name with a zero": ({"artefacts": r'["a\u0000b"]'}, r"artefacts[0]: is 'a\x00b', expected"),
     "a long name": ({"artefacts": json.dumps(["a" * 3000])}, "artefacts[0]: is 'aaa"),
-    "what no JSON is": ("Path('verdict.json').write_bytes(b'\\xff')", "not JSON: invalid start byte"),
+    "what no JSON is": (
+        "Path('verdict.json').write_bytes(b'\\xff')",
+        "not JSON: invalid start byte",
+    ),
     "a message that clears the screen": (
         r"Path('verdict.json').write_text(json.dumps({'status': 'tool_error', 'reason': '\x1b[2J\nspoilt'}))",
         "\x1b[2J\nspoilt",
     ),
-    "an error that clears the screen": (r"sys.exit('\x1b[2Jspoilt')", r"ended with 1: \x1b[2Jspoilt"),
+    "an error that clears the screen": (
+        r"sys.exit('\x1b[2Jspoilt')",
+        r"ended with 1: \x1b[2Jspoilt",
+    ),
 }
 # What a detector that has looked at the catalogue does to the note of that, or to what writes it.
 NOTE = 'Path(os.environ["TRAINBUGS_PEEKED"])'
@@ -127,15 +154,23 @@ def evaluate(toy, tmp_path):
     def call(texts, **changes):
         chosen = [detectors.read(write_detector(tmp_path / "own" / "never", NEVER))]
         for name, text in texts.items():
-            chosen.append(detectors.read(write_detector(tmp_path / "own" / slug(name), text, **changes)))
+            chosen.append(
+                detectors.read(write_detector(tmp_path / "own" / slug(name), text, **changes))
+            )
         texts = {"never": NEVER} | texts
         result = campaign.run(
-            campaign.Campaign(chosen, controls="none", overhead_on=None), toy.session(seeds=(0,), jobs=2)
+            campaign.Campaign(chosen, controls="none", overhead_on=None),
+            toy.session(seeds=(0,), jobs=2),
         )
         found = Evaluations(toy.results / "detectors").read()
-        assert not found.problems and sorted(found.checks, key=by_key) == sorted(result.checks, key=by_key)
-        assert set(scores(outcomes(found.checks, found.rules)).detector) == {slug(name) for name in texts}
-        records = {name: [each for each in result.checks if each.detector == slug(name)] for name in texts}
+        assert not found.problems
+        assert sorted(found.checks, key=by_key) == sorted(result.checks, key=by_key)
+        assert set(scores(outcomes(found.checks, found.rules)).detector) == {
+            slug(name) for name in texts
+        }
+        records = {
+            name: [each for each in result.checks if each.detector == slug(name)] for name in texts
+        }
         assert {len(each) for each in records.values()} == {2}
         assert [record.status for record in records.pop("never")] == ["ok", "ok"]
         return records
@@ -164,10 +199,13 @@ def test_answers_that_are_none(evaluate, capsys):
     found = evaluate({name: answering(answer) for name, (answer, _) in ANSWERS.items()})
     for name, (_, words) in ANSWERS.items():
         assert [record.status for record in found[name]] == ["tool_error"] * 2, name
-        assert all(words in record.reason and len(record.reason) <= 2000 for record in found[name]), found[name]
+        assert all(
+            words in record.reason and len(record.reason) <= 2000 for record in found[name]
+        ), found[name]
         assert not any(record.alarms for record in found[name])
     said = capsys.readouterr().err
-    assert not UNPRINTABLE.search(said.replace("\n", "")) and said.count("\n") == 2 + 2 * (len(ANSWERS) + 1)
+    assert not UNPRINTABLE.search(said.replace("\n", ""))
+    assert said.count("\n") == 2 + 2 * (len(ANSWERS) + 1)
     assert said.count(r"tool_error: \x1b[2J\nspoilt, ") == said.count(r"1: \x1b[2Jspoilt, ") == 2
 
 
@@ -177,14 +215,20 @@ def test_a_detector_that_has_looked_cannot_cover_it(evaluate, toy, unkept):
     texts |= {name: f"{text}\n{looks}{NEVER}" for name, text in BEFORE.items()}
     for name, records in evaluate(texts).items():
         assert [record.status for record in records] == ["peeked"] * 2, name
-        assert all(record.reason.startswith("looked at ") and len(record.reason) <= 500 for record in records), name
+        assert all(
+            record.reason.startswith("looked at ") and len(record.reason) <= 500
+            for record in records
+        ), name
 
 
 @pytest.mark.parametrize("isolated", [True, False])
 def test_a_file_of_that_name_says_nothing(evaluate, isolated, request):
     if not isolated:
         request.getfixturevalue("unkept")
-    texts = {"a file": f"Path('peeked').write_text('x')\n{NEVER}", "a pipe": f"os.mkfifo('peeked')\n{NEVER}"}
+    texts = {
+        "a file": f"Path('peeked').write_text('x')\n{NEVER}",
+        "a pipe": f"os.mkfifo('peeked')\n{NEVER}",
+    }
     for name, records in evaluate(texts).items():
         assert [record.status for record in records] == ["ok"] * 2, name
 
@@ -193,12 +237,18 @@ def test_only_plain_files_of_its_own_are_kept(evaluate, toy):
     odd, streams = evaluate({"odd": ODD, "streams": STREAMS}).values()
     kept = Evaluations(toy.results / "detectors").artefacts(odd[0])
     assert [record.status for record in odd] == ["ok"] * 2
-    assert sorted(path.name for path in kept.iterdir()) == ["report", "stderr", "stdout", "verdict.json"]
+    assert sorted(path.name for path in kept.iterdir()) == [
+        "report",
+        "stderr",
+        "stdout",
+        "verdict.json",
+    ]
     assert (kept / "report").read_text() == "kept"
     kept = Evaluations(toy.results / "detectors").artefacts(streams[0])
     assert {record.reason for record in streams} == {"the adapter ended with 1: why"}
     assert sorted(path.name for path in kept.iterdir()) == ["stderr", "stdout"]
-    assert (kept / "stdout").read_text() == "said\n" and (kept / "stderr").read_text() == "why\n"
+    assert (kept / "stdout").read_text() == "said\n"
+    assert (kept / "stderr").read_text() == "why\n"
     assert not (kept / "stderr").is_symlink()
 
 
@@ -208,7 +258,10 @@ def test_states_that_cannot_be_copied(evaluate, unkept):
     for name, (_, words) in STATES.items():
         for record in found[name]:
             said = record.reason if words else record.alarms[0].message
-            assert (record.status, (words or "True") in said) == ("tool_error" if words else "ok", True), (name, said)
+            assert (record.status, (words or "True") in said) == (
+                "tool_error" if words else "ok",
+                True,
+            ), (name, said)
             assert len(said) <= 500
 
 
@@ -225,7 +278,8 @@ def test_a_place_that_is_taken_makes_the_check_an_error(evaluate, toy):
     taken.parent.mkdir(parents=True)
     taken.write_text("a file")
     buggy, fixed = sorted(evaluate({"always": ALWAYS})["always"], key=by_key)
-    assert (buggy.status, len(buggy.alarms)) == ("tool_error", 0) and buggy.reason.startswith("FileExistsError: ")
+    assert (buggy.status, len(buggy.alarms)) == ("tool_error", 0)
+    assert buggy.reason.startswith("FileExistsError: ")
     assert (fixed.status, len(fixed.alarms)) == ("ok", 1)
 
 
@@ -248,7 +302,9 @@ def too_much(*_):
 def test_an_error_in_a_check_is_one_of_that_check(evaluate, monkeypatch, where, what, reason):
     monkeypatch.setattr(adapter, where, what)
     for record in evaluate({"always": ALWAYS})["always"]:
-        assert record.status == "tool_error" and reason in record.reason and not record.alarms
+        assert record.status == "tool_error"
+        assert reason in record.reason
+        assert not record.alarms
 
 
 def test_a_full_disk_says_nothing_of_a_detector(evaluate, toy, monkeypatch):
@@ -277,11 +333,22 @@ def test_an_evaluation_is_ended_though_its_answer_is_a_pipe(toy, tmp_path):
         "import sys; from runner.bugs.catalog import Catalog; from trainbugs import api; from pathlib import Path\n"
         f"from trainbugs.cli.main import main; api.load = lambda: Catalog(Path({str(toy.root)!r})); sys.exit(main())"
     )
-    options = ["--detector", directory, "--python", sys.executable, "--overhead", "none", "--results", toy.results]
+    options = [
+        "--detector",
+        directory,
+        "--python",
+        sys.executable,
+        "--overhead",
+        "none",
+        "--results",
+        toy.results,
+    ]
     command = [sys.executable, "-c", code, "evaluate", *map(str, options)]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as program:
         assert wait_until(lambda: called(mark), 40)
         program.send_signal(signal.SIGTERM)
         _, err = program.communicate(timeout=15)
-    assert program.returncode == 130 and "interrupted" in err and "Traceback" not in err
+    assert program.returncode == 130
+    assert "interrupted" in err
+    assert "Traceback" not in err
     assert wait_until(lambda: not called(mark))

@@ -25,7 +25,9 @@ SHOWS = """
 
 
 def evaluate(toy, directory, **options):
-    plan = campaign.Campaign([detectors.load(toy.root, str(directory))], overhead_on=None, **options)
+    plan = campaign.Campaign(
+        [detectors.load(toy.root, str(directory))], overhead_on=None, **options
+    )
     return campaign.run(plan, toy.session())
 
 
@@ -43,9 +45,12 @@ def test_detectors_meet_the_same_training_by_other_names(toy, shows):
     assert {check.kind: check.perturb for check in first.checks} == {"buggy": 1, "fixed": 1}
     seen = [texts(result) for result in (public, first, second)]
     assert seen[0] == {"buggy": SCRIPT.replace("VALUE", "1"), "fixed": SCRIPT.replace("VALUE", "2")}
-    assert len({each["buggy"] for each in seen}) == 3 and "records" not in seen[1]["buggy"]
+    assert len({each["buggy"] for each in seen}) == 3
+    assert "records" not in seen[1]["buggy"]
     assert seen[1]["buggy"].replace("1 * ", "2 * ") == seen[1]["fixed"]
-    assert texts(evaluate(toy, shows, perturb=1, force=True)) == seen[1], "another text for the same seed"
+    assert texts(evaluate(toy, shows, perturb=1, force=True)) == seen[1], (
+        "another text for the same seed"
+    )
 
 
 def test_the_site_moves_along(toy, shows):
@@ -63,15 +68,22 @@ def test_records_are_in_folders_of_their_own(toy, shows):
     for result, seed in ((public, None), (first, 1), (second, 2)):
         assert {check.perturb for check in Evaluations(result.folder).read().checks} == {seed}
     # One run a variant of the published program; the rewritten ones are none of the bug's in tables and verdicts.
-    assert len(Store(root).records()) == 2 and Store(root).bugs() == ["Toy-1"]
+    assert len(Store(root).records()) == 2
+    assert Store(root).bugs() == ["Toy-1"]
     assert len(Store(root / "rewritten" / "perturb-1").records()) == 2
 
 
 @pytest.mark.parametrize(
     "more, why",
     [
-        ("(chr(34) in Path(__file__).read_text())", "its metrics are not the same when it is rewritten (drift "),
-        ("10 * (not hasattr(sys.modules['__main__'], 'records'))", "NOT REPRODUCED as it is rewritten: "),
+        (
+            "(chr(34) in Path(__file__).read_text())",
+            "its metrics are not the same when it is rewritten (drift ",
+        ),
+        (
+            "10 * (not hasattr(sys.modules['__main__'], 'records'))",
+            "NOT REPRODUCED as it is rewritten: ",
+        ),
         ("10", "NOT REPRODUCED as it is published: "),
     ],
 )
@@ -85,12 +97,16 @@ def test_what_does_something_else_is_left_out(toy, shows, capsys, more, why):
 def test_a_module_is_called_by_the_keywords_that_it_had(toy, shows, capsys):
     toy.write("helpers.py", "def scaled(number, factor):\n    return number * factor\n")
     for name, value in (("buggy", "1"), ("fixed", "2")):
-        script = SCRIPT.replace("VALUE", value).replace('config["seed"]', 'helpers.scaled(config["seed"], factor=1)')
+        script = SCRIPT.replace("VALUE", value).replace(
+            'config["seed"]', 'helpers.scaled(config["seed"], factor=1)'
+        )
         toy.write(f"{name}.py", script.replace("import sys\n", "import sys\n\nimport helpers\n", 1))
     assert len(evaluate(toy, shows, perturb=1).checks) == 2, capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text, why", [("print 1\n", "cannot be parsed: "), (None, "there is no buggy.py")])
+@pytest.mark.parametrize(
+    "text, why", [("print 1\n", "cannot be parsed: "), (None, "there is no buggy.py")]
+)
 def test_what_cannot_be_read_is_left_out(toy, shows, capsys, text, why):
     path = toy.write("buggy.py", text or "")
     if text is None:
@@ -103,9 +119,18 @@ def test_what_cannot_be_read_is_left_out(toy, shows, capsys, text, why):
     "after, why",
     [
         ([record("buggy"), record("fixed", accuracies=(2, 4, 6))], None),
-        ([record("buggy"), record("fixed", accuracies=(2, 4, 6.0000001))], "NOT REPRODUCED as it is rewritten"),
-        ([record("buggy", accuracies=(1, 2.0000001, 3)), record("fixed", accuracies=(2, 4, 6))], "its metrics are not"),
-        ([record("buggy", status="crashed"), record("fixed", accuracies=(2, 4, 6))], "INVALID as it is rewritten"),
+        (
+            [record("buggy"), record("fixed", accuracies=(2, 4, 6.0000001))],
+            "NOT REPRODUCED as it is rewritten",
+        ),
+        (
+            [record("buggy", accuracies=(1, 2.0000001, 3)), record("fixed", accuracies=(2, 4, 6))],
+            "its metrics are not",
+        ),
+        (
+            [record("buggy", status="crashed"), record("fixed", accuracies=(2, 4, 6))],
+            "INVALID as it is rewritten",
+        ),
     ],
 )
 def test_the_same_metrics_to_the_last_bit(toy, after, why):
@@ -120,48 +145,88 @@ def test_metrics_that_vary_from_run_to_run_are_not_compared(toy):
     volatile = replace(case, oracle=replace(case.oracle, volatile=frozenset({"seconds"})))
     one, two = ([replace(each, metrics=tuple({**m, "seconds": s} for m in each.metrics)) for each in
                  (record("buggy"), record("fixed", accuracies=(2, 4, 6)))] for s in (1, 2))  # fmt: skip
-    assert changed(volatile, one, two) is None and "metrics are not the same" in (changed(case, one, two) or "")
+    assert changed(volatile, one, two) is None
+    assert "metrics are not the same" in (changed(case, one, two) or "")
 
 
 def test_what_excludes_each_other():
     with pytest.raises(UsageError, match="name one of --perturb and --plant"):
         campaign.Campaign([], perturb=1, plant=2)
     for perturb, plant in ((0, None), (None, 1)):
-        with pytest.raises(UsageError, match="--upstream is for scripts as they are published: leave out --perturb"):
+        with pytest.raises(
+            UsageError, match="--upstream is for scripts as they are published: leave out --perturb"
+        ):
             campaign.Campaign([], upstream=True, perturb=perturb, plant=plant)
-        with pytest.raises(UsageError, match="--overhead Toy-1/only: rewritten programs are not timed; leave it out"):
+        with pytest.raises(
+            UsageError,
+            match="--overhead Toy-1/only: rewritten programs are not timed; leave it out",
+        ):
             campaign.Campaign([], overhead_on="Toy-1/only", perturb=perturb, plant=plant)
 
 
 def test_scores_stand_side_by_side(cli, toy, shows):
-    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    asked = (
+        "evaluate",
+        "--detector",
+        shows,
+        "--controls",
+        "none",
+        *OWN_PYTHON,
+        "--results",
+        toy.results,
+    )
     assert cli(*asked)[0] == 0
     status, out, _ = cli(*asked, "--perturb", "3")
-    assert status == 0 and "rewritten/perturb-3/detectors" in out
+    assert status == 0
+    assert "rewritten/perturb-3/detectors" in out
     status, again, _ = cli("scores", "--from", "results", "--results", toy.results)
     title, heading, row = again.split("\n\n")[-2].splitlines()
     assert title == "Cases found in programs as published, rewritten, and with planted faults:"
-    assert status == 0 and heading.split()[:4] == ["DETECTOR", "PUBLIC", "PAIRED", "PERTURBED"]
+    assert status == 0
+    assert heading.split()[:4] == ["DETECTOR", "PUBLIC", "PAIRED", "PERTURBED"]
     assert row.split() == ["shows", "1/1", "(21-100)", "0/1", "1/1", "(21-100)", "0/1", "-", "-"]
-    assert "PERTURBED" in out and again.count("written to scores: side-by-side.csv") == 1
+    assert "PERTURBED" in out
+    assert again.count("written to scores: side-by-side.csv") == 1
     assert cli(*asked, "--perturb", "-1")[0] == 2
 
 
 def test_side_by_side_in_other_formats(cli, toy, shows):
-    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    asked = (
+        "evaluate",
+        "--detector",
+        shows,
+        "--controls",
+        "none",
+        *OWN_PYTHON,
+        "--results",
+        toy.results,
+    )
     cli(*asked)
     cli(*asked, "--perturb", "3")
     scored = ("scores", "--from", "results", "--results", toy.results, "--figures", "none")
-    assert "| shows | 1/1 (21-100) | 0/1 | 1/1 (21-100) | 0/1 | - | - |" in cli(*scored, "--format", "markdown")[1]
+    assert (
+        "| shows | 1/1 (21-100) | 0/1 | 1/1 (21-100) | 0/1 | - | - |"
+        in cli(*scored, "--format", "markdown")[1]
+    )
     out, err = cli(*scored, "--format", "csv")[1:]
-    assert len(out.splitlines()) == 2 and "written to scores: side-by-side.csv" in err
+    assert len(out.splitlines()) == 2
+    assert "written to scores: side-by-side.csv" in err
     # A part of the programs has no such table.
     assert "PERTURBED" not in cli(*scored, "--common")[1]
 
 
 def test_rewritten_programs_never_count_among_published_ones(cli, toy, shows):
     """Table, comparisons and files are those of before; a folder in which somebody has mixed them is refused."""
-    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    asked = (
+        "evaluate",
+        "--detector",
+        shows,
+        "--controls",
+        "none",
+        *OWN_PYTHON,
+        "--results",
+        toy.results,
+    )
     scored = ("scores", "--from", "results", "--results", toy.results)
     names = ("scores.csv", "outcomes.csv", "comparisons.csv", "scores.json")
     cli(*asked)
@@ -169,30 +234,57 @@ def test_rewritten_programs_never_count_among_published_ones(cli, toy, shows):
     figures = {path.name: path.read_bytes() for path in Path("scores").glob("*.png")}
     cli(*asked, "--perturb", "3")
     after = cli(*scored)[1], {name: Path("scores", name).read_bytes() for name in names}
-    assert after[1] == before[1] and after[0].startswith(before[0])
-    assert figures and figures == {path.name: path.read_bytes() for path in Path("scores").glob("*.png")}
-    own, other = toy.results / "detectors" / "shows", toy.results / "rewritten" / "perturb-3" / "detectors" / "shows"
+    assert after[1] == before[1]
+    assert after[0].startswith(before[0])
+    assert figures
+    assert figures == {path.name: path.read_bytes() for path in Path("scores").glob("*.png")}
+    own, other = (
+        toy.results / "detectors" / "shows",
+        toy.results / "rewritten" / "perturb-3" / "detectors" / "shows",
+    )
     (other / "none/Toy-1/only/buggy-0.json").replace(own / "none/Toy-1/only/buggy-0.json")
     status, out, err = cli(*scored)
-    assert (status, out, len(err.splitlines())) == (2, "", 1) and "of perturbed and public programs" in err
+    assert (status, out, len(err.splitlines())) == (
+        2,
+        "",
+        1,
+    )
+    assert "of perturbed and public programs" in err
 
 
 def test_records_of_older_code_are_not_set_beside_newer_ones(cli, toy, tmp_path, shows):
-    asked = ("evaluate", "--detector", shows, "--controls", "none", *OWN_PYTHON, "--results", toy.results)
+    asked = (
+        "evaluate",
+        "--detector",
+        shows,
+        "--controls",
+        "none",
+        *OWN_PYTHON,
+        "--results",
+        toy.results,
+    )
     cli(*asked, "--perturb", "3")
     write_detector(
-        tmp_path / "shows", SHOWS.replace("enumerate(", "(each for each in enumerate(").replace(", 1)", ", 1))")
+        tmp_path / "shows",
+        SHOWS.replace("enumerate(", "(each for each in enumerate(").replace(", 1)", ", 1))"),
     )
     cli(*asked)
     status, out, err = cli("scores", "--from", "results", "--results", toy.results)
-    assert status == 0 and "PERTURBED" not in out and "2 records of older code of a detector are left out" in err
+    assert status == 0
+    assert "PERTURBED" not in out
+    assert "2 records of older code of a detector are left out" in err
 
 
 def test_all_seeds_are_checked_and_met(toy, shows):
     toy.configure(seeds=[1, 0])
-    met = [{each.seed for each in evaluate(toy, shows, perturb=1, all_seeds=every).checks} for every in (False, True)]
+    met = [
+        {each.seed for each in evaluate(toy, shows, perturb=1, all_seeds=every).checks}
+        for every in (False, True)
+    ]
     assert met == [{1}, {0, 1}]
     assert len(Store(toy.results.absolute() / "rewritten" / "perturb-1").records()) == 4
     with pytest.raises(UsageError, match="--all-seeds and --seeds choose seeds: name one of them"):
-        plan = campaign.Campaign([detectors.load(toy.root, str(shows))], overhead_on=None, all_seeds=True)
+        plan = campaign.Campaign(
+            [detectors.load(toy.root, str(shows))], overhead_on=None, all_seeds=True
+        )
         campaign.run(plan, toy.session(seeds=(1,)))

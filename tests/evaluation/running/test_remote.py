@@ -43,7 +43,18 @@ def dask(tmp_path):
 
 
 def answers(folder):
-    fields = ("kind", "status", "reason", "alarms", "key", "code", "program", "revision", "pinned", "torch")
+    fields = (
+        "kind",
+        "status",
+        "reason",
+        "alarms",
+        "key",
+        "code",
+        "program",
+        "revision",
+        "pinned",
+        "torch",
+    )
     return {
         (record.case, record.kind, record.seed): [getattr(record, field) for field in fields]
         for record in Evaluations(folder / "detectors").read().checks
@@ -52,15 +63,27 @@ def answers(folder):
 
 @pytest.mark.stress
 def test_answers_are_those_of_this_machine_with_what_was_kept(cli, toy, shows, dask, tmp_path):
-    asked = ("evaluate", "--detector", shows, "--bugs", toy.directory, "--controls", "none", "--all-seeds", *OWN_PYTHON)
+    asked = (
+        "evaluate",
+        "--detector",
+        shows,
+        "--bugs",
+        toy.directory,
+        "--controls",
+        "none",
+        "--all-seeds",
+        *OWN_PYTHON,
+    )
     assert cli(*asked, "--results", tmp_path / "here")[0] == 0
     dask.worker()
     there = (*asked, "--results", tmp_path / "there", "--executor", dask.spec)
     status, out, err = cli(*there)
     assert status == 0 and "shows" in out, err
-    assert answers(tmp_path / "there") == answers(tmp_path / "here") and len(answers(tmp_path / "there")) == 4
+    assert answers(tmp_path / "there") == answers(tmp_path / "here")
+    assert len(answers(tmp_path / "there")) == 4
     kept = list((tmp_path / "there" / "detectors").rglob("note.txt"))
-    assert len(kept) == 4 and {path.read_text() for path in kept} == {"kept"}
+    assert len(kept) == 4
+    assert {path.read_text() for path in kept} == {"kept"}
     assert cli(*there)[2].count("done before") >= 4
 
 
@@ -74,7 +97,16 @@ def test_a_worker_that_is_lost_costs_what_it_did(toy, dask, tmp_path):
     main(check)
     """)  # fmt: skip
     victim = dask.worker("--no-nanny")
-    asked = ["evaluate", "--detector", slow, "--bugs", toy.directory, "--controls", "none", *OWN_PYTHON]
+    asked = [
+        "evaluate",
+        "--detector",
+        slow,
+        "--bugs",
+        toy.directory,
+        "--controls",
+        "none",
+        *OWN_PYTHON,
+    ]
     asked += ["--results", tmp_path / "there", "--executor", dask.spec]
     argv = [sys.executable, "-m", "runner", *map(str, asked)]
     with subprocess.Popen(argv, cwd=tmp_path, stdout=-1, stderr=-1, text=True) as program:
@@ -90,9 +122,19 @@ def test_a_worker_that_is_lost_costs_what_it_did(toy, dask, tmp_path):
 
 def test_rewritten_programs_are_refused(cli, toy, shows, monkeypatch):
     monkeypatch.setattr("runner.session.session.connected", lambda how: Nobody())
-    asked = ("evaluate", "--detector", shows, "--bugs", toy.directory, "--controls", "none", *OWN_PYTHON)
+    asked = (
+        "evaluate",
+        "--detector",
+        shows,
+        "--bugs",
+        toy.directory,
+        "--controls",
+        "none",
+        *OWN_PYTHON,
+    )
     status, _, err = cli(*asked, "--executor", "dask:nowhere", "--perturb", "1")
-    assert status == 2 and "--perturb and --plant try programs on this machine: leave out --executor" in err
+    assert status == 2
+    assert "--perturb and --plant try programs on this machine: leave out --executor" in err
 
 
 class Nobody:

@@ -34,8 +34,17 @@ def folder(toy):
     return folder
 
 
-def test_what_was_checked_before_a_script_or_a_parameter_changed_is_stale(cli, toy, tmp_path, folder):
-    asked = ("evaluate", "--detector", write_detector(tmp_path / "never", NEVER), "--overhead", "none", *OWN_PYTHON)
+def test_what_was_checked_before_a_script_or_a_parameter_changed_is_stale(
+    cli, toy, tmp_path, folder
+):
+    asked = (
+        "evaluate",
+        "--detector",
+        write_detector(tmp_path / "never", NEVER),
+        "--overhead",
+        "none",
+        *OWN_PYTHON,
+    )
     assert cli(*asked, "--results", toy.results)[0] == 0
     scored = ("scores", "--from", "results", "--results", toy.results)
     assert "stale" not in cli(*scored)[2]
@@ -43,17 +52,33 @@ def test_what_was_checked_before_a_script_or_a_parameter_changed_is_stale(cli, t
     script.write_text(script.read_text() + "# Another comment\n")
     status, out, err = cli(*scored)
     assert status == 0 and "0/2" in out, "stale records count"
-    assert "1 of 2 records of controls are stale: their scripts have changed since; evaluate the detectors anew" in err
+    assert (
+        "1 of 2 records of controls are stale: their scripts have changed since; evaluate the detectors anew"
+        in err
+    )
     described = json.loads((folder / "controls.json").read_text())
     described["controls"]["odd"]["parameters"]["num_epoch"] = 5
     (folder / "controls.json").write_text(json.dumps(described))
     assert "2 of 2 records of controls are stale" in cli(*scored)[2]
 
 
-def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not_stale(cli, toy, tmp_path, folder):
-    asked = ("evaluate", "--detector", write_detector(tmp_path / "never", NEVER), "--overhead", "none", *OWN_PYTHON)
+def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not_stale(
+    cli, toy, tmp_path, folder
+):
+    asked = (
+        "evaluate",
+        "--detector",
+        write_detector(tmp_path / "never", NEVER),
+        "--overhead",
+        "none",
+        *OWN_PYTHON,
+    )
     cli(*asked, "--results", toy.results)
-    checks = [each for each in Evaluations(toy.results / "detectors").read().checks if each.kind == "control"]
+    checks = [
+        each
+        for each in Evaluations(toy.results / "detectors").read().checks
+        if each.kind == "control"
+    ]
     known, other = controls.load(toy.root), [replace(each, program="0" * 64) for each in checks]
     assert len(stale_controls(other, known)) == len(checks) == 2
     for changes in ({"program": None}, {"case": "lost"}, {"perturb": 1}):
@@ -63,7 +88,8 @@ def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not
 def test_committed_records_shown_say_which_program_they_are_of():
     checks = ExpectedEvaluations(ROOT / "detectors" / "expected").read().checks
     shown = [each for each in checks if each.kind == "control"]
-    assert shown and all(each.program for each in shown)
+    assert shown
+    assert all(each.program for each in shown)
     stale = {each.case for each in stale_controls(checks, controls.load(ROOT))}
     text = (ROOT / "docs" / "records.md").read_text()
     assert not stale or "The records of controls are stale" in text

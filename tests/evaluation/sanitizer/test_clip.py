@@ -27,8 +27,14 @@ NORM = "nn.utils.clip_grad_norm_(parameters, 1.0)"
 # The iteration, and the program.
 WRONG = {
     "a generator that is used up": (1, train(NORM, "head.parameters()")),
-    "a filter that is used up": (2, train(NORM, "filter(lambda p: p.requires_grad, head.parameters())")),
-    "a chain that is used up": (2, train(NORM, "itertools.chain(head.parameters())", "import itertools")),
+    "a filter that is used up": (
+        2,
+        train(NORM, "filter(lambda p: p.requires_grad, head.parameters())"),
+    ),
+    "a chain that is used up": (
+        2,
+        train(NORM, "itertools.chain(head.parameters())", "import itertools"),
+    ),
     "another model's": (1, train(NORM, "list(other.parameters())")),
     "later": (3, train(f"iteration < 3 or {NORM}", "head.parameters()")),
 }

@@ -95,12 +95,18 @@ RIGHT = {
     "dropout": program("model = torch.compile(model, backend='eager')", "pass", "0.5"),
     "arguments": function("scale", "eager", "compiled(table, rows)"),
     "uses a module": function("of_model", "eager"),
-    "uses an optimizer": function("of_optimizer", "eager", "compiled(points); optimizer.zero_grad()"),
+    "uses an optimizer": function(
+        "of_optimizer", "eager", "compiled(points); optimizer.zero_grad()"
+    ),
     "not repeatable": function("counted", "eager", "compiled(points)"),
     "random numbers": function("random", "eager"),
     "rounding": function("squares", "rounds"),
-    "shared memory": function("scale", "eager", "compiled(table, rows); compiled(table.view(-1), rows)"),
-    "odd arguments": function("odd", "eager", "compiled(None); compiled(points, y='text', more=(None,))"),
+    "shared memory": function(
+        "scale", "eager", "compiled(table, rows); compiled(table.view(-1), rows)"
+    ),
+    "odd arguments": function(
+        "odd", "eager", "compiled(None); compiled(points, y='text', more=(None,))"
+    ),
 }
 
 

@@ -49,15 +49,23 @@ RIGHT = {
     "a decision": program("x = F.dropout(x, 0.1)", "model(points[iteration : iteration + 1])"),
     "a decision, not in a batch": program("x = F.dropout(x, 0.1)", "model(points[iteration])"),
     "uncertainty in one call": program("x = F.dropout(x, 0.1)", "model(points.repeat(10, 1))"),
-    "uncertainty by neighbours": program("x = F.dropout(x, 0.1)", "model(points.repeat_interleave(10, 0))"),
+    "uncertainty by neighbours": program(
+        "x = F.dropout(x, 0.1)", "model(points.repeat_interleave(10, 0))"
+    ),
     "module": program("x = self.drop(x)"),
-    "attention that looks at the mode": program(ATTENTION.format(p="0.1 if self.training else 0.0")),
+    "attention that looks at the mode": program(
+        ATTENTION.format(p="0.1 if self.training else 0.0")
+    ),
     "function that looks at the mode": program("x = F.dropout(x, 0.3, self.training)"),
     "nothing to drop": program("x = F.dropout(x, 0.0)"),
     "meant": program("x = F.dropout(x, 0.3, training=True)"),
-    "uncertainty by modules": program("x = self.drop(x)", "model.drop.train(); model(points); model(points)"),
+    "uncertainty by modules": program(
+        "x = self.drop(x)", "model.drop.train(); model(points); model(points)"
+    ),
     "uncertainty by a function": program("x = F.dropout(x)", "[model(points) for _ in range(5)]"),
-    "uncertainty of batches": program("x = F.dropout(x)", "[model(h) for _ in range(5) for h in points.split(32)]"),
+    "uncertainty of batches": program(
+        "x = F.dropout(x)", "[model(h) for _ in range(5) for h in points.split(32)]"
+    ),
     "sampling": program("x = x + torch.randn_like(x)"),
     "binary samples": program("x = torch.bernoulli(torch.sigmoid(x))"),
     "mask of an autoencoder": program("x = x * torch.empty_like(x).bernoulli_(0.5)"),

@@ -91,7 +91,9 @@ def said(torch_python, tmp_path_factory):
 def test_accused_in_the_iteration_in_which_it_acts(said, name):
     found = said[f"wrong {name}"]
     assert found.errors == {"evaluation-depends-on-grad": 3}
-    assert found.alarms[0]["api"] == {"wrong module": "torch.nn.BatchNorm1d"}.get(name, "torch.nn.Module.__call__")
+    assert found.alarms[0]["api"] == {"wrong module": "torch.nn.BatchNorm1d"}.get(
+        name, "torch.nn.Module.__call__"
+    )
 
 
 @pytest.mark.real

@@ -43,7 +43,10 @@ WRONG = {
     "a new head": (3, train(HEAD)),
     "reparametrized": (3, train(NORM)),
     "a new part": (3, train("model.body = nn.Sequential(model.body, nn.Linear(8, 8))")),
-    "later": (5, train(step="optimizer.step(); iteration != 2 or setattr(model, 'head', nn.Linear(8, 2))")),
+    "later": (
+        5,
+        train(step="optimizer.step(); iteration != 2 or setattr(model, 'head', nn.Linear(8, 2))"),
+    ),
     "in a second model": (3, train(HEAD, before="other = Net()")),
 }
 RIGHT = {
@@ -71,7 +74,11 @@ THERE_BEFORE = train(parameters="model.body.parameters()")
 @pytest.fixture(scope="module")
 def said(torch_python, tmp_path_factory):
     wrong = {name: program for name, (_, program) in WRONG.items()}
-    return toys.run(torch_python, tmp_path_factory.mktemp("toys"), wrong | RIGHT | {"there before": THERE_BEFORE})
+    return toys.run(
+        torch_python,
+        tmp_path_factory.mktemp("toys"),
+        wrong | RIGHT | {"there before": THERE_BEFORE},
+    )
 
 
 @pytest.mark.real

@@ -16,7 +16,9 @@ for iteration in range(1, 9):
 """
 
 
-def train(freeze="", parameters="head.parameters()", backward="loss.backward()", step="optimizer.step()"):
+def train(
+    freeze="", parameters="head.parameters()", backward="loss.backward()", step="optimizer.step()"
+):
     return TRAIN.format(freeze=freeze, parameters=parameters, backward=backward, step=step)
 
 
@@ -34,7 +36,10 @@ WRONG = {
     "frozen": (3, train("head.requires_grad_(False)")),
     "of another model": (3, train("other = nn.Linear(8, 2)", "other.parameters()")),
     "cleared before the step": (3, train(step="optimizer.zero_grad(); optimizer.step()")),
-    "from the third on": (5, train(step="iteration < 3 or optimizer.zero_grad(); optimizer.step()")),
+    "from the third on": (
+        5,
+        train(step="iteration < 3 or optimizer.zero_grad(); optimizer.step()"),
+    ),
 }
 RIGHT = {
     "plain": train(),

@@ -52,7 +52,10 @@ model, criterion = nn.Conv2d(2, 3, 3, padding=1), Counted()"""
 def counted(count, counter):
     """A program that is wrong, but not tried; it counts its calls, and looks in the end whether they are 8."""
     head = "\nmodel, criterion = nn.Conv2d(2, 3, 3, padding=1), Loss()"
-    return WRONG["one sample behind"].replace(head, COUNTED.format(count=count)) + f"assert {counter}\n"
+    return (
+        WRONG["one sample behind"].replace(head, COUNTED.format(count=count))
+        + f"assert {counter}\n"
+    )
 
 
 SAME = "[torch.rand((), generator=RNG) for _ in range(9)][0] == torch.rand(9, generator=RNG.manual_seed(1))[8]"
@@ -68,7 +71,9 @@ RIGHT = {
     "all with all": program("torch.cdist(p.flatten(1), right.flatten(1)).mean()"),
     "by chance": program("(p * torch.rand(len(p), 1, 1, 1) - right).square().mean()"),
     "sorted": program("((p - right).abs().flatten().sort()[0] * torch.arange(600)).mean()"),
-    "smooth in time, in order": program("(p - right).square().mean() + (p[1:] - p[:-1]).square().mean()", False),
+    "smooth in time, in order": program(
+        "(p - right).square().mean() + (p[1:] - p[:-1]).square().mean()", False
+    ),
 }
 
 

@@ -27,9 +27,13 @@ BY_HAND = {
     "absolute": program("loss = (out - targets).abs().sum() / 16"),
     "by itself": program("d = out - targets; loss = (d * d).mean().sqrt()"),
     "with more": program("loss = ((out - targets) ** 2).mean() + 0.1 * model.weight.abs().sum()"),
-    "less an entropy": program("loss = (out - targets).square().mean() - 0.01 * out.sigmoid().log().mean()"),
+    "less an entropy": program(
+        "loss = (out - targets).square().mean() - 0.01 * out.sigmoid().log().mean()"
+    ),
     "two terms": program("loss = (out - targets).square().mean() + (out - targets).abs().mean()"),
-    "with smoothness": program("loss = (out - targets).abs().mean() + (out[1:] - out[:-1]).abs().mean()"),
+    "with smoothness": program(
+        "loss = (out - targets).abs().mean() + (out[1:] - out[:-1]).abs().mean()"
+    ),
     "squeezed prediction": program("loss = (out.squeeze(1) - column).square().mean()"),
 }
 BY_FUNCTION = {
@@ -50,17 +54,25 @@ RIGHT = {
     "features": program("loss = more((out - targets) ** 2).square().mean()"),
     "each by itself": program("loss = F.mse_loss(out, column, reduction='none').mean()"),
     "function": program("loss = F.mse_loss(out, column)"),
-    "energy distance": program("loss = (out - targets).abs().mean() - 0.5 * (out - out.T).abs().mean()"),
-    "energy distance by cdist": program("loss = 2 * (out - targets).abs().mean() - torch.cdist(out, out).mean()"),
+    "energy distance": program(
+        "loss = (out - targets).abs().mean() - 0.5 * (out - out.T).abs().mean()"
+    ),
+    "energy distance by cdist": program(
+        "loss = 2 * (out - targets).abs().mean() - torch.cdist(out, out).mean()"
+    ),
     "energy distance of rows": program(
         "row = out.squeeze(1); loss = (row - column).abs().mean() - (row[:, None] - row[None]).abs().mean() / 2"
     ),
     "energy distance of two draws": program(
         "other = model(points.flip(1)); loss = (out - targets).abs().mean() - 0.5 * (out - other.T).abs().mean()"
     ),
-    "distances to as many centres": program("loss = (((out - targets) ** 2).sum(1) - targets).square().mean()"),
+    "distances to as many centres": program(
+        "loss = (((out - targets) ** 2).sum(1) - targets).square().mean()"
+    ),
     "only printed": program("(out - targets).square().mean(); loss = F.mse_loss(out, column)"),
-    "numbers and empty ones": program("(1 - out[:0]) - targets[:0]; loss = (out - column).mean() - torch.tensor(1.0)"),
+    "numbers and empty ones": program(
+        "(1 - out[:0]) - targets[:0]; loss = (out - column).mean() - torch.tensor(1.0)"
+    ),
 }
 
 
@@ -73,7 +85,9 @@ def said(torch_python, tmp_path_factory):
 @pytest.mark.parametrize("name", BY_HAND | BY_FUNCTION)
 def test_accused_in_the_iteration_in_which_it_acts(said, name):
     assert said[name].errors == {"outer-difference": 1}
-    assert said[name].alarms[0]["api"] == (f"torch.nn.functional.{name}" if name in BY_FUNCTION else "torch.Tensor.sub")
+    assert said[name].alarms[0]["api"] == (
+        f"torch.nn.functional.{name}" if name in BY_FUNCTION else "torch.Tensor.sub"
+    )
 
 
 @pytest.mark.real

@@ -24,9 +24,13 @@ def program(loss, model="nn.Linear(4, 3)"):
 COMPILED = "torch.compile(nn.Sequential(nn.Linear(4, 3), nn.Softmax(1)), backend='aot_eager')"
 BY_GRAPH = {
     "softmax": program("loss = F.cross_entropy(out.softmax(1), labels)"),
-    "module": program("loss = nn.CrossEntropyLoss()(out, labels)", "nn.Sequential(nn.Linear(4, 3), nn.Softmax(1))"),
+    "module": program(
+        "loss = nn.CrossEntropyLoss()(out, labels)", "nn.Sequential(nn.Linear(4, 3), nn.Softmax(1))"
+    ),
     "soft targets": program("loss = F.cross_entropy(out.softmax(1), soft, label_smoothing=0.1)"),
-    "pixels": program("loss = F.cross_entropy(out.view(8, 4, 3).softmax(2).transpose(1, 2), pixels)"),
+    "pixels": program(
+        "loss = F.cross_entropy(out.view(8, 4, 3).softmax(2).transpose(1, 2), pixels)"
+    ),
     "sigmoid": program("loss = F.binary_cross_entropy_with_logits(out.sigmoid()[:, 0], binary)"),
     "softmax of two": program("loss = F.binary_cross_entropy_with_logits(out.softmax(1), soft)"),
 }

@@ -49,7 +49,9 @@ def program(step, after="pass", options=""):
 PAST = {"past the wrapper": program(LOSS.format("net"))}
 DIFFER = {
     "something else differs": program(LOSS.format("model"), "net[0].weight.data.add_(rank * 0.1)"),
-    "another rate": program(LOSS.format("model") + "; optimizer.param_groups[0]['lr'] = 0.01 * (1 + rank)"),
+    "another rate": program(
+        LOSS.format("model") + "; optimizer.param_groups[0]['lr'] = 0.01 * (1 + rank)"
+    ),
 }
 RIGHT = {
     "plain": program(LOSS.format("model")),

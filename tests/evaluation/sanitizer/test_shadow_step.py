@@ -45,7 +45,9 @@ for iteration in range(4):
 
 
 def train(optimizer, before="", step="update()", update="optimizer.step", to=""):
-    optimizer = optimizer.replace("(", "(model.parameters(), ", 1) if "(" in optimizer else optimizer
+    optimizer = (
+        optimizer.replace("(", "(model.parameters(), ", 1) if "(" in optimizer else optimizer
+    )
     return TRAIN.format(optimizer=optimizer, before=before, step=step, update=update, to=to)
 
 

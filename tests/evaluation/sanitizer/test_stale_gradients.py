@@ -21,11 +21,15 @@ def train(clear, step="optimizer.step()", optimizer="Adam", iterations=5):
 
 WRONG = {
     "never cleared": train("pass"),
-    "cleared too late": train("pass", "optimizer.step(); old = [p.grad for p in model.parameters()]"),
+    "cleared too late": train(
+        "pass", "optimizer.step(); old = [p.grad for p in model.parameters()]"
+    ),
     "half of it cleared": train("model[0].zero_grad()"),
     "every other one": train("optimizer.zero_grad() if iteration > 1 else None"),
     "clipped": train("pass", "nn.utils.clip_grad_norm_(model.parameters(), 0.1); optimizer.step()"),
-    "clipped by value": train("pass", "nn.utils.clip_grad_value_(model.parameters(), 0.001); optimizer.step()"),
+    "clipped by value": train(
+        "pass", "nn.utils.clip_grad_value_(model.parameters(), 0.001); optimizer.step()"
+    ),
     "averaged": train("pass", "[p.grad.div_(4) for p in model.parameters()]; optimizer.step()"),
 }
 RIGHT = {

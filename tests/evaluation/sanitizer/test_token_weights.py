@@ -20,7 +20,9 @@ for iteration in range(1, 6):
 """
 
 
-def train(loss="loss = F.cross_entropy(model(points), targets)", sizes="(10, 30, 20)", every="pass"):
+def train(
+    loss="loss = F.cross_entropy(model(points), targets)", sizes="(10, 30, 20)", every="pass"
+):
     return TRAIN.format(loss=loss, sizes=sizes, every=every)
 
 
@@ -34,7 +36,9 @@ RIGHT = {
     "equal": train(sizes="(10, 10, 10)"),
     "a smaller last one": train(sizes="(30, 30, 30, 7)"),
     "one pass a step": train(every="optimizer.step(); optimizer.zero_grad()"),
-    "two losses": train("loss = F.cross_entropy(model(points), targets) + F.cross_entropy(model(points), labels)"),
+    "two losses": train(
+        "loss = F.cross_entropy(model(points), targets) + F.cross_entropy(model(points), labels)"
+    ),
     "two passes": train(sizes="(30, 7)"),
 }
 

@@ -7,15 +7,22 @@ from pathlib import Path
 import pytest
 from support import toys
 
-FOUND = {path.stem: runpy.run_path(str(path)) for path in sorted(Path(__file__).with_name("toys").glob("*.py"))}
-ACCUSED = [(stem, name, [found["NAME"]]) for stem, found in FOUND.items() for name in found["WRONG"]]
+FOUND = {
+    path.stem: runpy.run_path(str(path))
+    for path in sorted(Path(__file__).with_name("toys").glob("*.py"))
+}
+ACCUSED = [
+    (stem, name, [found["NAME"]]) for stem, found in FOUND.items() for name in found["WRONG"]
+]
 SILENT = [(stem, name, []) for stem, found in FOUND.items() for name in found["RIGHT"]]
 
 
 def test_each_has_both_and_none_is_both():
-    assert len(FOUND) > 20 and {found["NAME"].replace("-", "_") for found in FOUND.values()} == set(FOUND)
+    assert len(FOUND) > 20
+    assert {found["NAME"].replace("-", "_") for found in FOUND.values()} == set(FOUND)
     assert all(
-        found["WRONG"] and found["RIGHT"] and not found["WRONG"].keys() & found["RIGHT"] for found in FOUND.values()
+        found["WRONG"] and found["RIGHT"] and not found["WRONG"].keys() & found["RIGHT"]
+        for found in FOUND.values()
     )
 
 
@@ -25,7 +32,9 @@ def said(torch_python, tmp_path_factory):
 
     @cache
     def of(stem):
-        return toys.run(torch_python, tmp_path_factory.mktemp(stem), FOUND[stem]["WRONG"] | FOUND[stem]["RIGHT"])
+        return toys.run(
+            torch_python, tmp_path_factory.mktemp(stem), FOUND[stem]["WRONG"] | FOUND[stem]["RIGHT"]
+        )
 
     return of
 

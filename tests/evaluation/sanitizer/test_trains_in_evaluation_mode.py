@@ -31,7 +31,9 @@ def program(epochs, model=NET):
 FORGOTTEN = "model.train()\nfor epoch in range(3):\n    learn()\n    validate()"
 WRONG = {
     "forgotten": program(FORGOTTEN),
-    "normalisation": program(FORGOTTEN, "nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))"),
+    "normalisation": program(
+        FORGOTTEN, "nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))"
+    ),
     "compiled": program(FORGOTTEN, f"torch.compile({NET}, backend='eager')"),
     "after a validation before the training": program(f"validate()\n{FORGOTTEN}"),
     "between two epochs": program(
@@ -42,14 +44,18 @@ RIGHT = {
     "to the end in evaluation mode": program(
         "for epoch in range(6):\n    if epoch < 3:\n        model.train()\n    learn()\n    validate()"
     ),
-    "train again": program("for epoch in range(3):\n    model.train()\n    learn()\n    validate()"),
+    "train again": program(
+        "for epoch in range(3):\n    model.train()\n    learn()\n    validate()"
+    ),
     "nothing to forget": program(FORGOTTEN, "nn.Linear(4, 2)"),
     "no dropout": program(FORGOTTEN, "nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.0))"),
     "second phase": program("learn()\nvalidate()\nmodel.eval()\nlearn()"),
     "second phase with validations": program(
         "learn()\nfor epoch in range(3):\n    model.eval()\n    learn()\n    validate()"
     ),
-    "frozen from the beginning": program("model.eval()\nfor epoch in range(3):\n    learn()\n    validate()"),
+    "frozen from the beginning": program(
+        "model.eval()\nfor epoch in range(3):\n    learn()\n    validate()"
+    ),
     "frozen normalisation": program(
         "for epoch in range(3):\n    model.train()\n    model[1].eval()\n    learn()\n    validate()"
     ),

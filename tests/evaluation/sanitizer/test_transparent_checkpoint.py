@@ -45,7 +45,9 @@ WRONG = {
     # In torch 2.1 to 2.13 what is saved for its backward pass is not what was drawn.
     "noise of a leaky unit": program("x = F.rrelu(x, training=True)"),
     "something else the second time": program("self.calls += 1; x = (x * self.calls).tanh()"),
-    "not a number": program("self.calls += 1; x = (x * (1.0 if self.calls % 2 else float('nan'))).tanh()"),
+    "not a number": program(
+        "self.calls += 1; x = (x * (1.0 if self.calls % 2 else float('nan'))).tanh()"
+    ),
 }
 RIGHT = {
     "plain": program("x = self.norm(x).tanh()"),
@@ -53,7 +55,8 @@ RIGHT = {
     "no checkpoint": program("self.calls += 1; x = (x * self.calls).tanh()", "self.part(x)"),
     "reentrant": program("x = x.tanh()", "checkpoint(self.part, x, use_reentrant=True)"),
     "random numbers given up": program(
-        "x = F.dropout(x, 0.5)", "checkpoint(self.part, x, use_reentrant=False, preserve_rng_state=False)"
+        "x = F.dropout(x, 0.5)",
+        "checkpoint(self.part, x, use_reentrant=False, preserve_rng_state=False)",
     ),
 }
 

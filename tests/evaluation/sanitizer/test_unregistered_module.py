@@ -28,7 +28,9 @@ FORWARD = "loss = F.cross_entropy(model(points), labels)"
 
 def train(hidden="[nn.Linear(2, 2)]", before="", parameters="model.parameters()", forward=FORWARD,
           step="optimizer.step()"):  # fmt: skip
-    return TRAIN.format(hidden=hidden, before=before, parameters=parameters, forward=forward, step=step)
+    return TRAIN.format(
+        hidden=hidden, before=before, parameters=parameters, forward=forward, step=step
+    )
 
 
 WRONG = {

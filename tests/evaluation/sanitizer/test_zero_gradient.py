@@ -21,15 +21,21 @@ def train(loss="F.cross_entropy(head(torch.relu(body(points))), labels)", before
 
 
 ODD = {
-    "in the graph for nothing": train("F.cross_entropy(body(points)[:, :2], labels) + 0 * head.weight.sum()"),
+    "in the graph for nothing": train(
+        "F.cross_entropy(body(points)[:, :2], labels) + 0 * head.weight.sum()"
+    ),
     "dead": train(before="body.weight.data.zero_(); body.bias.data.fill_(-1.0)"),
 }
 RIGHT = {
     "plain": train(),
     "begins with zeros": train(before="head.weight.data.zero_(); head.bias.data.zero_()"),
-    "nothing has a gradient": train("0 * (body.weight.sum() + body.bias.sum() + head.weight.sum() + head.bias.sum())"),
+    "nothing has a gradient": train(
+        "0 * (body.weight.sum() + body.bias.sum() + head.weight.sum() + head.bias.sum())"
+    ),
     "not used": train("F.cross_entropy(body(points)[:, :2], labels)"),
-    "now and then": train("F.cross_entropy(body(points)[:, :2], labels) + (iteration % 7 == 0) * head.weight.sum()"),
+    "now and then": train(
+        "F.cross_entropy(body(points)[:, :2], labels) + (iteration % 7 == 0) * head.weight.sum()"
+    ),
 }
 
 

@@ -22,7 +22,10 @@ def table(found, frozen=FROZEN, rules=RULES):
 
 
 def pair(bug, case, on_buggy, on_fixed):
-    return [record("buggy", case, [HIT] * on_buggy, bug=bug), record("fixed", case, [HIT] * on_fixed, bug=bug)]
+    return [
+        record("buggy", case, [HIT] * on_buggy, bug=bug),
+        record("fixed", case, [HIT] * on_fixed, bug=bug),
+    ]
 
 
 def test_the_rule_with_most_pairs_of_known_bugs_is_chosen_whatever_it_does_with_others():
@@ -36,14 +39,16 @@ def test_the_rule_with_most_pairs_of_known_bugs_is_chosen_whatever_it_does_with_
 def test_of_rules_with_as_many_pairs_the_one_that_accuses_less():
     found = [*pair("B", "one", 3, 0), *pair("B", "two", 1, 1)]
     rows = table(found)
-    assert rows.paired_known.to_list() == [1, 1, 1] and rows.false_known.to_list() == [1, 0, 0]
+    assert rows.paired_known.to_list() == [1, 1, 1]
+    assert rows.false_known.to_list() == [1, 0, 0]
     assert rows.chosen.to_dict() == {"any": False, "few": True, "many": False}
 
 
 def test_more_pairs_count_before_fewer_accusations():
     found = [*pair("B", "one", 1, 0), *pair("B", "two", 1, 0), *pair("B", "three", 3, 1)]
     rows = table(found)
-    assert rows.paired_known.to_list() == [2, 1, 1] and rows.false_known.to_list() == [1, 0, 0]
+    assert rows.paired_known.to_list() == [2, 1, 1]
+    assert rows.false_known.to_list() == [1, 0, 0]
     assert rows.chosen.to_dict() == {"any": True, "few": False, "many": False}
 
 
@@ -52,7 +57,8 @@ def test_nothing_is_chosen_of_rules_that_know_different_bugs():
     found = [*pair("B", "simple", 2, 1), *pair("C", "simple", 3, 0)]
     older = FrozenRule("2026-01-01", ("monitor.py",), "0" * 64, ("C",))
     rows = table(found, {"d": replace(FROZEN["d"], developed_on=("B", "C"), rules={"many": older})})
-    assert rows.paired_known_n.to_dict() == {"any": 2, "few": 2, "many": 1} and rows.chosen.isna().all()
+    assert rows.paired_known_n.to_dict() == {"any": 2, "few": 2, "many": 1}
+    assert rows.chosen.isna().all()
 
 
 def test_nothing_is_chosen_where_there_is_one_rule_or_no_known_bug():
@@ -62,7 +68,9 @@ def test_nothing_is_chosen_where_there_is_one_rule_or_no_known_bug():
 
 
 def test_the_table_to_be_read_says_which_one_it_is():
-    heading, *lines = report.rows(table([*pair("B", "one", 2, 1), *pair("C", "one", 1, 0)]).reset_index())
+    heading, *lines = report.rows(
+        table([*pair("B", "one", 2, 1), *pair("C", "one", 1, 0)]).reset_index()
+    )
     assert heading[-2:] == ["NEW", "CHOSEN"]
     assert [line[-2:] for line in lines] == [["1/1", "-"], ["0/1", "yes"], ["0/1", "-"]]
 
@@ -76,21 +84,29 @@ def test_rules_in_whose_place_another_is_chosen_can_be_left_out():
 def test_of_a_part_of_the_programs_the_rule_stays_that_is_chosen_by_all():
     """By the one case alone `any` would be the best one, by both it is `few`; a part of a part is one of all, too."""
     rules = {"d": {"any": Rule(), "few": Rule(at_least=2)}}
-    read = Evaluated([*pair("B", "one", 1, 0), *pair("B", "two", 2, 1), *pair("B", "three", 3, 1)], (), rules)
+    read = Evaluated(
+        [*pair("B", "one", 1, 0), *pair("B", "two", 2, 1), *pair("B", "three", 3, 1)], (), rules
+    )
     assert not read.whole
     for part in (of_bugs(read, {"B/one"}), common(of_bugs(read, {"B/one"}))):
         of_part, of_all = (outcomes(checks, rules, FROZEN) for checks in (part.checks, part.whole))
         assert scores(of_part).set_index("rule").chosen.to_dict() == {"any": True, "few": False}
         rows = scores(of_part, whole=of_all).set_index("rule")
         assert rows.chosen.to_dict() == {"any": False, "few": True}
-        assert rows.paired.to_dict() == {"any": 1, "few": 0} and list(rows) == list(table(read.checks, rules=rules))
+        assert rows.paired.to_dict() == {"any": 1, "few": 0}
+        assert list(rows) == list(table(read.checks, rules=rules))
 
 
 def test_the_bugs_by_which_rules_are_chosen_are_bugs_and_the_detectors_detectors():
     declared, known = development.load(ROOT), submissions.known(ROOT)
-    assert declared.bugs == tuple(sorted(set(declared.bugs))) and len(declared.bugs) == 25
+    assert declared.bugs == tuple(sorted(set(declared.bugs)))
+    assert len(declared.bugs) == 25
     assert all((ROOT / "bugs" / bug / "config.json").is_file() for bug in declared.bugs)
-    assert set(declared.detectors) == set(detectors.names(ROOT)) - {"memory", "sanitizer", "traincheck"}
+    assert set(declared.detectors) == set(detectors.names(ROOT)) - {
+        "memory",
+        "sanitizer",
+        "traincheck",
+    }
     assert all(known[name].developed_on == declared.bugs for name in declared.detectors)
 
 

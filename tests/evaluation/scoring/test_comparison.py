@@ -27,7 +27,14 @@ def compared(*records, measure="paired"):
 @pytest.mark.parametrize(
     # 2 * (1 + 10) / 2^10, as in any table of the sign test
     "b, c, p",
-    [(1, 9, 0.021484375), (9, 1, 0.021484375), (0, 6, 0.03125), (0, 5, 0.0625), (4, 4, 1.0), (0, 0, 1.0)],
+    [
+        (1, 9, 0.021484375),
+        (9, 1, 0.021484375),
+        (0, 6, 0.03125),
+        (0, 5, 0.0625),
+        (4, 4, 1.0),
+        (0, 0, 1.0),
+    ],
 )
 def test_mcnemar(b, c, p):
     assert mcnemar(b, c) == p
@@ -36,7 +43,8 @@ def test_mcnemar(b, c, p):
 def test_holm():
     """By hand: 3 * 0.01, 2 * 0.03, and 0.04, which may not come below the one before."""
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.6, 0.7]) == [1, 1] and holm([]) == []
+    assert holm([0.6, 0.7]) == [1, 1]
+    assert holm([]) == []
 
 
 def test_programs_are_counted_where_only_one_alarms():
@@ -49,7 +57,11 @@ def test_programs_are_counted_where_only_one_alarms():
 
 
 def test_a_bug_with_many_cases_counts_once():
-    pairs = [pair for n in range(8) for pair in (met("a", "B", f"c{n}", hit=True), met("b", "B", f"c{n}"))]
+    pairs = [
+        pair
+        for n in range(8)
+        for pair in (met("a", "B", f"c{n}", hit=True), met("b", "B", f"c{n}"))
+    ]
     row = compared(*pairs, met("a", "C"), met("b", "C", hit=True))
     assert (row.only_first, row.only_second, row.p) == (8, 1, mcnemar(8, 1))
     assert (row.bugs, row.bugs_first, row.bugs_second, row.p_bugs) == (2, 1, 1, 1.0)
@@ -84,19 +96,30 @@ def test_pairs_with_a_rejected_rule_are_not_asked_about():
     rules = {"a": {"any": Rule(), "never": Rule(at_least=9)}, "b": {"default": Rule()}}
     pairs = [met(name, f"B{n}", hit=name == "a") for name in ("a", "b") for n in range(6)]
     table = outcomes(
-        [each for pair in pairs for each in pair], rules, {"a": Frozen("1", "2026-01-01", "0" * 64, ("B0",))}
+        [each for pair in pairs for each in pair],
+        rules,
+        {"a": Frozen("1", "2026-01-01", "0" * 64, ("B0",))},
     )
     scored = scores(table)
     assert scored.chosen.fillna(True).tolist() == [True, False, True]
-    of_all, asked = (each[each.measure == "paired"] for each in (comparisons(table), comparisons(table, scored)))
-    assert of_all["first"].tolist() == ["a (any)", "a (any)", "a (never)"] and of_all.p_holm.tolist() == [
+    of_all, asked = (
+        each[each.measure == "paired"] for each in (comparisons(table), comparisons(table, scored))
+    )
+    assert of_all["first"].tolist() == [
+        "a (any)",
+        "a (any)",
+        "a (never)",
+    ]
+    assert of_all.p_holm.tolist() == [
         0.09375,
         0.09375,
         1,
     ]
     assert of_all.p_bugs.tolist() == asked.p_bugs.tolist() == [0.03125, 0.03125, 1]
-    assert asked.p_holm.isna().tolist() == [True, False, True] and asked.p_holm.tolist()[1] == 0.03125
+    assert asked.p_holm.isna().tolist() == [True, False, True]
+    assert asked.p_holm.tolist()[1] == 0.03125
 
 
 def test_one_detector_is_compared_with_nothing():
-    assert comparisons(outcomes(met("a", "B"), RULES)).empty and comparisons(outcomes([], RULES)).empty
+    assert comparisons(outcomes(met("a", "B"), RULES)).empty
+    assert comparisons(outcomes([], RULES)).empty

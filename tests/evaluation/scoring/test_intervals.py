@@ -10,7 +10,12 @@ from evaluation.scoring.intervals import clustered, student, wilson
 @pytest.mark.parametrize(
     # Newcombe (1998), table I: the score interval without continuity correction
     "count, n, low, high",
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
 )
 def test_wilson(count, n, low, high):
     assert wilson(count, n) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
@@ -18,7 +23,8 @@ def test_wilson(count, n, low, high):
 
 def test_wilson_of_nothing():
     assert wilson(0, 0) == clustered([], []) == (None, None)
-    assert wilson(20, 20)[1] == 1 and wilson(0, 9)[0] == 0
+    assert wilson(20, 20)[1] == 1
+    assert wilson(0, 9)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -33,14 +39,18 @@ def test_student(freedom, value):
 def test_clusters_that_are_all_or_nothing_count_as_one_program_each():
     """Worked out by hand: 4 clusters of 3, 2 of them hit: design effect 3 (4/3 before it is bounded), 4 effective."""
     assert clustered([3, 3, 0, 0], [3, 3, 3, 3]) == pytest.approx(wilson(2, 4, student(3)))
-    assert clustered([0, 0, 0, 0], [3, 3, 3, 3]) == pytest.approx(wilson(0, 4)), "nothing to estimate an effect from"
+    assert clustered([0, 0, 0, 0], [3, 3, 3, 3]) == pytest.approx(wilson(0, 4)), (
+        "nothing to estimate an effect from"
+    )
     assert clustered([5], [5]) == pytest.approx(wilson(1, 1)), "one bug is one program"
 
 
 def test_the_design_effect_by_hand():
     """share 4/8, squares (1, 1, 0, 0) sum to 2: effect 4/3 * 2 / (8 * 1/4) = 4/3, effective 8 / (4/3) = 6 programs."""
     assert clustered([2, 0, 1, 1], [2, 2, 2, 2]) == pytest.approx(wilson(3, 6, student(3)))
-    assert clustered([1, 1, 1, 1], [2, 2, 2, 2]) == pytest.approx(wilson(4, 8, student(3))), "never below 1"
+    assert clustered([1, 1, 1, 1], [2, 2, 2, 2]) == pytest.approx(wilson(4, 8, student(3))), (
+        "never below 1"
+    )
 
 
 @pytest.mark.parametrize("rate, alike", [(0.1, 0.5), (0.3, 1.0), (0.5, 0.0)])

@@ -30,7 +30,9 @@ def titled(tables):
 
 def test_the_first_table_has_rates_with_their_intervals():
     failed = record(case="two", status="timeout")
-    heading, line = report.rows(of(record(alarms=[HIT]), record("fixed"), record("control", "gan"), failed)[0])
+    heading, line = report.rows(
+        of(record(alarms=[HIT]), record("fixed"), record("control", "gan"), failed)[0]
+    )
     assert dict(zip(heading, line, strict=True)) == {
         "DETECTOR": "d", "DETECTED": "1/2 (5-95)", "PAIRED": "1/2 (5-95)", "ON FIXED": "0/1", "ON CONTROLS": "0/1",
     }  # fmt: skip
@@ -45,21 +47,28 @@ def test_other_tables_say_only_what_some_row_has():
         ["a", "2 (max 2)", "1/0/0", "1.50"],
         ["b", "-", "-", "-"],
     ]
-    (title,) = [table.title for table in report.tables(scored, compared) if "DELAY" in table.rows[0]]
+    (title,) = [
+        table.title for table in report.tables(scored, compared) if "DELAY" in table.rows[0]
+    ]
     assert "claimed by the process of the monitor" in title
-    assert tables["CLAIMED DELAY"][1] == ["a", "2 (max 2)", "1.10"] and "KNOWN" not in str(tables)
+    assert tables["CLAIMED DELAY"][1] == ["a", "2 (max 2)", "1.10"]
+    assert "KNOWN" not in str(tables)
     assert tables["SECOND"][1] == ["a", "b", "1", "1:0", "1:0", "1"]
 
 
 def test_of_many_rows_only_the_first_table_is_shown():
     scored, _, compared = of(*(each for name in "abcdefghi" for each in pair(name)))
-    assert len(report.tables(scored, compared)) == 1 and len(compared) == 2 * 36 + 36
+    assert len(report.tables(scored, compared)) == 1
+    assert len(compared) == 2 * 36 + 36
 
 
 def test_rows_of_other_programs_and_rules_without_a_date_are_named_below():
     scored, table, _ = of(*pair("a"), *pair("b"), *pair("c"), *pair("c", "C"))
     programs, dates = report.notes(table, scored)
-    assert programs == "c (2 of 2 programs): of other programs than the rest, not to be compared; add --common"
+    assert (
+        programs
+        == "c (2 of 2 programs): of other programs than the rest, not to be compared; add --common"
+    )
     assert dates.startswith("all rows: the records are older")
     scored, table, _ = of(*(replace(each, declared={}) for each in pair("a")))
     assert report.notes(table, scored) == []
@@ -69,13 +78,19 @@ def test_markdown_and_latex():
     table = report.Table("A & B", [["X", "Y_1"], ["a|b", "5 %"]])
     assert report.markdown(table) == "**A & B**\n\n| X | Y_1 |\n| :-- | --: |\n| a\\|b | 5 % |"
     text = report.latex(table)
-    assert r"\caption{A \& B}" in text and "X & Y\\_1 \\\\\n\\midrule\na|b & 5 \\% \\\\\n\\bottomrule" in text
+    assert r"\caption{A \& B}" in text
+    assert "X & Y\\_1 \\\\\n\\midrule\na|b & 5 \\% \\\\\n\\bottomrule" in text
 
 
 def test_everything_is_written(tmp_path):
     scored, table, compared = of(*pair("a"), *pair("b", hit=False))
     paths = report.write(scored, table, compared, tmp_path)
-    assert [path.name for path in paths] == ["scores.json", "scores.csv", "outcomes.csv", "comparisons.csv"]
+    assert [path.name for path in paths] == [
+        "scores.json",
+        "scores.csv",
+        "outcomes.csv",
+        "comparisons.csv",
+    ]
     assert json.loads((tmp_path / "scores.json").read_text())[0]["paired"] == 1
     assert list(pd.read_csv(tmp_path / "outcomes.csv").delay.dropna()) == [2]
     assert pd.read_csv(tmp_path / "comparisons.csv").p.tolist() == [1.0] * 3

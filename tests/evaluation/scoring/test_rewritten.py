@@ -68,19 +68,29 @@ def test_each_detector_by_what_it_met():
 
 def test_controls_and_benign_cases_are_in_no_column():
     benign = [replace(each, benign=True) for each in (*pair("one"), *pair("one", perturb=1))]
-    found = table(*pair("two"), *pair("two", (), perturb=1), *benign, record("control", "gan", [HIT], perturb=1))
+    found = table(
+        *pair("two"),
+        *pair("two", (), perturb=1),
+        *benign,
+        record("control", "gan", [HIT], perturb=1),
+    )
     assert rows(found)[1][1:5] == ["1/1 (21-100)", "1/1", "0/1 (0-79)", "0/1"]
 
 
 def test_a_rule_that_came_after_some_of_the_records_is_named():
-    assert rows(table(*pair("one", declared={"default": 64 * "0"}), *pair("one", perturb=1)))[1][0] == "d (post hoc)"
+    assert (
+        rows(table(*pair("one", declared={"default": 64 * "0"}), *pair("one", perturb=1)))[1][0]
+        == "d (post hoc)"
+    )
 
 
 @pytest.mark.parametrize("how, kind", [({"perturb": 0}, "perturbed"), ({"plant": 3}, "planted")])
 def test_published_and_rewritten_programs_are_never_counted_together(how, kind):
     """By the one function through which tables, comparisons and figures get records."""
     rules = {"d": {"default": Rule()}}
-    with pytest.raises(ResultsError, match=f"records of {kind} and public programs, which are not counted together"):
+    with pytest.raises(
+        ResultsError, match=f"records of {kind} and public programs, which are not counted together"
+    ):
         outcomes([*pair("one"), *pair("two", **how)], rules)
     assert len(outcomes(pair("two", **how), rules)) == 2
 
@@ -89,8 +99,14 @@ def test_where_there_are_many_scores_rejected_rules_are_left_out_of_what_is_read
     """The file has all of them; nine scores are many, of eight nothing is left out."""
     rules = {"d": {"any": Rule(), **{f"at-least-{n}": Rule(at_least=n) for n in range(2, 10)}}}
     public, frozen = pair("one"), {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
-    table = side_by_side(Evaluated([*public, *pair("one", perturb=1)], (), {"d": dict(list(rules["d"].items())[:3])}))
-    scored = [scores(outcomes(public, {"d": dict(list(rules["d"].items())[:count])}, frozen)) for count in (8, 9)]
+    table = side_by_side(
+        Evaluated([*public, *pair("one", perturb=1)], (), {"d": dict(list(rules["d"].items())[:3])})
+    )
+    scored = [
+        scores(outcomes(public, {"d": dict(list(rules["d"].items())[:count])}, frozen))
+        for count in (8, 9)
+    ]
     few, many = ([name for name, *_ in to_read(table, each).rows[1:]] for each in scored)
-    assert few == ["d (any)", "d (at-least-2)", "d (at-least-3)"] and many == ["d (any)"]
+    assert few == ["d (any)", "d (at-least-2)", "d (at-least-3)"]
+    assert many == ["d (any)"]
     assert len(to_read(table).rows) == 4

@@ -47,7 +47,8 @@ def test_delay_is_from_the_trigger_and_of_the_first_alarm_that_counts():
     row = one([record(alarms=[HIT, replace(HIT, iteration=9), early]), record("fixed")])
     assert (row.claimed_delay_median, row.claimed_delay_max, row.delay_median) == (2, 2, None)
     static = one([record(alarms=[replace(HIT, iteration=None)]), record("fixed")])
-    assert static.detected == 1 and static.claimed_delay_median is None
+    assert static.detected == 1
+    assert static.claimed_delay_median is None
 
 
 def test_the_delay_is_that_of_the_launcher_whatever_the_detector_says():
@@ -67,7 +68,13 @@ def test_hits_before_the_trigger_are_counted_apart():
         record(case="three", alarms=[early], benign=True), record("fixed", "three", benign=True),
     ]  # fmt: skip
     row = one(found)
-    assert (row.early, row.detected, row.detected_n, row.paired, row.benign_detected) == (1, 1, 2, 1, 0)
+    assert (row.early, row.detected, row.detected_n, row.paired, row.benign_detected) == (
+        1,
+        1,
+        2,
+        1,
+        0,
+    )
     assert row.claimed_delay_median == 2, "delays are of hits"
 
 
@@ -77,7 +84,13 @@ def test_benign_cases_and_controls_are_counted_apart():
         record("fixed", "small", benign=True), record("control", "gan", [HIT]), record("control", "rnn"),
     ]  # fmt: skip
     row = one(found)
-    assert (row.detected, row.detected_n, row.benign_detected, row.benign_paired, row.benign_n) == (1, 1, 1, 1, 1)
+    assert (row.detected, row.detected_n, row.benign_detected, row.benign_paired, row.benign_n) == (
+        1,
+        1,
+        1,
+        1,
+        1,
+    )
     assert (row.false_controls, row.false_controls_n, row.false_fixed_n) == (1, 2, 2)
 
 
@@ -85,7 +98,12 @@ def test_rules_and_kinds_of_references_are_scored_apart():
     rules = {"d": {"all": Rule("info"), "strict": Rule("error")}}
     found = [record(alarms=[Alarm("c", "m", "info")]), record(references="cross", alarms=[HIT])]
     table = scores(outcomes(found, rules)).set_index(["references", "rule"]).detected
-    assert dict(table) == {("cross", "all"): 1, ("cross", "strict"): 1, ("none", "all"): 1, ("none", "strict"): 0}
+    assert dict(table) == {
+        ("cross", "all"): 1,
+        ("cross", "strict"): 1,
+        ("none", "all"): 1,
+        ("none", "strict"): 0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -117,7 +135,12 @@ def test_the_invariant_rate_is_of_clean_programs_only():
 def test_overhead_is_the_ratio_of_medians():
     claimed = overhead((1.0, 9.0, 2.0), (3.0, 3.0, 30.0))
     row = one([record(), record("fixed")], overheads=[claimed])
-    assert (row.claimed_overhead, row.overhead, row.overhead_of, row.overhead_on) == (1.5, None, "loop", "B/one")
+    assert (row.claimed_overhead, row.overhead, row.overhead_of, row.overhead_on) == (
+        1.5,
+        None,
+        "loop",
+        "B/one",
+    )
     timed = replace(claimed, bare_wall=(4.0, 4.0, 5.0), watched_wall=(6.0, 5.0, 7.0))
     row = one([record(), record("fixed")], overheads=[timed])
     assert (row.claimed_overhead, row.overhead) == (1.5, 1.5), "6 / 4 by the clock outside"
@@ -134,14 +157,34 @@ def test_twins_that_are_work_arounds_and_mended_releases_are_counted_apart():
         record(case="three", alarms=[HIT], site=away), record("fixed", "three", site=away),
     ]  # fmt: skip
     row = one(found)
-    assert (row.paired_real_fix, row.paired_real_fix_n, row.paired_workaround, row.paired_workaround_n) == (1, 1, 1, 2)
-    assert (row.paired_upstream, row.paired_upstream_n, row.false_upstream, row.false_upstream_n) == (1, 2, 1, 2)
-    assert (row.false_real_fix, row.false_real_fix_n, row.false_workaround, row.false_workaround_n) == (0, 1, 1, 2)
+    assert (
+        row.paired_real_fix,
+        row.paired_real_fix_n,
+        row.paired_workaround,
+        row.paired_workaround_n,
+    ) == (1, 1, 1, 2)
+    assert (
+        row.paired_upstream,
+        row.paired_upstream_n,
+        row.false_upstream,
+        row.false_upstream_n,
+    ) == (1, 2, 1, 2)
+    assert (
+        row.false_real_fix,
+        row.false_real_fix_n,
+        row.false_workaround,
+        row.false_workaround_n,
+    ) == (0, 1, 1, 2)
     assert (row.paired, row.paired_n, row.false_fixed_n) == (2, 3, 3)
 
 
 def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():
-    found = [record(alarms=[HIT]), record("fixed"), record(bug="C", alarms=[HIT]), record("fixed", bug="C")]
+    found = [
+        record(alarms=[HIT]),
+        record("fixed"),
+        record(bug="C", alarms=[HIT]),
+        record("fixed", bug="C"),
+    ]
     found += [record(bug="D"), record("fixed", bug="D")]
     frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
     row = scores(outcomes(found, RULES, frozen)).iloc[0]
@@ -153,7 +196,12 @@ def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():
 
 
 def test_a_rule_of_an_earlier_version_has_its_own_known_bugs():
-    found = [record(alarms=[HIT]), record("fixed"), record(bug="C", alarms=[HIT]), record("fixed", bug="C")]
+    found = [
+        record(alarms=[HIT]),
+        record("fixed"),
+        record(bug="C", alarms=[HIT]),
+        record("fixed", bug="C"),
+    ]
     former = FrozenRule("2025-01-01", ("adapter.py",), "0" * 64, ("B",))
     frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B", "C"), {"former": former})}
     rules = {"d": {"default": Rule(), "former": Rule()}}
@@ -177,16 +225,29 @@ def test_a_rule_whose_files_are_not_what_they_were_knows_what_the_detector_knows
 
 def test_a_detector_that_is_not_what_it_was_is_not_frozen(tmp_path):
     folder = write_detector(tmp_path / "detectors" / "mine", "")
-    described = {"version": "1", "since": "2026-01-01", "digest": frozen_digest(folder), "developed_on": ["B"]}
+    described = {
+        "version": "1",
+        "since": "2026-01-01",
+        "digest": frozen_digest(folder),
+        "developed_on": ["B"],
+    }
     (tmp_path / "detectors" / "frozen.json").write_text(json.dumps({"mine": described}))
     assert load_frozen(tmp_path)["mine"].developed_on == ("B",)
     (folder / "adapter.py").write_text("# mended\n")
-    assert not load_frozen(tmp_path) and not load_frozen(tmp_path / "detectors")
+    assert not load_frozen(tmp_path)
+    assert not load_frozen(tmp_path / "detectors")
 
 
 def test_a_rule_is_post_hoc_if_it_was_not_declared_in_these_words():
     declared = {"default": rule_digest(Rule()), "strict": rule_digest(Rule("error"))}
-    now = {"d": {"default": Rule(), "strict": Rule("info"), "later": Rule(at_least=2), "renamed": Rule("error")}}
+    now = {
+        "d": {
+            "default": Rule(),
+            "strict": Rule("info"),
+            "later": Rule(at_least=2),
+            "renamed": Rule("error"),
+        }
+    }
     table = scores(outcomes([record(declared=declared), record("fixed", declared=declared)], now))
     assert [label(row) for _, row in table.iterrows()] == [
         "d", "d (later, post hoc)", "d (renamed)", "d (strict, post hoc)",
@@ -201,8 +262,13 @@ def test_references_with_the_text_of_the_twin_are_an_oracle():
 
 
 def test_intervals_are_clustered_by_bug_and_controls_are_programs_of_their_own():
-    cases = [record(case=f"c{n}", alarms=[HIT]) for n in range(4)] + [record(bug="C"), record(bug="D")]
+    cases = [record(case=f"c{n}", alarms=[HIT]) for n in range(4)] + [
+        record(bug="C"),
+        record(bug="D"),
+    ]
     row = one([*cases, *(record("control", f"k{n}", [HIT] * (n < 2)) for n in range(4))])
     assert (row.bugs, row.detected, row.detected_n) == (3, 4, 6)
     assert (row.detected_low, row.detected_high) == pytest.approx(clustered([4, 0, 0], [4, 1, 1]))
-    assert (row.false_controls_low, row.false_controls_high) == pytest.approx(clustered([1, 1, 0, 0], [1] * 4))
+    assert (row.false_controls_low, row.false_controls_high) == pytest.approx(
+        clustered([1, 1, 0, 0], [1] * 4)
+    )

@@ -12,7 +12,9 @@ RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
 
 def pair(case, seed, found=True, accused=False, **changes):
     both = (("buggy", found), ("fixed", accused))
-    return [record(kind, case, (HIT,) if alarms else (), seed=seed, **changes) for kind, alarms in both]
+    return [
+        record(kind, case, (HIT,) if alarms else (), seed=seed, **changes) for kind, alarms in both
+    ]
 
 
 def table(*checks):
@@ -40,18 +42,27 @@ def test_the_first_seed_is_the_smallest_however_they_are_sorted():
 def test_cases_of_one_seed_benign_ones_and_controls_do_not_count():
     benign = [*pair("benign", 0, benign=True), *pair("benign", 1, benign=True)]
     controls = [record("control", "gan", (HIT,), seed=seed) for seed in (0, 1)]
-    assert table(*pair("one", 0), *benign, *controls).empty and by_seed(outcomes([], RULES)).empty
-    (row,) = table(*pair("one", 0), *pair("two", 0), *pair("two", 1), *benign, *controls).to_dict("records")
+    assert table(*pair("one", 0), *benign, *controls).empty
+    assert by_seed(outcomes([], RULES)).empty
+    (row,) = table(*pair("one", 0), *pair("two", 0), *pair("two", 1), *benign, *controls).to_dict(
+        "records"
+    )
     assert (row["paired_n"], row["false_fixed_ever"]) == (1, 0)
 
 
 def test_cases_of_one_name_in_two_bugs_are_two():
-    found = table(*pair("one", 0), *pair("one", 1), *pair("one", 0, bug="C"), *pair("one", 1, False, bug="C"))
+    found = table(
+        *pair("one", 0), *pair("one", 1), *pair("one", 0, bug="C"), *pair("one", 1, False, bug="C")
+    )
     assert found[["paired_n", "paired_always", "paired_ever"]].values.tolist() == [[2, 1, 2]]
 
 
 def test_a_fixed_program_on_which_it_did_not_run_by_one_seed_is_not_counted():
-    checks = [*pair("one", 0), *pair("one", 1)[:1], record("fixed", "one", (HIT,), "timeout", seed=1)]
+    checks = [
+        *pair("one", 0),
+        *pair("one", 1)[:1],
+        record("fixed", "one", (HIT,), "timeout", seed=1),
+    ]
     (row,) = table(*checks).to_dict("records")
     assert (row["paired_always"], row["paired_ever"], row["false_fixed_n"]) == (0, 1, 0)
 
@@ -65,4 +76,5 @@ def test_of_many_rows_those_are_shown_that_the_first_table_shows(own):
     rows = to_read(by_seed(table), scored).rows
     assert rows[0][1:4] == ["PAIRED, FIRST", "PAIRED, EVERY", "PAIRED, ANY"]
     assert rows[1:] == [["d (rule-0)", "1/1", "1/1", "1/1", "0/1", "0/1", "0/1"]]
-    assert len(by_seed(table)) == own and scored.chosen.isna().sum() == (own == 1)
+    assert len(by_seed(table)) == own
+    assert scored.chosen.isna().sum() == (own == 1)

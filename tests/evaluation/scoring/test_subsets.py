@@ -28,12 +28,28 @@ def programs(read):
 
 
 def test_scores_of_some_bugs_have_all_columns():
-    control, failed = record("control", "gan", [HIT]), record("fixed", "two", [HIT], detector="d", bug="C")
-    read = evaluated(*pair(), *pair(bug="C", case="two")[:1], failed, *pair(bug="C", alarms=()), control)
+    control, failed = (
+        record("control", "gan", [HIT]),
+        record("fixed", "two", [HIT], detector="d", bug="C"),
+    )
+    read = evaluated(
+        *pair(), *pair(bug="C", case="two")[:1], failed, *pair(bug="C", alarms=()), control
+    )
     row = scores(outcomes(of_bugs(read, {"C"}).checks, read.rules)).iloc[0]
-    assert (row.detected, row.detected_n, row.paired, row.false_fixed, row.false_fixed_n) == (1, 2, 0, 1, 2)
-    assert (row.false_controls, row.false_controls_n) == (1, 1) and round(row.detected_high, 3) == 0.945
-    assert [name for _, _, name in programs(of_bugs(read, {"C/one", "D"}))] == ["C/one", "C/one", "control/gan"]
+    assert (row.detected, row.detected_n, row.paired, row.false_fixed, row.false_fixed_n) == (
+        1,
+        2,
+        0,
+        1,
+        2,
+    )
+    assert (row.false_controls, row.false_controls_n) == (1, 1)
+    assert round(row.detected_high, 3) == 0.945
+    assert [name for _, _, name in programs(of_bugs(read, {"C/one", "D"}))] == [
+        "C/one",
+        "C/one",
+        "control/gan",
+    ]
 
 
 def test_own_records_win_for_the_detectors_that_have_some():
@@ -44,8 +60,11 @@ def test_own_records_win_for_the_detectors_that_have_some():
         overheads=[replace(timed, detector=name) for name in ("old", "other")],
     )  # fmt: skip
     both = beside(own, committed)
-    wanted = [(name, kind, "B/one") for name in ("mine", "old", "other") for kind in ("buggy", "fixed")]
-    assert programs(both) == wanted and both.replaced == ("old",)
+    wanted = [
+        (name, kind, "B/one") for name in ("mine", "old", "other") for kind in ("buggy", "fixed")
+    ]
+    assert programs(both) == wanted
+    assert both.replaced == ("old",)
     assert both.rules == {"mine": ANY, "old": STRICT, "other": ANY}
     assert [each.detector for each in both.overheads] == ["other"]
     assert beside(own, evaluated(*pair("other"))).replaced == ()
@@ -53,22 +72,33 @@ def test_own_records_win_for_the_detectors_that_have_some():
 
 def test_common_programs_are_those_that_all_were_shown():
     learns = [replace(each, references=how) for how in ("same", "cross") for each in pair("learns")]
-    read = evaluated(*pair("a"), *pair("a", case="two"), record("control", "gan", detector="a"), *learns)
-    kept = [(name, kind, "B/one") for name in ("a", "learns", "learns") for kind in ("buggy", "fixed")]
+    read = evaluated(
+        *pair("a"), *pair("a", case="two"), record("control", "gan", detector="a"), *learns
+    )
+    kept = [
+        (name, kind, "B/one") for name in ("a", "learns", "learns") for kind in ("buggy", "fixed")
+    ]
     assert programs(common(read)) == kept
     lacking = evaluated(*read.checks[:-1])
     assert [kind for _, kind, _ in programs(common(lacking))] == ["buggy"] * 3
 
 
 @pytest.mark.parametrize(
-    "kind, counts", [("namespaces+landlock", True), ("namespaces", True), ("landlock", False), (None, False)]
+    "kind, counts",
+    [("namespaces+landlock", True), ("namespaces", True), ("landlock", False), (None, False)],
 )
 def test_strong_isolation_can_be_demanded(kind, counts):
     checks = [replace(check, isolation=kind) for check in pair()]
-    read = evaluated(*checks, *[replace(check, detector="other", isolation="namespaces") for check in pair()])
-    assert {check.detector for check in isolated(read).checks} == ({"d", "other"} if counts else {"other"})
+    read = evaluated(
+        *checks, *[replace(check, detector="other", isolation="namespaces") for check in pair()]
+    )
+    assert {check.detector for check in isolated(read).checks} == (
+        {"d", "other"} if counts else {"other"}
+    )
 
 
 def test_no_record_of_strong_isolation_is_a_usage_error():
-    with pytest.raises(UsageError, match="no record of expected was made in namespaces: evaluate anew on a machine"):
+    with pytest.raises(
+        UsageError, match="no record of expected was made in namespaces: evaluate anew on a machine"
+    ):
         trainbugs.scores("expected", "dslinter", isolated=True)

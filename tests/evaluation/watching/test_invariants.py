@@ -70,7 +70,10 @@ def test_what_is_no_list_of_invariants(tmp_path, files, problem):
 def test_each_has_a_name_of_its_own_and_a_statement():
     found = invariants.read(SANITIZER)
     assert len({each.name for each in found}) == len(found) > 0
-    assert all(each.name and each.statement.endswith(".") and each.severity in ("error", "info") for each in found)
+    assert all(
+        each.name and each.statement.endswith(".") and each.severity in ("error", "info")
+        for each in found
+    )
 
 
 @pytest.mark.real
@@ -81,4 +84,6 @@ def test_the_source_is_read_as_python_does(torch_python):
         "print(json.dumps([[each.NAME, each.SEVERITY, each.LIGHT, first(each)] for each in ALL]))"
     )
     said = subprocess.check_output([torch_python, "-c", code], cwd=SANITIZER)
-    assert [[e.name, e.severity, e.light, e.statement] for e in invariants.read(SANITIZER)] == json.loads(said)
+    assert [
+        [e.name, e.severity, e.light, e.statement] for e in invariants.read(SANITIZER)
+    ] == json.loads(said)

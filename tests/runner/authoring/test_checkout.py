@@ -27,8 +27,17 @@ def test_a_copy_runs_by_hand(toy, tmp_path):
     assert [record["accuracy"] for record in run_by_hand(lines[0])] == [1, 2, 3]
     assert [record["accuracy"] for record in run_by_hand(lines[1])] == [2, 4, 6]
     names = {path.name for path in (tmp_path / "copy").iterdir()}
-    assert names == {"buggy.py", "fixed.py", "config.json", "only.json", "README.md", "metrics.json"}
-    done = subprocess.run([sys.executable, "fixed.py"], cwd=tmp_path / "copy", capture_output=True, check=True)
+    assert names == {
+        "buggy.py",
+        "fixed.py",
+        "config.json",
+        "only.json",
+        "README.md",
+        "metrics.json",
+    }
+    done = subprocess.run(
+        [sys.executable, "fixed.py"], cwd=tmp_path / "copy", capture_output=True, check=True
+    )
     assert len(done.stdout.splitlines()) == 3
 
 
@@ -66,7 +75,9 @@ def test_one_variant(toy, tmp_path):
 def test_real_bugs_checked_out_blind_tell_nothing(name, tmp_path):
     checkout(Catalog(ROOT).select([name]), tmp_path, blind=True)
     for path in tmp_path.iterdir():
-        told = re.findall(rf"(?i)\b(buggy|fixed|fault|bug|{re.escape(name)})\b", path.read_text() + path.name)
+        told = re.findall(
+            rf"(?i)\b(buggy|fixed|fault|bug|{re.escape(name)})\b", path.read_text() + path.name
+        )
         assert not told, (path, told)
 
 

@@ -42,7 +42,9 @@ def test_records_of_a_case_are_of_one_commit(toy, outcome):
 
 
 def test_records_of_several_commits_are_not_promoted(toy, outcome):
-    with pytest.raises(UsageError, match="Toy-1/only was run at several commits: .* run with --force"):
+    with pytest.raises(
+        UsageError, match="Toy-1/only was run at several commits: .* run with --force"
+    ):
         promote_runs([replace(outcome, records=at(outcome.records, OLD, NEW))])
     assert not toy.bug.expected.exists()
 
@@ -52,24 +54,37 @@ def sweep(toy, toy_environment):
     """A map of two environments of a case with two seeds."""
     alone(toy)
     records = toy.run(seeds=(0, 1)).records[::2]
-    records = [replace(record, pinned=True, environment=name) for name in ("toy-1", "toy-2") for record in records]
+    records = [
+        replace(record, pinned=True, environment=name)
+        for name in ("toy-1", "toy-2")
+        for record in records
+    ]
     return VersionMap(toy.bug, (), at(records, OLD))
 
 
 def gaps(toy):
-    return [problem for problem in problems(toy.directory, toy.root) if "lacks" in problem or "several" in problem]
+    return [
+        problem
+        for problem in problems(toy.directory, toy.root)
+        if "lacks" in problem or "several" in problem
+    ]
 
 
 def test_a_map_without_some_of_its_records_is_refused(toy, sweep, monkeypatch):
     monkeypatch.setattr("runner.authoring.validate.is_current", lambda *_: True)
     promote_versions(sweep)
-    assert len(version_records(toy.bug)) == 4 and gaps(toy) == []
+    assert len(version_records(toy.bug)) == 4
+    assert gaps(toy) == []
     again = "`trainbugs versions Toy-1 --force --update-expected`"
     (toy.bug.expected / "versions" / "toy-2" / "only" / "buggy-seed1.json").unlink()
-    assert gaps(toy) == [f"expected/versions/toy-2 lacks only, seed 1, which others have; {again} makes it"]
+    assert gaps(toy) == [
+        f"expected/versions/toy-2 lacks only, seed 1, which others have; {again} makes it"
+    ]
     promote_versions(replace(sweep, records=at(sweep.records, OLD, OLD, NEW)))
     assert gaps(toy) == []
-    with pytest.raises(UsageError, match="Toy-1 was run at several commits in one environment: run with --force"):
+    with pytest.raises(
+        UsageError, match="Toy-1 was run at several commits in one environment: run with --force"
+    ):
         promote_versions(replace(sweep, records=at(sweep.records, OLD, NEW)))
 
 

@@ -54,7 +54,9 @@ def another_trigger(toy, iteration, x="epoch"):
         record = read_record(path)
         metrics = tuple({x: each["epoch"], "accuracy": each["accuracy"]} for each in record.metrics)
         path.write_text(
-            json.dumps(encode(replace(record, metrics=metrics, metrics_digest=digest(record.key, metrics))))
+            json.dumps(
+                encode(replace(record, metrics=metrics, metrics_digest=digest(record.key, metrics)))
+            )
         )
     toy.configure(cases=config["cases"], plot=toy_config()["plot"] | {"x": x})
 
@@ -68,7 +70,9 @@ def drop_expectation(toy):
 def another_number_of_records(toy, **changes):
     config = toy_config()
     config["cases"]["only"] |= changes
-    config["cases"]["only"] = {name: value for name, value in config["cases"]["only"].items() if value}
+    config["cases"]["only"] = {
+        name: value for name, value in config["cases"]["only"].items() if value
+    }
     toy.configure(cases=config["cases"])
 
 
@@ -85,7 +89,9 @@ def unknown_metric(toy):
 
 
 def unknown_metric_in_a_figure(toy):
-    toy.configure(plot={"x": "epoch", "panels": [{"label": "l", "lines": [{"label": "l", "metric": "los"}]}]})
+    toy.configure(
+        plot={"x": "epoch", "panels": [{"label": "l", "lines": [{"label": "l", "metric": "los"}]}]}
+    )
 
 
 def relabel(toy, **changes):
@@ -94,7 +100,9 @@ def relabel(toy, **changes):
 
 def derive(toy, **changes):
     provenance = toy_config()["provenance"]
-    toy.configure(provenance=provenance | {"derived_from": [provenance["derived_from"][0] | changes]})
+    toy.configure(
+        provenance=provenance | {"derived_from": [provenance["derived_from"][0] | changes]}
+    )
 
 
 @pytest.mark.parametrize("location", ["user code", "library", "hardware"])
@@ -112,22 +120,40 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
         (lambda t: t.write("fixed.py", "import runner.errors\n"), "imports runner"),
         (lambda t: t.write("fixed.py", "import buggy\n"), "imports buggy.py, a variant's script"),
         (lambda t: t.write("fixed.py", "from plots import curves\n"), "imports plots"),
-        (lambda t: edit(t.directory / "buggy.py", "import sys", "import sys  # BUG: here"), "line 2 says 'BUG'"),
-        (lambda t: t.write("helper.py", '"""The fixed one."""\n'), "helper.py: line 1 says 'fixed'"),
+        (
+            lambda t: edit(t.directory / "buggy.py", "import sys", "import sys  # BUG: here"),
+            "line 2 says 'BUG'",
+        ),
+        (
+            lambda t: t.write("helper.py", '"""The fixed one."""\n'),
+            "helper.py: line 1 says 'fixed'",
+        ),
         (lambda t: (t.directory / "README.md").unlink(), "there is no README.md"),
-        (lambda t: edit(t.directory / "README.md", "https://example.org/toy", "x"), "does not link to the source"),
+        (
+            lambda t: edit(t.directory / "README.md", "https://example.org/toy", "x"),
+            "does not link to the source",
+        ),
         (lambda t: edit(t.directory / "README.md", "## Impact", ""), "no section '## Impact'"),
         (
             lambda t: edit(t.directory / "README.md", "+    record", "+    the_record"),
             ", the whole unified diff and nothing",
         ),
-        (lambda t: edit(t.directory / "fixed.py", "2 * epoch", "3 * epoch"), "lacks the real difference"),
-        (lambda t: shutil.copy(t.directory / "buggy.py", t.directory / "fixed.py"), "same script in the same env"),
+        (
+            lambda t: edit(t.directory / "fixed.py", "2 * epoch", "3 * epoch"),
+            "lacks the real difference",
+        ),
+        (
+            lambda t: shutil.copy(t.directory / "buggy.py", t.directory / "fixed.py"),
+            "same script in the same env",
+        ),
         (lambda t: t.configure(volatile=["accuracy"]), "judges accuracy, which is volatile"),
         (drop_expectation, "no expectation is about variant fixed"),
         (list_without_all, "needs reduce all, not last"),
         (unknown_metric, "metric 'acuracy' is missing"),
-        (unknown_metric_in_a_figure, "case only: plot.panels[0], line 'l': seed 0: metric 'los' is missing"),
+        (
+            unknown_metric_in_a_figure,
+            "case only: plot.panels[0], line 'l': seed 0: metric 'los' is missing",
+        ),
         (
             lambda t: t.configure(plot=toy_config()["plot"] | {"x": "step"}),
             "line 'a': seed 0: metric 'step' is missing",
@@ -157,28 +183,77 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
             lambda t: t.configure(site={"file": "buggy.py", "line": 7, "api": "x"}),
             "site.line is 7, but the fix changes buggy.py in line 9; the site is in or beside that",
         ),
-        (lambda t: another_trigger(t, 4, "step"), "only: trigger.iteration is 4, the last step of the buggy runs is 3"),
-        (lambda t: another_trigger(t, 10**6), "case only: trigger.iteration is 1000000, too many for the "),
-        (lambda t: t.configure(environment="torch-9"), "no environment 'torch-9'; expected one of toy"),
-        (lambda t: t.configure(site={"file": "buggy.py", "line": 99, "api": "x"}), "site.line is 99, buggy.py has"),
-        (lambda t: relabel(t, cause=None), "labels.cause is missing; expected one of missing API call, wrong API use"),
-        (lambda t: relabel(t, effect=None), "labels.effect is missing; expected one of no learning"),
+        (
+            lambda t: another_trigger(t, 4, "step"),
+            "only: trigger.iteration is 4, the last step of the buggy runs is 3",
+        ),
+        (
+            lambda t: another_trigger(t, 10**6),
+            "case only: trigger.iteration is 1000000, too many for the ",
+        ),
+        (
+            lambda t: t.configure(environment="torch-9"),
+            "no environment 'torch-9'; expected one of toy",
+        ),
+        (
+            lambda t: t.configure(site={"file": "buggy.py", "line": 99, "api": "x"}),
+            "site.line is 99, buggy.py has",
+        ),
+        (
+            lambda t: relabel(t, cause=None),
+            "labels.cause is missing; expected one of missing API call, wrong API use",
+        ),
+        (
+            lambda t: relabel(t, effect=None),
+            "labels.effect is missing; expected one of no learning",
+        ),
         (lambda t: relabel(t, stage=None), "labels.stage is missing; expected one of data, model"),
-        (lambda t: relabel(t, location="compiler"), "location is compiler, and site.file is buggy.py, a script"),
-        (lambda t: relabel(t, location="framework"), "location is framework, and site.file is buggy.py, a script"),
+        (
+            lambda t: relabel(t, location="compiler"),
+            "location is compiler, and site.file is buggy.py, a script",
+        ),
+        (
+            lambda t: relabel(t, location="framework"),
+            "location is framework, and site.file is buggy.py, a script",
+        ),
         (
             lambda t: t.configure(provenance=None),
             "provenance is missing (case only): derived_from, realism and differs",
         ),
-        (lambda t: derive(t, link="https://example.org/other"), "does not name https://example.org/other, which"),
-        (lambda t: t.configure(provenance=toy_config()["provenance"] | {"differs": "All."}), "differs says: All."),
-        (lambda t: t.write("helper.py", "x = 1\n"), "is of other scripts, parameters or another lock"),
-        (lambda t: t.configure(parameters=toy_config()["parameters"] | {"num_epoch": 4}), "is of other scripts"),
-        (lambda t: edit(t.root / "environments/toy/requirements.txt", "toypackage", "# x\ntoypackage"), "another lock"),
-        (lambda t: (t.directory / "buggy.py").write_bytes(b"\xff\xfe"), "buggy.py: cannot be read as UTF-8"),
-        (lambda t: (t.directory / "README.md").write_bytes(b"\xff\xfe"), "README.md: cannot be read as UTF-8"),
         (
-            lambda t: edit(t.directory / "expected/only/buggy-seed0.json", '"accuracy": 2', '"accuracy": 3'),
+            lambda t: derive(t, link="https://example.org/other"),
+            "does not name https://example.org/other, which",
+        ),
+        (
+            lambda t: t.configure(provenance=toy_config()["provenance"] | {"differs": "All."}),
+            "differs says: All.",
+        ),
+        (
+            lambda t: t.write("helper.py", "x = 1\n"),
+            "is of other scripts, parameters or another lock",
+        ),
+        (
+            lambda t: t.configure(parameters=toy_config()["parameters"] | {"num_epoch": 4}),
+            "is of other scripts",
+        ),
+        (
+            lambda t: edit(
+                t.root / "environments/toy/requirements.txt", "toypackage", "# x\ntoypackage"
+            ),
+            "another lock",
+        ),
+        (
+            lambda t: (t.directory / "buggy.py").write_bytes(b"\xff\xfe"),
+            "buggy.py: cannot be read as UTF-8",
+        ),
+        (
+            lambda t: (t.directory / "README.md").write_bytes(b"\xff\xfe"),
+            "README.md: cannot be read as UTF-8",
+        ),
+        (
+            lambda t: edit(
+                t.directory / "expected/only/buggy-seed0.json", '"accuracy": 2', '"accuracy": 3'
+            ),
             "buggy-seed0.json: its metrics are not those of the run",
         ),
         (
@@ -193,7 +268,10 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
             lambda t: (t.directory / "expected" / "only" / "buggy-seed1.json").unlink(),
             "has 3 of 4 runs; `trainbugs run Toy-1 --force --update-expected` makes them",
         ),
-        (lambda t: (t.directory / "expected" / "only" / "buggy-seed1.json").write_text("{"), "not a run record"),
+        (
+            lambda t: (t.directory / "expected" / "only" / "buggy-seed1.json").write_text("{"),
+            "not a run record",
+        ),
     ],
 )
 def test_every_problem_is_found(whole, spoil, words):
@@ -204,8 +282,13 @@ def test_every_problem_is_found(whole, spoil, words):
 
 def test_the_text_of_a_script_moves_no_cursor(whole):
     whole.write("fixed.py", (whole.directory / "fixed.py").read_text() + "# \x1b[2J\tx\n")
-    shown = next(problem for problem in problems(whole.directory, whole.root) if "lacks the real difference" in problem)
-    assert shown.endswith("+# \\x1b[2J\tx") and "\n-    record = " in shown
+    shown = next(
+        problem
+        for problem in problems(whole.directory, whole.root)
+        if "lacks the real difference" in problem
+    )
+    assert shown.endswith("+# \\x1b[2J\tx")
+    assert "\n-    record = " in shown
 
 
 def test_all_problems_are_listed_at_once(whole):
@@ -214,8 +297,11 @@ def test_all_problems_are_listed_at_once(whole):
     edit(whole.directory / "fixed.py", "import sys", "import sys  # fixed")
     found = problems(whole.directory, whole.root)
     # Two of them: the records of fixed.py are outdated, those of buggy.py are not.
-    assert len(found) == 5 and len({problem.split(":")[0] for problem in found}) == 5
-    assert [problem.split(" ")[0] for problem in found[3:]] == [f"expected/only/fixed-seed{n}.json" for n in (0, 1)]
+    assert len(found) == 5
+    assert len({problem.split(":")[0] for problem in found}) == 5
+    assert [problem.split(" ")[0] for problem in found[3:]] == [
+        f"expected/only/fixed-seed{n}.json" for n in (0, 1)
+    ]
 
 
 def test_expected_records_of_another_seed_are_no_substitute(whole):
@@ -236,7 +322,9 @@ def test_a_copy_of_a_record_under_another_seed_is_named(whole):
     folder = whole.directory / "expected" / "only"
     shutil.copy(folder / "fixed-seed0.json", folder / "fixed-seed9.json")
     (problem,) = problems(whole.directory, whole.root)
-    assert problem.startswith("expected/only: fixed-seed9.json is of no seed of the case, which has 0, 1; ")
+    assert problem.startswith(
+        "expected/only: fixed-seed9.json is of no seed of the case, which has 0, 1; "
+    )
 
 
 SURPLUS = (
@@ -251,11 +339,15 @@ def test_what_does_not_belong_among_the_expected_files_is_named(whole, name):
     path = whole.directory / "expected" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(whole.directory / "expected" / "only" / "fixed-seed0.json", path)
-    shown = next(line for line in problems(whole.directory, whole.root) if line.startswith("expected: "))
+    shown = next(
+        line for line in problems(whole.directory, whole.root) if line.startswith("expected: ")
+    )
     named = shown.removeprefix("expected: ").removesuffix(
         " is no record or picture of this bug; remove what is too much"
     )
-    assert named == name or (named.endswith("/") and name.startswith(named) and not name.startswith("only/cuda"))
+    assert named == name or (
+        named.endswith("/") and name.startswith(named) and not name.startswith("only/cuda")
+    )
 
 
 def test_surplus_folders_and_files_are_named_at_once(whole):
@@ -292,7 +384,10 @@ def test_the_other_metric_of_a_difference_is_not_volatile_either(whole):
     expectations({"minus": {"metric": "epoch"}})(whole)
     config = json.loads((whole.directory / "config.json").read_text())
     whole.configure(cases=config["cases"], volatile=["epoch"])
-    assert any("judges epoch, which is volatile" in problem for problem in problems(whole.directory, whole.root))
+    assert any(
+        "judges epoch, which is volatile" in problem
+        for problem in problems(whole.directory, whole.root)
+    )
 
 
 @pytest.mark.parametrize("line", [8, 9, 10])
@@ -309,7 +404,8 @@ def test_a_missing_call_belongs_between_two_lines(whole, line, found):
     whole.write("fixed.py", "".join([*script[:8], "    pass\n", *script[8:]]))
     whole.configure(site={"file": "buggy.py", "line": line, "api": "x"})
     about = [problem for problem in problems(whole.directory, whole.root) if "site.line" in problem]
-    assert len(about) == len(found) and all(words in about[0] for words in found)
+    assert len(about) == len(found)
+    assert all(words in about[0] for words in found)
 
 
 def test_a_work_around_may_stand_elsewhere_than_the_fault(whole):
@@ -343,7 +439,10 @@ def test_a_benign_case_tells_nothing_apart(whole):
     config = toy_config()
     config["cases"]["only"]["expectations"][1] |= {"op": ">=", "value": 0}
     whole.configure(cases=config["cases"])
-    assert any("no expectation tells them apart" in problem for problem in problems(whole.directory, whole.root))
+    assert any(
+        "no expectation tells them apart" in problem
+        for problem in problems(whole.directory, whole.root)
+    )
     config["cases"]["only"]["benign"] = True
     whole.configure(cases=config["cases"])
     assert problems(whole.directory, whole.root) == []
@@ -356,5 +455,7 @@ def test_commands_that_are_named_work_outside_of_the_catalogue(whole, tmp_path, 
     (problem,) = problems(elsewhere, whole.root)
     (command,) = re.findall("`trainbugs (.*)`", problem)
     assert shlex.split(command)[:2] == ["run", "./my own/Toy-1"]
-    assert cli(*shlex.split(command), "--seeds", "0,1")[0] == 0, "the environment is built, and the bug runs"
+    assert cli(*shlex.split(command), "--seeds", "0,1")[0] == 0, (
+        "the environment is built, and the bug runs"
+    )
     assert problems(elsewhere, whole.root) == []

@@ -36,23 +36,36 @@ def test_case_overrides_parameters_seeds_timeout_and_environment(toy):
     config["cases"]["only"]["variants"]["fixed"]["environment"] = "newer"
     toy.configure(cases=config["cases"])
     case = toy.bug.cases["only"]
-    assert (case.program.parameters["num_epoch"], case.program.seeds, case.program.timeout_s) == (9, (7,), 1)
-    assert (case.program.variants["buggy"].environment, case.program.variants["fixed"].environment) == ("toy", "newer")
+    assert (case.program.parameters["num_epoch"], case.program.seeds, case.program.timeout_s) == (
+        9,
+        (7,),
+        1,
+    )
+    assert (
+        case.program.variants["buggy"].environment,
+        case.program.variants["fixed"].environment,
+    ) == ("toy", "newer")
 
 
 def test_a_case_may_have_a_provenance_of_its_own(toy):
-    assert toy.bug.cases["only"].provenance == toy.bug.provenance and toy.bug.provenance.realism == "original"
+    assert toy.bug.cases["only"].provenance == toy.bug.provenance
+    assert toy.bug.provenance.realism == "original"
     cases = toy_config()["cases"]
     cases["only"]["provenance"] = toy_config()["provenance"] | {"realism": "adapted"}
     toy.configure(cases=cases)
-    assert (toy.bug.cases["only"].provenance.realism, toy.bug.provenance.realism) == ("adapted", "original")
+    assert (toy.bug.cases["only"].provenance.realism, toy.bug.provenance.realism) == (
+        "adapted",
+        "original",
+    )
 
 
 def without_classes():
     """The toy configuration as it was before there were closed lists and provenance."""
     config = toy_config()
     del config["provenance"]
-    config["labels"] = {name: config["labels"][name] for name in ("location", "root_cause", "symptom")}
+    config["labels"] = {
+        name: config["labels"][name] for name in ("location", "root_cause", "symptom")
+    }
     return config
 
 
@@ -90,13 +103,25 @@ def broken(path, value):
         (["labels", "stage"], "test", ["labels.stage", "'test'", "evaluation"]),
         (["provenance", "realism"], "real", ["provenance.realism", "'real'", "original"]),
         (["provenance", "derived_from"], [], ["provenance.derived_from"]),
-        (["provenance", "derived_from", 0, "licence"], "free for all", ["derived_from[0].licence", "'free for all'"]),
+        (
+            ["provenance", "derived_from", 0, "licence"],
+            "free for all",
+            ["derived_from[0].licence", "'free for all'"],
+        ),
         (["provenance", "derived_from", 0, "link"], "a book", ["derived_from[0].link", "'a book'"]),
         (["provenance", "differs"], None, ["provenance", "the key 'differs' is missing"]),
-        (["cases", "only", "expectations", 0, "op"], "<", ["cases.only.expectations[0].op", "'<'", "<="]),
+        (
+            ["cases", "only", "expectations", 0, "op"],
+            "<",
+            ["cases.only.expectations[0].op", "'<'", "<="],
+        ),
         (["cases", "only", "expectations", 0, "op"], "close", ["expectations[0]", "tolerance"]),
         (["cases", "only", "expectations", 0, "reduce"], "median", ["'median'", "largest_drop"]),
-        (["cases", "only", "variants", "buggy", "script"], "../other/buggy.py", ["variants.buggy.script"]),
+        (
+            ["cases", "only", "variants", "buggy", "script"],
+            "../other/buggy.py",
+            ["variants.buggy.script"],
+        ),
         (["parameters", "num_epoch"], [1], ["parameters.num_epoch", "[1]"]),
         (["cases", "../x"], {}, ["cases"]),
         (["parameters", "output"], "../metrics", ["parameters.output", "'../metrics'"]),
@@ -107,7 +132,11 @@ def broken(path, value):
         (["id"], "detectors", ["id: 'detectors' is taken"]),
         (["id"], "control", ["id: 'control' is taken"]),
         (["cases", "only", "records"], 0, ["cases.only.records: is 0"]),
-        (["cases", "only", "variants", "buggy", "records"], "6", ["variants.buggy.records: is '6'"]),
+        (
+            ["cases", "only", "variants", "buggy", "records"],
+            "6",
+            ["variants.buggy.records: is '6'"],
+        ),
     ],
 )
 def test_malformed_key_is_named(toy, path, value, words):
@@ -115,7 +144,8 @@ def test_malformed_key_is_named(toy, path, value, words):
     with pytest.raises(CatalogError) as caught:
         load_bug(toy.directory)
     message = str(caught.value)
-    assert "config.json" in message and "\n" not in message
+    assert "config.json" in message
+    assert "\n" not in message
     assert all(word in message for word in words), message
 
 
@@ -144,7 +174,9 @@ def test_bytes_that_are_no_text(toy):
 
 def test_id_must_be_the_name_of_the_directory(toy):
     toy.configure(id="Toy-2")
-    with pytest.raises(CatalogError, match="id is 'Toy-2', expected the name of its directory, 'Toy-1'"):
+    with pytest.raises(
+        CatalogError, match="id is 'Toy-2', expected the name of its directory, 'Toy-1'"
+    ):
         load_bug(toy.directory)
 
 
@@ -204,14 +236,19 @@ def test_unknown_names(toy, name, words):
 def test_a_verdict_needs_expectations_about_both_variants(toy, kept, lacking):
     """Otherwise a program that does nothing wrong could be REPRODUCED. The bug loads: its numbers come from runs."""
     config = toy_config()
-    config["cases"]["only"]["expectations"] = [config["cases"]["only"]["expectations"][index] for index in kept]
+    config["cases"]["only"]["expectations"] = [
+        config["cases"]["only"]["expectations"][index] for index in kept
+    ]
     toy.configure(cases=config["cases"])
     case = toy.bug.cases["only"]
     if lacking is None:  # it compares both
-        assert case.oracle.expectations[0].minus == "buggy" and unjudged(case) is None
+        assert case.oracle.expectations[0].minus == "buggy"
+        assert unjudged(case) is None
         return
     assert unjudged(case) == f"no expectation is about variant {lacking}"
-    with pytest.raises(UsageError, match=f"about variant {lacking}; `trainbugs run Toy-1 --record-only` gives"):
+    with pytest.raises(
+        UsageError, match=f"about variant {lacking}; `trainbugs run Toy-1 --record-only` gives"
+    ):
         toy.run()
     assert list(toy.root.rglob("*.json")) == [toy.directory / "config.json"], "nothing was run"
 
@@ -221,7 +258,11 @@ def test_the_word_for_a_bug_is_understood_by_commands(toy, tmp_path, monkeypatch
     shutil.copytree(toy.directory, copy)
     bug = load_bug(copy)
     assert toy.catalog.named(toy.bug) == "Toy-1"
-    for folder, word in ((tmp_path, "'./my own/copy'"), (copy, f"'{copy}'"), (toy.root, f"'{copy}'")):
+    for folder, word in (
+        (tmp_path, "'./my own/copy'"),
+        (copy, f"'{copy}'"),
+        (toy.root, f"'{copy}'"),
+    ):
         monkeypatch.chdir(folder)
         assert toy.catalog.named(bug) == word
         assert toy.catalog.select(shlex.split(word))[0].bug.directory == copy

@@ -18,7 +18,9 @@ def tables(page):
     """Heading of the first column -> the rows below it, as lists of cells."""
     found = {}
     for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
-        heading, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()]
+        heading, _, *rows = [
+            [cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()
+        ]
         found[heading[0]] = rows
     return found
 
@@ -46,8 +48,11 @@ def test_the_page_of_licences_names_the_programs_that_follow_another():
     rows = tables((ROOT / "LICENSES.md").read_text())["cases"]
     provenance = {case.id: case.provenance for bug in CATALOG for case in bug.cases.values()}
     named = [(case, realism) for cell, realism, _, _ in rows for case in cases_of(cell)]
-    expected = {case: said.realism for case, said in provenance.items() if said.realism != "re-created"}
-    assert dict(named) == expected and len(named) == len(expected)
+    expected = {
+        case: said.realism for case, said in provenance.items() if said.realism != "re-created"
+    }
+    assert dict(named) == expected
+    assert len(named) == len(expected)
     for cell, _, after, licence in rows:
         for case in cases_of(cell):
             origins = provenance[case].derived_from
@@ -66,10 +71,19 @@ def test_numbers_have_every_entry_and_each_bug_once_a_list(toy):
         "realism": REALISM,
     }
     assert tuple(numbers["cause"]) == (*LISTS["cause"], "not said")
-    assert [sum(sum(row.values()) for row in rows.values()) for rows in numbers.values()] == [3, 3, 3, 3]
-    assert (numbers["cause"]["wrong logic"]["user code"], numbers["cause"]["not said"]["compiler"]) == (2, 1)
+    assert [sum(sum(row.values()) for row in rows.values()) for rows in numbers.values()] == [
+        3,
+        3,
+        3,
+        3,
+    ]
+    assert (
+        numbers["cause"]["wrong logic"]["user code"],
+        numbers["cause"]["not said"]["compiler"],
+    ) == (2, 1)
     assert (numbers["stage"]["data"]["user code"], numbers["stage"]["data"]["compiler"]) == (2, 1)
-    assert numbers["realism"]["original"]["compiler"] == 1 and not any(numbers["effect"]["no learning"].values())
+    assert numbers["realism"]["original"]["compiler"] == 1
+    assert not any(numbers["effect"]["no learning"].values())
 
 
 def test_realism_is_not_said_where_there_is_no_provenance(toy):

@@ -30,7 +30,16 @@ class Cluster:
     def __init__(self, folder, env):
         self.folder, self.env, self.file = folder, env, folder / "scheduler.json"
         self.programs = []
-        self._start("scheduler", "--scheduler-file", self.file, "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        self._start(
+            "scheduler",
+            "--scheduler-file",
+            self.file,
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+        )
         until = time.monotonic() + 60
         while not self.file.exists() and time.monotonic() < until:
             time.sleep(0.05)
@@ -38,13 +47,22 @@ class Cluster:
     def worker(self):
         own = ("--local-directory", self.folder / f"worker{len(self.programs)}")
         return self._start(
-            "worker", "--scheduler-file", self.file, "--nthreads", "1", "--no-nanny", "--no-dashboard", *own
+            "worker",
+            "--scheduler-file",
+            self.file,
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+            *own,
         )
 
     def _start(self, *arguments):
         command = [sys.executable, "-m", "dask", *(str(argument) for argument in arguments)]
         log = (self.folder / f"{arguments[0]}{len(self.programs)}.log").open("w")
-        program = subprocess.Popen(command, env=self.env, cwd=self.folder, stdout=log, stderr=subprocess.STDOUT)
+        program = subprocess.Popen(
+            command, env=self.env, cwd=self.folder, stdout=log, stderr=subprocess.STDOUT
+        )
         log.close()
         self.programs.append(program)
         return program
@@ -75,7 +93,8 @@ def noting(toy, notes):
             "while int(seed) > 2 and not (notes / 'go.sign').exists():\n    time.sleep(0.02)\n"
         )
         toy.write(
-            f"{variant}.py", note + SCRIPT.replace("VALUE", factor) + "\nnote.rename(note.with_suffix('.done'))\n"
+            f"{variant}.py",
+            note + SCRIPT.replace("VALUE", factor) + "\nnote.rename(note.with_suffix('.done'))\n",
         )
 
 
@@ -91,34 +110,61 @@ def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, shared, clust
     notes = shared / "notes"
     noting(toy, notes)
     victim, _ = cluster.worker(), cluster.worker()
-    command = [sys.executable, "-m", "runner", "run", toy.directory, "--executor", f"dask:{cluster.file}", *PYTHON]
+    command = [
+        sys.executable,
+        "-m",
+        "runner",
+        "run",
+        toy.directory,
+        "--executor",
+        f"dask:{cluster.file}",
+        *PYTHON,
+    ]
     command += ["--seeds", "0,1,2,3,4,5,6,7,8,9", "--results", tmp_path / "results"]
     argv, pipe = [str(part) for part in command], subprocess.PIPE
     with subprocess.Popen(argv, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) as program:
         written = (tmp_path / "results").rglob
-        assert wait_until(lambda: len(list(written("*-seed*.json"))) == 6 and doing(victim.pid, notes), 120)
+        assert wait_until(
+            lambda: len(list(written("*-seed*.json"))) == 6 and doing(victim.pid, notes), 120
+        )
         [lost] = doing(victim.pid, notes)
         victim.send_signal(signal.SIGKILL)
-        assert wait_until(lambda: not is_alive(lost), 60), "the run that the lost worker was doing ends with it"
+        assert wait_until(lambda: not is_alive(lost), 60), (
+            "the run that the lost worker was doing ends with it"
+        )
         (notes / "go.sign").touch()
         out, err = program.communicate(timeout=120)
-    assert program.returncode == 1 and out.splitlines()[1].split()[:4] == ["Toy-1/only", "NOT", "REPRODUCED", "20"], err
-    records = [json.loads(path.read_text()) for path in (tmp_path / "results").rglob("*-seed*.json")]
+    assert program.returncode == 1 and out.splitlines()[1].split()[:4] == [
+        "Toy-1/only",
+        "NOT",
+        "REPRODUCED",
+        "20",
+    ], err
+    records = [
+        json.loads(path.read_text()) for path in (tmp_path / "results").rglob("*-seed*.json")
+    ]
     metrics = {(record["variant"], record["seed"]): record["metrics"] for record in records}
-    assert metrics == {(r.variant, r.seed): list(map(dict, r.metrics)) for r in serial.records} and len(records) == 20
+    assert metrics == {(r.variant, r.seed): list(map(dict, r.metrics)) for r in serial.records}
+    assert len(records) == 20
     done = [path.name.rsplit("-", 1)[0] for path in notes.glob("*.done")]
     assert sorted(done) == sorted(set(done)) and len(done) == 20, "what was done is not done again"
     assert [path.name.endswith(f"-{lost}") for path in notes.iterdir() if not path.suffix] == [True]
 
 
 @pytest.mark.stress
-def test_records_are_those_of_this_machine_and_are_found_again(cli, toy, toy_environment, tmp_path, cluster):
+def test_records_are_those_of_this_machine_and_are_found_again(
+    cli, toy, toy_environment, tmp_path, cluster
+):
     """In an environment that the worker builds; what the worker does not have is a status, and costs no other run."""
     cluster.worker()
     here = toy.session(python=None, results=tmp_path / "here")
     records = here.run(here.catalog.select(["Toy-1"]))[0].records
     status, out, err = cli("run", "Toy-1", "--executor", f"dask:{cluster.file}")
-    assert status == 0 and "REPRODUCED" in out and err.partition("asking a worker")[2].count(": ok") == 4, err
+    assert (
+        status == 0
+        and "REPRODUCED" in out
+        and err.partition("asking a worker")[2].count(": ok") == 4
+    ), err
     session = toy.session(python=None, results=Path("results"))
     found = session.run(session.catalog.select(["Toy-1"]))[0].records
     assert without_times(found) == without_times(records)
@@ -132,7 +178,9 @@ def test_records_are_those_of_this_machine_and_are_found_again(cli, toy, toy_env
 def test_a_crash_there_is_a_crash_here_with_its_logs(cli, toy, cluster):
     cluster.worker()
     toy.write("fixed.py", "import sys\nsys.exit('no idea')\n")
-    status, out, err = cli("run", "Toy-1", "--seeds", "0", "--executor", f"dask:{cluster.file}", *PYTHON)
+    status, out, err = cli(
+        "run", "Toy-1", "--seeds", "0", "--executor", f"dask:{cluster.file}", *PYTHON
+    )
     assert status == 2 and "INVALID" in out and "no idea" in err, err
     assert next(Path("results").rglob("fixed*.stderr")).read_text() == "no idea\n"
 
@@ -154,7 +202,9 @@ class Stub:
             future.set_exception(WorkerLostError("four workers were lost"))
             return future
         try:
-            future.set_result(pickle.loads(pickle.dumps(function))(*pickle.loads(pickle.dumps(arguments))))
+            future.set_result(
+                pickle.loads(pickle.dumps(function))(*pickle.loads(pickle.dumps(arguments)))
+            )
         except UsageError as error:
             future.set_exception(error)
         return future
@@ -180,25 +230,34 @@ def hired(toy, stub, **options):
 def test_a_run_that_every_worker_is_lost_with_is_invalid_and_the_others_are_done(toy):
     session = hired(toy, Stub("fixed"))
     outcome = session.run(session.catalog.select(["Toy-1"]))[0]
-    assert outcome.verdict.outcome == "INVALID" and "four workers were lost" in outcome.verdict.reason
-    assert [record.status for record in outcome.records if record.variant == "buggy"] == ["ok", "ok"]
+    assert outcome.verdict.outcome == "INVALID"
+    assert "four workers were lost" in outcome.verdict.reason
+    assert [record.status for record in outcome.records if record.variant == "buggy"] == [
+        "ok",
+        "ok",
+    ]
     assert toy.run().verdict.outcome == "REPRODUCED", "the next command does it again"
 
 
 def test_a_worker_with_another_environment_says_so(toy, tmp_path, monkeypatch):
     session = hired(toy, Stub())
     target = session.catalog.select(["Toy-1"])[0]
-    runs = [replace(run, runtime=replace(run.runtime, python="3.11.0", torch="9")) for run in session.plan(target)]
+    runs = [
+        replace(run, runtime=replace(run.runtime, python="3.11.0", torch="9"))
+        for run in session.plan(target)
+    ]
     record = next(session.queue.do(runs))[1]
     assert record.status == "environment broken"
-    assert "the run was planned for own" in record.reason and "with Python 3.11.0, torch 9, on cpu" in record.reason
+    assert "the run was planned for own" in record.reason
+    assert "with Python 3.11.0, torch 9, on cpu" in record.reason
 
 
 def test_a_worker_without_the_data_says_so(toy, tmp_path):
     session = hired(toy, Stub())
     run = replace(session.plan(session.catalog.select(["Toy-1"])[0])[0], data=tmp_path / "nowhere")
     record = next(session.queue.do([run]))[1]
-    assert record.status == "environment broken" and f"there is no {tmp_path / 'nowhere'}" in record.reason
+    assert record.status == "environment broken"
+    assert f"there is no {tmp_path / 'nowhere'}" in record.reason
 
 
 def test_trouble_is_said_once(toy, capsys):
@@ -215,7 +274,9 @@ def test_a_wait_for_a_first_worker_is_told_again_and_again(toy, capsys, monkeypa
     stub = Waiting(trouble=words)
     session = hired(toy, stub)
     runtimes = []
-    thread = threading.Thread(target=lambda: runtimes.append(session.runtimes.get("toy")), daemon=True)
+    thread = threading.Thread(
+        target=lambda: runtimes.append(session.runtimes.get("toy")), daemon=True
+    )
     thread.start()
     time.sleep(1)
     assert 3 <= capsys.readouterr().err.count(f"{words}\n") <= 6
@@ -252,4 +313,6 @@ def test_only_the_end_of_long_logs_is_sent(toy, monkeypatch):
 )
 def test_mistakes_get_one_line(cli, options, words):
     status, out, err = cli("run", "Toy-1", *options, *PYTHON)
-    assert (status, out) == (2, "") and len(err.splitlines()) == 1 and words in err
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert words in err

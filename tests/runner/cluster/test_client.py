@@ -44,7 +44,10 @@ def test_what_is_no_executor(spec):
 
 def test_no_scheduler(monkeypatch, tmp_path):
     monkeypatch.setattr(connection, "CONNECT_S", 0.5)
-    with pytest.raises(ClusterError, match=r"^tcp://127.0.0.1:9: no Dask scheduler answers within 0.5 s \(.*\); start"):
+    with pytest.raises(
+        ClusterError,
+        match=r"^tcp://127.0.0.1:9: no Dask scheduler answers within 0.5 s \(.*\); start",
+    ):
         connect("dask:127.0.0.1:9", 1)
     with pytest.raises(UsageError, match=r"scheduler file '.*none.json' cannot be read"):
         connect(f"dask:{tmp_path}/none.json", 1)
@@ -57,14 +60,17 @@ def test_no_scheduler(monkeypatch, tmp_path):
 def test_the_extra_is_not_installed(monkeypatch, kind, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(
-        UsageError, match=rf"executor {kind}: no module {missing} here; pip install 'trainbugs\[{kind}\]'"
+        UsageError,
+        match=rf"executor {kind}: no module {missing} here; pip install 'trainbugs\[{kind}\]'",
     ):
         connect("slurm" if kind == "slurm" else "dask:127.0.0.1:9", 1)
 
 
 def test_nothing_but_a_cluster_imports_dask():
     script = "import sys, trainbugs.cli.main, runner.cluster.client; print({'dask', 'distributed'} & set(sys.modules))"
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert told.stdout == "set()\n"
 
 
@@ -80,10 +86,12 @@ def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capf
         )
         dask.worker()
         assert first.result(timeout=30) == 49
-        assert workers.trouble() is None and workers.threads == 1
+        assert workers.trouble() is None
+        assert workers.threads == 1
 
         error = workers.submit(fail, UsageError, "it is wrong").exception(timeout=10)
-        assert type(error) is UsageError and str(error) == "it is wrong"
+        assert type(error) is UsageError
+        assert str(error) == "it is wrong"
         assert "in fail" in error.__notes__[0]
 
         assert workers.submit(leave_once, str(tmp_path)).result(timeout=10) == "stayed"
@@ -91,7 +99,8 @@ def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capf
         running = workers.submit(child, str(tmp_path))
         until((tmp_path / "child").exists)
         pid = int((tmp_path / "child").read_text())
-        assert alive(pid) and running.cancel()
+        assert alive(pid)
+        assert running.cancel()
         until(lambda: not alive(pid))
         assert workers.submit(note, str(tmp_path), 3, 0).result(timeout=10) == 9
 
@@ -131,7 +140,9 @@ def test_a_scheduler_that_goes_away(dask, tmp_path, capfd):
         futures.append(workers.submit(child, str(tmp_path)))
         for future in futures:
             assert type(future.exception(timeout=5)) is ClusterError
-            assert "the scheduler is gone; start it and the same command again" in str(future.exception())
+            assert "the scheduler is gone; start it and the same command again" in str(
+                future.exception()
+            )
     pid = int((tmp_path / "child").read_text())
     until(lambda: not alive(pid))
     assert capfd.readouterr() == ("", "")
@@ -141,7 +152,11 @@ def test_workers_without_trainbugs_or_with_another_one(dask, tmp_path):
     blocking, other = tmp_path / "blocking", tmp_path / "other"
     blocking.mkdir()
     (blocking / "sitecustomize.py").write_text("import sys\nsys.modules['runner'] = None\n")
-    shutil.copytree(Path(calls.__file__).parents[1], other / "runner", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(calls.__file__).parents[1],
+        other / "runner",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     with (other / "runner" / "bugs" / "model.py").open("a") as file:
         file.write("# changed\n")
 
@@ -183,15 +198,23 @@ def test_a_lost_worker_costs_only_what_it_was_doing(dask, tmp_path):
     ended = [int(line) for line in lines(tmp_path / "ended")]
     assert sorted(ended) == list(range(120)), "what had ended was done again"
     begun = [line.split() for line in lines(tmp_path / "begun")]
-    (again,) = [number for number in range(120) if sum(int(other) == number for other, _ in begun) > 1]
-    assert begun.count([str(again), str(doomed.pid)]) == 1, "what the lost worker did was done by another one"
+    (again,) = [
+        number for number in range(120) if sum(int(other) == number for other, _ in begun) > 1
+    ]
+    assert begun.count([str(again), str(doomed.pid)]) == 1, (
+        "what the lost worker did was done by another one"
+    )
 
 
 def kill_at_work(worker, folder):
     """Kill a worker between begin and end of a call."""
     while True:
         worker.send_signal(signal.SIGSTOP)
-        begun = [number for number, pid in map(str.split, lines(folder / "begun")) if int(pid) == worker.pid]
+        begun = [
+            number
+            for number, pid in map(str.split, lines(folder / "begun"))
+            if int(pid) == worker.pid
+        ]
         if set(begun) - set(lines(folder / "ended")):
             return worker.kill()
         worker.send_signal(signal.SIGCONT)

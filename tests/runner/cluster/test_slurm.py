@@ -19,7 +19,11 @@ from runner.errors import UsageError
 pytestmark = pytest.mark.stress
 
 os.environ["PATH"] += ":/usr/sbin"
-MISSING = [name for name in ("munged", "slurmctld", "slurmd", "sbatch", "scancel") if shutil.which(name) is None]
+MISSING = [
+    name
+    for name in ("munged", "slurmctld", "slurmd", "sbatch", "scancel")
+    if shutil.which(name) is None
+]
 # One node that says it has four processors; no cgroups, no accounts, no data base.
 CONF = """\
 ClusterName=test
@@ -81,7 +85,8 @@ def test_the_job_script_where_the_user_says_nothing(tmp_path):
         assert f"#SBATCH {line}\n" in script
     assert f"#SBATCH -o {tmp_path}/logs/trainbugs-%J.out\n" in script
     assert f"{sys.executable} -m distributed.cli.dask_worker tcp://" in script
-    assert " --nthreads 1 " in script and "--nworkers" not in script
+    assert " --nthreads 1 " in script
+    assert "--nworkers" not in script
 
 
 def test_the_job_script_takes_what_the_user_says(tmp_path):
@@ -91,11 +96,21 @@ def test_the_job_script_takes_what_the_user_says(tmp_path):
         "    queue: gpu\n    account: lab\n    name: mine\n    log-directory: /tmp\n    python: /opt/python\n"
         "    job-extra: ['--gres=gpu:1']\n",
     )
-    for line in ("-J mine", "--cpus-per-task=24", "--mem=8G", "-t 00:10:00", "-p gpu", "-A lab", "--gres=gpu:1"):
+    for line in (
+        "-J mine",
+        "--cpus-per-task=24",
+        "--mem=8G",
+        "-t 00:10:00",
+        "-p gpu",
+        "-A lab",
+        "--gres=gpu:1",
+    ):
         assert f"#SBATCH {line}\n" in script
     assert "#SBATCH -o /tmp/mine-%J.out\n" in script
     assert "/opt/python -m distributed.cli.dask_worker tcp://" in script
-    assert " --nthreads 1 " in script and "--nworkers" not in script, "one call at a time, whatever is configured"
+    assert " --nthreads 1 " in script and "--nworkers" not in script, (
+        "one call at a time, whatever is configured"
+    )
 
 
 def test_no_slurm_here(monkeypatch):
@@ -139,7 +154,9 @@ def slurm(tmp_path_factory, monkeypatch):
     try:
         for argv in (munge, ["slurmctld", "-D"], ["slurmd", "-D"]):
             with (folder / f"{argv[0]}.out").open("wb") as out:
-                daemons.append(subprocess.Popen(argv, stdout=out, stderr=out, start_new_session=True))
+                daemons.append(
+                    subprocess.Popen(argv, stdout=out, stderr=out, start_new_session=True)
+                )
             until((folder / "munge" / "socket").exists)
         until(lambda: "idle" in tell("sinfo", "-h", "-o", "%T"))
         yield folder
@@ -177,7 +194,9 @@ def test_a_real_slurm_whose_job_is_cancelled(slurm, tmp_path, monkeypatch, capfd
         futures = [workers.submit(note, str(tmp_path), number, 0.3) for number in range(60)]
         until(lambda: len(lines(tmp_path / "ended")) > 10)
         tell("scancel", first[0])
-        assert [future.result(timeout=60) for future in futures] == [number * number for number in range(60)]
+        assert [future.result(timeout=60) for future in futures] == [
+            number * number for number in range(60)
+        ]
         until(lambda: workers.threads == 2)
         assert set(jobs()) - set(first), "no job came in the place of the cancelled one"
     assert len(lines(tmp_path / "ended")) <= 61
@@ -189,7 +208,9 @@ def test_a_real_slurm_whose_job_is_cancelled(slurm, tmp_path, monkeypatch, capfd
 @pytest.mark.stress
 def test_bugs_are_run_by_a_real_slurm(slurm, toy, cli, monkeypatch):
     monkeypatch.setattr("runner.cluster.slurm.DEFAULTS", SMALL)
-    status, out, err = cli("run", "Toy-1", "--executor", "slurm", "-j", "2", "--python", sys.executable)
+    status, out, err = cli(
+        "run", "Toy-1", "--executor", "slurm", "-j", "2", "--python", sys.executable
+    )
     assert status == 0 and out.splitlines()[1].split()[:3] == ["Toy-1/only", "REPRODUCED", "4"], err
     assert list(Path("results/slurm").glob("trainbugs-*.err"))
     until(lambda: not jobs(), 15)
@@ -198,7 +219,9 @@ def test_bugs_are_run_by_a_real_slurm(slurm, toy, cli, monkeypatch):
 @pytest.mark.stress
 def test_what_a_real_slurm_refuses(slurm, monkeypatch, capfd):
     monkeypatch.setattr("runner.cluster.slurm.DEFAULTS", {"memory": "400MiB", "queue": "none"})
-    with pytest.raises(UsageError, match="executor slurm: sbatch: .*partition.*; see jobqueue.yaml"):
+    with pytest.raises(
+        UsageError, match="executor slurm: sbatch: .*partition.*; see jobqueue.yaml"
+    ):
         connect("slurm", 2)
     assert not jobs()
     assert capfd.readouterr() == ("", "")

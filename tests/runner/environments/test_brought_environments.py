@@ -28,39 +28,57 @@ def outside(toy, toy_environment, tmp_path):
 
 def test_it_is_built_run_and_in_the_key(toy, outside, cli):
     status, out, _ = cli("run", outside)
-    assert status == 0 and "REPRODUCED" in out
+    assert status == 0
+    assert "REPRODUCED" in out
     paths = sorted((outside.parents[1] / "results" / "Mine-1" / "only").glob("*-seed0-*.json"))
     records = [read_record(path) for path in paths]
     lock = spec.brought(load_bug(outside)).lock_hash
-    assert {(each.environment, each.lock, each.pinned) for each in records} == {("bug-Mine-1", lock, True)}
+    assert {(each.environment, each.lock, each.pinned) for each in records} == {
+        ("bug-Mine-1", lock, True)
+    }
     with (outside / "environment" / "requirements.txt").open("a") as file:
         file.write("# another lock\n")
     assert cli("run", outside)[0] == 0
-    again = set((outside.parents[1] / "results" / "Mine-1" / "only").glob("*-seed0-*.json")) - set(paths)
-    assert len(again) == 2 and {read_record(path).lock for path in again} == {spec.brought(load_bug(outside)).lock_hash}
+    again = set((outside.parents[1] / "results" / "Mine-1" / "only").glob("*-seed0-*.json")) - set(
+        paths
+    )
+    assert len(again) == 2
+    assert {read_record(path).lock for path in again} == {spec.brought(load_bug(outside)).lock_hash}
 
 
 def test_env_takes_the_directory_and_names_commands_that_work(outside, cli):
     status, out, _ = cli("env", "list", outside)
-    assert status == 0 and "bug-Mine-1" in out and f"no; `trainbugs env build {outside}`" in out
+    assert status == 0
+    assert "bug-Mine-1" in out
+    assert f"no; `trainbugs env build {outside}`" in out
     assert f"not built; `trainbugs env build {outside}`" in cli("env", "check", outside)[1]
     assert cli("env", "build", outside)[0] == 0
     assert cli("env", "check", outside)[:2] == (0, "bug-Mine-1: as its lock says\n")
-    changed = next(spec.find(spec.brought(load_bug(outside))).directory.rglob("toypackage/__init__.py"))
+    changed = next(
+        spec.find(spec.brought(load_bug(outside))).directory.rglob("toypackage/__init__.py")
+    )
     changed.write_text("value = 2\n")
-    assert f"`trainbugs env build {outside} --force` builds it anew" in cli("env", "check", outside)[1]
+    assert (
+        f"`trainbugs env build {outside} --force` builds it anew" in cli("env", "check", outside)[1]
+    )
     assert cli("env", "build", outside, "--force")[0] == 0
     assert cli("env", "remove", outside)[1].startswith("bug-Mine-1: removed")
 
 
 def test_a_bug_without_one_says_where_it_runs(toy, toy_environment, cli):
-    assert "Toy-1 brings no environment, it runs in toy; name that one" in cli("env", "build", "Toy-1")[2]
+    assert (
+        "Toy-1 brings no environment, it runs in toy; name that one"
+        in cli("env", "build", "Toy-1")[2]
+    )
     assert "no environment 'nothing'; expected one of toy" in cli("env", "build", "nothing")[2]
 
 
 def test_checkout_and_why_use_it(outside, cli):
     (outside / "why.py").write_text("import toypackage\nprint(toypackage.value)\n")
-    assert f"bug-Mine-1 is not built here (`trainbugs env build {outside}`)" in cli("checkout", outside, "copy")[2]
+    assert (
+        f"bug-Mine-1 is not built here (`trainbugs env build {outside}`)"
+        in cli("checkout", outside, "copy")[2]
+    )
     status, out, err = cli("why", outside)
     assert (status, out) == (0, "1\n"), err
 
@@ -71,7 +89,8 @@ def test_a_variant_may_name_it(toy, outside):
     (outside / "config.json").write_text(json.dumps(config))
     bug = load_bug(outside)
     places = {name: variant.place for name, variant in bug.cases["only"].program.variants.items()}
-    assert places == {"buggy": "toy", "fixed": str(outside / "environment")} and bug.brought is None
+    assert places == {"buggy": "toy", "fixed": str(outside / "environment")}
+    assert bug.brought is None
 
 
 def test_validate_judges_its_records_by_its_lock(outside, toy, cli):
@@ -85,7 +104,10 @@ def test_validate_judges_its_records_by_its_lock(outside, toy, cli):
         file.write("# another lock\n")
     assert any("another lock" in problem for problem in problems(outside, toy.root))
     shutil.rmtree(outside / "environment")
-    assert any("environment/requirements.txt: cannot be read" in problem for problem in problems(outside, toy.root))
+    assert any(
+        "environment/requirements.txt: cannot be read" in problem
+        for problem in problems(outside, toy.root)
+    )
 
 
 def test_a_worker_finds_it_by_its_folder(outside, toy):
@@ -105,7 +127,9 @@ HASH = "--hash=sha256:" + "0" * 64
 )  # fmt: skip
 def test_a_lock_from_anywhere_says_only_which_wheels_to_install(outside, text):
     (outside / "environment" / "requirements.txt").write_text(text + "\n")
-    with pytest.raises(CatalogError, match="environment/requirements.txt: .* is no pin with hashes; expected what"):
+    with pytest.raises(
+        CatalogError, match="environment/requirements.txt: .* is no pin with hashes; expected what"
+    ):
         spec.brought(load_bug(outside))
 
 
@@ -117,7 +141,9 @@ def test_what_locks_may_say(outside):
 
 def test_a_python_from_anywhere_is_a_number(outside):
     (outside / "environment" / ".python-version").write_text("/tmp/python\n")
-    with pytest.raises(CatalogError, match="python-version: is '/tmp/python', expected a number like 3.11"):
+    with pytest.raises(
+        CatalogError, match="python-version: is '/tmp/python', expected a number like 3.11"
+    ):
         spec.brought(load_bug(outside))
 
 
@@ -147,7 +173,9 @@ def test_nothing_is_built_from_sources(outside, wheelhouse, monkeypatch):
 def test_a_name_that_is_too_long_is_refused(outside):
     config = toy_config(id="M" * 77, environment="./environment")
     (outside / "config.json").write_text(json.dumps(config))
-    with pytest.raises(CatalogError, match="id: has 77 characters, expected at most 76 beside ./environment"):
+    with pytest.raises(
+        CatalogError, match="id: has 77 characters, expected at most 76 beside ./environment"
+    ):
         load_bug(outside)
     (outside / "config.json").write_text(json.dumps(config | {"environment": "./other"}))
     with pytest.raises(CatalogError, match="environment: is './other'"):

@@ -53,10 +53,13 @@ def invalid(toy, words):
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
     reason = outcome.records[0].reason
-    assert words in reason and reason.endswith("`trainbugs env build toy --force` builds it anew")
+    assert words in reason
+    assert reason.endswith("`trainbugs env build toy --force` builds it anew")
 
 
-def test_a_program_that_writes_a_pth_into_its_environment_spoils_later_runs(toy, built, cli, unkept):
+def test_a_program_that_writes_a_pth_into_its_environment_spoils_later_runs(
+    toy, built, cli, unkept
+):
     """Until it is built anew; what the file does is not done, neither by a run nor by a check."""
     evil = f"open({str(toy.root / 'evil')!r}, 'a')"
     text = f"import os, site\nopen(site.getsitepackages()[0] + '/evil.pth', 'w').write({f'import os; {evil}'!r})\n"
@@ -83,7 +86,8 @@ def test_what_keeps_size_and_time_is_found_by_a_check_only(toy, built, cli):
     edit(built.directory / ADAM, "value = 2\n")
     assert toy.run(python=None).verdict.outcome == "REPRODUCED"
     status, out, _ = cli(*CHECK)
-    assert status == 2 and out.startswith(f"toy: {ADAM} has other contents; ")
+    assert status == 2
+    assert out.startswith(f"toy: {ADAM} has other contents; ")
 
 
 def test_a_check_reads_bytecode_too(built, cli):
@@ -105,7 +109,8 @@ def test_many_differences_are_counted(toy, built, cli):
     for number in range(9):
         (site(built) / f"{number}.pth").touch()
     out = cli(*CHECK)[1]
-    assert out.count("was added") == 3 and "6 more differences" in out
+    assert out.count("was added") == 3
+    assert "6 more differences" in out
     invalid(toy, "0.pth was added (and 8 more differences); ")
 
 
@@ -115,7 +120,9 @@ def test_another_interpreter_is_no_verdict(toy, built):
     invalid(toy, "bin/python is a link to /usr/bin/env, expected a link to ")
 
 
-def test_an_interpreter_that_was_upgraded_in_its_place_is_no_verdict(toy, toy_environment, cli, monkeypatch):
+def test_an_interpreter_that_was_upgraded_in_its_place_is_no_verdict(
+    toy, toy_environment, cli, monkeypatch
+):
     """The links in the environment are what they were."""
     base = toy.root / "python"
     base.symlink_to(BASE)
@@ -141,23 +148,33 @@ def test_why_does_not_answer_from_a_changed_environment(toy, built, cli):
     assert cli("why", "Toy-1")[:2] == (0, "because\n")
     (site(built) / "evil.pth").touch()
     status, out, err = cli("why", "Toy-1")
-    assert (status, out) == (2, "") and "evil.pth was added; `trainbugs env build toy --force`" in err
+    assert (status, out) == (
+        2,
+        "",
+    )
+    assert "evil.pth was added; `trainbugs env build toy --force`" in err
 
 
 def test_a_detector_with_a_changed_environment_is_not_started(toy, toy_environment, tmp_path):
     directory = toy.root / "detectors" / "lint"
     toy_environment.rename(directory.parent.mkdir() or directory)
-    text = json.loads((ROOT / "detectors" / "dslinter" / "detector.json").read_text()) | {"name": "lint"}
+    text = json.loads((ROOT / "detectors" / "dslinter" / "detector.json").read_text()) | {
+        "name": "lint"
+    }
     (directory / "detector.json").write_text(json.dumps(text))
     (directory / text["adapter"]).touch()
     lint = detectors.read(directory)
     python = adapter.set_up(lint, (), None, QUIET, directory).python
     (python.parent / "evil").touch()
-    with pytest.raises(EnvironmentBuildError, match="bin/evil was added; remove .*detector-lint-.*built anew"):
+    with pytest.raises(
+        EnvironmentBuildError, match="bin/evil was added; remove .*detector-lint-.*built anew"
+    ):
         adapter.set_up(lint, (), None, QUIET, directory)
 
 
-def test_bytecode_is_there_and_names_the_place_of_the_environment(toy, toy_environment, monkeypatch):
+def test_bytecode_is_there_and_names_the_place_of_the_environment(
+    toy, toy_environment, monkeypatch
+):
     """It holds for a source of the same time and size, whatever the user's environment says."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(toy.root / "elsewhere"))
@@ -174,7 +191,8 @@ def test_programs_write_no_bytecode_into_an_environment(toy, built, cli):
         path.unlink()
     manifest.write(built.directory, {})
     assert toy.run(python=None).verdict.outcome == "REPRODUCED"
-    assert cli(*CHECK)[0] == 0 and not list(site(built).glob("toypackage/__pycache__/*"))
+    assert cli(*CHECK)[0] == 0
+    assert not list(site(built).glob("toypackage/__pycache__/*"))
 
 
 # What an edit in an environment leaves in uv's cache
@@ -186,8 +204,12 @@ def test_a_rebuild_takes_no_edited_file_from_the_cache(toy, built, cli):
     path.write_text("value = 0.5\n")
     said = io.StringIO()
     again = builder.build(load(toy), Progress(said), force=True)
-    assert (again.directory / ADAM).read_text() == "value = 1\n" and cli(*CHECK)[0] == 0
-    assert f"{ADAM} is not what the RECORD of toypackage says: uv's cache may be damaged" in said.getvalue()
+    assert (again.directory / ADAM).read_text() == "value = 1\n"
+    assert cli(*CHECK)[0] == 0
+    assert (
+        f"{ADAM} is not what the RECORD of toypackage says: uv's cache may be damaged"
+        in said.getvalue()
+    )
     assert "removing from uv's cache, which other projects use, too: toypackage" in said.getvalue()
     mended = io.StringIO()
     builder.build(load(toy), Progress(mended), force=True)
@@ -208,27 +230,36 @@ def test_a_rebuild_takes_no_file_that_was_added_to_the_cache(toy, built, cli, tm
     (archive / "toypackage" / "__pycache__" / f"__init__.{TAG}.pyc").write_text("evil")
     said = io.StringIO()
     again = builder.build(load(toy), Progress(said), force=True)
-    assert not (site(again) / "evil.pth").exists() and cli(*CHECK)[0] == 0
+    assert not (site(again) / "evil.pth").exists()
+    assert cli(*CHECK)[0] == 0
     assert "evil.pth is in no wheel's RECORD (and 1 more)" in said.getvalue()
     assert len(list((tmp_path / "uv" / "archive-v0").iterdir())) == 0
 
 
-def test_a_wheel_that_belies_its_own_record_is_installed_as_it_is(toy, toy_environment, wheelhouse, cli):
+def test_a_wheel_that_belies_its_own_record_is_installed_as_it_is(
+    toy, toy_environment, wheelhouse, cli
+):
     """Such wheels of torch were published; the lock names the wheel, not its RECORD."""
     files = {"odd/__init__.py": "value = 1\n", "odd/data.txt": "real"}
     odd = write_wheel(wheelhouse, "odd", files, claims={"odd/data.txt": "recorded"})
     (toy_environment / "requirements.txt").write_text(lock(odd, *wheelhouse.glob("toy*")))
     said = io.StringIO()
     built = builder.build(load(toy), Progress(said))
-    assert "odd/data.txt is not what the RECORD of odd says, so it is in the wheel, too" in said.getvalue()
+    assert (
+        "odd/data.txt is not what the RECORD of odd says, so it is in the wheel, too"
+        in said.getvalue()
+    )
     assert "removing" not in said.getvalue()
     assert built.misrecorded == (f"{SITE}/odd/data.txt",)
-    assert spec.find(load(toy)) == built and cli(*CHECK)[0] == 0
+    assert spec.find(load(toy)) == built
+    assert cli(*CHECK)[0] == 0
     edit(built.directory / built.misrecorded[0], "evil")
     assert "odd/data.txt has other contents" in cli(*CHECK)[1]
 
 
-def test_scripts_and_bytecode_of_wheels_are_right_as_uv_installs_them(toy, toy_environment, wheelhouse, cli):
+def test_scripts_and_bytecode_of_wheels_are_right_as_uv_installs_them(
+    toy, toy_environment, wheelhouse, cli
+):
     """uv writes interpreters into scripts, and both into the RECORD; compiling replaces the bytecode of a wheel."""
     files = {
         "odd/__init__.py": "def main(): print('odd')\n",
@@ -243,9 +274,15 @@ def test_scripts_and_bytecode_of_wheels_are_right_as_uv_installs_them(toy, toy_e
     (toy_environment / "requirements.txt").write_text(lock(odd))
     said = io.StringIO()
     built = builder.build(load(toy), Progress(said))
-    assert "RECORD" not in said.getvalue() and cli(*CHECK)[0] == 0
+    assert "RECORD" not in said.getvalue()
+    assert cli(*CHECK)[0] == 0
     for script in ("odd", "odd-script"):
-        assert subprocess.run([built.directory / "bin" / script], capture_output=True, text=True).stdout == "odd\n"
+        assert (
+            subprocess.run(
+                [built.directory / "bin" / script], capture_output=True, text=True
+            ).stdout
+            == "odd\n"
+        )
     assert cli(*CHECK)[0] == 0
 
 
@@ -262,8 +299,11 @@ def test_a_build_without_a_manifest_is_built_anew(toy, toy_environment, cli, bac
     assert cli(*CHECK)[:2] == (2, words)
     said = io.StringIO()
     assert builder.obtain(load(toy), Progress(said)) == built
-    assert said.getvalue().startswith("environment toy: has no manifest of its files (an earlier trainbugs built it)\n")
-    assert not (site(built) / "evil.pth").exists() and check.all_problems(built) == []
+    assert said.getvalue().startswith(
+        "environment toy: has no manifest of its files (an earlier trainbugs built it)\n"
+    )
+    assert not (site(built) / "evil.pth").exists()
+    assert check.all_problems(built) == []
     assert toy.run(python=None).verdict.outcome == "REPRODUCED"
 
 

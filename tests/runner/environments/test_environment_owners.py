@@ -21,7 +21,9 @@ from runner.session.options import Options
 from runner.session.session import Session
 
 SECOND = 1000
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="NOT RUN: a second user, who is made by root")
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0, reason="NOT RUN: a second user, who is made by root"
+)
 
 
 def described(toy):
@@ -74,7 +76,9 @@ PARTS = {
     "the cache": lambda built: spec.cache_root(),
     "its folder of environments": lambda built: built.directory.parent,
     "the environment": lambda built: built.directory,
-    "a folder of it": lambda built: next(built.directory.glob("lib/python*/site-packages/toypackage")),
+    "a folder of it": lambda built: next(
+        built.directory.glob("lib/python*/site-packages/toypackage")
+    ),
     "its folder of programs": lambda built: built.directory / "bin",
     "its manifest": lambda built: built.directory / "manifest.jsonl",
     "its description": lambda built: built.directory / "trainbugs.json",
@@ -89,9 +93,11 @@ def test_what_belongs_to_another_user_is_refused(built, name):
     with pytest.raises(EnvironmentBuildError) as error:
         owner.needs_trust(built, trust=False)
     words = str(error.value)
-    assert words.startswith(f"environment toy: {path} belongs to ") and "\n" not in words
+    assert words.startswith(f"environment toy: {path} belongs to ")
+    assert "\n" not in words
     assert "expected root: they may change what you run" in words
-    assert "TRAINBUGS_CACHE" in words and "--trust-environments" in words
+    assert "TRAINBUGS_CACHE" in words
+    assert "--trust-environments" in words
     assert owner.needs_trust(built, trust=True)
 
 
@@ -113,7 +119,8 @@ def test_all_folders_are_looked_at_by_env_check_alone(built, cli):
     deep.chmod(0o777)
     assert owner.problem(built) is None
     status, out, _ = cli("env", "check", "toy")
-    assert status == 2 and f"{deep} may be written to by everybody" in out
+    assert status == 2
+    assert f"{deep} may be written to by everybody" in out
 
 
 def test_a_group_that_a_user_has_alone_may_write(built):
@@ -125,9 +132,13 @@ def test_a_group_that_a_user_has_alone_may_write(built):
     assert not owner._is_private(54321)
 
 
-def test_a_folder_above_the_cache_in_which_others_may_rename_is_refused(built, tmp_path, monkeypatch):
+def test_a_folder_above_the_cache_in_which_others_may_rename_is_refused(
+    built, tmp_path, monkeypatch
+):
     tmp_path.chmod(0o777)
-    assert owner.problem(built).startswith(f"environment toy: {tmp_path} may be written to by everybody")
+    assert owner.problem(built).startswith(
+        f"environment toy: {tmp_path} may be written to by everybody"
+    )
     tmp_path.chmod(0o1777)
     assert owner.problem(built) is None
 
@@ -162,7 +173,9 @@ def test_an_interpreter_that_others_may_replace_is_refused(python_elsewhere, par
     built, folder = python_elsewhere
     assert owner.problem(built) is None
     (folder / part).chmod(0o777)
-    assert owner.problem(built).startswith(f"environment toy: {folder / part} may be written to by everybody")
+    assert owner.problem(built).startswith(
+        f"environment toy: {folder / part} may be written to by everybody"
+    )
 
 
 def test_the_interpreter_that_runs_trainbugs_is_trusted_already(python_elsewhere, monkeypatch):
@@ -179,7 +192,9 @@ def test_the_interpreter_of_another_user_is_not_executed(toy, built, cli, tmp_pa
     from runner.environments import manifest
 
     program = built.directory / "bin" / "mine"
-    program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/executed'\necho Python {built.python_version}\n")
+    program.write_text(
+        f"#!/bin/sh\ntouch '{tmp_path}/executed'\necho Python {built.python_version}\n"
+    )
     program.chmod(0o755)
     built.python.unlink()
     built.python.symlink_to("mine")
@@ -188,11 +203,14 @@ def test_the_interpreter_of_another_user_is_not_executed(toy, built, cli, tmp_pa
         os.lchown(path, SECOND, SECOND)
     for asked in (("run", "Toy-1"), ("env", "check", "toy"), ("env", "build", "toy")):
         status, out, err = cli(*asked)
-        assert status == 2 and "belongs to" in out + err
+        assert status == 2
+        assert "belongs to" in out + err
         assert not (tmp_path / "executed").exists(), asked
     toy.write("why.py", "print('because')")
     status, out, err = cli("why", "Toy-1")
-    assert (status, out) == (2, "") and "belongs to" in err and err.count("\n") == 1
+    assert (status, out) == (2, "")
+    assert "belongs to" in err
+    assert err.count("\n") == 1
     assert not (tmp_path / "executed").exists()
 
 
@@ -206,13 +224,19 @@ def test_one_may_trust_it_and_the_record_says_so(toy, built, cli, tmp_path):
     assert all("trusted" not in record for record in records_of(tmp_path / "own"))
     os.chown(built.directory, SECOND, SECOND)
     status, out, err = cli("run", "Toy-1", "--results", "refused")
-    assert (status, out) == (2, "") and err.count("\n") == 1 and not records_of(tmp_path / "refused")
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert not records_of(tmp_path / "refused")
     status, _, err = cli("run", "Toy-1", "--results", "trusted", "--trust-environments")
     assert status == 0, err
     records = records_of(tmp_path / "trusted")
-    assert len(records) == 4 and all(record["trusted"] is True and record["pinned"] for record in records)
-    status, _, err = cli("run", "Toy-1", "--results", "trusted", "--trust-environments", "--update-expected")
-    assert status == 2 and "in a pinned environment" in err
+    assert len(records) == 4
+    assert all(record["trusted"] is True and record["pinned"] for record in records)
+    status, _, err = cli(
+        "run", "Toy-1", "--results", "trusted", "--trust-environments", "--update-expected"
+    )
+    assert status == 2
+    assert "in a pinned environment" in err
     assert cli("env", "check", "toy", "--trust-environments")[:2] == (0, "toy: as its lock says\n")
 
 
@@ -243,10 +267,15 @@ def test_the_environment_of_a_detector_is_refused_too(toy, toy_environment, cli,
     os.chown(there.directory, SECOND, SECOND)
     asked = ("evaluate", "--detector", folder, "--bugs", toy.directory, "--controls", "none")
     status, _, err = cli(*asked)
-    assert status == 2 and "environment detector-mine: " in err and "belongs to" in err
+    assert status == 2
+    assert "environment detector-mine: " in err
+    assert "belongs to" in err
     status, _, err = cli(*asked, "--trust-environments")
     assert status == 0, err
-    checks = [json.loads(path.read_text()) for path in (tmp_path / "results" / "detectors").rglob("buggy-0.json")]
+    checks = [
+        json.loads(path.read_text())
+        for path in (tmp_path / "results" / "detectors").rglob("buggy-0.json")
+    ]
     assert [check["trusted"] for check in checks] == [True]
 
 
@@ -266,7 +295,11 @@ def public(toy, shared, monkeypatch):
     """A cache that every user may read, with a build of root's in it whose interpreter is one of the system."""
     shared.chmod(0o755)
     built = spec.Built(
-        spec.Environment("toy", shared, PYTHON, 0, "0" * 64, {}), shared / "cache" / "toy", None, PYTHON, None
+        spec.Environment("toy", shared, PYTHON, 0, "0" * 64, {}),
+        shared / "cache" / "toy",
+        None,
+        PYTHON,
+        None,
     )
     (built.directory / "bin").mkdir(parents=True)
     for name in ("manifest.jsonl", "trainbugs.json"):
@@ -303,7 +336,9 @@ def test_an_interpreter_in_the_home_of_its_builder_is_named(public, shared):
     (shared / "home").chmod(0o700)
     words = as_user(SECOND, lambda: refusal(public, trust=True))
     assert f"its interpreter {shared}/home/bin/python lies where you may not execute it" in words
-    assert "TRAINBUGS_CACHE" in words and "changed" not in words and "--force" not in words
+    assert "TRAINBUGS_CACHE" in words
+    assert "changed" not in words
+    assert "--force" not in words
     assert as_user(0, lambda: refusal(public, trust=True)) == "none"
 
 
@@ -323,12 +358,15 @@ def test_modes_whatever_the_umask(toy, toy_environment, cli, tmp_path, value):
     assert read_record(next(results.rglob("*-seed0-*.json"))).ok
 
 
-def test_where_the_cache_cannot_be_written_its_variable_is_named(toy, toy_environment, cli, tmp_path, monkeypatch):
+def test_where_the_cache_cannot_be_written_its_variable_is_named(
+    toy, toy_environment, cli, tmp_path, monkeypatch
+):
     monkeypatch.delenv("TRAINBUGS_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
     (tmp_path / "file").touch()
     status, out, err = cli("run", "Toy-1")
-    assert (status, out) == (2, "") and err.count("\n") == 1
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
     assert "file/.cache/trainbugs/environments cannot be written" in err
     assert "name a folder of yours in TRAINBUGS_CACHE" in err

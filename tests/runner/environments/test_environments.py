@@ -43,18 +43,25 @@ def test_build_find_check_remove(toy, toy_environment):
     said = io.StringIO()
     built = builder.build(described, Progress(said))
     assert "needs up to 0.0 GB of disk" in said.getvalue()
-    assert spec.find(described) == built and check.problems(built) == []
+    assert spec.find(described) == built
+    assert check.problems(built) == []
     assert probe(built.python).packages["toypackage"] == "1.0"
     assert leftovers() == {built.directory.name}
     again = io.StringIO()
-    assert builder.build(described, Progress(again)) == built and again.getvalue() == ""
+    assert builder.build(described, Progress(again)) == built
+    assert again.getvalue() == ""
     removed = builder.remove(described)
-    assert removed is not None and removed.freed_gb > 0 and spec.find(described) is None and leftovers() == set()
+    assert removed is not None
+    assert removed.freed_gb > 0
+    assert spec.find(described) is None
+    assert leftovers() == set()
 
 
 def test_console_scripts_and_interpreter_survive_the_renaming(toy, toy_environment):
     built = builder.build(load(toy), QUIET)
-    text = subprocess.run([built.python, "-c", "import sys, toypackage; print(sys.prefix)"], capture_output=True)
+    text = subprocess.run(
+        [built.python, "-c", "import sys, toypackage; print(sys.prefix)"], capture_output=True
+    )
     assert Path(text.stdout.decode().strip()) == built.directory
 
 
@@ -77,7 +84,9 @@ def test_an_environment_that_was_changed_is_never_a_verdict(toy, toy_environment
     assert "env build toy --force" in outcome.verdict.reason
 
 
-@pytest.mark.parametrize("name", ["numpy-1.26.4.egg-info", "numpy-1.26.4-py3.11.egg-info", "numpy-1.26.4.dist-info"])
+@pytest.mark.parametrize(
+    "name", ["numpy-1.26.4.egg-info", "numpy-1.26.4-py3.11.egg-info", "numpy-1.26.4.dist-info"]
+)
 def test_packages_of_an_interpreter(tmp_path, name):
     (tmp_path / name).mkdir()
     python = tmp_path / "python"
@@ -90,7 +99,8 @@ def test_remove_clears_what_killed_builds_left(toy, toy_environment):
     target = spec.location(load(toy))
     left = target.with_name(f".{target.name}.abcdefgh")
     (left / "venv").mkdir(parents=True)
-    assert builder.remove(load(toy)) is None and not left.exists()
+    assert builder.remove(load(toy)) is None
+    assert not left.exists()
 
 
 def test_what_is_broken_is_found(toy, toy_environment):
@@ -106,7 +116,9 @@ def test_what_is_broken_is_found(toy, toy_environment):
     assert check.problems(built) == ["bin/python is missing"]
 
 
-def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(toy, toy_environment, monkeypatch):
+def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(
+    toy, toy_environment, monkeypatch
+):
     """The link in the environment is as it was; what it leads to is not there any more."""
     link = toy.root / "python"
     link.symlink_to(Path(sys.base_prefix, "bin", f"python{PYTHON}"))
@@ -115,7 +127,8 @@ def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(toy, 
     link.unlink()
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
-    assert "cannot be started" in outcome.verdict.reason and "env build toy --force" in outcome.verdict.reason
+    assert "cannot be started" in outcome.verdict.reason
+    assert "env build toy --force" in outcome.verdict.reason
     assert outcome.records[0].exit_code is None
     monkeypatch.setattr(runtime, "machine_has_accelerator", lambda: True)
     outcome = toy.run(python=None)
@@ -124,10 +137,16 @@ def test_an_interpreter_that_has_gone_is_a_broken_environment_not_an_error(toy, 
 
 def test_an_environment_that_a_run_breaks_is_the_reason_of_its_end(toy, toy_environment, unkept):
     text = (toy.directory / "buggy.py").read_text()
-    toy.write("buggy.py", f"import toypackage\nopen(toypackage.__file__, 'a').write('x')\n{text}raise SystemExit(1)\n")
+    toy.write(
+        "buggy.py",
+        f"import toypackage\nopen(toypackage.__file__, 'a').write('x')\n{text}raise SystemExit(1)\n",
+    )
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
-    assert "toypackage/__init__.py was changed; `trainbugs env build toy --force`" in outcome.records[0].reason
+    assert (
+        "toypackage/__init__.py was changed; `trainbugs env build toy --force`"
+        in outcome.records[0].reason
+    )
 
 
 def test_a_record_of_a_pinned_run(toy, toy_environment):
@@ -151,7 +170,9 @@ def test_a_lock_without_a_hash_is_refused(toy, toy_environment):
 
 
 def test_a_package_that_cannot_be_had_gives_one_line(toy, toy_environment):
-    (toy_environment / "requirements.txt").write_text(f"nosuchpackage==3.2.1 --hash=sha256:{'0' * 64}\n")
+    (toy_environment / "requirements.txt").write_text(
+        f"nosuchpackage==3.2.1 --hash=sha256:{'0' * 64}\n"
+    )
     with pytest.raises(EnvironmentBuildError, match="nosuchpackage.*toy.log") as caught:
         builder.build(load(toy), QUIET)
     assert "\n" not in str(caught.value)
@@ -159,7 +180,9 @@ def test_a_package_that_cannot_be_had_gives_one_line(toy, toy_environment):
 
 def test_no_disk_space(toy, toy_environment):
     (toy_environment / "environment.json").write_text('{"disk_gb": 1e9}')
-    with pytest.raises(EnvironmentBuildError, match=r"needs 1000000000.0 GB of disk, .* GB free; make room"):
+    with pytest.raises(
+        EnvironmentBuildError, match=r"needs 1000000000.0 GB of disk, .* GB free; make room"
+    ):
         builder.build(load(toy), QUIET)
     assert leftovers() == set()
 
@@ -173,7 +196,9 @@ def test_a_cache_that_cannot_be_written(toy, toy_environment, tmp_path, monkeypa
 
 def test_two_at_once_build_once(toy, toy_environment):
     builders = [
-        subprocess.Popen([sys.executable, "-c", BUILD, str(toy.root)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", BUILD, str(toy.root)], stdout=subprocess.PIPE, text=True
+        )
         for _ in range(3)
     ]
     outputs = [builder.communicate(timeout=60)[0] for builder in builders]
@@ -195,7 +220,8 @@ def test_interrupted_build_leaves_nothing(toy, toy_environment, tmp_path):
     program.send_signal(signal.SIGINT)
     program.communicate(timeout=20)
     assert program.returncode != 0
-    assert leftovers() == set() and spec.find(load(toy)) is None
+    assert leftovers() == set()
+    assert spec.find(load(toy)) is None
     assert check.problems(builder.build(load(toy), QUIET)) == []
 
 
@@ -206,14 +232,17 @@ def test_what_a_killed_build_left_behind_is_cleared(toy, toy_environment):
     for directory in (left, other):
         (directory / "venv").mkdir(parents=True)
     builder.build(load(toy), QUIET)
-    assert other.exists() and not left.exists()
+    assert other.exists()
+    assert not left.exists()
 
 
 def test_torch_backend_is_named_and_unpinned(toy, toy_environment, tmp_path):
     built = builder.build(load(toy), QUIET, backend="cpu")
-    assert built.directory.name.endswith("-cpu") and spec.find(load(toy)) == built
+    assert built.directory.name.endswith("-cpu")
+    assert spec.find(load(toy)) == built
     record = toy.run(python=None).records[0]
-    assert record.pinned is False and record.status == "ok"
+    assert record.pinned is False
+    assert record.status == "ok"
 
 
 def test_a_failed_import_of_torch_is_broken(tmp_path, monkeypatch):
@@ -262,7 +291,10 @@ def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
     assert [path.name for path in toy.bug.expected.iterdir()] == ["only"]
     toy.configure(seeds=[0])
     promote_runs([as_pinned(toy.run())])
-    assert sorted(path.name for path in toy.bug.expected.rglob("*.json")) == ["buggy-seed0.json", "fixed-seed0.json"]
+    assert sorted(path.name for path in toy.bug.expected.rglob("*.json")) == [
+        "buggy-seed0.json",
+        "fixed-seed0.json",
+    ]
 
 
 def test_runs_elsewhere_are_never_expected_ones(toy, toy_environment):

@@ -24,7 +24,9 @@ def mark(tmp_path):
 
 @pytest.mark.parametrize("name", HOOKS)
 @pytest.mark.parametrize("lies", [False, True])
-def test_hooks_of_a_package_do_not_run_in_a_build(toy, toy_environment, wheelhouse, mark, name, lies):
+def test_hooks_of_a_package_do_not_run_in_a_build(
+    toy, toy_environment, wheelhouse, mark, name, lies
+):
     """Where its RECORD lies, uv is called once more, when the package is there already."""
     act = f"import os; open({str(mark)!r}, 'w').close() if os.access({str(mark.parent)!r}, os.W_OK) else None\n"
     files = {"odd/__init__.py": "", HOOKS[name]: act, "odd/data.txt": "real"}
@@ -32,16 +34,22 @@ def test_hooks_of_a_package_do_not_run_in_a_build(toy, toy_environment, wheelhou
     (toy_environment / "requirements.txt").write_text(lock(odd, *wheelhouse.glob("toy*")))
     built = builder.build(load(toy), QUIET)
     assert not mark.exists()
-    assert (next(built.directory.glob("lib/python*/site-packages")) / HOOKS[name]).read_text() == act
+    assert (
+        next(built.directory.glob("lib/python*/site-packages")) / HOOKS[name]
+    ).read_text() == act
     subprocess.run([built.python, "-c", ""], check=True)
     assert mark.exists(), "outside of the sandbox it would run"
 
 
 @pytest.mark.parametrize("name", INTERPRETERS)
-def test_no_package_takes_the_place_of_the_interpreter(toy, toy_environment, wheelhouse, mark, name):
+def test_no_package_takes_the_place_of_the_interpreter(
+    toy, toy_environment, wheelhouse, mark, name
+):
     text = f"#!/bin/sh\ntouch {mark}\nexit 1\n"
     odd = write_wheel(wheelhouse, "odd", {"odd/__init__.py": "", f"{SCRIPTS}/{name}": text})
     (toy_environment / "requirements.txt").write_text(lock(odd, *wheelhouse.glob("toy*")))
-    with pytest.raises(EnvironmentBuildError, match="could not be built|into the place of the interpreter"):
+    with pytest.raises(
+        EnvironmentBuildError, match="could not be built|into the place of the interpreter"
+    ):
         builder.build(load(toy), QUIET)
     assert not mark.exists()

@@ -52,9 +52,18 @@ CHANGES = [
         lambda root: relink(root / "bin/python", "/usr/bin/python3.12"),
         "bin/python is a link to /usr/bin/python3.12, expected a link to /usr/bin/python3.11",
     ),
-    (lambda root: relink(root / ADAM, "/tmp/adam.py"), f"{ADAM} is a link to /tmp/adam.py, expected a file"),
-    (lambda root: replace_by_pipe(root / ADAM), f"{ADAM} is a device, pipe or socket, expected a file"),
-    (lambda root: relink(root / "lib64", "\x1b[2J"), "lib64 is 'a link to \\x1b[2J', expected a link to lib"),
+    (
+        lambda root: relink(root / ADAM, "/tmp/adam.py"),
+        f"{ADAM} is a link to /tmp/adam.py, expected a file",
+    ),
+    (
+        lambda root: replace_by_pipe(root / ADAM),
+        f"{ADAM} is a device, pipe or socket, expected a file",
+    ),
+    (
+        lambda root: relink(root / "lib64", "\x1b[2J"),
+        "lib64 is 'a link to \\x1b[2J', expected a link to lib",
+    ),
 ]
 
 
@@ -91,7 +100,8 @@ def test_a_time_without_its_parts_of_a_second_is_the_same(build):
 def test_hashes_that_are_known_are_not_made_again(build):
     manifest.write(build, {ADAM: "known"})
     assert contents(build, file_hashes(build)) == [f"{ADAM} has other contents"]
-    assert list(file_hashes(build)) == [ADAM] and file_hashes(build, leave_out={ADAM: ""}) == {}
+    assert list(file_hashes(build)) == [ADAM]
+    assert file_hashes(build, leave_out={ADAM: ""}) == {}
 
 
 @pytest.mark.parametrize("text", ["{", '["a"]\n', '["a", 1, ""]\n', "\xff", None])
@@ -103,7 +113,8 @@ def test_a_manifest_that_cannot_be_read_is_a_change(build, text):
     else:
         path.write_text(text, encoding="latin-1")
     (found,) = changes(build)
-    assert found.startswith("its manifest.jsonl cannot be read: ") and "\n" not in found
+    assert found.startswith("its manifest.jsonl cannot be read: ")
+    assert "\n" not in found
 
 
 def test_a_stamp_that_is_none_is_a_change(build):

@@ -22,7 +22,11 @@ def venv(tmp_path):
     """An environment with one package, whose RECORD says what its files hold."""
     for path, text in FILES.items():
         put(tmp_path, path, text)
-    record(tmp_path, "torch", {path: record_line(relative(path), text) for path, text in FILES.items()}.values())
+    record(
+        tmp_path,
+        "torch",
+        {path: record_line(relative(path), text) for path, text in FILES.items()}.values(),
+    )
     return tmp_path
 
 
@@ -45,7 +49,8 @@ def found(venv, compiled=False):
 
 
 def test_files_as_their_wheels_have_them(venv):
-    assert found(venv) == [] and packages(venv) == ["torch"]
+    assert found(venv) == []
+    assert packages(venv) == ["torch"]
     put(venv, "pyvenv.cfg", "of the venv itself")
     put(venv, f"{SITE}/_virtualenv.pth", "import _virtualenv")
     put(venv, f"{SITE}/torch-1.0.dist-info/RECORD.jws", "")
@@ -60,7 +65,9 @@ def test_a_file_that_was_edited_or_is_missing(venv, path):
     assert found(venv) == [f"{path} is not what the RECORD of torch says"]
 
 
-@pytest.mark.parametrize("name", ["evil.pth", "evil_virtualenv.pth", "torch/evil.py", "torch/__pycache__/evil.pyc"])
+@pytest.mark.parametrize(
+    "name", ["evil.pth", "evil_virtualenv.pth", "torch/evil.py", "torch/__pycache__/evil.pyc"]
+)
 def test_a_file_of_no_wheel(venv, name):
     put(venv, f"{SITE}/{name}", "")
     assert found(venv) == [f"{SITE}/{name} is in no wheel's RECORD"]
@@ -69,7 +76,8 @@ def test_a_file_of_no_wheel(venv, name):
 def test_bytecode_is_left_out_once_it_is_compiled(venv):
     put(venv, f"{SITE}/torch/__pycache__/__init__.cpython-311.pyc", "")
     put(venv, f"{SITE}/torch/__pycache__/old.cpython-311.pyc", "compiled anew")
-    assert len(found(venv)) == 2 and found(venv, compiled=True) == []
+    assert len(found(venv)) == 2
+    assert found(venv, compiled=True) == []
     put(venv, f"{SITE}/torch/sourceless.pyc", "")
     assert found(venv, compiled=True) == [f"{SITE}/torch/sourceless.pyc is in no wheel's RECORD"]
 

@@ -44,22 +44,24 @@ def said(toy):
 
 def test_data_is_downloaded_once_and_only_read_then(toy, cache):
     downloading(toy)
-    assert run(toy).ok and said(toy) == "downloads" and (cache / NAME).read_text() == TEXT
-    assert run(toy).ok and said(toy) == "there"
+    assert run(toy).ok
+    assert said(toy) == "downloads"
+    assert (cache / NAME).read_text() == TEXT
+    assert run(toy).ok
+    assert said(toy) == "there"
     assert sorted(path.name for path in (cache / NAME).parent.iterdir()) == ["train"]
     downloading(toy, DOWNLOAD + "path.write_text('edited')\n")
     record = run(toy)
-    assert (
-        record.status == "crashed"
-        and ("PermissionError" in record.reason or "Read-only" in record.reason)
-        and (cache / NAME).read_text() == TEXT
-    )
+    assert record.status == "crashed"
+    assert "PermissionError" in record.reason or "Read-only" in record.reason
+    assert (cache / NAME).read_text() == TEXT
 
 
 def test_other_data_than_the_case_declares_is_invalid_and_not_kept(toy, cache):
     downloading(toy, sha256="0" * 64)
     record = run(toy)
-    assert record.status == "other data" and f"downloaded {NAME}: its SHA-256 is" in record.reason
+    assert record.status == "other data"
+    assert f"downloaded {NAME}: its SHA-256 is" in record.reason
     assert list(cache.rglob("*")) == [cache / "SET", cache / "SET" / "raw"]
 
 
@@ -69,37 +71,46 @@ def test_data_that_another_bug_has_put_into_the_cache_is_not_used(toy, cache):
     (cache / NAME).write_text("poison")
     downloading(toy)
     for _ in range(2):
-        assert run(toy).ok and said(toy) == "downloads"
+        assert run(toy).ok
+        assert said(toy) == "downloads"
     assert (cache / NAME).read_text() == "poison"
     downloading(toy, sha256=hashlib.sha256(b"poison").hexdigest())
-    assert run(toy).ok and said(toy) == "there"
+    assert run(toy).ok
+    assert said(toy) == "there"
 
 
 def test_data_in_the_cache_is_not_replaced_by_the_data_of_another_bug(toy, cache):
     downloading(toy)
-    assert run(toy).ok and (cache / NAME).read_text() == TEXT
+    assert run(toy).ok
+    assert (cache / NAME).read_text() == TEXT
     text = DOWNLOAD.replace(repr(TEXT), "'poison'")
     downloading(toy, text, sha256=hashlib.sha256(b"poison").hexdigest())
-    assert run(toy).ok and (cache / NAME).read_text() == TEXT
+    assert run(toy).ok
+    assert (cache / NAME).read_text() == TEXT
 
 
 def test_without_a_hash_every_run_downloads(toy, cache):
     downloading(toy, sha256=None)
     for _ in range(2):
-        assert run(toy).ok and said(toy) == "downloads"
+        assert run(toy).ok
+        assert said(toy) == "downloads"
     assert not cache.exists()
 
 
-@pytest.mark.parametrize("what", ["os.symlink('/etc/passwd', path)", "os.mkfifo(path)", "path.mkdir()"])
+@pytest.mark.parametrize(
+    "what", ["os.symlink('/etc/passwd', path)", "os.mkfifo(path)", "path.mkdir()"]
+)
 def test_what_is_no_file_of_the_run_is_not_kept(toy, cache, what):
     downloading(toy, DOWNLOAD.replace(f"path.write_text({TEXT!r})", what))
-    assert run(toy).ok and not cache.exists()
+    assert run(toy).ok
+    assert not cache.exists()
 
 
 def test_a_folder_without_the_data_is_refused_before_any_run(toy, cli, tmp_path):
     downloading(toy)
     status, out, err = cli("run", "Toy-1", *OWN_PYTHON, "--data", tmp_path)
-    assert (status, out) == (2, "") and not list(toy.results.rglob("*.json"))
+    assert (status, out) == (2, "")
+    assert not list(toy.results.rglob("*.json"))
     assert err == (
         "trainbugs: Toy-1/only needs data: name --data DIR, where DIR/SET/raw holds train; "
         f"{tmp_path}/SET/raw/train is not there\n"
@@ -110,15 +121,20 @@ def test_it_is_said_once_and_first_that_data_is_downloaded(toy, cli):
     downloading(toy)
     said = "Toy-1/only: the data is downloaded; without a network name --data DIR, where DIR/SET/raw holds train\n"
     err = cli("run", "Toy-1/only/buggy", *OWN_PYTHON)[2]
-    assert err.count("--data DIR") == 1 and said in err
+    assert err.count("--data DIR") == 1
+    assert said in err
     assert err.index("--data DIR") < err.index("Toy-1/only/buggy seed")
-    assert "--data" not in cli("run", "Toy-1/only/buggy", *OWN_PYTHON, "--force")[2], "it is in the cache"
+    assert "--data" not in cli("run", "Toy-1/only/buggy", *OWN_PYTHON, "--force")[2], (
+        "it is in the cache"
+    )
 
 
 def test_a_run_that_could_not_download_says_what_to_name(toy):
     downloading(toy, "raise OSError('no network')\n")
     reason = run(toy).reason
-    assert reason.startswith("its data was not downloaded: name --data DIR, where DIR/SET/raw holds train; exit status")
+    assert reason.startswith(
+        "its data was not downloaded: name --data DIR, where DIR/SET/raw holds train; exit status"
+    )
     assert reason.endswith("OSError: no network")
 
 

@@ -20,7 +20,9 @@ def test_reproduced(toy):
     outcome = toy.run()
     assert (outcome.verdict.outcome, len(outcome.records)) == ("REPRODUCED", 4)
     verdict = json.loads((toy.results / "Toy-1" / "only" / "verdict.json").read_text())
-    assert verdict["verdict"] == "REPRODUCED" and len(verdict["checks"]) == 4 and len(verdict["runs"]) == 4
+    assert verdict["verdict"] == "REPRODUCED"
+    assert len(verdict["checks"]) == 4
+    assert len(verdict["runs"]) == 4
 
 
 def test_a_fixed_copy_as_the_buggy_script_is_not_reproduced(toy):
@@ -36,11 +38,19 @@ def test_a_buggy_copy_as_the_fixed_script_is_not_reproduced(toy):
 @pytest.mark.parametrize(
     "code, status, reason",
     [
-        ("raise ValueError('no such layer')", "crashed", "exit status 1: ValueError: no such layer"),
+        (
+            "raise ValueError('no such layer')",
+            "crashed",
+            "exit status 1: ValueError: no such layer",
+        ),
         ("sys.exit('put the data there')", "crashed", "exit status 1: put the data there"),
         ("os._exit(3)", "crashed", "exit status 3: log"),
         ("os.kill(os.getpid(), 9)", "killed", "killed by signal 9"),
-        ("import no_such_module", "crashed", "ModuleNotFoundError: No module named 'no_such_module'"),
+        (
+            "import no_such_module",
+            "crashed",
+            "ModuleNotFoundError: No module named 'no_such_module'",
+        ),
         ("pass", "no records", "wrote no metrics.json"),
         ("Path('metrics.json').write_text('[]')", "no records", "holds no records"),
         ("Path('metrics.json').write_text('{\"a\": 1}')", "no records", "holds no records"),
@@ -52,12 +62,16 @@ def test_a_buggy_copy_as_the_fixed_script_is_not_reproduced(toy):
 )
 @pytest.mark.parametrize("variant", ["buggy", "fixed"])
 def test_every_failure_is_invalid_with_its_reason_and_logs(toy, code, status, reason, variant):
-    toy.write(f"{variant}.py", HEAD + "print('begun', flush=True)\nprint('log', file=sys.stderr)\n" + code)
+    toy.write(
+        f"{variant}.py", HEAD + "print('begun', flush=True)\nprint('log', file=sys.stderr)\n" + code
+    )
     outcome = toy.run(seeds=(0,), timeout_s=1.0)
     record = next(record for record in outcome.records if record.variant == variant)
     assert record.status == status
-    assert reason in record.reason and "\n" not in record.reason
-    assert outcome.verdict.outcome == "INVALID" and reason in outcome.verdict.reason
+    assert reason in record.reason
+    assert "\n" not in record.reason
+    assert outcome.verdict.outcome == "INVALID"
+    assert reason in outcome.verdict.reason
     logs = toy.results / "Toy-1" / "only" / "logs"
     assert (logs / f"{variant}-seed0-{record.key[:12]}.stdout").read_text() == "begun\n"
     assert "log" in (logs / f"{variant}-seed0-{record.key[:12]}.stderr").read_text()
@@ -74,24 +88,32 @@ def test_a_script_that_removes_its_log_is_invalid_and_stops_no_other(toy):
 def test_crash_after_the_records_were_written_is_invalid(toy):
     toy.write("buggy.py", SCRIPT.replace("VALUE", "1") + "\nraise RuntimeError('late')")
     outcome = toy.run(seeds=(0,))
-    assert outcome.verdict.outcome == "INVALID" and outcome.records[0].metrics == ()
+    assert outcome.verdict.outcome == "INVALID"
+    assert outcome.records[0].metrics == ()
 
 
 @pytest.mark.parametrize("value", ["float('nan')", "float('inf')"])
 def test_nan_metrics_are_invalid(toy, value):
     toy.write("buggy.py", SCRIPT.replace("VALUE", value))
     verdict = toy.run(seeds=(0,)).verdict
-    assert verdict.outcome == "INVALID" and "'accuracy' is" in verdict.reason
+    assert verdict.outcome == "INVALID"
+    assert "'accuracy' is" in verdict.reason
 
 
 def test_a_repeat_is_identical_and_a_finished_run_is_not_repeated(toy):
     first = toy.run()
     again = toy.run()
-    assert [record.started for record in again.records] == [record.started for record in first.records]
+    assert [record.started for record in again.records] == [
+        record.started for record in first.records
+    ]
     assert again.records == first.records
     forced = toy.run(force=True)
-    assert [record.metrics for record in forced.records] == [record.metrics for record in first.records]
-    assert not {record.started for record in forced.records} & {record.started for record in first.records}
+    assert [record.metrics for record in forced.records] == [
+        record.metrics for record in first.records
+    ]
+    assert not {record.started for record in forced.records} & {
+        record.started for record in first.records
+    }
 
 
 def keys(toy, **options):
@@ -115,7 +137,8 @@ def test_the_key_changes_with_what_may_change_the_result(toy):
     assert not {record.key for record in toy.run(seeds=(1,)).records} & set(first)
     buggy, fixed = first
     toy.write("buggy.py", SCRIPT.replace("VALUE", "1.5"))
-    assert keys(toy)[0] != buggy and keys(toy)[1] == fixed
+    assert keys(toy)[0] != buggy
+    assert keys(toy)[1] == fixed
 
 
 def test_a_new_case_leaves_the_keys_of_the_others(toy):
@@ -131,14 +154,16 @@ def test_a_new_case_leaves_the_keys_of_the_others(toy):
     bug = toy.bug
     part = replace(bug, cases={"only": bug.cases["only"]})
     for variant in part.cases["only"].program.variants.values():
-        assert read_scripts(part, variant) == read_scripts(bug, variant) and part.shared == bug.shared == ()
+        assert read_scripts(part, variant) == read_scripts(bug, variant)
+        assert part.shared == bug.shared == ()
 
 
 def test_a_script_of_another_variant_is_not_there_to_be_imported(toy):
     """Its text is not in the key."""
     toy.write("buggy.py", "import fixed\n" + SCRIPT.replace("VALUE", "1"))
     outcome = toy.run(seeds=(0,))
-    assert outcome.verdict.outcome == "INVALID" and "No module named 'fixed'" in outcome.verdict.reason
+    assert outcome.verdict.outcome == "INVALID"
+    assert "No module named 'fixed'" in outcome.verdict.reason
 
 
 def test_the_key_is_that_of_the_scripts_that_were_run(toy, shared):
@@ -179,7 +204,9 @@ def test_the_key_changes_with_the_data_and_with_the_packages(toy, tmp_path, monk
 
 
 def test_a_failed_run_is_tried_again(toy):
-    toy.write("buggy.py", HEAD + SCRIPT.replace("VALUE", "1") + "\nif Path('/tmp').is_dir(): sys.exit(1)")
+    toy.write(
+        "buggy.py", HEAD + SCRIPT.replace("VALUE", "1") + "\nif Path('/tmp').is_dir(): sys.exit(1)"
+    )
     first = toy.run(seeds=(0,))
     assert first.verdict.outcome == "INVALID"
     again = toy.run(seeds=(0,))
@@ -225,7 +252,9 @@ def test_drift_is_reported_beside_the_verdict(toy):
     assert outcome.drift is None
     promote_runs([as_pinned(outcome)])
     assert toy.run().drift == 0
-    toy.write("fixed.py", SCRIPT.replace("VALUE", "2.5").replace('config["seed"]', 'config["seed"] - 1.5'))
+    toy.write(
+        "fixed.py", SCRIPT.replace("VALUE", "2.5").replace('config["seed"]', 'config["seed"] - 1.5')
+    )
     outcome = toy.run()
     assert (outcome.verdict.outcome, outcome.drift) == ("REPRODUCED", 1.0)
 
@@ -235,7 +264,9 @@ def perform(toy, code, **changes):
     toy.write("buggy.py", HEAD + code + "\n" + SCRIPT.replace("VALUE", "1"))
     session = toy.session(force=True)
     return next(
-        session.queue.do([replace(session.plan(session.catalog.select(["Toy-1/only/buggy"])[0])[0], **changes)])
+        session.queue.do(
+            [replace(session.plan(session.catalog.select(["Toy-1/only/buggy"])[0])[0], **changes)]
+        )
     )[1]
 
 
@@ -244,7 +275,10 @@ def test_a_script_that_takes_too_much_memory_is_killed_and_says_so(toy):
     assert (record.status, record.reason) == ("killed", "used more than 0.2 GB of memory")
     assert (record.ok, record.metrics) == (False, ())
     session = toy.session()
-    assert session.plan(session.catalog.select(["Toy-1"])[0])[0].limits.memory_mb == default_memory_mb()
+    assert (
+        session.plan(session.catalog.select(["Toy-1"])[0])[0].limits.memory_mb
+        == default_memory_mb()
+    )
 
 
 def test_a_script_sees_no_secret_and_no_home_of_the_user(toy, monkeypatch):
@@ -252,12 +286,15 @@ def test_a_script_sees_no_secret_and_no_home_of_the_user(toy, monkeypatch):
         monkeypatch.setenv(name, "http://user:hidden@proxy:1")
     record = perform(toy, "print(dict(os.environ)); print(os.path.expanduser('~'), flush=True)")
     logged = next(toy.results.rglob("*.stdout")).read_text().splitlines()
-    assert record.ok and "hidden" not in logged[0]
-    assert Path(logged[1]) != Path.home() and not Path(logged[1]).exists()
+    assert record.ok
+    assert "hidden" not in logged[0]
+    assert Path(logged[1]) != Path.home()
+    assert not Path(logged[1]).exists()
 
 
 @pytest.mark.parametrize(
-    "data, changes, passed", [([], {}, False), (["SET"], {}, True), (["SET"], {"data": Path("/")}, False)]
+    "data, changes, passed",
+    [([], {}, False), (["SET"], {}, True), (["SET"], {"data": Path("/")}, False)],
 )
 def test_proxies_are_for_what_downloads_its_data(toy, monkeypatch, data, changes, passed):
     config = toy_config()
@@ -270,7 +307,9 @@ def test_proxies_are_for_what_downloads_its_data(toy, monkeypatch, data, changes
         assert perform(toy, "assert 'HTTPS_PROXY' not in os.environ", network=False, **changes).ok
 
 
-def test_what_killed_commands_have_left_is_removed_though_nothing_is_to_be_done(toy, tmp_path, monkeypatch):
+def test_what_killed_commands_have_left_is_removed_though_nothing_is_to_be_done(
+    toy, tmp_path, monkeypatch
+):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     toy.run()
@@ -278,5 +317,7 @@ def test_what_killed_commands_have_left_is_removed_though_nothing_is_to_be_done(
         (folder / "run-1").mkdir(parents=True)
         folder.with_name(folder.name + ".lock").touch()
     assert toy.run().verdict.outcome == "REPRODUCED"
-    assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith(".trainbugs-x")]
+    assert not [
+        path for path in (tmp_path / "tmp").iterdir() if path.name.startswith(".trainbugs-x")
+    ]
     assert not list(toy.results.glob(".unfinished-x*"))

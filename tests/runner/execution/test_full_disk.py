@@ -22,7 +22,10 @@ def allowed():
     tool = shutil.which("unshare")
     return (
         tool
-        and subprocess.run([tool, "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0
+        and subprocess.run(
+            [tool, "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True
+        ).returncode
+        == 0
     )
 
 
@@ -37,7 +40,9 @@ def mounted(toy, tmp_path):
 
     def call(*lines):
         text = "\n".join(lines).replace("RUN", RUN.format(bug=toy.directory))
-        done = subprocess.run(["unshare", "-rm", "sh", "-c", text], cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(
+            ["unshare", "-rm", "sh", "-c", text], cwd=tmp_path, capture_output=True, text=True
+        )
         assert "Traceback" not in done.stderr
         return done.stdout, done.stderr
 
@@ -58,7 +63,9 @@ def test_a_full_disk_gets_one_line_and_loses_nothing(mounted, tmp_path, size):
     first, count, *_ = out.splitlines()
     assert first == "first 2" and 0 <= int(count) < 6 and out.splitlines()[-1] == "second 0", out
     full = [line for line in err.splitlines() if line.startswith("trainbugs:")]
-    assert len(full) == 1 and "No space left on device" in full[0] and "--results" in full[0]
+    assert len(full) == 1
+    assert "No space left on device" in full[0]
+    assert "--results" in full[0]
     assert err.count("done before") == int(count)
 
 
@@ -71,16 +78,23 @@ def test_a_read_only_folder_gets_one_line_and_can_be_read(mounted):
         f"{sys.executable} -m runner results",
     )
     assert out.splitlines()[:2] == ["0", "2"]
-    assert "Read-only file system" in err.splitlines()[-1] and "--results" in err.splitlines()[-1]
+    assert "Read-only file system" in err.splitlines()[-1]
+    assert "--results" in err.splitlines()[-1]
     assert len(out.splitlines()) == 5, out
 
 
-def test_an_environment_that_vanishes_makes_runs_invalid_and_no_more(cli, toy, toy_environment, shared, tmp_path):
+def test_an_environment_that_vanishes_makes_runs_invalid_and_no_more(
+    cli, toy, toy_environment, shared, tmp_path
+):
     text = (toy.directory / "buggy.py").read_text()
-    pause = meanwhile(shared, lambda: shutil.rmtree(next(tmp_path.glob("cache/environments/toy-*/"))))
+    pause = meanwhile(
+        shared, lambda: shutil.rmtree(next(tmp_path.glob("cache/environments/toy-*/")))
+    )
     toy.write("buggy.py", text + pause + "import no_such_module\n")
     status, out, err = cli("run", "Toy-1", "--seeds", "0")
-    assert status == 2 and "INVALID" in out and "environment broken" in out.splitlines()[1]
+    assert status == 2
+    assert "INVALID" in out
+    assert "environment broken" in out.splitlines()[1]
     assert "trainbugs env build toy --force" in err
     toy.write("buggy.py", text)
     assert cli("run", "Toy-1", "--seeds", "0")[0] == 0, "the next command builds it again"
@@ -92,7 +106,9 @@ def test_a_broken_record_is_made_again(cli, toy, text):
     path = next(Path("results").rglob("fixed-seed1-*.json"))
     path.write_text(text)
     status, _, err = cli("run", "Toy-1", *PYTHON)
-    assert status == 0 and err.count("done before") == 3 and json.loads(path.read_text())["status"] == "ok"
+    assert status == 0
+    assert err.count("done before") == 3
+    assert json.loads(path.read_text())["status"] == "ok"
 
 
 @pytest.mark.parametrize("when", [0, 4_000_000_000])
@@ -104,5 +120,7 @@ def test_a_clock_that_jumps_repeats_nothing(cli, toy, when):
         record = json.loads(path.read_text()) | {"started": "2100-01-01T00:00:00.000+00:00"}
         path.write_text(json.dumps(record))
     status, out, err = cli("run", "Toy-1", *PYTHON)
-    assert status == 0 and err.count("done before") == 4 and "REPRODUCED  4" in out
+    assert status == 0
+    assert err.count("done before") == 4
+    assert "REPRODUCED  4" in out
     assert len(cli("results")[1].splitlines()) == 5

@@ -33,7 +33,17 @@ def bugs(folder, seeds, sleep):
 
 
 def command(directories, results, *options):
-    program = [sys.executable, "-m", "runner", "run", *directories, "--python", sys.executable, "--results", results]
+    program = [
+        sys.executable,
+        "-m",
+        "runner",
+        "run",
+        *directories,
+        "--python",
+        sys.executable,
+        "--results",
+        results,
+    ]
     return [str(part) for part in (*program, *options)]
 
 
@@ -46,7 +56,9 @@ def comparable(results):
     found = {}
     for path, text in records(results).items():
         data = json.loads(text)
-        found[path.relative_to(results)] = {key: value for key, value in data.items() if key not in VOLATILE}
+        found[path.relative_to(results)] = {
+            key: value for key, value in data.items() if key not in VOLATILE
+        }
     return found
 
 
@@ -60,7 +72,9 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
     results, undisturbed = tmp_path / "results", tmp_path / "undisturbed"
     again, seen, kills, unfinished = command(directories, results, "-j", jobs), {}, 0, 0
     while kills < KILLS:
-        with subprocess.Popen(again, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
+        with subprocess.Popen(
+            again, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as program:
             time.sleep(chance.uniform(0.05, 0.8))
             unfinished += program.poll() is None
             program.kill()
@@ -76,8 +90,11 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
     last = subprocess.run(again, capture_output=True, text=True, check=True)
     assert last.stderr.count("done before") >= len(seen) - 3
     subprocess.run(command(directories, undisturbed, "-j", 4), capture_output=True, check=True)
-    assert comparable(results) == comparable(undisturbed) and len(comparable(results)) == 3 * 37
-    files = [{path.relative_to(root) for path in root.rglob("*")} for root in (results, undisturbed)]
+    assert comparable(results) == comparable(undisturbed)
+    assert len(comparable(results)) == 3 * 37
+    files = [
+        {path.relative_to(root) for path in root.rglob("*")} for root in (results, undisturbed)
+    ]
     assert files[0] == files[1], "something was left behind"
     left = [path for path in (tmp_path / "tmp").iterdir() if not is_trial_of_python(path)]
     assert left == [], "something was left among the temporary files"
@@ -85,7 +102,11 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
 
 def is_trial_of_python(path):
     """Whether Python's tempfile tried with a file whether it can write there, and was killed before it removed it."""
-    return bool(re.fullmatch("[a-z0-9_]{8}", path.name)) and path.is_file() and path.read_bytes() in (b"", b"blat")
+    return (
+        bool(re.fullmatch("[a-z0-9_]{8}", path.name))
+        and path.is_file()
+        and path.read_bytes() in (b"", b"blat")
+    )
 
 
 @pytest.mark.stress
@@ -96,13 +117,17 @@ def test_nothing_that_a_killed_command_has_started_goes_on(tmp_path, shared):
         f"import os, time\nopen(f'{pids}/{{os.getpid()}}', 'w').close()\ntime.sleep(60)\n"
     )
     shutil.copyfile(directory / "buggy.py", directory / "fixed.py")
-    with subprocess.Popen(command([directory], tmp_path / "results", "-j", 2), stderr=subprocess.DEVNULL) as program:
+    with subprocess.Popen(
+        command([directory], tmp_path / "results", "-j", 2), stderr=subprocess.DEVNULL
+    ) as program:
         until = time.monotonic() + 20
         while len(list(pids.iterdir())) < 2 and time.monotonic() < until:
             time.sleep(0.01)
         program.kill()
     until = time.monotonic() + 2
-    while any(Path("/proc", pid.name).exists() for pid in pids.iterdir()) and time.monotonic() < until:
+    while (
+        any(Path("/proc", pid.name).exists() for pid in pids.iterdir()) and time.monotonic() < until
+    ):
         time.sleep(0.01)
     assert len(list(pids.iterdir())) == 2
     assert not [pid.name for pid in pids.iterdir() if Path("/proc", pid.name).exists()]

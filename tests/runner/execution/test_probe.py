@@ -34,14 +34,24 @@ DRAWS = SCRIPT.replace("import json\n", "import json\nimport random\n").replace(
 def probed(toy):
     toy.write("probe.py", PROBE)
     for name, factor in (("buggy.py", "1"), ("fixed.py", "2")):
-        toy.write(name, DRAWS.replace("VALUE", factor).replace("records = []", "records = []\nrandom.seed(1)"))
+        toy.write(
+            name,
+            DRAWS.replace("VALUE", factor).replace("records = []", "records = []\nrandom.seed(1)"),
+        )
     return toy
 
 
 def test_its_fields_are_in_each_record_and_are_judged(probed):
     case = toy_config()["cases"]["only"]
     case["expectations"].append(
-        {"statement": "half", "variant": "fixed", "metric": "half", "reduce": "last", "op": "==", "value": 3}
+        {
+            "statement": "half",
+            "variant": "fixed",
+            "metric": "half",
+            "reduce": "last",
+            "op": "==",
+            "value": 3,
+        }
     )
     probed.configure(cases={"only": case})
     outcome = probed.run(seeds=(0,))
@@ -60,7 +70,8 @@ def test_the_script_draws_the_same_numbers_with_it_and_without(probed):
     for one, other in zip(with_it, without, strict=True):
         assert one.key != other.key
         assert [m["draw"] for m in one.metrics] == [m["draw"] for m in other.metrics]
-        assert "half" in one.metrics[0] and "half" not in other.metrics[0]
+        assert "half" in one.metrics[0]
+        assert "half" not in other.metrics[0]
 
 
 def test_another_probe_is_another_run(probed):
@@ -88,17 +99,26 @@ def test_it_goes_together_with_a_fault_put_back(probed):
 def test_mistakes_in_it_are_no_verdict(probed, probe, words):
     probed.write("probe.py", probe)
     outcome = probed.run(seeds=(0,))
-    assert outcome.verdict.outcome == "INVALID" and words in outcome.records[0].reason
+    assert outcome.verdict.outcome == "INVALID"
+    assert words in outcome.records[0].reason
 
 
 def test_records_that_are_not_printed_are_a_mistake(probed):
-    probed.write("buggy.py", SCRIPT.replace("VALUE", "1").replace("print(json.dumps(record), flush=True)", "pass"))
-    assert "0 records were printed, metrics.json holds 3" in probed.run(seeds=(0,)).records[0].reason
+    probed.write(
+        "buggy.py",
+        SCRIPT.replace("VALUE", "1").replace("print(json.dumps(record), flush=True)", "pass"),
+    )
+    assert (
+        "0 records were printed, metrics.json holds 3" in probed.run(seeds=(0,)).records[0].reason
+    )
 
 
 def test_lines_that_are_no_records_are_printed_as_they_are(probed):
     lines = "records = []\nprint('[1]'); print('so', end='')\nprint()"
-    probed.write("buggy.py", DRAWS.replace("VALUE", "1").replace("records = []", lines) + "print('end', end='')\n")
+    probed.write(
+        "buggy.py",
+        DRAWS.replace("VALUE", "1").replace("records = []", lines) + "print('end', end='')\n",
+    )
     assert probed.run("Toy-1/only/buggy", seeds=(0,)).records[0].ok
     said = next(probed.results.rglob("buggy-*.stdout")).read_text().splitlines()
     assert (said[0], said[1], said[-1], len(said)) == ("[1]", "so", "end", 6)
@@ -111,16 +131,21 @@ def test_no_detector_sees_it(probed, tmp_path):
     subject.lay_out(tmp_path / "program")
     assert {path.name for path in (tmp_path / "program").iterdir()} == {"program.py", "config.json"}
     (sample,) = Baselines(session, None).bare([subject])
-    assert "half" not in sample.metrics[0] and "draw" in sample.metrics[0]
+    assert "half" not in sample.metrics[0]
+    assert "draw" in sample.metrics[0]
 
 
 def test_a_script_must_not_import_it(probed):
     probed.write("buggy.py", "import probe\n" + (probed.directory / "buggy.py").read_text())
-    assert any("buggy.py: imports probe.py" in problem for problem in problems(probed.directory, probed.root))
+    assert any(
+        "buggy.py: imports probe.py" in problem
+        for problem in problems(probed.directory, probed.root)
+    )
 
 
 def test_a_checkout_has_it_but_not_a_blind_one(probed, cli, tmp_path):
     assert cli("checkout", "Toy-1", str(tmp_path / "open"))[0] == 0
     assert cli("checkout", "Toy-1", str(tmp_path / "blind"), "--blind")[0] == 0
-    assert (tmp_path / "open" / "probe.py").exists() and not (tmp_path / "blind" / "probe.py").exists()
+    assert (tmp_path / "open" / "probe.py").exists()
+    assert not (tmp_path / "blind" / "probe.py").exists()
     assert sys.modules.get("probe") is None

@@ -35,7 +35,11 @@ assert time.monotonic() < until, "alone"
 def meeting(toy, notes, together, variants=("buggy", "fixed")):
     notes.mkdir()
     for variant, factor in zip(("buggy", "fixed"), "12", strict=True):
-        meet = MEET.replace("NOTES", str(notes)).replace("TOGETHER", str(together)) if variant in variants else ""
+        meet = (
+            MEET.replace("NOTES", str(notes)).replace("TOGETHER", str(together))
+            if variant in variants
+            else ""
+        )
         toy.write(f"{variant}.py", meet + SCRIPT.replace("VALUE", factor))
 
 
@@ -54,19 +58,27 @@ def test_targets_are_in_their_order_whatever_ends_first(cli, toy):
     case = toy_config()["cases"]["only"]
     slow = case | {"parameters": {"num_epoch": 4}, "records": 4}
     expectations = [
-        item | {"value": 8} if "minus" not in item else item | {"value": 4} for item in case["expectations"]
+        item | {"value": 8} if "minus" not in item else item | {"value": 4}
+        for item in case["expectations"]
     ]
     toy.configure(cases={"slow": slow | {"expectations": expectations}, "quick": case})
     status, out, err = cli("run", "Toy-1", "-j", "2", *PYTHON)
-    assert status == 0 and [line.split()[0] for line in out.splitlines()[1:3]] == ["Toy-1/slow", "Toy-1/quick"]
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[1:3]] == [
+        "Toy-1/slow",
+        "Toy-1/quick",
+    ]
     assert [line.split("]")[0] for line in err.splitlines()] == [f"[{n}/8" for n in range(1, 9)]
 
 
 def test_a_run_that_is_named_twice_is_done_once(toy, tmp_path, shared):
     meeting(toy, shared / "notes", 1)
     session = toy.session(jobs=2, force=True)
-    first, second = session.run([*session.catalog.select(["Toy-1"]), *session.catalog.select(["Toy-1/only"])])
-    assert first.records == second.records and len(list((shared / "notes").iterdir())) == 4
+    first, second = session.run(
+        [*session.catalog.select(["Toy-1"]), *session.catalog.select(["Toy-1/only"])]
+    )
+    assert first.records == second.records
+    assert len(list((shared / "notes").iterdir())) == 4
 
 
 def test_two_commands_over_one_results_folder_share_the_work(toy, tmp_path, shared):
@@ -84,12 +96,17 @@ def test_two_commands_over_one_results_folder_share_the_work(toy, tmp_path, shar
 def test_gpus_are_dealt(cli, toy, monkeypatch):
     """No GPU is needed to see which one a run is told to use."""
     place = Runtimes.get
-    monkeypatch.setattr(Runtimes, "get", lambda self, name: replace(place(self, name), device="cuda"))
-    toy.write("buggy.py", "import os, sys\nprint(os.environ['CUDA_VISIBLE_DEVICES'], file=sys.stderr)\n")
+    monkeypatch.setattr(
+        Runtimes, "get", lambda self, name: replace(place(self, name), device="cuda")
+    )
+    toy.write(
+        "buggy.py", "import os, sys\nprint(os.environ['CUDA_VISIBLE_DEVICES'], file=sys.stderr)\n"
+    )
     toy.write("fixed.py", (toy.directory / "buggy.py").read_text())
     assert cli("run", "Toy-1", "--gpus", "1,3", "--seeds", "0,1,2,3", *PYTHON)[0] == 2
     said = [path.read_text().strip() for path in Path("results").rglob("*.stderr")]
-    assert len(said) == 8 and set(said) == {"1", "3"}
+    assert len(said) == 8
+    assert set(said) == {"1", "3"}
 
 
 @pytest.mark.parametrize(
@@ -99,13 +116,18 @@ def test_gpus_are_dealt(cli, toy, monkeypatch):
         (("-j", "two"), "expected a number of at least 1"),
         (("--gpus", "0,0"), "expected different numbers"),
         (("--gpus", "0", "--device", "cpu"), "leave one of them out"),
-        (("--gpus", "3,7"), "--gpus: own (no torch) sees no GPU here; to use the CPU, leave it out"),
+        (
+            ("--gpus", "3,7"),
+            "--gpus: own (no torch) sees no GPU here; to use the CPU, leave it out",
+        ),
         (("--repeat", "0"), "expected a number of at least 1"),
     ],
 )
 def test_mistakes_get_one_line(cli, options, words):
     status, out, err = cli("run", "Toy-1", *options, *PYTHON)
-    assert (status, out) == (2, "") and len(err.splitlines()) == 1 and words in err
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert words in err
 
 
 def test_mistakes_in_python_too(toy):
@@ -118,15 +140,23 @@ def test_an_interrupt_stops_all_that_run(toy, tmp_path, shared):
     notes = shared / "notes"
     meeting(toy, notes, 100)
     command = [sys.executable, "-m", "runner", "run", toy.directory, "-j", "4", *PYTHON]
-    with subprocess.Popen([str(part) for part in command], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen(
+        [str(part) for part in command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as program:
         until = time.monotonic() + 20
         while len(list(notes.iterdir())) < 4 and time.monotonic() < until:
             time.sleep(0.01)
         program.send_signal(signal.SIGINT)
         _, err = program.communicate(timeout=10)
-    assert program.returncode == 130 and "Traceback" not in err and "interrupted" in err.splitlines()[-1]
+    assert program.returncode == 130
+    assert "Traceback" not in err
+    assert "interrupted" in err.splitlines()[-1]
     assert not [pid for pid in notes.iterdir() if Path("/proc", pid.name).exists()]
-    assert sorted(path.name for path in (tmp_path / "results").rglob("*")) == [".claims", ".directory", "Toy-1"]
+    assert sorted(path.name for path in (tmp_path / "results").rglob("*")) == [
+        ".claims",
+        ".directory",
+        "Toy-1",
+    ]
 
 
 @pytest.mark.parametrize("what", ["save", "save_verdict"])
@@ -152,11 +182,29 @@ def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, wha
 def test_on_a_terminal_one_sees_what_runs(toy, tmp_path):
     slow = "__import__('time').sleep(0.25)\n    records.append"
     for variant in ("buggy", "fixed"):
-        toy.write(f"{variant}.py", (toy.directory / f"{variant}.py").read_text().replace("records.append", slow))
+        toy.write(
+            f"{variant}.py",
+            (toy.directory / f"{variant}.py").read_text().replace("records.append", slow),
+        )
     leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "runner", "run", toy.directory, "--seeds", "0", "-j", "2", *PYTHON]
+    command = [
+        sys.executable,
+        "-m",
+        "runner",
+        "run",
+        toy.directory,
+        "--seeds",
+        "0",
+        "-j",
+        "2",
+        *PYTHON,
+    ]
     subprocess.run(
-        [str(part) for part in command], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=follower, check=True
+        [str(part) for part in command],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=follower,
+        check=True,
     )
     os.close(follower)
     said = os.read(leader, 10_000).decode()
@@ -170,7 +218,9 @@ def test_what_a_case_declares_to_need_is_kept_free(toy):
     config["cases"]["only"]["memory_gb"] = 3.5
     toy.configure(**config)
     session = toy.session(jobs=2)
-    assert {run.need.memory_gb for run in session.plan(session.catalog.select(["Toy-1"])[0])} == {3.5}
+    assert {run.need.memory_gb for run in session.plan(session.catalog.select(["Toy-1"])[0])} == {
+        3.5
+    }
 
 
 def test_a_verdict_is_there_as_soon_as_its_case_is_done(toy, tmp_path):
@@ -181,7 +231,9 @@ def test_a_verdict_is_there_as_soon_as_its_case_is_done(toy, tmp_path):
     toy.configure(cases={"first": case, "second": case | {"variants": endless}})
     command = [sys.executable, "-m", "runner", "run", toy.directory, *PYTHON]
     verdict = tmp_path / "results" / "Toy-1" / "first" / "verdict.json"
-    with subprocess.Popen([str(part) for part in command], cwd=tmp_path, stderr=subprocess.DEVNULL) as program:
+    with subprocess.Popen(
+        [str(part) for part in command], cwd=tmp_path, stderr=subprocess.DEVNULL
+    ) as program:
         until = time.monotonic() + 20
         while not verdict.exists() and time.monotonic() < until:
             time.sleep(0.01)

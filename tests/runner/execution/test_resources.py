@@ -15,7 +15,8 @@ PLAIN = Need()
 def test_one_job_at_a_time_has_the_whole_machine():
     slots = Slots(1)
     share = slots.take(Need(slots=2, memory_gb=10_000))
-    assert share.cores == () and slots.take(PLAIN) is None
+    assert share.cores == ()
+    assert slots.take(PLAIN) is None
     slots.give(share)
     assert slots.take(PLAIN)
 
@@ -47,8 +48,10 @@ def test_a_slot_is_given_again_when_it_is_back():
 def test_two_processes_take_two_slots():
     slots = Slots(3, cores=[0, 1, 2, 3, 4, 5])
     both = slots.take(Need(slots=2))
-    assert both.slots == (0, 1) and both.cores == (0, 1, 2, 3)
-    assert slots.take(Need(slots=2)) is None and slots.take(PLAIN).cores == (4, 5)
+    assert both.slots == (0, 1)
+    assert both.cores == (0, 1, 2, 3)
+    assert slots.take(Need(slots=2)) is None
+    assert slots.take(PLAIN).cores == (4, 5)
 
 
 def test_memory_is_not_given_twice_and_what_never_fits_runs_alone():
@@ -56,13 +59,18 @@ def test_memory_is_not_given_twice_and_what_never_fits_runs_alone():
     six = slots.take(Need(memory_gb=6))
     assert slots.take(Need(memory_gb=6)) is None
     four = slots.take(Need(memory_gb=4))
-    assert slots.take(Need(memory_gb=0.1)) is None and slots.take(PLAIN)
+    assert slots.take(Need(memory_gb=0.1)) is None
+    assert slots.take(PLAIN)
     slots = Slots(3, memory_gb=10)
     huge = slots.take(Need(memory_gb=100))
-    assert huge and slots.take(Need(memory_gb=1)) is None
+    assert huge
+    assert slots.take(Need(memory_gb=1)) is None
     slots.give(huge)
-    assert slots.take(Need(memory_gb=1)) and slots.take(Need(memory_gb=100)) is None
-    assert six and four and 0.1 < Slots(1).memory_gb < 100_000
+    assert slots.take(Need(memory_gb=1))
+    assert slots.take(Need(memory_gb=100)) is None
+    assert six
+    assert four
+    assert 0.1 < Slots(1).memory_gb < 100_000
 
 
 def test_each_gpu_has_as_many_jobs_as_it_may():
@@ -70,7 +78,8 @@ def test_each_gpu_has_as_many_jobs_as_it_may():
     slots = Slots(8, gpus=[0, 2], per_gpu=2)
     shares = [slots.take(gpu) for _ in range(4)]
     assert [share.gpu for share in shares] == [0, 2, 0, 2]
-    assert slots.take(gpu) is None and slots.take(PLAIN).gpu is None
+    assert slots.take(gpu) is None
+    assert slots.take(PLAIN).gpu is None
     slots.give(shares[1])
     assert slots.take(gpu).gpu == 2
     assert Slots(2).take(gpu).gpu is None, "without a list nothing is said of which one"
@@ -82,9 +91,12 @@ def test_what_a_pinned_thread_starts_is_pinned_and_nothing_else():
 
     def work():
         pin(Share(PLAIN, (0,), (core,)))
-        said.append(subprocess.run(program, capture_output=True, text=True, check=True).stdout.strip())
+        said.append(
+            subprocess.run(program, capture_output=True, text=True, check=True).stdout.strip()
+        )
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert said == [f"{{{core}}}"] and os.sched_getaffinity(0) == before
+    assert said == [f"{{{core}}}"]
+    assert os.sched_getaffinity(0) == before

@@ -63,12 +63,17 @@ def test_the_longest_first_and_before_them_what_nobody_knows_and_what_needs_more
     started = []
     pool = LocalPool(Slots(2), Silent())
     list(pool.do(jobs, lambda item, share, report: started.append(item)))
-    assert started[0] == "two" and set(started) == {"short", "long", "two", "unknown"}
+    assert started[0] == "two"
+    assert set(started) == {"short", "long", "two", "unknown"}
 
 
 def test_one_at_a_time_keeps_the_order():
     started = []
-    list(LocalPool(Slots(1), Silent()).do([job("b", 1), job("a", 2)], lambda item, share, report: started.append(item)))
+    list(
+        LocalPool(Slots(1), Silent()).do(
+            [job("b", 1), job("a", 2)], lambda item, share, report: started.append(item)
+        )
+    )
     assert started == ["b", "a"]
 
 
@@ -85,7 +90,8 @@ def test_no_more_run_than_there_are_slots():
 
     jobs = [job(str(number), need=TWO if number < 3 else ONE) for number in range(20)]
     list(LocalPool(Slots(3), Silent()).do(jobs, work))
-    assert max(count for count, _ in most) == 3 and len(most) == 20
+    assert max(count for count, _ in most) == 3
+    assert len(most) == 20
     assert all(count <= 2 for count, slots in most[:2] if slots == 2)
 
 
@@ -100,7 +106,9 @@ def test_what_another_program_does_is_asked_for_again(monkeypatch):
         return item
 
     done = [item for item, _ in LocalPool(Slots(1), Silent()).do([job("busy"), job("free")], work)]
-    assert done == ["free", "busy"] and asked.count("busy") == 3 and asked.count("free") == 1
+    assert done == ["free", "busy"]
+    assert asked.count("busy") == 3
+    assert asked.count("free") == 1
 
 
 def test_the_first_error_stops_the_others():
@@ -122,7 +130,8 @@ def test_the_first_error_stops_the_others():
     start = time.monotonic()
     with pytest.raises(ZeroDivisionError):
         list(LocalPool(Slots(2), Silent()).do([job("endless"), job("bad"), job("never")], work))
-    assert stopped == ["endless"] and time.monotonic() - start < 5
+    assert stopped == ["endless"]
+    assert time.monotonic() - start < 5
 
 
 def test_a_consumer_that_stops_stops_the_work():
@@ -147,7 +156,9 @@ def test_time_left_is_measured_in_what_things_take_here():
     pace = Pace()
     pace.count(4.0, 2.0)
     pace.count(2.0, None)
-    assert pace.of(10.0) == 20.0 and pace.of(None) == 3.0 and Pace().of(None) == 0.0
+    assert pace.of(10.0) == 20.0
+    assert pace.of(None) == 3.0
+    assert Pace().of(None) == 0.0
 
 
 def test_time_left_is_known_before_anything_has_ended(monkeypatch):
@@ -181,7 +192,10 @@ def test_the_table_says_what_runs():
         "  a  2 min of 7 s  3 records",
         "  b  0 s",
     ]
-    assert table(0, 30, [TaskRow(str(n), None) for n in range(15)], None).splitlines()[-1] == "  … and 3 more"
+    assert (
+        table(0, 30, [TaskRow(str(n), None) for n in range(15)], None).splitlines()[-1]
+        == "  … and 3 more"
+    )
 
 
 def test_jobs_run_on_the_cores_of_their_slots():
@@ -193,7 +207,8 @@ def test_jobs_run_on_the_cores_of_their_slots():
 
     slots = Slots(2, cores=[cores[0], cores[-1]])
     found = [where for _, where in LocalPool(slots, Silent()).do([job("a"), job("b")], work)]
-    assert sorted(found) == [(cores[0],), (cores[-1],)] and sorted(os.sched_getaffinity(0)) == cores
+    assert sorted(found) == [(cores[0],), (cores[-1],)]
+    assert sorted(os.sched_getaffinity(0)) == cores
 
 
 def test_rows_are_cut_to_the_width_of_the_terminal(monkeypatch):

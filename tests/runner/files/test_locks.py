@@ -32,9 +32,12 @@ def names(root):
 def test_a_scratch_folder_ends_with_its_object(tmp_path):
     scratch = Scratch(tmp_path)
     (scratch.path / "file").write_text("x")
-    assert scratch.path.parent == tmp_path and len(names(tmp_path)) == 3
+    assert scratch.path.parent == tmp_path
+    assert len(names(tmp_path)) == 3
     other = Scratch(tmp_path)
-    assert other.path != scratch.path and (scratch.path / "file").exists(), "it is not swept while it lives"
+    assert other.path != scratch.path and (scratch.path / "file").exists(), (
+        "it is not swept while it lives"
+    )
     del scratch, other
     assert names(tmp_path) == [CLAIMS]
 
@@ -64,7 +67,9 @@ def test_claims_hold_between_threads(tmp_path):
 
 
 def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path):
-    with subprocess.Popen([sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout.readline() == "True\n"
         mine = Scratch(tmp_path)
         with mine.claim("a run") as ours:
@@ -98,12 +103,15 @@ def test_a_folder_in_the_place_of_the_claims_is_named(tmp_path):
     assert names(tmp_path) == [CLAIMS]
 
 
-def test_the_temporary_folder_of_a_program_goes_with_the_folder_that_notes_it(tmp_path, monkeypatch):
+def test_the_temporary_folder_of_a_program_goes_with_the_folder_that_notes_it(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     work = TemporaryFolder(tmp_path, PREFIX)
     with own_folder({}, Limits(scratch=work.path)) as (folder, _):
         folder.path.mkdir()
-        assert names(work.path) == [folder.path.name] and folder.path.parent == tmp_path
+        assert names(work.path) == [folder.path.name]
+        assert folder.path.parent == tmp_path
         assert folder.name == str(folder.path)
         (work.path / "tb-other").touch()
         (tmp_path / "tb-other").mkdir()

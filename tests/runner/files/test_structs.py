@@ -28,7 +28,9 @@ def inner(**changes):
 
 
 def test_what_fits_is_read():
-    assert as_struct(inner(op="close", tolerance=0.5), Outer).cases["other"] == (Inner("loss", "close", 0.5),)
+    assert as_struct(inner(op="close", tolerance=0.5), Outer).cases["other"] == (
+        Inner("loss", "close", 0.5),
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,10 @@ def test_what_fits_is_read():
         (inner(op="<="), "cases.other[0].op: is '<=', expected one of ==, close"),
         (inner(op="close"), "cases.other[0]: tolerance goes with close, and with nothing else"),
         ({"cases": {"fine": [{}]}}, "cases.fine[0]: the key 'metric' is missing"),
-        ({"cases": {"fine": [], "Bad": []}}, "cases: expected `str` matching regex '^[a-z]+$', a key is 'Bad'"),
+        (
+            {"cases": {"fine": [], "Bad": []}},
+            "cases: expected `str` matching regex '^[a-z]+$', a key is 'Bad'",
+        ),
         ({"cases": {"fine": [], "toolongtoolong": []}}, "a key is 'toolongtoolong'"),
         ({"cases": {}, "count": 0}, "count: is 0, expected `int` >= 1"),
         ({"cases": {}, "count": 1.5}, "count: is 1.5, expected `int`, got `float`"),
@@ -51,7 +56,10 @@ def test_what_fits_is_read():
         ([], "is [], expected `object`, got `array`"),
         ({"cases": {}, "x` - at `$.foo": 1}, "there is no key 'x` - at `$.foo'"),
         ({"cases": {}, "x` - at `$.cases[...]": 1}, "there is no key"),
-        ({"cases": {f"{'a' * n}": [] for n in range(1, 10)} | {"b": [{}]}}, "cases.b[0]: the key 'metric' is missing"),
+        (
+            {"cases": {f"{'a' * n}": [] for n in range(1, 10)} | {"b": [{}]}},
+            "cases.b[0]: the key 'metric' is missing",
+        ),
     ],
 )
 def test_a_message_names_key_value_and_what_was_expected(value, message):
@@ -72,6 +80,9 @@ class Free(Struct):
 def test_a_key_cannot_write_to_the_terminal_nor_take_long():
     with pytest.raises(MismatchError) as error:
         as_struct({"values": {"a\n\x1b[31m": None}}, Free)
-    assert str(error.value).isprintable() and "values.'a" in str(error.value)
-    with pytest.raises(MismatchError, match=r"Expected `int`, got `null` - at `\$.values\[...\]`|expected `int`"):
+    assert str(error.value).isprintable()
+    assert "values.'a" in str(error.value)
+    with pytest.raises(
+        MismatchError, match=r"Expected `int`, got `null` - at `\$.values\[...\]`|expected `int`"
+    ):
         as_struct({"values": {str(number): 1 for number in range(5_000)} | {"last": None}}, Free)

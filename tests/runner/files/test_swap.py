@@ -38,7 +38,8 @@ def test_files_are_replaced_removed_and_added_and_others_stay(folder):
         "changes": b"new", "comes/in/file": b"new", "stays/here": b"old stays/here",
         "link": b"old link-target", "link-target": b"old link-target",
     }  # fmt: skip
-    assert "goes" not in contents(folder) and (folder / "link").is_symlink()
+    assert "goes" not in contents(folder)
+    assert (folder / "link").is_symlink()
     again = (folder / "stays" / "here").stat()
     assert (again.st_ino, again.st_mtime_ns, again.st_nlink) == (stays.st_ino, stays.st_mtime_ns, 1)
 
@@ -75,7 +76,8 @@ def test_what_somebody_else_changes_meanwhile_stays(folder):
         (folder / "stays" / "here").write_text("edited")
         (folder / "note").write_text("mine")
     assert (folder / "stays" / "here").read_text() == "edited"
-    assert (folder / "note").read_text() == "mine" and (folder / "comes").read_text() == "new"
+    assert (folder / "note").read_text() == "mine"
+    assert (folder / "comes").read_text() == "new"
 
 
 def test_killed_at_any_write_all_is_old_or_all_is_new(folder):
@@ -100,7 +102,11 @@ def test_killed_at_any_write_the_next_change_mends_it_too(folder):
 
 def test_a_recovery_that_is_killed_at_any_write_is_recovered_from(folder):
     before = files(folder)
-    next(number for number in range(1, 400) if _killed_change(folder, before, number) and _begun(folder))
+    next(
+        number
+        for number in range(1, 400)
+        if _killed_change(folder, before, number) and _begun(folder)
+    )
     saved = folder.with_name("saved")
     shutil.copytree(folder, saved, symlinks=True)
     after = None
@@ -109,7 +115,8 @@ def test_a_recovery_that_is_killed_at_any_write_is_recovered_from(folder):
         shutil.copytree(saved, folder, symlinks=True)
         killed = killed_at(number, lambda: recover(folder))
         recover(folder)
-        assert files(folder)["changes"] == b"new" and "goes/away" not in files(folder)
+        assert files(folder)["changes"] == b"new"
+        assert "goes/away" not in files(folder)
         assert after in (None, files(folder))
         after = files(folder)
         if not killed:
@@ -146,20 +153,24 @@ def test_two_at_once_wait_for_each_other(folder):
         thread.start()
     for thread in threads:
         thread.join()
-    assert (folder / "number").read_text() == "60" and HIDDEN not in contents(folder)
+    assert (folder / "number").read_text() == "60"
+    assert HIDDEN not in contents(folder)
 
 
 def test_a_reader_leaves_a_change_alone_that_is_being_prepared(folder):
     with changing(folder) as copy:
         (copy / "comes").write_text("new")
         recover(folder)
-        assert copy.is_dir() and not (folder / "comes").exists()
+        assert copy.is_dir()
+        assert not (folder / "comes").exists()
     assert (folder / "comes").read_text() == "new"
 
 
 def forge(folder, journal):
     (folder / HIDDEN / folder.name).mkdir(parents=True)
-    (folder / HIDDEN / JOURNAL).write_text(journal if isinstance(journal, str) else json.dumps(journal))
+    (folder / HIDDEN / JOURNAL).write_text(
+        journal if isinstance(journal, str) else json.dumps(journal)
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,7 +193,8 @@ def test_a_forged_journal_changes_nothing_outside_of_the_folder(tmp_path, folder
     (folder / HIDDEN / folder.name / "out" / "victim").write_text("evil")
     with pytest.raises(ResultsError, match=words) as raised:
         recover(folder)
-    assert len(str(raised.value).splitlines()) == 1 and str(folder) in str(raised.value)
+    assert len(str(raised.value).splitlines()) == 1
+    assert str(folder) in str(raised.value)
     assert (tmp_path / "victim").read_text() == "precious"
 
 
@@ -204,20 +216,31 @@ def test_git_takes_no_notice_of_a_change_that_was_killed(folder):
     import subprocess
 
     def git(*words):
-        return subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            ["git", "-C", str(folder), *words], check=True, capture_output=True, text=True
+        ).stdout
 
     git("init", "-q")
     before = git("status", "--porcelain")
     # Once the copy is there.
-    number = next(n for n in range(20, 400) if killed_at(n, lambda: change(folder)) and (folder / HIDDEN).exists())
-    assert number and git("status", "--porcelain") == before
+    number = next(
+        n
+        for n in range(20, 400)
+        if killed_at(n, lambda: change(folder)) and (folder / HIDDEN).exists()
+    )
+    assert number
+    assert git("status", "--porcelain") == before
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="NOT RUN: gives a folder to another user, which only root may")
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="NOT RUN: gives a folder to another user, which only root may"
+)
 def test_what_another_user_has_left_is_not_followed(folder):
     forge(folder, {"replaced": [], "removed": ["changes"]})
     os.chown(folder / HIDDEN, 12345, 12345)
-    with pytest.raises(ResultsError, match="it belongs to another user; run this command as who may write there"):
+    with pytest.raises(
+        ResultsError, match="it belongs to another user; run this command as who may write there"
+    ):
         recover(folder)
     assert (folder / "changes").exists()
     (folder / HIDDEN / JOURNAL).unlink()

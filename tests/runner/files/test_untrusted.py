@@ -96,16 +96,30 @@ KINDS = {
     "a pipe": (os.mkfifo, "is no plain file"),
     "a socket": (a_socket, "is no plain file"),
     "a folder": (os.mkdir, "is no plain file"),
-    "a device": (lambda path: path.symlink_to("/dev/zero"), "is a link that leads out of its directory, to /dev/zero"),
-    "a link out": (lambda path: path.symlink_to("/etc/passwd"), "leads out of its directory, to /etc/passwd"),
-    "a link up": (lambda path: path.symlink_to("../catalogue/bugs/Toy-1/buggy.py"), "leads out of its directory"),
+    "a device": (
+        lambda path: path.symlink_to("/dev/zero"),
+        "is a link that leads out of its directory, to /dev/zero",
+    ),
+    "a link out": (
+        lambda path: path.symlink_to("/etc/passwd"),
+        "leads out of its directory, to /etc/passwd",
+    ),
+    "a link up": (
+        lambda path: path.symlink_to("../catalogue/bugs/Toy-1/buggy.py"),
+        "leads out of its directory",
+    ),
     "a dangling link": (lambda path: path.symlink_to("nothing"), "cannot be read: No such file"),
-    "a loop": (lambda path: path.symlink_to(path.name), "cannot be read: Too many levels of symbolic links"),
+    "a loop": (
+        lambda path: path.symlink_to(path.name),
+        "cannot be read: Too many levels of symbolic links",
+    ),
     "huge": (sparse, "is larger than 1000000 bytes"),
 }
 
 
-@pytest.mark.parametrize("name", ["config.json", "buggy.py", "helper.py", "README.md", "fault.py", "why.py"])
+@pytest.mark.parametrize(
+    "name", ["config.json", "buggy.py", "helper.py", "README.md", "fault.py", "why.py"]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_plain_file(cli, stranger, name, kind):
     make, words = KINDS[kind]
@@ -113,8 +127,12 @@ def test_what_is_no_plain_file(cli, stranger, name, kind):
     refused(cli, stranger, str(stranger.directory), name, words)
 
 
-@pytest.mark.parametrize("kind", ["a pipe", "a socket", "a device", "a link out", "a dangling link", "a loop"])
-@pytest.mark.parametrize("name", ["expected", "expected/only/buggy-seed0.json", "expected/versions/e/only/x.png"])
+@pytest.mark.parametrize(
+    "kind", ["a pipe", "a socket", "a device", "a link out", "a dangling link", "a loop"]
+)
+@pytest.mark.parametrize(
+    "name", ["expected", "expected/only/buggy-seed0.json", "expected/versions/e/only/x.png"]
+)
 def test_what_is_no_plain_file_among_the_expected(cli, stranger, name, kind):
     make, words = KINDS[kind]
     (stranger.directory / name).parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +204,9 @@ def with_value(path, value):
 CASE = ["cases", "only"]
 
 
-@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "..", "a/b", "a\0b", "a\n", "a\nb", ".hidden", "", "x" * 300])
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/passwd", "..", "a/b", "a\0b", "a\n", "a\nb", ".hidden", "", "x" * 300]
+)
 @pytest.mark.parametrize(
     "path",
     [
@@ -262,8 +282,14 @@ PLOT = {"x": "epoch", "panels": [{"label": "l", "lines": [{"label": "l", "metric
         (changed(seeds=[10**30]), "expected `int` <= 4294967295"),
         (changed(seeds=[2**32]), "expected `int` <= 4294967295"),
         (changed(timeout_s=1e308), "expected `float` <= 604800"),
-        (changed(cases={"only": toy_config()["cases"]["only"] | {"timeout_s": 10**9}}), "expected `float` <= 604800"),
-        (changed(cases={"only": toy_config()["cases"]["only"] | {"seeds": [2**32]}}), "expected `int` <= 4294967295"),
+        (
+            changed(cases={"only": toy_config()["cases"]["only"] | {"timeout_s": 10**9}}),
+            "expected `float` <= 604800",
+        ),
+        (
+            changed(cases={"only": toy_config()["cases"]["only"] | {"seeds": [2**32]}}),
+            "expected `int` <= 4294967295",
+        ),
         (changed(cases={f"c{n}": toy_config()["cases"]["only"] for n in range(101)}), "cases: "),
         (changed(x={"k" * 900: 1}), "config.json: "),
         ("null", "expected `object`, got `null`"),
@@ -283,7 +309,10 @@ def test_bytes_that_are_no_json(cli, stranger, data):
 
 def test_a_seed_is_a_whole_number_even_where_json_says_1_0(stranger):
     stranger.configure(seeds=[0.0, 1.0])
-    assert [str(seed) for seed in load_bug(stranger.directory).cases["only"].program.seeds] == ["0", "1"]
+    assert [str(seed) for seed in load_bug(stranger.directory).cases["only"].program.seeds] == [
+        "0",
+        "1",
+    ]
 
 
 @pytest.fixture
@@ -313,7 +342,9 @@ def test_a_script_that_cannot_be_looked_at(whole, text, words):
 
 def test_odd_escapes_in_a_script_are_not_our_business(whole, recwarn):
     whole.write("helper.py", "x = '\\d' if 1else 2\n")
-    assert not any("helper.py: line" in problem for problem in problems(whole.directory, whole.root))
+    assert not any(
+        "helper.py: line" in problem for problem in problems(whole.directory, whole.root)
+    )
     assert not recwarn.list
 
 
@@ -326,9 +357,17 @@ def record(toy, capsys):
 
 
 def refuses(cli, toy, *words):
-    for arguments in (("results",), ("results", "--csv", "-"), ("figures", "Toy-1", "--from", "results")):
+    for arguments in (
+        ("results",),
+        ("results", "--csv", "-"),
+        ("figures", "Toy-1", "--from", "results"),
+    ):
         status, out, err = cli(*arguments, "--results", toy.results)
-        assert status == 2 and len(err.splitlines()) == 1 and err.strip().isprintable(), (arguments, out, err)
+        assert status == 2 and len(err.splitlines()) == 1 and err.strip().isprintable(), (
+            arguments,
+            out,
+            err,
+        )
         assert all(word in err for word in words), (arguments, err)
 
 
@@ -336,7 +375,9 @@ def refuses(cli, toy, *words):
 def test_a_record_that_is_no_plain_file(cli, toy, record, kind):
     make, words = KINDS[kind]
     replace(record, make)
-    words = {"huge": "is larger than 128000000 bytes", "a device": "is no plain file"}.get(kind, words)
+    words = {"huge": "is larger than 128000000 bytes", "a device": "is no plain file"}.get(
+        kind, words
+    )
     refuses(cli, toy, record.name, words)
 
 
@@ -419,7 +460,8 @@ def test_every_field_of_our_own_records_is_one(toy):
 def test_a_script_whose_records_could_not_be_read_back(toy, cli, written, words):
     toy.write("buggy.py", f'from pathlib import Path\nPath("metrics.json").write_text({written})\n')
     outcome = toy.run(seeds=(0,))
-    assert outcome.verdict.outcome == "INVALID" and words in outcome.verdict.reason
+    assert outcome.verdict.outcome == "INVALID"
+    assert words in outcome.verdict.reason
     assert len(Store(toy.results).records()) == 2
 
 
@@ -427,7 +469,8 @@ def test_a_script_whose_records_could_not_be_read_back(toy, cli, written, words)
 def test_a_script_that_leaves_a_trap_for_records(toy, call):
     toy.write("buggy.py", f"import os\nos.{call}\n")
     outcome = toy.run(seeds=(0,))
-    assert outcome.verdict.outcome == "INVALID" and "metrics.json: is " in outcome.verdict.reason
+    assert outcome.verdict.outcome == "INVALID"
+    assert "metrics.json: is " in outcome.verdict.reason
 
 
 def test_a_map_of_versions_with_runs_of_no_case(cli, whole, tmp_path):
@@ -437,7 +480,9 @@ def test_a_map_of_versions_with_runs_of_no_case(cli, whole, tmp_path):
     path.write_text(json.dumps(record | {"case": "gone"}))
     status, _, err = cli("figures", "Toy-1", "--out", tmp_path / "figures")
     assert status == 2
-    assert err.endswith("\ntrainbugs: Toy-1: there are runs of 'gone' in its map of versions, which is no case of it\n")
+    assert err.endswith(
+        "\ntrainbugs: Toy-1: there are runs of 'gone' in its map of versions, which is no case of it\n"
+    )
 
 
 def test_a_mean_that_overflows():
@@ -447,7 +492,14 @@ def test_a_mean_that_overflows():
 
 @pytest.mark.parametrize(
     "changes",
-    [{"variant": "../x"}, {"variant": "x/y"}, {"seed": "../0"}, {"key": "../../x"}, {"key": 1}, None],
+    [
+        {"variant": "../x"},
+        {"variant": "x/y"},
+        {"seed": "../0"},
+        {"key": "../../x"},
+        {"key": 1},
+        None,
+    ],
     ids=str,
 )
 def test_a_verdict_whose_runs_lie_elsewhere(cli, toy, record, changes):
@@ -461,23 +513,33 @@ def test_a_verdict_whose_runs_lie_elsewhere(cli, toy, record, changes):
 
 def test_records_of_a_script_are_no_link_to_another_place(toy, tmp_path):
     (tmp_path / "other.json").write_text('[{"epoch": 1, "accuracy": 1}]')
-    toy.write("buggy.py", f"import os\nos.symlink({str(tmp_path / 'other.json')!r}, 'metrics.json')\n")
+    toy.write(
+        "buggy.py", f"import os\nos.symlink({str(tmp_path / 'other.json')!r}, 'metrics.json')\n"
+    )
     outcome = toy.run(seeds=(0,))
-    assert outcome.verdict.outcome == "INVALID" and "leads out of its directory" in outcome.verdict.reason
+    assert outcome.verdict.outcome == "INVALID"
+    assert "leads out of its directory" in outcome.verdict.reason
 
 
 def test_curves_of_what_is_no_number(cli, toy, record):
     metrics = [{"epoch": "one", "accuracy": 1}]
-    record.write_text(json.dumps(json.loads(record.read_text()) | {"metrics": metrics, "metrics_digest": None}))
+    record.write_text(
+        json.dumps(json.loads(record.read_text()) | {"metrics": metrics, "metrics_digest": None})
+    )
     status, out, err = cli("figures", "Toy-1", "--from", "results", "--results", toy.results)
-    assert status == 0 and "summary.png" in out
-    assert err.startswith("trainbugs: Toy-1/only: no curves: cannot be drawn: ") and len(err.splitlines()) == 1
+    assert status == 0
+    assert "summary.png" in out
+    assert err.startswith("trainbugs: Toy-1/only: no curves: cannot be drawn: ")
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"detector": "other"}, "its record belongs to other/none/B/one/buggy-0.json; move the file away"),
+        (
+            {"detector": "other"},
+            "its record belongs to other/none/B/one/buggy-0.json; move the file away",
+        ),
         ({"seed": 1}, "its record belongs to d/none/B/one/buggy-1.json"),
         ({"detector": "\x1b[2J"}, "detector: is "),
         ({"bug": ".."}, "bug: is '..'"),
@@ -496,7 +558,9 @@ def test_an_evaluation_of_a_stranger(tmp_path, changes, words):
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     found = folder.read()
     assert [record.kind for record in found.checks] == ["fixed"], "the others are there"
-    assert len(found.problems) == 1 and found.problems[0].startswith(f"{path}: ") and words in found.problems[0]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith(f"{path}: ")
+    assert words in found.problems[0]
     assert found.problems[0].isprintable()
 
 
@@ -516,8 +580,10 @@ def test_records_beside_no_description_of_their_detector(tmp_path, description):
     if description:
         (tmp_path / "d" / "detector.json").write_text(description)
     found = folder.read()
-    assert [record.detector for record in found.checks] == ["other"] and list(found.rules) == ["other"]
-    assert len(found.problems) == 1 and found.problems[0].startswith(f"{tmp_path / 'd' / 'detector.json'}: ")
+    assert [record.detector for record in found.checks] == ["other"]
+    assert list(found.rules) == ["other"]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith(f"{tmp_path / 'd' / 'detector.json'}: ")
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
@@ -536,4 +602,6 @@ def test_timings_of_a_stranger(tmp_path, name, seconds):
     assert folder.read().overheads[0].watched == (2.0,)
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: seconds}))
     found = folder.read()
-    assert not found.overheads and len(found.problems) == 1 and f"{name}" in found.problems[0]
+    assert not found.overheads
+    assert len(found.problems) == 1
+    assert f"{name}" in found.problems[0]

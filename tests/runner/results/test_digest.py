@@ -63,14 +63,20 @@ def copy_the_other_seed(path):
         (lambda path: path.write_text("{"), "not a run record: not JSON"),
     ],
 )
-def test_what_is_not_as_it_was_written_is_done_again_with_one_line(cli, toy, tmp_path, spoil, words):
+def test_what_is_not_as_it_was_written_is_done_again_with_one_line(
+    cli, toy, tmp_path, spoil, words
+):
     cli("run", "Toy-1", *OWN_PYTHON)
     path = next((tmp_path / "results").rglob("buggy-seed0-*.json"))
     spoil(path)
     status, out, err = cli("run", "Toy-1", *OWN_PYTHON)
     lines = [line for line in err.splitlines() if path.name in line]
-    assert status == 0 and "REPRODUCED" in out and err.count("done before") == 3
-    assert len(lines) == 1 and words in lines[0] and lines[0].endswith("; the run is done again")
+    assert status == 0
+    assert "REPRODUCED" in out
+    assert err.count("done before") == 3
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert lines[0].endswith("; the run is done again")
     assert cli("run", "Toy-1", *OWN_PYTHON)[2].count("done before") == 4
 
 
@@ -78,7 +84,11 @@ def test_a_failed_run_that_is_called_ok_is_done_again(toy):
     toy.write("buggy.py", "raise RuntimeError")
     toy.run(seeds=(0,))
     path = next(toy.results.rglob("buggy-seed0-*.json"))
-    edit(path, status="ok", metrics=json.loads(next(toy.results.rglob("fixed-*.json")).read_text())["metrics"])
+    edit(
+        path,
+        status="ok",
+        metrics=json.loads(next(toy.results.rglob("fixed-*.json")).read_text())["metrics"],
+    )
     assert toy.run(seeds=(0,)).verdict.reason.startswith("buggy seed 0: crashed")
 
 
@@ -87,7 +97,8 @@ def test_an_edited_record_is_named_wherever_it_is_read(cli, toy, tmp_path):
     edit_metrics(next((tmp_path / "results").rglob("buggy-seed0-*.json")))
     for command in (["results"], ["figures", "Toy-1", "--from", "results"]):
         status, _, err = cli(*command)
-        assert status == 2 and "its metrics are not those of the run" in err
+        assert status == 2
+        assert "its metrics are not those of the run" in err
 
 
 def test_expected_records_from_before_the_digest_still_serve(toy, toy_environment):
@@ -109,14 +120,19 @@ def test_validate_names_expected_records_without_a_digest(toy, toy_environment, 
     # The toy has no map, so that its records are surplus besides.
     (problem,) = [each for each in problems(toy.directory, toy.root) if "no metrics_digest" in each]
     verb = "versions" if "versions" in folder else "run"
-    assert problem.startswith(f"expected/{folder.partition('/')[0]}/buggy-seed0.json and 1 more: no metrics_digest")
+    assert problem.startswith(
+        f"expected/{folder.partition('/')[0]}/buggy-seed0.json and 1 more: no metrics_digest"
+    )
     assert f"`trainbugs {verb} Toy-1 --force --update-expected` makes one" in problem
 
 
 def test_an_edited_expected_record_is_no_record(toy, toy_environment):
     promote_runs([as_pinned(toy.run())])
     edit_metrics(toy.directory / "expected" / "only" / "buggy-seed0.json")
-    assert "buggy-seed0.json: its metrics are not those of the run" in problems(toy.directory, toy.root)[0]
+    assert (
+        "buggy-seed0.json: its metrics are not those of the run"
+        in problems(toy.directory, toy.root)[0]
+    )
 
 
 # A busy machine is no mistake of the code.

@@ -49,7 +49,11 @@ def look(store, bugs=()):
 
 def rows_of_files(store):
     """The rows as they are without any index."""
-    kept = (store.root / index.INDEX).rename(store.root / "kept") if (store.root / index.INDEX).is_file() else None
+    kept = (
+        (store.root / index.INDEX).rename(store.root / "kept")
+        if (store.root / index.INDEX).is_file()
+        else None
+    )
     rows = look(store)[0].rows
     (store.root / index.INDEX).unlink()
     if kept:
@@ -67,9 +71,13 @@ def lines(store):
 
 def test_what_was_saved_is_not_read_again(store):
     found, read = look(store)
-    assert read == [] and [row.seed for row in found.rows] == [0, 1, 2] and len(found) == 3
+    assert read == []
+    assert [row.seed for row in found.rows] == [0, 1, 2]
+    assert len(found) == 3
     assert found.rows == rows_of_files(store)
-    assert [record.seed for record in found] == [0, 1, 2] == [record.seed for record in found], "as often as one likes"
+    assert [record.seed for record in found] == [0, 1, 2] == [record.seed for record in found], (
+        "as often as one likes"
+    )
 
 
 def test_columns_are_fields_of_a_record():
@@ -79,7 +87,8 @@ def test_columns_are_fields_of_a_record():
 def test_what_the_index_lacks_is_read_once(store):
     (store.root / index.INDEX).unlink()
     assert len(look(store)[1]) == 3
-    assert look(store)[1] == [] and len(lines(store)) == 3
+    assert look(store)[1] == []
+    assert len(lines(store)) == 3
 
 
 def test_the_oldest_comes_first(store):
@@ -90,7 +99,8 @@ def test_the_oldest_comes_first(store):
 def test_only_the_named_bugs(store):
     store.save(replace(RECORD, bug="Toy-2"))
     assert {row.bug for row in look(store, ["Toy-2", "Toy-2", "Toy-3"])[0].rows} == {"Toy-2"}
-    assert len(look(store)[0]) == 4 and len(look(store, ["Toy-1"])[0]) == 3
+    assert len(look(store)[0]) == 4
+    assert len(look(store, ["Toy-1"])[0]) == 3
 
 
 @pytest.mark.parametrize("bytes_kept", [0, 1, 9, 50, 200, -1, -2, -30])
@@ -99,22 +109,34 @@ def test_an_index_that_was_cut_off(store, bytes_kept):
     (store.root / index.INDEX).write_bytes(text[:bytes_kept])
     store.save(replace(RECORD, seed=3, key="3" * 64))
     found, read = look(store)
-    assert found.rows == rows_of_files(store) and len(read) <= 3 and not [name for name in read if "seed3" in name]
+    assert found.rows == rows_of_files(store)
+    assert len(read) <= 3
+    assert not [name for name in read if "seed3" in name]
 
 
 @pytest.mark.parametrize(
-    "text", [b"[]\n", b"00000000 [1,2]\n", b'{"path": "x"}\n', b"\xff\xfe\0" * 1000, b"\n" * 1000, b"[" * 100_000]
+    "text",
+    [
+        b"[]\n",
+        b"00000000 [1,2]\n",
+        b'{"path": "x"}\n',
+        b"\xff\xfe\0" * 1000,
+        b"\n" * 1000,
+        b"[" * 100_000,
+    ],
 )
 def test_a_foreign_index(store, text):
     (store.root / index.INDEX).write_bytes(text)
-    assert len(look(store)[0]) == 3 and look(store)[1] == []
+    assert len(look(store)[0]) == 3
+    assert look(store)[1] == []
 
 
 def test_a_line_that_somebody_has_edited_or_that_another_version_wrote(store, monkeypatch):
     text = (store.root / index.INDEX).read_bytes()
     (store.root / index.INDEX).write_bytes(text.replace(b'"ok"', b'"no"'))
     found, read = look(store)
-    assert {row.status for row in found.rows} == {"ok"} and len(read) == 3
+    assert {row.status for row in found.rows} == {"ok"}
+    assert len(read) == 3
     monkeypatch.setattr(index, "SEED", 1)
     assert len(look(store)[1]) == 3
 
@@ -136,7 +158,8 @@ def test_a_folder_in_which_nothing_can_be_written(store, monkeypatch):
         return open(path, flags, *mode)
 
     monkeypatch.setattr(os, "open", read_only)
-    assert len(look(store)[0]) == 3 and not (store.root / index.INDEX).exists()
+    assert len(look(store)[0]) == 3
+    assert not (store.root / index.INDEX).exists()
 
 
 def test_files_that_were_edited_replaced_removed_or_added_by_hand(store):
@@ -147,15 +170,19 @@ def test_files_that_were_edited_replaced_removed_or_added_by_hand(store):
     other.write_text(replaced.read_text().replace("1.25", "9.25"))
     os.utime(other, ns=(state.st_atime_ns, state.st_mtime_ns - 10**15))
     other.replace(replaced)
-    assert other != replaced and replaced.stat().st_size == state.st_size, "the size tells nothing, and it is older"
+    assert other != replaced and replaced.stat().st_size == state.st_size, (
+        "the size tells nothing, and it is older"
+    )
     removed.unlink()
     added = store.root / "deep" / "down" / edited.name
     added.parent.mkdir(parents=True)
     added.write_text(json.dumps(json.loads(edited.read_text()) | {"seed": 5}))
     found, read = look(store)
     told = [(row.seed, row.status, row.wall_s) for row in found.rows]
-    assert told == [(0, "timeout", 1.25), (1, "ok", 9.25), (5, "timeout", 1.25)] and len(read) == 3
-    assert found.rows == rows_of_files(store) and look(store)[1] == []
+    assert told == [(0, "timeout", 1.25), (1, "ok", 9.25), (5, "timeout", 1.25)]
+    assert len(read) == 3
+    assert found.rows == rows_of_files(store)
+    assert look(store)[1] == []
 
 
 def test_neither_the_size_nor_the_time_is_enough(store):
@@ -213,7 +240,9 @@ def test_two_programs_write_at_once(store):
     reader.join()
     found, read = look(store)
     # One of them has the name of the first one of `store`.
-    assert len(found) == 202 and found.problems == [] and read == []
+    assert len(found) == 202
+    assert found.problems == []
+    assert read == []
 
 
 def test_an_index_far_longer_than_its_records_is_written_anew(store, monkeypatch):
@@ -224,7 +253,8 @@ def test_an_index_far_longer_than_its_records_is_written_anew(store, monkeypatch
     look(store, ["Toy-1"])
     assert len(lines(store)) == 10, "of the others nothing is known"
     look(store)
-    assert len(lines(store)) == 3 and look(store)[1] == []
+    assert len(lines(store)) == 3
+    assert look(store)[1] == []
 
 
 def test_an_interrupted_first_look_is_not_lost(store, monkeypatch):
@@ -247,7 +277,11 @@ def test_texts_are_kept_once(store):
 
 
 def test_logs_and_hidden_folders_hold_no_records(store):
-    for name in ("Toy-1/only/logs/x-seed0-1.json", ".unfinished-1/x-seed0-1.json", "Toy-1/only/._x-seed0-1.json"):
+    for name in (
+        "Toy-1/only/logs/x-seed0-1.json",
+        ".unfinished-1/x-seed0-1.json",
+        "Toy-1/only/._x-seed0-1.json",
+    ):
         (store.root / name).parent.mkdir(exist_ok=True)
         (store.root / name).write_text("{")
     assert look(store)[0].problems == []
@@ -260,7 +294,8 @@ def test_what_is_no_file_is_named(store):
     (store.root / "x-seed1-1.json").symlink_to("nothing")
     (store.root / "x-seed2-1.json").mkdir()
     found = look(store)[0]
-    assert len(found) == 3 and len(found.problems) == 2
+    assert len(found) == 3
+    assert len(found.problems) == 2
     assert all("not a run record: is no plain file" in problem for problem in found.problems)
 
 
@@ -268,21 +303,30 @@ def test_a_number_that_cannot_be_is_a_broken_record(store):
     path = paths(store)[0]
     path.write_text(json.dumps(json.loads(path.read_text()) | {"wall_s": 10**400}))
     found = look(store)[0]
-    assert len(found) == 2 and "not a run record" in found.problems[0]
+    assert len(found) == 2
+    assert "not a run record" in found.problems[0]
 
 
 def test_broken_files_do_not_cost_the_rest(cli, store):
     for number, text in enumerate(BROKEN):
         (store.root / f"x-seed{number}-1.json").write_text(text)
     status, out, err = cli("results")
-    assert status == 2 and len(out.splitlines()) == 4 and len(err.splitlines()) == len(BROKEN)
-    assert all(line.startswith("trainbugs: results/x-seed") and "not a run record" in line for line in err.splitlines())
+    assert status == 2
+    assert len(out.splitlines()) == 4
+    assert len(err.splitlines()) == len(BROKEN)
+    assert all(
+        line.startswith("trainbugs: results/x-seed") and "not a run record" in line
+        for line in err.splitlines()
+    )
     status, out, again = cli("results", "--csv", "-")
-    assert (status, again) == (2, err) and len(out.splitlines()) == 4
+    assert (status, again) == (2, err)
+    assert len(out.splitlines()) == 4
     for number in range(20):
         (store.root / f"y-seed{number}-1.json").write_text("{")
     status, out, err = cli("results")
-    assert status == 2 and len(out.splitlines()) == 4 and len(err.splitlines()) == 11
+    assert status == 2
+    assert len(out.splitlines()) == 4
+    assert len(err.splitlines()) == 11
     assert err.splitlines()[-1] == f"trainbugs: {len(BROKEN) + 10} more files cannot be read"
     with pytest.warns(UserWarning, match="not a run record"):
         assert len(trainbugs.records("results", folder=store.root)) == 3
@@ -292,7 +336,9 @@ def test_nothing_but_broken_files(cli, tmp_path):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "x-seed0-1.json").write_text("{")
     status, out, err = cli("results")
-    assert (status, out) == (2, "") and "not a run record: not JSON" in err and len(err.splitlines()) == 1
+    assert (status, out) == (2, "")
+    assert "not a run record: not JSON" in err
+    assert len(err.splitlines()) == 1
 
 
 def test_a_repeat_is_told_beside_its_seed(cli, store):
@@ -306,22 +352,39 @@ def test_results_import_nothing_heavy(store):
         f"import sys; from trainbugs.cli.main import main; main(['results', '--results', {str(store.root)!r}])\n"
         "print({'pandas', 'numpy', 'matplotlib', 'runner.session.session'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "set()" and len(done.stdout.splitlines()) == 5
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "set()"
+    assert len(done.stdout.splitlines()) == 5
 
 
 def test_csv_is_the_table(store, tmp_path):
-    odd = ({"loss": "NaN", "text": 'a "b"\n, c'}, {"loss": "-Infinity", "list": [1, 2]}, {"loss": 1e-17, "none": None})
-    store.save(replace(RECORD, bug="Toy-2", metrics=odd, parameters={"rate": 0.1, "name": "ü"}, torch="2.2.2"))
-    store.save(replace(RECORD, bug="Toy-3", metrics=(), status="crashed", reason="RuntimeError: late"))
+    odd = (
+        {"loss": "NaN", "text": 'a "b"\n, c'},
+        {"loss": "-Infinity", "list": [1, 2]},
+        {"loss": 1e-17, "none": None},
+    )
+    store.save(
+        replace(
+            RECORD, bug="Toy-2", metrics=odd, parameters={"rate": 0.1, "name": "ü"}, torch="2.2.2"
+        )
+    )
+    store.save(
+        replace(RECORD, bug="Toy-3", metrics=(), status="crashed", reason="RuntimeError: late")
+    )
     write_csv(store.records(), str(tmp_path / "all.csv"))
     told = pd.read_csv(tmp_path / "all.csv", dtype={"key": str})
     made = frame(store.records())
     made["record"] = made["record"].astype(float)
     empty = [name for name in made if made[name].isna().all()]
-    pd.testing.assert_frame_equal(told.drop(columns=empty), made.drop(columns=empty), check_dtype=False)
+    pd.testing.assert_frame_equal(
+        told.drop(columns=empty), made.drop(columns=empty), check_dtype=False
+    )
     assert list(told) == list(made)
-    assert told["bug"].value_counts().to_dict() == {"Toy-1": 3, "Toy-2": 3, "Toy-3": 1}, "also a run without records"
+    assert told["bug"].value_counts().to_dict() == {"Toy-1": 3, "Toy-2": 3, "Toy-3": 1}, (
+        "also a run without records"
+    )
 
 
 def test_csv_moves_no_cursor_of_a_terminal(cli, store, monkeypatch, tmp_path):
@@ -329,7 +392,10 @@ def test_csv_moves_no_cursor_of_a_terminal(cli, store, monkeypatch, tmp_path):
     assert "\x1b[2J\ttab" in cli("results", "--csv", "-")[1], "another program gets what is there"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     out = cli("results", "--csv", "-")[1]
-    assert "\\x1b[2J\ttab" in out and "metric.text\\x1b[1A" in out and "\x1b" not in out and out.count("\n") == 5
+    assert "\\x1b[2J\ttab" in out
+    assert "metric.text\\x1b[1A" in out
+    assert "\x1b" not in out
+    assert out.count("\n") == 5
 
 
 def test_csv_holds_one_record_at_a_time(store, tmp_path):
@@ -349,17 +415,31 @@ def test_csv_holds_one_record_at_a_time(store, tmp_path):
 def test_a_record_that_gets_another_column_or_goes_while_a_csv_is_written(cli, store, monkeypatch):
     def changing(path):
         record = read_record(path)
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"metrics": [{str(os.urandom(9)): 1}]}))
+        path.write_text(
+            json.dumps(json.loads(path.read_text()) | {"metrics": [{str(os.urandom(9)): 1}]})
+        )
         return record
 
     monkeypatch.setattr("runner.results.store.read_record", changing)
     status, _, err = cli("results", "--csv", "all.csv")
-    assert status == 2 and "have changed while they were read; run the same command again" in err
+    assert status == 2
+    assert "have changed while they were read; run the same command again" in err
 
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "[]", "null", '{"runs": []}', '{"runs": [1]}', "[" * 100_000, '{"runs": "ab"}', SLASH, "RECORD", "GONE"],
+    [
+        "{",
+        "[]",
+        "null",
+        '{"runs": []}',
+        '{"runs": [1]}',
+        "[" * 100_000,
+        '{"runs": "ab"}',
+        SLASH,
+        "RECORD",
+        "GONE",
+    ],
 )
 def test_figures_of_the_other_cases_are_drawn(cli, toy, text):
     cases = toy_config()["cases"]
@@ -372,8 +452,11 @@ def test_figures_of_the_other_cases_are_drawn(cli, toy, text):
     else:
         verdict.write_text(text)
     status, out, err = cli("figures", "--from", "results", "--format", "svg")
-    assert status == 2 and "figures: 3 files in figures/Toy-1\n" in out
+    assert status == 2
+    assert "figures: 3 files in figures/Toy-1\n" in out
     assert {path.name for path in Path("figures/Toy-1").iterdir()} == {
         f"{kind}_other.svg" for kind in ("origin", "fix", "compare")
     }
-    assert len(err.splitlines()) == 1 and "results/Toy-1/only/" in err and "not a " in err
+    assert len(err.splitlines()) == 1
+    assert "results/Toy-1/only/" in err
+    assert "not a " in err

@@ -22,7 +22,8 @@ def copy(toy, tmp_path):
 
 def refused(answer, *words):
     status, out, err = answer
-    assert (status, out) == (2, "") and len(err.splitlines()) == 1
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
     assert all(word in err for word in (*words, "which has the same ID as")), err
     return "name another folder by --results, or give one of them another ID" in err
 
@@ -30,7 +31,9 @@ def refused(answer, *words):
 def test_a_copy_does_not_overwrite_the_verdict_of_the_catalogue(cli, toy, copy, tmp_path):
     assert cli("run", "Toy-1", *RUN)[0] == 0
     verdict = (tmp_path / "results/Toy-1/only/verdict.json").read_text()
-    assert refused(cli("run", copy, *RUN), "results/Toy-1 holds runs of", str(toy.directory), str(copy))
+    assert refused(
+        cli("run", copy, *RUN), "results/Toy-1 holds runs of", str(toy.directory), str(copy)
+    )
     assert (tmp_path / "results/Toy-1/only/verdict.json").read_text() == verdict
     assert refused(cli("figures", copy, "--from", "results"))
     assert cli("run", copy, *RUN, "--results", "others")[0] == 1
@@ -61,4 +64,6 @@ def test_an_owner_that_cannot_be_read(cli, copy, tmp_path):
     path = tmp_path / "results" / "Toy-1" / OWNER
     path.write_bytes(b"\xff")
     status, _, err = cli("run", copy, *RUN)
-    assert status == 2 and f"results/Toy-1/{OWNER}: cannot be read as UTF-8" in err and "remove it" in err
+    assert status == 2
+    assert f"results/Toy-1/{OWNER}: cannot be read as UTF-8" in err
+    assert "remove it" in err

@@ -51,9 +51,15 @@ CHANGES = {
     "pipe": (lambda bug: os.mkfifo(bug / "pipe"), False),
     "ignored folder": (lambda bug: write(bug / "__pycache__" / "a.pyc"), False),
     "ignored file": (lambda bug: write(bug / "notes" / "a.tmp"), False),
-    "ignored here": (lambda bug: (write(bug / "more" / ".gitignore", "*"), write(bug / "more" / "b.py")), False),
+    "ignored here": (
+        lambda bug: (write(bug / "more" / ".gitignore", "*"), write(bug / "more" / "b.py")),
+        False,
+    ),
     "ignored for this clone": (lambda bug: write(bug / "b.mine"), False),
-    "wanted though ignored": (lambda bug: (write(bug / "b.tmp"), write(bug / ".gitignore", "!b.tmp\n")), True),
+    "wanted though ignored": (
+        lambda bug: (write(bug / "b.tmp"), write(bug / ".gitignore", "!b.tmp\n")),
+        True,
+    ),
     "not run": (lambda bug: (write(bug / "README.md"), write(bug / "expected" / "a.json")), False),
     "not run, elsewhere": (lambda bug: write(bug / "notes" / "README.md"), True),
     "made": (lambda bug: (write(bug / "a.csv"), write(bug / "more" / "b.csv")), False),
@@ -307,7 +313,13 @@ def configured(private, key, program):
     """Put such a configuration into a git directory."""
     beside = program.parent
     (beside / "hooks").mkdir(exist_ok=True)
-    for name in ("post-index-change", "post-checkout", "pre-auto-gc", "reference-transaction", "fsmonitor-watchman"):
+    for name in (
+        "post-index-change",
+        "post-checkout",
+        "pre-auto-gc",
+        "reference-transaction",
+        "fsmonitor-watchman",
+    ):
         shutil.copy(program, beside / "hooks" / name)
     write(beside / "attributes", "* diff=x\n")
     write(beside / "included", f"[core]\nfsmonitor = {program}\n")
@@ -373,7 +385,9 @@ def bare_in(folder):
     repo = repository(folder.parent / "made")
     for name in ("HEAD", "objects", "refs", "index"):
         source = repo.parent / ".git" / name
-        shutil.copytree(source, folder / name) if source.is_dir() else shutil.copy(source, folder / name)
+        shutil.copytree(source, folder / name) if source.is_dir() else shutil.copy(
+            source, folder / name
+        )
     config = '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = "."\nfsmonitor = "./e.sh;false"\n'
     write(folder / "config", config)
     write(folder / "e.sh", f"#!/bin/sh\ntouch '{folder.parent}/executed'\n")
@@ -422,7 +436,12 @@ def test_there_is_no_revision_without_git(bug, monkeypatch):
 def test_a_checkout_that_would_change_line_ends_keeps_them(tmp_path):
     source = tmp_path / "source"
     source.mkdir()
-    names = (".gitattributes", "Makefile", "bugs/SO-60335387/buggy.py", "bugs/SO-60335387/config.json")
+    names = (
+        ".gitattributes",
+        "Makefile",
+        "bugs/SO-60335387/buggy.py",
+        "bugs/SO-60335387/config.json",
+    )
     for name in names:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, source / name)

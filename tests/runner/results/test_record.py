@@ -23,13 +23,26 @@ def test_a_record_says_everything_about_its_run(toy):
     outcome = toy.run(seeds=(1,))
     path = toy.results / "Toy-1" / "only" / f"buggy-seed1-{outcome.records[0].key[:12]}.json"
     data = json.loads(path.read_text())
-    assert data["metrics"] == [{"epoch": 1, "accuracy": 2}, {"epoch": 2, "accuracy": 3}, {"epoch": 3, "accuracy": 4}]
+    assert data["metrics"] == [
+        {"epoch": 1, "accuracy": 2},
+        {"epoch": 2, "accuracy": 3},
+        {"epoch": 3, "accuracy": 4},
+    ]
     assert data["parameters"] == {"num_epoch": 3, "seed": 1, "device": "cpu", "output": "metrics"}
     assert (data["environment"], data["pinned"], data["torch"]) == ("own", False, None)
-    assert (data["device"], data["status"], data["exit_code"], data["benign"]) == ("cpu", "ok", 0, False)
-    assert data["wall_s"] > 0 and data["peak_memory_mb"] > 1 and data["machine"].startswith("Linux")
+    assert (data["device"], data["status"], data["exit_code"], data["benign"]) == (
+        "cpu",
+        "ok",
+        0,
+        False,
+    )
+    assert data["wall_s"] > 0
+    assert data["peak_memory_mb"] > 1
+    assert data["machine"].startswith("Linux")
     assert read_record(path) == outcome.records[0]
-    assert {path.name for path in toy.results.rglob(".*")} == {CLAIMS, INDEX}, "nothing temporary stays"
+    assert {path.name for path in toy.results.rglob(".*")} == {CLAIMS, INDEX}, (
+        "nothing temporary stays"
+    )
 
 
 def test_no_path_of_the_machine_in_a_record(toy, tmp_path):
@@ -66,7 +79,9 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(ResultsError, match="record.json: cannot be written: No space left on device"):
+    with pytest.raises(
+        ResultsError, match="record.json: cannot be written: No space left on device"
+    ):
         write_json(path, {"a": 2})
     assert json.loads(path.read_bytes()) == {"a": 1}
     assert [found.name for found in tmp_path.iterdir()] == ["record.json"]
@@ -87,7 +102,8 @@ def test_table_has_a_row_per_record(toy, tmp_path):
     assert len(table) == 6
     assert set(table["variant"]) == {"buggy", "fixed"}
     assert list(table[table["variant"] == "fixed"]["metric.accuracy"]) == [2, 4, 6]
-    assert list(table["record"])[:3] == [1, 2, 3] and set(table["parameter.num_epoch"]) == {3}
+    assert list(table["record"])[:3] == [1, 2, 3]
+    assert set(table["parameter.num_epoch"]) == {3}
     write_csv(Store(toy.results).records(), str(tmp_path / "all.csv"))
     assert len((tmp_path / "all.csv").read_text().splitlines()) == 7
     with pytest.raises(ResultsError, match="cannot be written"):
@@ -102,7 +118,8 @@ def test_table_of_not_finite_numbers_stays_a_column_of_numbers(toy):
     toy.write("buggy.py", SCRIPT.replace("VALUE", "float('nan')"))
     toy.run(seeds=(0,))
     table = frame(Store(toy.results).records())
-    assert table["metric.accuracy"].dtype == float and table["metric.accuracy"].max() == 6
+    assert table["metric.accuracy"].dtype == float
+    assert table["metric.accuracy"].max() == 6
 
 
 @pytest.mark.parametrize(
@@ -137,4 +154,7 @@ def test_a_verdict_that_is_none(toy):
 
 def test_expected_path(toy):
     record = toy.run().records[0]
-    assert expected_path(toy.bug, record) == toy.bug.directory / "expected" / "only" / "buggy-seed0.json"
+    assert (
+        expected_path(toy.bug, record)
+        == toy.bug.directory / "expected" / "only" / "buggy-seed0.json"
+    )

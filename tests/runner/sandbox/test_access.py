@@ -54,7 +54,12 @@ def home(tmp_path, monkeypatch) -> Path:
 def attempts(toy, acts: dict[str, str], **options) -> dict[str, str]:
     """What comes of each act, an expression in Python, when the toy's buggy script does it."""
     lines = [f"acts[{name!r}] = attempt(lambda: {act})" for name, act in acts.items()]
-    script = ATTEMPT + "acts = {}\n" + "\n".join(lines) + "\nPath('metrics.json').write_text(json.dumps([acts]))\n"
+    script = (
+        ATTEMPT
+        + "acts = {}\n"
+        + "\n".join(lines)
+        + "\nPath('metrics.json').write_text(json.dumps([acts]))\n"
+    )
     toy.write("buggy.py", script)
     of_any_length(toy)
     record = next(r for r in toy.run("Toy-1/only/buggy", seeds=(0,), **options).records)
@@ -94,7 +99,9 @@ def test_script_writes_nowhere_but_in_its_own_folders(toy, home, tmp_path, kept_
         },
     )
     assert set(done.values()) <= {*REFUSED, "OSError", "failed"}, done
-    assert other.read_text() == "{}" and (site / "adam.py").read_text() == "x" and not (site / "evil.pth").exists()
+    assert other.read_text() == "{}"
+    assert (site / "adam.py").read_text() == "x"
+    assert not (site / "evil.pth").exists()
 
 
 def test_script_reads_no_file_of_the_user_but_those_of_its_interpreter(toy, home, kept_by):
@@ -114,8 +121,12 @@ def test_script_reads_no_file_of_the_user_but_those_of_its_interpreter(toy, home
             "a program of its own": "subprocess.check_call([sys.executable, '-c', ''])",
         },
     )
-    assert {name for name, came in done.items() if came in REFUSED} == {"a secret", "the list of files"}
-    assert done.pop("by a child") == "failed" and sum(came == "done" for came in done.values()) == len(done) - 2
+    assert {name for name, came in done.items() if came in REFUSED} == {
+        "a secret",
+        "the list of files",
+    }
+    assert done.pop("by a child") == "failed"
+    assert sum(came == "done" for came in done.values()) == len(done) - 2
 
 
 def test_script_reaches_no_process_that_it_did_not_start(toy, home, kept_by):
@@ -139,7 +150,9 @@ def test_script_reaches_no_process_that_it_did_not_start(toy, home, kept_by):
     assert set(done.values()) <= {*REFUSED, "OSError", "ProcessLookupError"}, done
 
 
-def test_interpreter_in_the_users_home_works_with_packages_installed_in_place(toy, home, tmp_path, kept_by):
+def test_interpreter_in_the_users_home_works_with_packages_installed_in_place(
+    toy, home, tmp_path, kept_by
+):
     """A virtual environment in HOME, with a package that lies elsewhere in HOME, and data in HOME."""
     venv, source, data = home / "venv", home / "source", home / "data"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--symlinks", venv], check=True)
@@ -220,7 +233,9 @@ def test_old_kernels_are_asked_for_no_more_than_they_know(monkeypatch):
         landlock.restrict([], [])
         number, (attributes, length, _) = asked[-2]
         assert (number, length, len(attributes)) == (landlock.CREATE_RULESET, size, size)
-        assert int.from_bytes(attributes[:8], "little").bit_length() == {1: 13, 3: 15}.get(known, 16)
+        assert int.from_bytes(attributes[:8], "little").bit_length() == {1: 13, 3: 15}.get(
+            known, 16
+        )
 
 
 def test_without_isolation_the_record_says_so(toy, unkept):
@@ -234,16 +249,26 @@ def test_failure_to_restrict_starts_nothing(toy, tmp_path, monkeypatch, shared):
     folder.mkdir()
     for name in ("supervisor.py", "landlock.py", "namespaces.py", "privileges.py", "netns.py"):
         text = Path(limits.__file__).with_name(name).read_text()
-        (folder / name).write_text(text.replace("RESTRICT_SELF = 444, 445, 446", "RESTRICT_SELF = 444, 445, 9999"))
+        (folder / name).write_text(
+            text.replace("RESTRICT_SELF = 444, 445, 446", "RESTRICT_SELF = 444, 445, 9999")
+        )
     monkeypatch.setattr(limits, "SUPERVISOR", folder / "supervisor.py")
-    with pytest.raises(EnvironmentBuildError, match="the program cannot be isolated: Function not implemented"):
+    with pytest.raises(
+        EnvironmentBuildError, match="the program cannot be isolated: Function not implemented"
+    ):
         toy.run("Toy-1/only/buggy", seeds=(0,))
 
 
 def test_paths_with_line_breaks_are_left_out():
     links = (("/f\ng", "/h"), ("/i", "/j"))
     words = list(Access((Path("/a"), Path("/b\nc")), (), (Path("/d\ne"),), links=links).words())
-    assert words == ["isolation=namespaces+landlock", "read=/a", "write=", "hidden=", "links=/i\n/j"]
+    assert words == [
+        "isolation=namespaces+landlock",
+        "read=/a",
+        "write=",
+        "hidden=",
+        "links=/i\n/j",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +300,9 @@ def test_isolation_that_there_is_not_is_refused(cli, monkeypatch, wanted, proble
         status, _, error = cli("run", "Toy-1", *OWN_PYTHON)
     finally:
         isolation.cache_clear()
-    assert status == 2 and error.count("\n") == 1 and problem in error
+    assert status == 2
+    assert error.count("\n") == 1
+    assert problem in error
 
 
 @pytest.mark.parametrize("kind, line", [("landlock", "weaker isolation"), ("none", "not isolated")])
@@ -294,7 +321,18 @@ def test_run_says_once_what_is_weaker(cli, monkeypatch, kind, line):
 
 def test_accelerators_are_among_the_devices_and_no_disk_or_terminal_is(tmp_path):
     """A pretended /dev, as on a machine with two GPUs."""
-    wanted = ("dri", "infiniband", "kfd", "null", "nvidia-caps", "nvidia-uvm", "nvidia0", "nvidia1", "nvidiactl", "shm")
+    wanted = (
+        "dri",
+        "infiniband",
+        "kfd",
+        "null",
+        "nvidia-caps",
+        "nvidia-uvm",
+        "nvidia0",
+        "nvidia1",
+        "nvidiactl",
+        "shm",
+    )
     for name in (*wanted, "console", "kmsg", "mem", "ptmx", "pts", "sda", "tty", "tty1", "vda"):
         (tmp_path / name).touch()
     assert tuple(path.name for path in access.devices(tmp_path)) == wanted

@@ -65,18 +65,27 @@ def confined(tmp_path, kept_by, code, access=open_access, memory_mb=None, **opti
     ],
 )
 def test_program_ends_as_any_other(tmp_path, kept_by, access, code, status):
-    assert confined(tmp_path, kept_by, code, access).returncode == status, (tmp_path / "stderr").read_text()
+    assert confined(tmp_path, kept_by, code, access).returncode == status, (
+        tmp_path / "stderr"
+    ).read_text()
 
 
 @pytest.mark.parametrize("rest, timed_out", [("os._exit(0)", False), ("time.sleep(60)", True)])
 def test_nothing_outlives_a_program_that_ended_or_was_too_slow(tmp_path, kept_by, rest, timed_out):
     done = confined(tmp_path, kept_by, RELATIVES + rest, timeout_s=2 if timed_out else 20)
-    assert (done.timed_out, done.wall_s < 5, (tmp_path / "stdout").read_text()) == (timed_out, True, "ready\n")
+    assert (done.timed_out, done.wall_s < 5, (tmp_path / "stdout").read_text()) == (
+        timed_out,
+        True,
+        "ready\n",
+    )
     assert alive(tmp_path) == []
 
 
 def test_too_much_memory_of_a_relative(tmp_path, kept_by):
-    hog = RELATIVES + "if os.fork() == 0:\n    x = bytearray(400_000_000)\n    time.sleep(60)\nos.wait()"
+    hog = (
+        RELATIVES
+        + "if os.fork() == 0:\n    x = bytearray(400_000_000)\n    time.sleep(60)\nos.wait()"
+    )
     assert "memory" in confined(tmp_path, kept_by, hog, memory_mb=200).exceeded
     assert alive(tmp_path) == []
 
@@ -91,10 +100,19 @@ def test_too_much_memory_of_one_that_may_not_be_looked_at(tmp_path, kept_by):
 @pytest.mark.parametrize("killed", ["runner", "supervisor"])
 def test_nothing_outlives_who_is_killed(tmp_path, kept_by, killed):
     code = f"# {tmp_path}\n{RELATIVES}time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", RUNNER, tmp_path, code, kept_by], cwd=ROOT) as started:
-        assert wait_until(lambda: (tmp_path / "stdout").exists() and (tmp_path / "stdout").read_text() == "ready\n", 30)
+    with subprocess.Popen(
+        [sys.executable, "-c", RUNNER, tmp_path, code, kept_by], cwd=ROOT
+    ) as started:
+        assert wait_until(
+            lambda: (
+                (tmp_path / "stdout").exists() and (tmp_path / "stdout").read_text() == "ready\n"
+            ),
+            30,
+        )
         supervisor = int(Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text())
-        left = [pid for pid in alive(tmp_path) if os.getsid(pid) == supervisor and pid != supervisor]
+        left = [
+            pid for pid in alive(tmp_path) if os.getsid(pid) == supervisor and pid != supervisor
+        ]
         os.kill(started.pid if killed == "runner" else supervisor, signal.SIGKILL)
         try:
             assert wait_until(lambda: not {*left} & {*alive(tmp_path)})
@@ -109,5 +127,7 @@ def test_nothing_outlives_who_is_killed(tmp_path, kept_by, killed):
 def test_folders_of_any_name(tmp_path, kept_by, name):
     folder = tmp_path / name
     folder.mkdir()
-    assert confined(folder, kept_by, "open('new', 'w')").returncode == 0, (folder / "stderr").read_text()
+    assert confined(folder, kept_by, "open('new', 'w')").returncode == 0, (
+        folder / "stderr"
+    ).read_text()
     assert (folder / "new").exists()

@@ -23,7 +23,10 @@ print(child.pid, flush=True)
 
 
 def test_exit_status_output_time_and_memory(tmp_path):
-    done = run(tmp_path, "import sys; print('out'); print('err', file=sys.stderr); x = b'1' * 80_000_000; sys.exit(3)")
+    done = run(
+        tmp_path,
+        "import sys; print('out'); print('err', file=sys.stderr); x = b'1' * 80_000_000; sys.exit(3)",
+    )
     assert (done.returncode, done.timed_out) == (3, False)
     assert (tmp_path / "stdout").read_text() == "out\n"
     assert (tmp_path / "stderr").read_text() == "err\n"
@@ -42,7 +45,8 @@ def test_death_by_signal(tmp_path):
 
 def test_timeout_kills_the_whole_group(tmp_path):
     done = run(tmp_path, FAMILY + "child.wait()", timeout_s=1.0)
-    assert done.timed_out and done.wall_s < 5
+    assert done.timed_out
+    assert done.wall_s < 5
     grandchild = int((tmp_path / "stdout").read_text())
     assert wait_until(lambda: not is_alive(grandchild))
 
@@ -55,7 +59,11 @@ def test_a_background_child_does_not_outlive_its_parent(tmp_path):
 
 def test_interrupt_kills_the_whole_group(tmp_path):
     def interrupt():
-        wait_until(lambda: (tmp_path / "stdout").exists() and (tmp_path / "stdout").read_text().endswith("\n"))
+        wait_until(
+            lambda: (
+                (tmp_path / "stdout").exists() and (tmp_path / "stdout").read_text().endswith("\n")
+            )
+        )
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
@@ -81,7 +89,8 @@ def test_an_interrupt_while_a_child_is_born_leaves_no_orphan(tmp_path, monkeypat
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, "import time; time.sleep(60)")
-    assert len(born) == 1 and wait_until(lambda: not is_alive(born[0]))
+    assert len(born) == 1
+    assert wait_until(lambda: not is_alive(born[0]))
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -92,14 +101,25 @@ def test_the_environment_is_an_allow_list(tmp_path, monkeypatch):
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     run(tmp_path, "import json, os; print(json.dumps(dict(os.environ)))")
     text = (tmp_path / "stdout").read_text()
-    assert "SECRET_TOKEN" not in text and "PYTHONPATH" not in text
-    assert '"OMP_NUM_THREADS": "2"' in text and '"TZ": "UTC"' in text and '"PYTHONHASHSEED": "0"' in text
-    assert '"CUBLAS_WORKSPACE_CONFIG": ":4096:8"' in text and '"GOMP_SPINCOUNT": "10000"' in text
+    assert "SECRET_TOKEN" not in text
+    assert "PYTHONPATH" not in text
+    assert '"OMP_NUM_THREADS": "2"' in text
+    assert '"TZ": "UTC"' in text
+    assert '"PYTHONHASHSEED": "0"' in text
+    assert '"CUBLAS_WORKSPACE_CONFIG": ":4096:8"' in text
+    assert '"GOMP_SPINCOUNT": "10000"' in text
 
 
 def test_a_program_that_is_not_there(tmp_path):
     with pytest.raises(ProcessError, match="nothing/here: cannot be started: No such file"):
-        process.run(["nothing/here"], cwd=tmp_path, env={}, stdout=tmp_path / "o", stderr=tmp_path / "e", timeout_s=1)
+        process.run(
+            ["nothing/here"],
+            cwd=tmp_path,
+            env={},
+            stdout=tmp_path / "o",
+            stderr=tmp_path / "e",
+            timeout_s=1,
+        )
     with pytest.raises(ProcessError, match="cannot be started"):
         process.output(["nothing/here"], env={})
 
@@ -115,7 +135,8 @@ def test_output():
 def test_on_wait_is_called(tmp_path):
     seen = []
     run(tmp_path, "import time; time.sleep(0.3)", on_wait=seen.append)
-    assert len(seen) > 3 and seen == sorted(seen)
+    assert len(seen) > 3
+    assert seen == sorted(seen)
 
 
 def test_the_error_of_a_program_is_the_exception_of_its_last_traceback():
@@ -125,16 +146,22 @@ def test_the_error_of_a_program_is_the_exception_of_its_last_traceback():
         + f"{TRACE}\n\n{advice}\n"
     )
     assert error_line(text) == "BackendCompilerFailed: backend='b' raised: InvalidCxxCompiler: none"
-    assert error_line("Traceback (most recent call last):\n  File x\nValueError: no\n") == "ValueError: no"
+    assert (
+        error_line("Traceback (most recent call last):\n  File x\nValueError: no\n")
+        == "ValueError: no"
+    )
     assert error_line("Traceback (most recent call last):\n  File x\nKeyError:\n") == "KeyError:"
-    assert error_line("a\nb\n\n") == "b" and error_line("") == ""
+    assert error_line("a\nb\n\n") == "b"
+    assert error_line("") == ""
     assert error_line("Traceback (most recent call last):\n  File x\n") == "File x"
 
 
 def test_the_error_of_a_program_that_was_started_is_told_by_its_own_traceback():
     own = "Traceback (most recent call last):\n  File x\nValueError: no\n"
     starter = "Traceback (most recent call last):\n  File y\nsubprocess.CalledProcessError: Command '…' returned 1.\n"
-    assert error_line(f"{own}{starter}") == error_line(f"{own}{starter}{starter}") == "ValueError: no"
+    assert (
+        error_line(f"{own}{starter}") == error_line(f"{own}{starter}{starter}") == "ValueError: no"
+    )
     assert error_line(f"{starter}{own}") == "ValueError: no"
     assert error_line(f"killed\n{starter}").startswith("subprocess.CalledProcessError: ")
 
@@ -176,7 +203,9 @@ print(process.foreground([sys.executable, "-c", sys.argv[2]], env=os.environ))
 
 
 def foreground(when, code):
-    return subprocess.run([sys.executable, "-c", CALL, when, code], cwd=ROOT, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", CALL, when, code], cwd=ROOT, capture_output=True, text=True
+    )
 
 
 def test_foreground_hands_on_what_comes():

@@ -17,7 +17,9 @@ from support.toy import SCRIPT, of_any_length
 
 from runner.sandbox import landlock
 
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="NOT RUN: only root has capabilities to drop")
+AS_ROOT = pytest.mark.skipif(
+    os.geteuid() != 0, reason="NOT RUN: only root has capabilities to drop"
+)
 HEAD = """
 import ctypes, fcntl, json, os, resource, socket, stat, sys, tempfile
 from pathlib import Path
@@ -72,8 +74,14 @@ OPEN = {
 def gained(toy, acts, names=None, **options):
     """Which acts of the toy's buggy script succeed."""
     lines = [f"{name} = {value!r}" for name, value in (names or {}).items()]
-    lines += ["done = {}", *(f"done[{name!r}] = gains(lambda: {act})" for name, act in acts.items())]
-    toy.write("buggy.py", HEAD + "\n".join(lines) + "\nPath('metrics.json').write_text(json.dumps([done]))\n")
+    lines += [
+        "done = {}",
+        *(f"done[{name!r}] = gains(lambda: {act})" for name, act in acts.items()),
+    ]
+    toy.write(
+        "buggy.py",
+        HEAD + "\n".join(lines) + "\nPath('metrics.json').write_text(json.dumps([done]))\n",
+    )
     of_any_length(toy)
     record = toy.run("Toy-1/only/buggy", seeds=(0,), **options).records[0]
     assert record.ok, record.reason
@@ -152,7 +160,9 @@ def test_note_of_one_run_is_not_there_in_the_next(toy, kept_by):
         of_any_length(toy)
         record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
         assert record.ok, record.reason
-        assert {name for name, new in record.metrics[0].items() if not new} == set(), f"run {number}"
+        assert {name for name, new in record.metrics[0].items() if not new} == set(), (
+            f"run {number}"
+        )
 
 
 # Lowers every limit of the processes that belong to the command.
@@ -185,13 +195,26 @@ def test_one_script_changes_no_other_verdict(toy, tmp_path, isolation, possible)
     config = (second / "config.json").read_text().replace("Toy-1", "Toy-2")
     (second / "config.json").write_text(config)
     (second / "buggy.py").write_text(SCRIPT.replace("VALUE", "1"))
-    words = [sys.executable, "-m", "runner", "run", toy.directory, second, "--seeds", "0", "--results", mark]
+    words = [
+        sys.executable,
+        "-m",
+        "runner",
+        "run",
+        toy.directory,
+        second,
+        "--seeds",
+        "0",
+        "--results",
+        mark,
+    ]
     done = subprocess.run(
         [*map(str, words), "--python", sys.executable], capture_output=True, text=True, cwd=ROOT, timeout=120,
         env={**os.environ, "TRAINBUGS_ISOLATION": isolation},
     )  # fmt: skip
     verdicts = [line.split()[:2] for line in done.stdout.splitlines() if line.startswith("Toy-")]
-    assert verdicts == [["Toy-1/only", "REPRODUCED"], ["Toy-2/only", "REPRODUCED"]], done.stdout + done.stderr
+    assert verdicts == [["Toy-1/only", "REPRODUCED"], ["Toy-2/only", "REPRODUCED"]], (
+        done.stdout + done.stderr
+    )
 
 
 def test_accelerators_and_what_loaders_need_are_there(toy, kept_by):
@@ -217,7 +240,9 @@ def _written(toy):
 
 
 @pytest.mark.parametrize("folder", [".", "Path.home()", "os.environ['TMPDIR']"])
-def test_folders_without_permissions_go_and_links_in_them_lead_nowhere(toy, tmp_path, folder, kept_by, monkeypatch):
+def test_folders_without_permissions_go_and_links_in_them_lead_nowhere(
+    toy, tmp_path, folder, kept_by, monkeypatch
+):
     """Removal opens the folders of a program again, and nothing that a link there leads to."""
     outside = tmp_path / "outside"
     outside.mkdir(mode=0o711)
@@ -250,7 +275,10 @@ def test_link_in_the_place_of_the_working_directory_is_not_read(toy, tmp_path, k
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "metrics.json").write_text('[{"stolen": 1}]')
-    toy.write("buggy.py", f"import os\nos.rename('../run', '../old')\nos.symlink({str(hidden)!r}, '../run')\n")
+    toy.write(
+        "buggy.py",
+        f"import os\nos.rename('../run', '../old')\nos.symlink({str(hidden)!r}, '../run')\n",
+    )
     of_any_length(toy)
     record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
     assert (record.status, record.reason, record.metrics) == ("killed", REPLACED, ())
@@ -259,7 +287,11 @@ def test_link_in_the_place_of_the_working_directory_is_not_read(toy, tmp_path, k
 
 def test_flags_of_its_streams_are_not_those_of_the_runner(toy, kept_by):
     """A script that lets its standard output be read in whole blocks only ends itself, not the command."""
-    lines = ["import fcntl, os", "os.write(1, b'x' * 5000)", "flags = fcntl.fcntl(1, fcntl.F_GETFL)"]
+    lines = [
+        "import fcntl, os",
+        "os.write(1, b'x' * 5000)",
+        "flags = fcntl.fcntl(1, fcntl.F_GETFL)",
+    ]
     lines += ["fcntl.fcntl(1, fcntl.F_SETFL, flags | os.O_DIRECT)", "raise SystemExit(3)"]
     toy.write("buggy.py", "\n".join(lines))
     buggy, fixed = toy.run(seeds=(0,)).records

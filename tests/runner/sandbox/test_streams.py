@@ -32,7 +32,8 @@ def test_a_program_cannot_replace_its_streams(tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == ["work"], "the files have no name"
         done = run(work, REPLACE, stdout=both.stdout, stderr=both.stderr)
         assert done.returncode == 1
-        assert end_of(both.stdout, 100) == b"said\n" and count_lines(both.stdout) == 1
+        assert end_of(both.stdout, 100) == b"said\n"
+        assert count_lines(both.stdout) == 1
         assert process.error_in(both.stderr) == "ValueError: why"
 
 
@@ -40,9 +41,17 @@ def test_what_is_read_meanwhile_leaves_no_gap(tmp_path):
     counts = []
     with open_streams(tmp_path) as both:
         code = "import time\nfor number in range(5): print(number, flush=True); time.sleep(0.1)"
-        run(tmp_path, code, **both._asdict(), on_wait=lambda elapsed: counts.append(count_lines(both.stdout)))
-        assert end_of(both.stdout, 4) == b"3\n4\n" and end_of(both.stdout, 1000) == b"0\n1\n2\n3\n4\n"
-    assert counts == sorted(counts) and counts[0] == 0 and len(set(counts)) > 2
+        run(
+            tmp_path,
+            code,
+            **both._asdict(),
+            on_wait=lambda elapsed: counts.append(count_lines(both.stdout)),
+        )
+        assert end_of(both.stdout, 4) == b"3\n4\n"
+        assert end_of(both.stdout, 1000) == b"0\n1\n2\n3\n4\n"
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+    assert len(set(counts)) > 2
 
 
 @pytest.mark.parametrize("there", [None, "file", "link", "pipe"])
@@ -51,11 +60,15 @@ def test_what_was_said_takes_the_place_of_whatever_is_there(tmp_path, there):
     secret.write_text("secret")
     if there:
         kept.parent.mkdir()
-        {"file": Path.touch, "link": lambda path: path.symlink_to(secret), "pipe": os.mkfifo}[there](kept)
+        {"file": Path.touch, "link": lambda path: path.symlink_to(secret), "pipe": os.mkfifo}[
+            there
+        ](kept)
     with open_streams(tmp_path) as both:
         both.stdout.write(b"said")
         keep(both.stdout, kept, tmp_path)
-    assert not kept.is_symlink() and kept.read_text() == "said" and secret.read_text() == "secret"
+    assert not kept.is_symlink()
+    assert kept.read_text() == "said"
+    assert secret.read_text() == "secret"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["logs", "secret"]
 
 
@@ -64,17 +77,24 @@ def test_a_stream_that_looks_long_is_not_read_to_its_end(tmp_path, monkeypatch):
     with open_streams(tmp_path) as both:
         both.stdout.write(b"\n\n")
         os.ftruncate(both.stdout.fileno(), 20_000_000_000)
-        assert count_lines(both.stdout) == 2 and end_of(both.stdout, 3) == bytes(3)
+        assert count_lines(both.stdout) == 2
+        assert end_of(both.stdout, 3) == bytes(3)
         keep(both.stdout, tmp_path / "kept", tmp_path)
     assert (tmp_path / "kept").stat().st_size == 3_000_000
 
 
 def test_a_message_of_a_program_is_one_line_that_moves_no_cursor(tmp_path):
     with open_streams(tmp_path) as both:
-        run(tmp_path, r"import sys; sys.exit('\x1b[2Jgone\u202e \x00 é \udcff')", stderr=both.stderr)
+        run(
+            tmp_path, r"import sys; sys.exit('\x1b[2Jgone\u202e \x00 é \udcff')", stderr=both.stderr
+        )
         said = process.error_in(both.stderr)
-    assert said.isprintable() and said.startswith(r"\x1b[2Jgone\u202e \x00 é ")
+    assert said.isprintable()
+    assert said.startswith(r"\x1b[2Jgone\u202e \x00 é ")
     with pytest.raises(process.ProcessError) as error:
         process.output([sys.executable, "-c", r"import sys; sys.exit('\x1b[2J')"], env={})
     assert str(error.value).endswith(r": \x1b[2J")
-    assert process.output([sys.executable, "-c", r"import os; os.write(1, b'\xff')"], env={}) == "\ufffd"
+    assert (
+        process.output([sys.executable, "-c", r"import os; os.write(1, b'\xff')"], env={})
+        == "\ufffd"
+    )

@@ -53,7 +53,9 @@ process.run([sys.executable, "-c", code], cwd=here, env=env.clean_environment(2,
 def numbers(tmp_path, many):
     """The numbers that a program has printed, as soon as there are that many."""
     path = tmp_path / "stdout"
-    assert wait_until(lambda: path.exists() and path.read_text().count("\n") == many), (tmp_path / "stderr").read_text()
+    assert wait_until(lambda: path.exists() and path.read_text().count("\n") == many), (
+        tmp_path / "stderr"
+    ).read_text()
     return [int(line) for line in path.read_text().split()]
 
 
@@ -70,7 +72,9 @@ def runner(tmp_path, monkeypatch):
 
     def start(code):
         root = ROOT
-        started.append(subprocess.Popen([sys.executable, "-c", RUNNER, str(tmp_path), code], cwd=root))
+        started.append(
+            subprocess.Popen([sys.executable, "-c", RUNNER, str(tmp_path), code], cwd=root)
+        )
         return started[0]
 
     yield start
@@ -97,7 +101,9 @@ def test_where_the_runner_is_gone_before_the_program_starts_nothing_starts(tmp_p
     ]
     program = [sys.executable, "-c", "open('ran', 'w')"]
     done = subprocess.run([*argv, *program], cwd=tmp_path, start_new_session=True)
-    assert done.returncode == -9 and not folder.exists() and not (tmp_path / "ran").exists()
+    assert done.returncode == -9
+    assert not folder.exists()
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_killed_watcher_takes_the_program_and_all_that_it_has_started_along(runner, tmp_path):
@@ -110,7 +116,8 @@ def test_a_killed_watcher_takes_the_program_and_all_that_it_has_started_along(ru
     assert all_dead([program], 1)  # by the kernel, while nobody else can do it
     started.send_signal(signal.SIGCONT)
     assert wait_until(lambda: started.poll() == 0)
-    assert len(set(sessions.values())) == 2 and all_dead(sessions)
+    assert len(set(sessions.values())) == 2
+    assert all_dead(sessions)
 
 
 @pytest.mark.parametrize("rest, timed_out", [("os._exit(0)", False), ("wait()", True)])
@@ -128,11 +135,22 @@ def test_a_program_that_signals_its_own_group_is_not_taken_for_the_runner(tmp_pa
 
 def test_a_program_starts_as_if_nobody_stood_between(tmp_path):
     """No signal is ignored or held, no file is open but the three, and no core file is written."""
-    program = ["/bin/sh", "-c", "grep -E 'SigBlk|SigIgn' /proc/self/status; ls /proc/self/fd; ulimit -c"]
+    program = [
+        "/bin/sh",
+        "-c",
+        "grep -E 'SigBlk|SigIgn' /proc/self/status; ls /proc/self/fd; ulimit -c",
+    ]
     names = {"stdout": tmp_path / "stdout", "stderr": tmp_path / "stderr"}
     soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
-    process.run(program, cwd=tmp_path, env=env.clean_environment(2, {}), timeout_s=20, limits=Limits(), **names)
+    process.run(
+        program,
+        cwd=tmp_path,
+        env=env.clean_environment(2, {}),
+        timeout_s=20,
+        limits=Limits(),
+        **names,
+    )
     resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
     # What this program was told to ignore by its own parent, nohup say, its children ignore as well.
     ours = int(re.search(r"SigIgn:\s*(\w+)", Path("/proc/self/status").read_text()).group(1), 16)
@@ -158,7 +176,9 @@ def test_a_program_with_limits_has_a_home_of_its_own(tmp_path):
     )
     assert run(tmp_path, code, limits=Limits()).returncode == 0, (tmp_path / "stderr").read_text()
     home, temporary, here = (tmp_path / "stdout").read_text().splitlines()
-    assert Path(home) != Path.home() and not Path(home).exists() and not Path(temporary).exists()
+    assert Path(home) != Path.home()
+    assert not Path(home).exists()
+    assert not Path(temporary).exists()
     assert sorted(here.strip("[]").replace("'", "").split(", ")) == ["stderr", "stdout"]
     assert len(temporary) < len("/tmp/") + 20 or "TMPDIR" in os.environ
 
@@ -181,7 +201,11 @@ HOG = "held = bytearray(300_000_000)\nimport time; time.sleep(20)"
 
 
 @pytest.mark.parametrize(
-    "code", [HOG, f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOG!r}], start_new_session=True)"]
+    "code",
+    [
+        HOG,
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOG!r}], start_new_session=True)",
+    ],
 )
 def test_too_much_memory(tmp_path, code):
     done = run(tmp_path, code, limits=Limits(memory_mb=200))
@@ -205,7 +229,9 @@ def test_memory_that_processes_share_counts_once(tmp_path):
     assert run(tmp_path, code, limits=Limits(memory_mb=110)).exceeded
 
 
-@pytest.mark.parametrize("stream, name", [("stdout", "standard output"), ("stderr", "standard error")])
+@pytest.mark.parametrize(
+    "stream, name", [("stdout", "standard output"), ("stderr", "standard error")]
+)
 def test_endless_output(tmp_path, stream, name):
     code = f"import sys\nwhile True: sys.{stream}.write('x' * 10_000 + chr(10))"
     done = run(tmp_path, code, limits=Limits(output_mb=3, file_mb=1000))
@@ -228,7 +254,9 @@ def test_a_file_that_grows_without_end(tmp_path):
     assert (tmp_path / "big").stat().st_size <= 5_000_000
 
 
-NO_NETWORK = pytest.mark.skipif(process.network_can_be_cut() is not None, reason=str(process.network_can_be_cut()))
+NO_NETWORK = pytest.mark.skipif(
+    process.network_can_be_cut() is not None, reason=str(process.network_can_be_cut())
+)
 
 
 @NO_NETWORK
@@ -270,11 +298,16 @@ def test_a_program_without_network_is_limited_and_killed_like_any_other(tmp_path
 
 def test_where_the_network_cannot_be_cut_that_is_said_and_nothing_runs(tmp_path, monkeypatch):
     network = limits.SUPERVISOR.with_name("netns.py").read_text()
-    (tmp_path / "netns.py").write_text(network.replace("0x10000000, 0x40000000", "1, 1"))  # flags that no kernel knows
+    (tmp_path / "netns.py").write_text(
+        network.replace("0x10000000, 0x40000000", "1, 1")
+    )  # flags that no kernel knows
     (tmp_path / "supervisor.py").write_text(limits.SUPERVISOR.read_text())
     monkeypatch.setattr(limits, "SUPERVISOR", tmp_path / "supervisor.py")
     process.network_can_be_cut.cache_clear()
-    assert process.network_can_be_cut() == "the network cannot be cut on this machine: Invalid argument"
+    assert (
+        process.network_can_be_cut()
+        == "the network cannot be cut on this machine: Invalid argument"
+    )
     process.network_can_be_cut.cache_clear()
     with pytest.raises(UsageError, match="Invalid argument"):
         run(tmp_path, "open('ran', 'w')", limits=Limits(network=False))
@@ -311,7 +344,8 @@ def test_limits_of_a_run_are_options(cli, toy, monkeypatch):
     assert "expected a number above 0" in cli("run", "Toy-1", "--max-memory", "0", *python)[2]
     monkeypatch.setattr(process, "network_can_be_cut", lambda: "the network cannot be cut: no")
     status, out, err = cli("run", "Toy-1", "--no-network", *python)
-    assert (status, out) == (2, "") and err.startswith("trainbugs: the network cannot be cut: no; allow")
+    assert (status, out) == (2, "")
+    assert err.startswith("trainbugs: the network cannot be cut: no; allow")
 
 
 @NO_NETWORK
@@ -336,7 +370,9 @@ def test_a_run_without_network(cli, toy):
 )
 def test_the_memory_that_there_is_for_us(tmp_path, monkeypatch, lines, folder, text, expected):
     real = limits._read
-    monkeypatch.setattr(limits, "_read", lambda path: lines if path == Path("/proc/self/cgroup") else real(path))
+    monkeypatch.setattr(
+        limits, "_read", lambda path: lines if path == Path("/proc/self/cgroup") else real(path)
+    )
     monkeypatch.setattr(limits, "CGROUPS", tmp_path)
     (tmp_path / folder).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / folder).write_text(text + "\n")
@@ -350,10 +386,14 @@ def test_a_case_that_downloads_its_data_is_refused_without_network(cli, toy):
     config["cases"]["only"]["data"] = ["MNIST/raw/x"]
     toy.configure(**config)
     status, out, err = cli("run", "Toy-1", "--no-network", "--python", sys.executable)
-    assert (status, out) == (2, "") and len(err.splitlines()) == 1 and "by --data" in err
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "by --data" in err
 
 
 def test_why_has_no_home_of_the_users(cli, toy):
     toy.write("why.py", "import os\nprint('home', os.environ['HOME'])\n")
     status, out, _ = cli("why", "Toy-1", "--python", sys.executable)
-    assert status == 0 and out.startswith("home ") and str(Path.home()) not in out
+    assert status == 0
+    assert out.startswith("home ")
+    assert str(Path.home()) not in out

@@ -21,7 +21,12 @@ from runner.verdicts.verdict import drift
 
 
 def on_gpu(outcome, **changes):
-    changes = {"device": "cuda:1", "pinned": False, "revision": "0123", "environment": "own"} | changes
+    changes = {
+        "device": "cuda:1",
+        "pinned": False,
+        "revision": "0123",
+        "environment": "own",
+    } | changes
     return replace(outcome, records=tuple(replace(record, **changes) for record in outcome.records))
 
 
@@ -34,7 +39,8 @@ def test_they_lie_beside_each_other(toy, outcome):
     promote_runs([as_pinned(outcome)])
     assert seen_on(toy.bug, "only") == ("cpu",)
     written = promote_runs([on_gpu(outcome)])
-    assert {path.parent for path in written} == {toy.bug.expected / "only" / "cuda"} and len(written) == 4
+    assert {path.parent for path in written} == {toy.bug.expected / "only" / "cuda"}
+    assert len(written) == 4
     assert seen_on(toy.bug, "only") == ("cpu", "cuda")
     assert {record.device for record in expected_records(toy.bug, "only")} == {"cpu"}
     assert {record.device for record in expected_records(toy.bug, "only", CUDA)} == {"cuda:1"}
@@ -55,9 +61,13 @@ def test_those_of_a_gpu_may_be_of_any_interpreter_but_not_of_two_kinds(toy, outc
     with pytest.raises(UsageError, match="in a pinned environment"):
         promote_runs([on_gpu(outcome, device="cpu")])
     with pytest.raises(UsageError, match="not REPRODUCED on one kind of device"):
-        promote_runs([replace(outcome, records=(*outcome.records[:1], *on_gpu(outcome).records[1:]))])
+        promote_runs(
+            [replace(outcome, records=(*outcome.records[:1], *on_gpu(outcome).records[1:]))]
+        )
     with pytest.raises(UsageError, match="not REPRODUCED on one kind"):
-        promote_runs([on_gpu(replace(outcome, verdict=replace(outcome.verdict, outcome="NOT REPRODUCED")))])
+        promote_runs(
+            [on_gpu(replace(outcome, verdict=replace(outcome.verdict, outcome="NOT REPRODUCED")))]
+        )
     assert not toy.bug.expected.exists()
     assert len(promote_runs([replace(on_gpu(outcome, injected=True), injected=True)])) == 4
 
@@ -87,7 +97,9 @@ def beside(toy):
         (["Toy-1", "Toy-1/graphs"], {"device": "cpu"}, ["only", "graphs"]),
     ],
 )
-def test_a_case_that_needs_a_gpu_is_left_out_where_there_is_none(beside, monkeypatch, names, options, left):
+def test_a_case_that_needs_a_gpu_is_left_out_where_there_is_none(
+    beside, monkeypatch, names, options, left
+):
     monkeypatch.setattr("runner.environments.interpreter.machine_has_accelerator", lambda: False)
     kept, notes = without_gpu_cases(beside.catalog.select(names), names, Options(**options))
     assert [target.case.name for target in kept] == left
@@ -101,14 +113,21 @@ def test_it_runs_by_its_bug_where_there_is_one(beside, monkeypatch):
 
 def test_the_commands_leave_it_out_and_say_so(beside, cli):
     status, out, err = cli("run", "Toy-1", "--device", "cpu", *OWN_PYTHON)
-    assert status == 0 and "Toy-1/only" in out and "Toy-1/graphs" not in out and "it needs a GPU" in err
+    assert status == 0
+    assert "Toy-1/only" in out
+    assert "Toy-1/graphs" not in out
+    assert "it needs a GPU" in err
 
 
 def test_one_that_is_named_is_refused_before_any_run(beside, cli):
     status, out, err = cli("run", "Toy-1/only", "Toy-1/graphs", "--device", "cpu", *OWN_PYTHON)
-    assert (status, out) == (2, "") and not list(beside.results.rglob("*.json"))
+    assert (status, out) == (2, "")
+    assert not list(beside.results.rglob("*.json"))
     own = Path(sys.executable).absolute()
-    assert err == f"trainbugs: Toy-1/graphs needs a GPU; {own} has no torch; see --device and --python\n"
+    assert (
+        err
+        == f"trainbugs: Toy-1/graphs needs a GPU; {own} has no torch; see --device and --python\n"
+    )
 
 
 def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(beside):

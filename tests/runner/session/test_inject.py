@@ -27,7 +27,9 @@ PYTHON = Path(sys.executable)
 @pytest.fixture
 def sound(toy):
     """The toy bug in a release without the fault, which fault.py puts back."""
-    toy.write("buggy.py", SCRIPT.replace("VALUE", '__import__("builtins").__dict__.get("factor", 2)'))
+    toy.write(
+        "buggy.py", SCRIPT.replace("VALUE", '__import__("builtins").__dict__.get("factor", 2)')
+    )
     toy.write("fault.py", FAULT)
     return toy
 
@@ -37,26 +39,38 @@ def test_the_fault_is_there_only_when_it_is_injected(sound):
     assert (plain.verdict.outcome, injected.verdict.outcome) == ("NOT REPRODUCED", "REPRODUCED")
     assert {record.injected for record in plain.records} == {False}
     assert {record.injected for record in injected.records} == {True}
-    assert not {record.key for record in plain.records} & {record.key for record in injected.records}
+    assert not {record.key for record in plain.records} & {
+        record.key for record in injected.records
+    }
     assert seeds_text(plain.records) == " (mean and range of 2 seeds)"
     assert seeds_text(injected.records) == ", fault injected (mean and range of 2 seeds)"
     again = sound.run(inject=True)
-    assert [record.started for record in again.records] == [record.started for record in injected.records]
+    assert [record.started for record in again.records] == [
+        record.started for record in injected.records
+    ]
 
 
 def test_the_verdicts_are_kept_apart(sound, cli):
     arguments = ("run", "Toy-1", "--python", sys.executable, "--results", sound.results)
     status, out, _ = cli(*arguments)
-    assert status == 1 and "NOT REPRODUCED " in out and "(injected)" not in out
+    assert status == 1
+    assert "NOT REPRODUCED " in out
+    assert "(injected)" not in out
     before = Store(sound.results).verdict_path("Toy-1", "only").read_bytes()
     status, out, err = cli(*arguments, "--inject")
-    assert status == 0 and "Toy-1/only  REPRODUCED (injected)" in out and "seed 0, injected: ok" in err
+    assert status == 0
+    assert "Toy-1/only  REPRODUCED (injected)" in out
+    assert "seed 0, injected: ok" in err
     assert Store(sound.results).verdict_path("Toy-1", "only").read_bytes() == before
     listed = cli("results", "--results", sound.results)[1]
-    assert listed.count("Toy-1/only/buggy (injected)") == 2 and listed.count("Toy-1/only/buggy  ") == 2
+    assert listed.count("Toy-1/only/buggy (injected)") == 2
+    assert listed.count("Toy-1/only/buggy  ") == 2
     rows = csv.DictReader(cli("results", "--results", sound.results, "--csv", "-")[1].splitlines())
     assert [row["injected"] for row in rows].count("True") == 12
-    assert b'"injected": true' in (sound.results / "Toy-1" / "only" / "verdict-injected.json").read_bytes()
+    assert (
+        b'"injected": true'
+        in (sound.results / "Toy-1" / "only" / "verdict-injected.json").read_bytes()
+    )
 
 
 def test_a_release_that_is_not_known_is_refused(sound):
@@ -84,13 +98,15 @@ def test_a_case_that_is_not_portable_runs_elsewhere_only_if_named(sound, cli):
     assert "Toy-1/other" not in out
     assert "Toy-1/other: left out, its numbers are of toy only; name it to run it" in err
     status, out, err = cli("run", "Toy-1/other", *arguments)
-    assert (status, "left out" in err) == (0, False) and "Toy-1/other  REPRODUCED (injected)" in out
+    assert (status, "left out" in err) == (0, False)
+    assert "Toy-1/other  REPRODUCED (injected)" in out
     assert "Toy-1/other" in cli("run", "Toy-1", "--python", sys.executable)[1]
 
 
 def test_injected_records_are_never_expected_ones(sound, toy_environment):
     outcome = sound.run(inject=True, python=None)
-    assert outcome.verdict.outcome == "REPRODUCED" and outcome.records[0].pinned
+    assert outcome.verdict.outcome == "REPRODUCED"
+    assert outcome.records[0].pinned
     with pytest.raises(UsageError, match="is not REPRODUCED as reported"):
         promote_runs([outcome])
 
@@ -105,8 +121,10 @@ def test_the_fault_is_no_script_of_the_bug(sound, tmp_path):
     targets = sound.catalog.select(["Toy-1"])
     checkout(targets, tmp_path / "open", blind=False)
     checkout(targets, tmp_path / "blind", blind=True)
-    assert (tmp_path / "open" / "fault.py").exists() and (tmp_path / "open" / "why.py").exists()
-    assert not (tmp_path / "blind" / "fault.py").exists() and not (tmp_path / "blind" / "why.py").exists()
+    assert (tmp_path / "open" / "fault.py").exists()
+    assert (tmp_path / "open" / "why.py").exists()
+    assert not (tmp_path / "blind" / "fault.py").exists()
+    assert not (tmp_path / "blind" / "why.py").exists()
 
 
 def test_why(sound, cli):
@@ -115,13 +133,16 @@ def test_why(sound, cli):
     python = ("--python", sys.executable)
     assert cli("why", "Toy-1", *python)[:2] == (0, "factor is 2\n")
     assert cli("why", "Toy-1", *python, "--inject")[:2] == (0, "factor is 1\n")
-    assert "trainbugs why Toy-1" in cli("info", "Toy-1")[1] and "--inject" in cli("info", "Toy-1")[1]
+    assert "trainbugs why Toy-1" in cli("info", "Toy-1")[1]
+    assert "--inject" in cli("info", "Toy-1")[1]
     sound.write("why.py", r"import os; os.write(1, b'a\tb\n\x1b[2J\xff\r\n')")
     assert cli("why", "Toy-1", *python)[:2] == (0, "a\tb\n\\x1b[2J\ufffd\n")
     status, _, err = cli("why", "Toy-1", *python, "--environment", "toy")
-    assert status == 2 and "exclude each other" in err
+    assert status == 2
+    assert "exclude each other" in err
     sound.write("fault.py", REFUSAL)
     status, out, err = cli("why", "Toy-1", *python, "--inject")
-    assert (status, out) == (2, "") and err.endswith("release 9 is not known\n")
+    assert (status, out) == (2, "")
+    assert err.endswith("release 9 is not known\n")
     (sound.directory / "fault.py").unlink()
     assert "ships no fault.py" in cli("why", "Toy-1", *python, "--inject")[2]

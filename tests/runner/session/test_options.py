@@ -51,7 +51,12 @@ def test_what_is_typed_is_what_the_python_interface_takes(name, monkeypatch):
 
 def test_every_option_is_offered_everywhere():
     names = {field.name for field in fields(Options)}
-    assert names == set(OptionValues.__annotations__) == set(TYPED) | {"keep"} == set(run.OPTIONS) | {"keep"}
+    assert (
+        names
+        == set(OptionValues.__annotations__)
+        == set(TYPED) | {"keep"}
+        == set(run.OPTIONS) | {"keep"}
+    )
     hints = get_type_hints(OptionValues)
     for field in fields(Options):
         kinds = {field.type, *get_args(field.type)}
@@ -62,7 +67,15 @@ def test_every_option_is_offered_everywhere():
 
 
 def test_texts_and_lists_are_taken_too(tmp_path):
-    made = from_values({"label": "a", "python": "/a/python", "seeds": [1], "data": str(tmp_path), "results": "there"})
+    made = from_values(
+        {
+            "label": "a",
+            "python": "/a/python",
+            "seeds": [1],
+            "data": str(tmp_path),
+            "results": "there",
+        }
+    )
     paths = {"python": Path("/a/python"), "data": tmp_path, "results": Path("there")}
     assert made == Options(label=("a",), seeds=(1,), **paths)
 

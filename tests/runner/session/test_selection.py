@@ -26,7 +26,9 @@ def many(toy):
     def made(name, location="user code", **changes):
         program = replace(case.program, **changes)
         labels = replace(bug.labels, location=location)
-        return replace(bug, id=name, labels=labels, cases={"only": replace(case, bug=name, program=program)})
+        return replace(
+            bug, id=name, labels=labels, cases={"only": replace(case, bug=name, program=program)}
+        )
 
     return [
         made("plain"),
@@ -66,16 +68,26 @@ def test_seconds_are_those_of_the_expected_records(toy):
     bug, case = toy.bug, toy.bug.cases["only"]
     assert seconds(bug, case) is None
     outcome = toy.run()
-    pinned = tuple(replace(record, pinned=True, environment="toy", revision="0") for record in outcome.records)
+    pinned = tuple(
+        replace(record, pinned=True, environment="toy", revision="0") for record in outcome.records
+    )
     promote_runs([replace(outcome, records=pinned)])
     taken = seconds(bug, case) or 0.0
-    assert taken == pytest.approx(sum(record.wall_s for record in outcome.records)) and taken > 0
-    assert Filter(max_seconds=taken * 2).of([bug]) == [bug] and Filter(max_seconds=taken / 2).of([bug]) == []
+    assert taken == pytest.approx(sum(record.wall_s for record in outcome.records))
+    assert taken > 0
+    assert Filter(max_seconds=taken * 2).of([bug]) == [bug]
+    assert Filter(max_seconds=taken / 2).of([bug]) == []
     path = next((toy.directory / "expected").rglob("*.json"))
     data = json.loads(path.read_text())
-    path.write_text(json.dumps(data, sort_keys=True))  # not as we write it, but a record nevertheless
+    path.write_text(
+        json.dumps(data, sort_keys=True)
+    )  # not as we write it, but a record nevertheless
     assert seconds(bug, case) == pytest.approx(taken)
-    for broken in ("{", json.dumps(data | {"wall_s": "1"}, indent=1), json.dumps(data | {"wall_s": -1}, indent=1)):
+    for broken in (
+        "{",
+        json.dumps(data | {"wall_s": "1"}, indent=1),
+        json.dumps(data | {"wall_s": -1}, indent=1),
+    ):
         path.write_text(broken)
         assert seconds(bug, case) is None
 
@@ -87,7 +99,10 @@ def test_seconds_need_no_metrics(toy, monkeypatch):
         [
             replace(
                 outcome,
-                records=tuple(replace(r, pinned=True, environment="toy", revision="0") for r in outcome.records),
+                records=tuple(
+                    replace(r, pinned=True, environment="toy", revision="0")
+                    for r in outcome.records
+                ),
             )
         ]
     )
@@ -124,12 +139,16 @@ def test_all_runs_everything_but_what_is_retired_or_lacks_data(cli, toy, tmp_pat
         for script in ("buggy.py", "fixed.py"):
             (directory / script).write_text((toy.directory / script).read_text())
     status, out, err = cli("run", "--all", *OWN_PYTHON)
-    assert status == 0 and [line.split()[0] for line in out.splitlines()[1:2]] == ["Toy-1/only"]
-    assert "Old-1" not in out + err and "Data-1/only: left out, it needs --data" in err and "Data-1" not in out
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[1:2]] == ["Toy-1/only"]
+    assert "Old-1" not in out + err
+    assert "Data-1/only: left out, it needs --data" in err
+    assert "Data-1" not in out
     (tmp_path / "MNIST" / "raw").mkdir(parents=True)
     assert "Data-1/only" in cli("run", "--all", *OWN_PYTHON, "--data", str(tmp_path))[1]
     assert "Old-1/only  REPRODUCED" in cli("run", "Old-1", *OWN_PYTHON)[1]
-    assert "(retired) " in cli("list")[1] and "retired      2026-11-21: not stable" in cli("info", "Old-1")[1]
+    assert "(retired) " in cli("list")[1]
+    assert "retired      2026-11-21: not stable" in cli("info", "Old-1")[1]
     assert toy.catalog.active() == ("Data-1", "Toy-1")
 
 
@@ -144,36 +163,56 @@ def test_label_alone_runs_all_that_have_it(cli, toy):
 
     def ran(*arguments):
         status, out, err = cli("run", *arguments, *OWN_PYTHON)
-        return (status, err) if status else [line.split()[0] for line in out.splitlines()[1:] if "REPRODUCED" in line]
+        return (
+            (status, err)
+            if status
+            else [line.split()[0] for line in out.splitlines()[1:] if "REPRODUCED" in line]
+        )
 
     assert ran("--label", "compiler") == ["Toy-2/only"]
-    assert ran("--all", "--label", "compiler", "--label", "framework") == ["Toy-2/only", "Toy-3/only"]
+    assert ran("--all", "--label", "compiler", "--label", "framework") == [
+        "Toy-2/only",
+        "Toy-3/only",
+    ]
     assert ran("Toy-1/only", "Toy-3/only", "Old-1", "--label", "compiler") == ["Old-1/only"]
     assert ran("Toy-1", "--label", "compiler") == (2, f"trainbugs: {LACKING}\n")
-    assert ran("--label", "user code", "--label", "compilr")[1].startswith("trainbugs: no case fits --label 'compilr'")
+    assert ran("--label", "user code", "--label", "compilr")[1].startswith(
+        "trainbugs: no case fits --label 'compilr'"
+    )
     options = {"root": toy.root, "python": sys.executable, "results": toy.results}
-    assert [outcome.target.case.id for outcome in trainbugs.run(label="framework", **options)] == ["Toy-3/only"]
-    assert [outcome.target.case.id for outcome in trainbugs.run("Toy-2", label=["compiler"], **options)] == [
-        "Toy-2/only"
+    assert [outcome.target.case.id for outcome in trainbugs.run(label="framework", **options)] == [
+        "Toy-3/only"
     ]
+    assert [
+        outcome.target.case.id for outcome in trainbugs.run("Toy-2", label=["compiler"], **options)
+    ] == ["Toy-2/only"]
     assert trainbugs.run(root=toy.root) == []
 
 
 def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_environment, tmp_path):
     status, out, _ = cli("new", "New-2", "--environment", "toy")
     directory = toy.root / "bugs" / "New-2"
-    assert status == 0 and str(directory / "config.json") in out and toy.catalog.bug("New-2").environment == "toy"
+    assert status == 0
+    assert str(directory / "config.json") in out
+    assert toy.catalog.bug("New-2").environment == "toy"
     status, out, _ = cli("validate", "New-2")
-    assert status == 1 and "README.md: still TODO: lines 1, 3" in out and "the variants have the same script" in out
-    assert "expected/only has 0 of 6 runs" in out and len(out.splitlines()) == 11
-    assert all(f"labels.{name} is missing; expected one of " in out for name in ("cause", "effect", "stage"))
+    assert status == 1
+    assert "README.md: still TODO: lines 1, 3" in out
+    assert "the variants have the same script" in out
+    assert "expected/only has 0 of 6 runs" in out
+    assert len(out.splitlines()) == 11
+    assert all(
+        f"labels.{name} is missing; expected one of " in out
+        for name in ("cause", "effect", "stage")
+    )
     assert "case only has no `records`, the number of records of a whole run\n" in out
     for path in directory.iterdir():
         path.write_text(path.read_text().replace("TODO", "done"))
     script = (directory / "buggy.py").read_text()
     (directory / "buggy.py").write_text(script.replace("        optimizer.zero_grad()\n", ""))
     out = cli("validate", "New-2")[1]
-    assert "TODO" not in out and "README.md lacks the real difference" in out
+    assert "TODO" not in out
+    assert "README.md lacks the real difference" in out
     assert cli("new", "New-3", "--environment", "toy", "--directory", str(tmp_path / "n"))[0] == 0
     assert toy.catalog.bug(str(tmp_path / "n")).id == "New-3"
 
@@ -194,13 +233,18 @@ def test_a_new_bug_runs_in_the_newest_environment_that_is_there(cli, toy, tmp_pa
 
 def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
     status, out, err = cli("run", "--all", "--inject", *OWN_PYTHON)
-    assert status == 2 and "nothing is left to run: Toy-1: left out, no fault.py puts the fault back" in err
+    assert status == 2
+    assert "nothing is left to run: Toy-1: left out, no fault.py puts the fault back" in err
     other = toy.root / "bugs" / "Toy-2"
     shutil.copytree(toy.directory, other)
     (other / "config.json").write_text(json.dumps(toy_config(id="Toy-2")))
-    (other / "fault.py").write_text("import runpy, sys\ndel sys.argv[0]\nrunpy.run_path(sys.argv[0])\n")
+    (other / "fault.py").write_text(
+        "import runpy, sys\ndel sys.argv[0]\nrunpy.run_path(sys.argv[0])\n"
+    )
     status, out, err = cli("run", "--all", "--inject", *OWN_PYTHON)
-    assert "Toy-1: left out" in err and "Toy-2/only  REPRODUCED (injected)" in out and status == 0
+    assert "Toy-1: left out" in err
+    assert "Toy-2/only  REPRODUCED (injected)" in out
+    assert status == 0
 
 
 @pytest.mark.parametrize(
@@ -208,10 +252,19 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
     [
         (["new", "Toy-1", "--environment", "toy"], "is there already"),
         (["new", "../x", "--environment", "toy"], "'../x' is no ID"),
-        (["new", "slurm", "--environment", "toy"], "'slurm' is taken, for a folder of results; choose another ID"),
-        (["list", "--label", "compiler"], "no case fits --label 'compiler'; `trainbugs list` shows all"),
+        (
+            ["new", "slurm", "--environment", "toy"],
+            "'slurm' is taken, for a folder of results; choose another ID",
+        ),
+        (
+            ["list", "--label", "compiler"],
+            "no case fits --label 'compiler'; `trainbugs list` shows all",
+        ),
         (["list", "--label", "["], "no case fits --label '['; `trainbugs list` shows all"),
-        (["list", "--label", "compilr", "--json"], "no case fits --label 'compilr' (did you mean compiler"),
+        (
+            ["list", "--label", "compilr", "--json"],
+            "no case fits --label 'compilr' (did you mean compiler",
+        ),
         (["list", "--label", "facter"], "no case fits --label 'facter' (did you mean factor"),
         (["list", "--label", "foo"], "no case fits --label 'foo'; `"),
         (["list", "--needs", "bogus"], "no case fits --needs 'bogus' (expected one of none);"),
@@ -220,7 +273,10 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
             "--needs 'gpu' (expected one of none) and --max",
         ),
         (["new", "New-1", "--environment", "x"], "no environment 'x'; expected one of toy"),
-        (["new", "New-1", "--environment", "toy", "--directory", "/proc/none"], "cannot be written"),
+        (
+            ["new", "New-1", "--environment", "toy", "--directory", "/proc/none"],
+            "cannot be written",
+        ),
         (["run"], "or all of them by --all"),
         (["run", "--all", "Toy-1"], "or all of them by --all"),
         (["list", "--max-seconds", "-1"], "expected a number above 0"),
@@ -228,4 +284,6 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
 )
 def test_mistakes_are_one_line(cli, toy_environment, arguments, words):
     status, out, err = cli(*arguments)
-    assert (status, out) == (2, "") and words in err and len(err.splitlines()) == 1
+    assert (status, out) == (2, "")
+    assert words in err
+    assert len(err.splitlines()) == 1

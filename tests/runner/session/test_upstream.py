@@ -20,7 +20,14 @@ from runner.verdicts.verdict import verify
 
 # Behaves by the environment that runs it, as a script does whose fault is in a package.
 BY_PLACE = SCRIPT.replace("VALUE", "(2 if 'mended' in sys.executable else 1)")
-ALONE = {"statement": "6 and more", "variant": "fixed", "metric": "accuracy", "reduce": "last", "op": ">=", "value": 6}
+ALONE = {
+    "statement": "6 and more",
+    "variant": "fixed",
+    "metric": "accuracy",
+    "reduce": "last",
+    "op": ">=",
+    "value": 6,
+}
 
 
 def configure(toy, **changes):
@@ -49,7 +56,11 @@ def run(toy, *names, upstream=False, **options):
 def test_it_is_run_only_where_it_is_asked_for(mended):
     assert mended.catalog.select(["Toy-1"])[0].variants == ("buggy", "fixed")
     assert mended.catalog.select(["Toy-1/only/upstream"])[0].variants == ("upstream",)
-    assert with_upstream(mended.catalog.select(["Toy-1"])[0]).variants == ("buggy", "fixed", "upstream")
+    assert with_upstream(mended.catalog.select(["Toy-1"])[0]).variants == (
+        "buggy",
+        "fixed",
+        "upstream",
+    )
 
 
 def test_the_buggy_script_behaves_as_fixed_there(mended):
@@ -59,14 +70,16 @@ def test_the_buggy_script_behaves_as_fixed_there(mended):
         ("buggy", "toy"), ("fixed", "toy"), ("upstream", "mended")
     }  # fmt: skip
     written = json.loads((mended.results / "Toy-1" / "only" / "verdict.json").read_text())
-    assert written["verdict"] == "REPRODUCED" and written["upstream"]["behaves"] is True
+    assert written["verdict"] == "REPRODUCED"
+    assert written["upstream"]["behaves"] is True
 
 
 def test_a_release_that_is_not_mended_is_told_and_changes_no_verdict(mended):
     mended.write("buggy.py", SCRIPT.replace("VALUE", "1"))
     outcome = run(mended, upstream=True)
     assert (outcome.verdict.outcome, outcome.verdict.upstream.behaves) == ("REPRODUCED", False)
-    assert "fixed is higher by 3" in outcome.verdict.upstream.reason and outcome.verdict.failed
+    assert "fixed is higher by 3" in outcome.verdict.upstream.reason
+    assert outcome.verdict.failed
     with pytest.raises(UsageError, match="only/upstream does not behave as fixed"):
         promote_runs([outcome])
 
@@ -83,7 +96,8 @@ def test_without_an_expectation_about_fixed_alone_it_is_undecided(mended):
     case = mended.bug.cases["only"]
     case = replace(case, oracle=replace(case.oracle, expectations=case.oracle.expectations[:2]))
     upstream = verify(case, [record("upstream", accuracies=(2, 4, 6))]).upstream
-    assert upstream.behaves is None and "no expectation is about the fixed variant alone" in upstream.reason
+    assert upstream.behaves is None
+    assert "no expectation is about the fixed variant alone" in upstream.reason
 
 
 def test_its_expected_records_lie_apart_and_are_validated(mended, monkeypatch):
@@ -92,7 +106,9 @@ def test_its_expected_records_lie_apart_and_are_validated(mended, monkeypatch):
     # The README still shows the other scripts of the toy.
     assert [line for line in problems(mended.directory, mended.root) if "README" not in line] == []
     pair = expected_paths(mended.bug, "only")
-    assert [path.name for path in pair] == [f"{v}-seed{s}.json" for v in ("buggy", "fixed") for s in (0, 1)]
+    assert [path.name for path in pair] == [
+        f"{v}-seed{s}.json" for v in ("buggy", "fixed") for s in (0, 1)
+    ]
     assert {one.variant for one in upstream_records(mended.bug, "only")} == {"upstream"}
     assert seconds(mended.bug, mended.bug.cases["only"]) < 4
     assert run(mended, "Toy-1/only/upstream").drift == 0
@@ -101,11 +117,15 @@ def test_its_expected_records_lie_apart_and_are_validated(mended, monkeypatch):
     text = path.read_text()
     path.unlink()
     assert any(
-        "expected/only/upstream has runs of 1 of 2 seeds" in line for line in problems(mended.directory, mended.root)
+        "expected/only/upstream has runs of 1 of 2 seeds" in line
+        for line in problems(mended.directory, mended.root)
     )
     path.write_text(text)
     mended.write("buggy.py", BY_PLACE + "\n")
-    assert any("upstream-seed0.json is of other scripts" in line for line in problems(mended.directory, mended.root))
+    assert any(
+        "upstream-seed0.json is of other scripts" in line
+        for line in problems(mended.directory, mended.root)
+    )
 
 
 def test_validate_asks_for_it_where_an_environment_has_the_fix(toy, toy_environment):
@@ -132,9 +152,13 @@ def test_it_has_no_script_of_its_own(mended):
 def test_a_row_of_its_own_in_the_table(mended, cli):
     status, out, _ = cli("run", "Toy-1", "--upstream", "--device", "cpu", "--figures")
     rows = [line.split() for line in out.splitlines()]
-    assert status == 0 and rows[1][:3] == ["Toy-1/only", "REPRODUCED", "4"]
-    assert rows[2][:4] == ["Toy-1/only/upstream", "as", "fixed", "2"] and "mended:" in rows[2]
+    assert status == 0
+    assert rows[1][:3] == ["Toy-1/only", "REPRODUCED", "4"]
+    assert rows[2][:4] == ["Toy-1/only/upstream", "as", "fixed", "2"]
+    assert "mended:" in rows[2]
     mended.write("buggy.py", SCRIPT.replace("VALUE", "1"))
     status, out, _ = cli("run", "Toy-1/only/upstream", "--device", "cpu")
-    assert status == 1 and out.splitlines()[1].startswith("Toy-1/only/upstream") and "not as fixed" in out
+    assert status == 1
+    assert out.splitlines()[1].startswith("Toy-1/only/upstream")
+    assert "not as fixed" in out
     assert cli("run", "Toy-1", "--upstream", "--environment", "mended")[0] == 2

@@ -72,7 +72,11 @@ def test_the_first_seed_is_run_unless_others_are_named(toy, second):
     toy.configure(**{**_config(toy), "seeds": [7, 8]})
     toy.write("buggy.py", (toy.directory / "buggy.py").read_text().replace('+ config["seed"]', ""))
     assert [record.seed for record in make(toy, pattern="toy").records] == [7]
-    assert [record.seed for record in make(toy, pattern="toy", seeds=(7, 8, 9)).records] == [7, 8, 9]
+    assert [record.seed for record in make(toy, pattern="toy", seeds=(7, 8, 9)).records] == [
+        7,
+        8,
+        9,
+    ]
 
 
 def _config(toy):
@@ -84,7 +88,11 @@ def _config(toy):
 @pytest.mark.parametrize(
     "names, pattern, words",
     [
-        (["Toy-1"], "torch-*", "no environment matches 'torch-\\*'; expected a pattern .* for some of toy, toy-2"),
+        (
+            ["Toy-1"],
+            "torch-*",
+            "no environment matches 'torch-\\*'; expected a pattern .* for some of toy, toy-2",
+        ),
         (["Toy-1/only/fixed"], "*", "a map of versions is of the buggy variant"),
         (["Toy-2"], "*", "there is no bug 'Toy-2'"),
     ],
@@ -111,21 +119,38 @@ def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path
     promote_versions(make(toy, pattern="toy"))
     assert [record.environment for record in version_records(toy.bug)] == ["toy"]
     (path,) = draw_maps([toy.bug], tmp_path, "svg", toy.root)
-    assert path == tmp_path / "Toy-1" / "versions.svg" and ">affected<" in path.read_text()
-    found = [Finding("toy", "1", "only", "not affected", ""), Finding("toy", "2", "only", "INVALID", "")]
+    assert path == tmp_path / "Toy-1" / "versions.svg"
+    assert ">affected<" in path.read_text()
+    found = [
+        Finding("toy", "1", "only", "not affected", ""),
+        Finding("toy", "2", "only", "INVALID", ""),
+    ]
     text = draw_versions(toy.bug, found, tmp_path, "svg").read_text()
-    assert [colour.lower() in text for colour in style.STATES.values()] == [False, True, False, True]
-    assert ">not run<" not in text and "does not run there" in text
+    assert [colour.lower() in text for colour in style.STATES.values()] == [
+        False,
+        True,
+        False,
+        True,
+    ]
+    assert ">not run<" not in text
+    assert "does not run there" in text
     text = draw_versions(toy.bug, found, tmp_path, "svg", ["1", "1.5", "2"]).read_text()
     assert text.count(">run<") == 1
-    assert draw_maps([toy.bug], tmp_path / "again", "svg", toy.root)[0].read_bytes() == path.read_bytes()
+    assert (
+        draw_maps([toy.bug], tmp_path / "again", "svg", toy.root)[0].read_bytes()
+        == path.read_bytes()
+    )
 
     def said():
         return [
-            problem for problem in problems(toy.directory, toy.root) if "versions" in problem or "affected" in problem
+            problem
+            for problem in problems(toy.directory, toy.root)
+            if "versions" in problem or "affected" in problem
         ]
 
-    assert said() == ["config.json: affected does not name -; the map in expected/versions has affected"]
+    assert said() == [
+        "config.json: affected does not name -; the map in expected/versions has affected"
+    ]
     config = _config(toy)
     toy.configure(**config, affected={"package": "toypackage", "versions": ["-"]})
     assert said() == []
@@ -136,12 +161,19 @@ def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path
 def test_only_pinned_and_committed_runs_are_kept_and_stale_ones_go(toy, second):
     toy.configure(**{**_config(toy), "seeds": [0, 1]})
     made = make(toy, pattern="toy")
-    for change, words in (({"pinned": False}, "not run in pinned"), ({"revision": "1-dirty"}, "not committed")):
+    for change, words in (
+        ({"pinned": False}, "not run in pinned"),
+        ({"revision": "1-dirty"}, "not committed"),
+    ):
         with pytest.raises(UsageError, match=words):
-            promote_versions(replace(made, records=tuple(replace(record, **change) for record in made.records)))
+            promote_versions(
+                replace(made, records=tuple(replace(record, **change) for record in made.records))
+            )
     promote_versions(make(toy, pattern="toy", seeds=(0, 1)))
     assert [record.seed for record in version_records(toy.bug)] == [0, 1]
-    failed = replace(made.records[0], reason="Error: ['/home/me/env/bin/python', 'a.py'] failed at 1/2")
+    failed = replace(
+        made.records[0], reason="Error: ['/home/me/env/bin/python', 'a.py'] failed at 1/2"
+    )
     promote_versions(replace(made, records=(failed,)))
     assert [record.seed for record in version_records(toy.bug)] == [0]
     assert version_records(toy.bug)[0].reason == "Error: ['python', 'a.py'] failed at 1/2"
@@ -159,22 +191,37 @@ def test_what_is_not_to_be_kept_stays_out_of_the_cache(toy, second, monkeypatch)
     for remove_after in (False, True):
         with pytest.raises(ZeroDivisionError):
             make(toy, pattern="toy", remove_after=remove_after)
-    assert ["--no-cache" in arguments for arguments in calls] == [False, False, False, False, False, True]
+    assert ["--no-cache" in arguments for arguments in calls] == [
+        False,
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_the_command(cli, toy, second):
     status, out, err = cli("versions", "Toy-1", "--environments", "toy*")
-    assert status == 2 and "environment 2 of 2: toy-2" in err
+    assert status == 2
+    assert "environment 2 of 2: toy-2" in err
     lines = out.splitlines()
-    assert lines[0].split() == ["CASE", "PACKAGE", "VERSION", "STATE", "WHY"] and len(lines) == 4
-    assert any("affected" in line for line in lines) and any("could not be built" in line for line in lines)
+    assert lines[0].split() == ["CASE", "PACKAGE", "VERSION", "STATE", "WHY"]
+    assert len(lines) == 4
+    assert any("affected" in line for line in lines)
+    assert any("could not be built" in line for line in lines)
     assert lines[-1] == "figure: figures/Toy-1/versions.png"
     assert cli("versions", "Toy-1", "--environments", "toy")[0] == 0
     status, out, err = cli("versions", "Toy-1", "--environments", "toy*", "--json", "-q")
     rows = json.loads(out)
-    assert status == 2 and {row["id"] for row in rows} == {"Toy-1/only"} and "figure: " in err
-    by_environment = {row["environment"]: (row["case"], row["state"], row["version"]) for row in rows}
+    assert status == 2
+    assert {row["id"] for row in rows} == {"Toy-1/only"}
+    assert "figure: " in err
+    by_environment = {
+        row["environment"]: (row["case"], row["state"], row["version"]) for row in rows
+    }
     assert by_environment == {"toy": ("only", "affected", None), "toy-2": ("only", "INVALID", None)}
     status, out, _ = cli("versions", "Toy-1", "--environments", "toy", "--update-expected")
-    assert status == 0 and "expected records of Toy-1: 1 written" in out
+    assert status == 0
+    assert "expected records of Toy-1: 1 written" in out
     assert (toy.directory / "expected" / "versions.png").exists()

@@ -13,7 +13,9 @@ from runner.verdicts.affected import findings, mappable
 
 
 def run(torch, accuracies=(), seed=0, **changes):
-    return record("buggy", seed, accuracies, environment=f"torch-{torch}", torch=f"{torch}+cu1", **changes)
+    return record(
+        "buggy", seed, accuracies, environment=f"torch-{torch}", torch=f"{torch}+cu1", **changes
+    )
 
 
 def test_each_state(toy):
@@ -38,9 +40,18 @@ def test_each_state(toy):
 
 def test_every_seed_counts(toy):
     bug = alone(toy)
-    assert findings(bug, [run("2.2.2", (1, 2, 3)), run("2.2.2", (1, 2, 6), seed=1)])[0].state == "neither"
-    assert findings(bug, [run("2.2.2", (1, 2, 3)), run("2.2.2", (1, 2, 3), seed=1)])[0].state == "affected"
-    assert findings(bug, [run("2.2.2", (1, 2, 3)), run("2.2.2", seed=1, status="timeout")])[0].state == "INVALID"
+    assert (
+        findings(bug, [run("2.2.2", (1, 2, 3)), run("2.2.2", (1, 2, 6), seed=1)])[0].state
+        == "neither"
+    )
+    assert (
+        findings(bug, [run("2.2.2", (1, 2, 3)), run("2.2.2", (1, 2, 3), seed=1)])[0].state
+        == "affected"
+    )
+    assert (
+        findings(bug, [run("2.2.2", (1, 2, 3)), run("2.2.2", seed=1, status="timeout")])[0].state
+        == "INVALID"
+    )
 
 
 def test_a_case_that_compares_its_variants_cannot_be_mapped(toy):
@@ -56,5 +67,11 @@ def test_the_real_bugs():
 
 def test_a_map_of_another_package_is_of_its_releases(toy):
     bug = replace(alone(toy), affected=Versions(package="timm", versions=("0.9.7",)))
-    records = [record("buggy", 0, (1, 2, 3), environment=name, torch="2.2.2") for name in ("timm-0.9.7", "torch-2.2.2")]
-    assert [(item.version, item.state) for item in findings(bug, records)] == [("-", "affected"), ("0.9.7", "affected")]
+    records = [
+        record("buggy", 0, (1, 2, 3), environment=name, torch="2.2.2")
+        for name in ("timm-0.9.7", "torch-2.2.2")
+    ]
+    assert [(item.version, item.state) for item in findings(bug, records)] == [
+        ("-", "affected"),
+        ("0.9.7", "affected"),
+    ]

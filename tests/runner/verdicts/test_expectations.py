@@ -17,7 +17,9 @@ from runner.verdicts.affected import findings, mappable
 from runner.verdicts.verdict import check, check_across, verify
 
 PAGE = (ROOT / "docs" / "expectations.md").read_text()
-RECORDS, *EXAMPLES = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+RECORDS, *EXAMPLES = (
+    json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+)
 
 RUNS: dict[str, list[dict[str, Any]]] = {
     "buggy": [
@@ -25,7 +27,10 @@ RUNS: dict[str, list[dict[str, Any]]] = {
         {"step": 2, "v": 16.0, "w": 2.0, "pair": [2, 5], "word": "b"},
         {"step": 3, "v": 24.0, "w": 9.0, "pair": [1, 5], "word": "a"},
     ],
-    "fixed": [{"step": 1, "v": 1.0, "w": 1.0, "pair": [1, 5]}, {"step": 2, "v": 2.0, "w": 0.0, "pair": [0, 4]}],
+    "fixed": [
+        {"step": 1, "v": 1.0, "w": 1.0, "pair": [1, 5]},
+        {"step": 2, "v": 2.0, "w": 0.0, "pair": [0, 4]},
+    ],
 }
 
 
@@ -81,7 +86,11 @@ STEP = {"where": {"step": [1, 2]}}
         # an element of a list
         ({"metric": "pair", "index": 0}, [1, 2, 1], [5, 5, 5]),
         ({"metric": "pair", "index": -1}, 5, 1),
-        ({"metric": "pair", "index": 0, "minus": {"where": {"step": 2}}}, [-1.0, 0.0, -1.0], [1.0, 0.0, 1.0]),
+        (
+            {"metric": "pair", "index": 0, "minus": {"where": {"step": 2}}},
+            [-1.0, 0.0, -1.0],
+            [1.0, 0.0, 1.0],
+        ),
         # the number of different values, or lists
         ({"metric": "pair", "reduce": "distinct"}, 2, 3),
         ({"metric": "word", "reduce": "distinct"}, 2, 3),
@@ -91,7 +100,17 @@ STEP = {"where": {"step": [1, 2]}}
         ({"minus": {"reduce": "min"}, "reduce": "max"}, 16.0, 24.0),
         # a relative tolerance
         ({"op": "close", "tolerance": 0.1, "relative": True, "reduce": "last"}, 26.0, 27.0),
-        ({"op": "close", "tolerance": 0.1, "relative": True, "reduce": "last", "minus": {"reduce": "max"}}, 1e-9, -1.0),
+        (
+            {
+                "op": "close",
+                "tolerance": 0.1,
+                "relative": True,
+                "reduce": "last",
+                "minus": {"reduce": "max"},
+            },
+            1e-9,
+            -1.0,
+        ),
     ],
 )
 def test_both_sides(keys, holding, failing):
@@ -144,7 +163,8 @@ def test_what_cannot_be_decided_says_why(keys, words):
 
 def test_lists_of_another_length_are_said_to_be():
     short = judged(value=[8.0, 16.0])
-    assert short.holds is False and short.explanation.endswith("expected == [8, 16]: 3 values, and `value` lists 2")
+    assert short.holds is False
+    assert short.explanation.endswith("expected == [8, 16]: 3 values, and `value` lists 2")
     assert judged(op="!=", value=[8.0]).explanation.endswith(": 3 values, and `value` lists 1")
     assert judged(value=[8.0, 16.0, 24.0]).explanation == "all [8, 16, 24], expected == [8, 16, 24]"
 
@@ -152,15 +172,23 @@ def test_lists_of_another_length_are_said_to_be():
 def test_a_metric_of_some_records_asks_for_where():
     runs = {"buggy": [{"loss": 1.0}, {"loss": 1.0}, {"summary": 2.0}]}
     said = check(expectation(metric="loss", value=1.0), 0, runs).explanation
-    assert said.endswith("record 3 of variant buggy, 1 of 3 lack it: add `where`, which picks those that have it")
+    assert said.endswith(
+        "record 3 of variant buggy, 1 of 3 lack it: add `where`, which picks those that have it"
+    )
 
 
 @pytest.mark.parametrize(
     "keys, words",
     [
         ({"over": "fixed", "minus": "fixed"}, "over: the values are subtracted or divided"),
-        ({"over": "fixed", "minus_where": {"step": 1}}, "over: the values are subtracted or divided"),
-        ({"minus": {"metric": "w"}, "minus_where": {"step": 1}}, "minus_where: `minus` is an object"),
+        (
+            {"over": "fixed", "minus_where": {"step": 1}},
+            "over: the values are subtracted or divided",
+        ),
+        (
+            {"minus": {"metric": "w"}, "minus_where": {"step": 1}},
+            "minus_where: `minus` is an object",
+        ),
         ({"minus": {}}, "expected some of variant, metric, where, reduce"),
         ({"minus": {"colour": 1}}, "unknown field `colour`"),
         ({"minus": "buggy"}, "metric: 'v' of buggy is subtracted from itself"),
@@ -171,7 +199,10 @@ def test_a_metric_of_some_records_asks_for_where():
         ({"minus": "fixed", "value": "x"}, "value: is 'x', and a number is compared"),
         ({"across_seeds": "mean"}, "across_seeds: needs one number of each seed"),
         ({"relative": True}, "relative: needs op close"),
-        ({"relative": True, "op": "close", "tolerance": 1, "value": 0}, "relative: needs op close, and a value"),
+        (
+            {"relative": True, "op": "close", "tolerance": 1, "value": 0},
+            "relative: needs op close, and a value",
+        ),
         ({"tolerance": 1}, "`close` needs the key 'tolerance'"),
     ],
 )
@@ -184,14 +215,21 @@ def test_the_message_names_the_key_of_the_file(toy):
     config = toy_config()
     config["cases"]["only"]["expectations"][1] |= {"over": "buggy"}
     toy.configure(cases=config["cases"])
-    with pytest.raises(CatalogError, match=r"cases\.only\.expectations\[1\]\.over: the values are subtracted or div"):
+    with pytest.raises(
+        CatalogError,
+        match=r"cases\.only\.expectations\[1\]\.over: the values are subtracted or div",
+    ):
         _ = toy.bug
 
 
 def across(toy, **keys):
     """The toy bug, whose first expectation is about all seeds together: buggy ends at 3 + seed."""
     config = toy_config()
-    config["cases"]["only"]["expectations"][0] |= {"across_seeds": "mean", "op": "==", "value": 3.5} | keys
+    config["cases"]["only"]["expectations"][0] |= {
+        "across_seeds": "mean",
+        "op": "==",
+        "value": 3.5,
+    } | keys
     toy.configure(cases=config["cases"])
     return toy.bug.cases["only"]
 
@@ -206,7 +244,8 @@ def runs(seeds=(0, 1)):
 
 def test_a_statistic_over_seeds_is_one_check_of_the_case(toy):
     verdict = verify(across(toy), runs())
-    assert verdict.outcome == "REPRODUCED" and len(verdict.checks) == 3
+    assert verdict.outcome == "REPRODUCED"
+    assert len(verdict.checks) == 3
     first = verdict.checks[0]
     assert (first.seed, first.explanation) == (None, "mean 3.5 of last [3, 4], expected == 3.5")
     assert repr(first) == "Check('buggy stays low', all seeds, holds)"
@@ -228,19 +267,35 @@ def test_one_seed_that_cannot_be_decided_makes_all_of_them_undecided(toy):
     spoilt = runs()
     spoilt[2] = replace(spoilt[2], metrics=({"epoch": 1}, {"epoch": 2}, {"epoch": 3}))
     verdict = verify(across(toy), spoilt)
-    assert verdict.outcome == "INVALID" and verdict.reason.startswith("all seeds: seed 1: metric 'accuracy' is missing")
+    assert verdict.outcome == "INVALID"
+    assert verdict.reason.startswith("all seeds: seed 1: metric 'accuracy' is missing")
 
 
 def test_maps_of_versions_run_one_seed_and_leave_statistics_over_seeds_out(toy):
     case = across(toy)
     assert not mappable(case)
-    one = {"statement": "3", "variant": "buggy", "metric": "accuracy", "reduce": "last", "op": "==", "value": 3}
-    both = [one, one | {"variant": "fixed", "value": 6}, one | {"across_seeds": "mean", "value": 99}]
+    one = {
+        "statement": "3",
+        "variant": "buggy",
+        "metric": "accuracy",
+        "reduce": "last",
+        "op": "==",
+        "value": 3,
+    }
+    both = [
+        one,
+        one | {"variant": "fixed", "value": 6},
+        one | {"across_seeds": "mean", "value": 99},
+    ]
     config = toy_config()
     config["cases"]["only"]["expectations"] = both
     toy.configure(cases=config["cases"])
     assert mappable(toy.bug.cases["only"])
-    buggy = [replace(each, torch="2.0", environment="toy") for each in runs((0,)) if each.variant == "buggy"]
+    buggy = [
+        replace(each, torch="2.0", environment="toy")
+        for each in runs((0,))
+        if each.variant == "buggy"
+    ]
     assert findings(toy.bug, buggy)[0].reason == "1 checks of the buggy variant hold"
 
 
@@ -249,4 +304,7 @@ def test_no_case_is_reproduced_by_expectations_about_one_variant(toy):
     config["cases"]["only"]["expectations"] = config["cases"]["only"]["expectations"][:1]
     toy.configure(cases=config["cases"])
     verdict = verify(toy.bug.cases["only"], runs())
-    assert (verdict.outcome, verdict.reason) == (None, "no verdict: no expectation is about variant fixed")
+    assert (verdict.outcome, verdict.reason) == (
+        None,
+        "no verdict: no expectation is about variant fixed",
+    )

@@ -22,31 +22,48 @@ _P('COUNT').write_text(' '.join(_left[1:]))
 def flaky(toy, shared, factors, variant="fixed"):
     count = shared / "count"
     count.write_text(factors)
-    toy.write(f"{variant}.py", FLAKY.replace("COUNT", str(count)) + SCRIPT.replace("VALUE", "float(_left[0])"))
+    toy.write(
+        f"{variant}.py",
+        FLAKY.replace("COUNT", str(count)) + SCRIPT.replace("VALUE", "float(_left[0])"),
+    )
 
 
 def test_the_same_every_time_is_stable(cli, toy):
     status, out, _ = cli("run", "Toy-1", "--repeat", "3", *PYTHON)
     row = out.splitlines()[1]
-    assert status == 0 and "stable: REPRODUCED 3 of 3 times, spread 0" in row and row.split()[2] == "12"
+    assert status == 0
+    assert "stable: REPRODUCED 3 of 3 times, spread 0" in row
+    assert row.split()[2] == "12"
     assert json.loads(Path("results/Toy-1/only/verdict.json").read_text())["repeats"] == {
         "label": "stable",
         "verdicts": {"REPRODUCED": 3},
         "spread": 0.0,
     }
-    assert len(list(Path("results").rglob("*-r2.json"))) == len(list(Path("results").rglob("*-r3.json"))) == 4
+    assert (
+        len(list(Path("results").rglob("*-r2.json")))
+        == len(list(Path("results").rglob("*-r3.json")))
+        == 4
+    )
 
 
 def test_now_so_and_now_so_is_flaky_and_stays_it(cli, toy, shared):
     flaky(toy, shared, "2 1 2 2")
     status, out, _ = cli("run", "Toy-1", "--repeat", "4", "--seeds", "0", *PYTHON)
-    assert status == 1 and "NOT REPRODUCED" in out.splitlines()[1]
-    assert "flaky: REPRODUCED 3 of 4 times, NOT REPRODUCED 1, spread 3" in out and "fixed is higher by 3" in out
+    assert status == 1
+    assert "NOT REPRODUCED" in out.splitlines()[1]
+    assert "flaky: REPRODUCED 3 of 4 times, NOT REPRODUCED 1, spread 3" in out
+    assert "fixed is higher by 3" in out
     status, out, err = cli("run", "Toy-1", "--seeds", "0", *PYTHON)
-    assert status == 1 and "flaky: REPRODUCED 3 of 4 times" in out, "not forgotten by the next command"
+    assert status == 1 and "flaky: REPRODUCED 3 of 4 times" in out, (
+        "not forgotten by the next command"
+    )
     assert err.count("done before") == 2
     said = json.loads(Path("results/Toy-1/only/verdict.json").read_text())
-    assert (said["verdict"], said["repeats"]["label"], len(said["runs"])) == ("NOT REPRODUCED", "flaky", 8)
+    assert (said["verdict"], said["repeats"]["label"], len(said["runs"])) == (
+        "NOT REPRODUCED",
+        "flaky",
+        8,
+    )
 
 
 def test_a_verdict_may_be_stable_though_numbers_vary(toy, shared):
@@ -56,7 +73,8 @@ def test_a_verdict_may_be_stable_though_numbers_vary(toy, shared):
     config["cases"]["only"]["expectations"][1] |= {"op": ">=", "value": 1}
     toy.configure(**config)
     outcome = toy.run(repeat=3, seeds=(0,))
-    assert outcome.verdict.outcome == "REPRODUCED" and outcome.repeatability.label == "stable"
+    assert outcome.verdict.outcome == "REPRODUCED"
+    assert outcome.repeatability.label == "stable"
     assert outcome.repeatability.spread == 1.5
 
 
@@ -70,23 +88,28 @@ def test_a_crash_in_one_repeat_makes_it_invalid(toy, shared):
 def test_one_variant_can_be_repeated(toy, shared):
     flaky(toy, shared, "1 9", "buggy")
     outcome = toy.run("Toy-1/only/buggy", repeat=2, seeds=(0,))
-    assert outcome.verdict.outcome is None and outcome.verdict.failed
+    assert outcome.verdict.outcome is None
+    assert outcome.verdict.failed
     assert outcome.repeatability.text == "all checks hold 1 of 2 times, some checks fail 1"
 
 
 def test_repeats_go_on_where_they_were(cli, toy):
     cli("run", "Toy-1", "--repeat", "2", *PYTHON)
     _, out, err = cli("run", "Toy-1", "--repeat", "3", *PYTHON)
-    assert err.count("done before") == 8 and err.count(", repeat 3: ok") == 4 and "3 of 3 times" in out
+    assert err.count("done before") == 8
+    assert err.count(", repeat 3: ok") == 4
+    assert "3 of 3 times" in out
 
 
 def test_half_of_the_repeats_of_an_interrupted_command_are_not_judged(toy):
     toy.run(repeat=2)
     next(toy.results.rglob("fixed-seed1-*-r2.json")).unlink()
     outcome = toy.run()
-    assert outcome.repeatability is None and len(outcome.records) == 4
+    assert outcome.repeatability is None
+    assert len(outcome.records) == 4
 
 
 def test_the_first_of_the_repeats_is_what_one_may_expect(toy):
     paths = promote_runs([as_pinned(toy.run(repeat=2))])
-    assert len(paths) == 4 and {json.loads(path.read_text())["repeat"] for path in paths} == {1}
+    assert len(paths) == 4
+    assert {json.loads(path.read_text())["repeat"] for path in paths} == {1}

@@ -24,7 +24,8 @@ def test_values_where_and_minus():
 
 
 @pytest.mark.parametrize(
-    "how, value", [("first", 3), ("last", 2), ("max", 5), ("min", 1), ("mean", 2.75), ("largest_drop", 4)]
+    "how, value",
+    [("first", 3), ("last", 2), ("max", 5), ("min", 1), ("mean", 2.75), ("largest_drop", 4)],
 )
 def test_reduce(how, value):
     assert reduce([3, 5, 1, 2], how) == value
@@ -32,7 +33,8 @@ def test_reduce(how, value):
 
 def test_largest_drop_of_a_rising_or_single_sequence():
     drop = reduce([1, 2, 3], "largest_drop")
-    assert isinstance(drop, float | int) and drop < 0
+    assert isinstance(drop, float | int)
+    assert drop < 0
     assert reduce([1], "largest_drop") == 0
 
 

@@ -11,13 +11,22 @@ from runner.verdicts.verdict import check, distance, drift, verify
 
 
 def good(seeds=(0, 1)):
-    return [record(v, s, (1, 2, 3) if v == "buggy" else (2, 4, 6)) for s in seeds for v in ("buggy", "fixed")]
+    return [
+        record(v, s, (1, 2, 3) if v == "buggy" else (2, 4, 6))
+        for s in seeds
+        for v in ("buggy", "fixed")
+    ]
 
 
 def test_reproduced_needs_every_seed(toy):
     case = toy.bug.cases["only"]
     verdict = verify(case, good())
-    assert (verdict.outcome, verdict.failed, verdict.invalid, len(verdict.checks)) == ("REPRODUCED", False, False, 4)
+    assert (verdict.outcome, verdict.failed, verdict.invalid, len(verdict.checks)) == (
+        "REPRODUCED",
+        False,
+        False,
+        4,
+    )
     spoiled = [*good((0,)), record("buggy", 1, (1, 2, 9)), record("fixed", 1, (2, 4, 12))]
     verdict = verify(case, spoiled)
     assert verdict.outcome == "NOT REPRODUCED"
@@ -34,7 +43,9 @@ def test_fixed_that_misbehaves_is_not_reproduced(toy):
     assert verify(toy.bug.cases["only"], records).outcome == "NOT REPRODUCED"
 
 
-@pytest.mark.parametrize("status", ["crashed", "killed", "timeout", "no records", "environment broken"])
+@pytest.mark.parametrize(
+    "status", ["crashed", "killed", "timeout", "no records", "environment broken"]
+)
 @pytest.mark.parametrize("variant", ["buggy", "fixed"])
 def test_one_broken_run_makes_it_invalid(toy, status, variant):
     records = good()
@@ -49,7 +60,8 @@ def test_nan_is_invalid_and_named(toy, value):
     records = [record("buggy", 0, (1, 2, value)), record("fixed", 0, (2, 4, 6))]
     verdict = verify(toy.bug.cases["only"], records)
     assert verdict.outcome == "INVALID"
-    assert "'accuracy' is" in verdict.reason and "record 3 of variant buggy" in verdict.reason
+    assert "'accuracy' is" in verdict.reason
+    assert "record 3 of variant buggy" in verdict.reason
 
 
 def test_missing_metric_or_run_is_invalid(toy):
@@ -102,7 +114,9 @@ def test_drift(toy):
     assert drift(case, good(), good()) == 0
     assert drift(case, [record("buggy", 0, (1, 2, 3.5))], [record("buggy", 0, (1, 2, 3))]) == 0.5
     assert drift(case, [record("buggy", 0, (1, 2))], [record("buggy", 0, (1, 2, 3))]) == math.inf
-    assert drift(case, [record("buggy", 0, (1, 2, "x"))], [record("buggy", 0, (1, 2, 3))]) == math.inf
+    assert (
+        drift(case, [record("buggy", 0, (1, 2, "x"))], [record("buggy", 0, (1, 2, 3))]) == math.inf
+    )
 
 
 def test_drift_knows_nan_from_its_text():

@@ -31,8 +31,16 @@ def test_a_run_that_is_not_whole_is_invalid_and_done_again(toy, epochs, reason):
     toy.write("buggy.py", script("1", epochs))
     outcome = toy.run(seeds=(0,))
     record = outcome.records[0]
-    assert (outcome.verdict.outcome, outcome.verdict.reason) == ("INVALID", f"buggy seed 0: not whole: {reason}")
-    assert (record.status, record.reason, record.metrics, record.whole) == ("not whole", reason, (), 3)
+    assert (outcome.verdict.outcome, outcome.verdict.reason) == (
+        "INVALID",
+        f"buggy seed 0: not whole: {reason}",
+    )
+    assert (record.status, record.reason, record.metrics, record.whole) == (
+        "not whole",
+        reason,
+        (),
+        3,
+    )
     assert toy.run(seeds=(0,)).records[0].started != record.started
 
 
@@ -40,14 +48,16 @@ def test_a_record_says_of_how_many_records_a_whole_run_is(toy):
     outcome = toy.run(seeds=(0,))
     assert [record.whole for record in outcome.records] == [3, 3]
     path = next(toy.results.rglob("buggy-seed0-*.json"))
-    assert read_record(path).whole == 3 and '"whole": 3' in path.read_text()
+    assert read_record(path).whole == 3
+    assert '"whole": 3' in path.read_text()
 
 
 def test_what_no_case_says_is_not_judged(toy):
     of_any_length(toy)
     toy.write("buggy.py", script("1", "(1, 3, 3)"))
     outcome = toy.run(seeds=(0,))
-    assert outcome.verdict.outcome == "REPRODUCED" and outcome.records[0].whole is None
+    assert outcome.verdict.outcome == "REPRODUCED"
+    assert outcome.records[0].whole is None
 
 
 def test_records_of_earlier_runs_are_judged_by_the_present_number(toy):
@@ -56,7 +66,10 @@ def test_records_of_earlier_runs_are_judged_by_the_present_number(toy):
     config["cases"]["only"]["records"] = 4
     toy.configure(cases=config["cases"])
     outcome = toy.run(seeds=(0,))
-    assert outcome.verdict.reason == "buggy seed 0: not whole: expected 4 records, found 3 (and 1 more)"
+    assert (
+        outcome.verdict.reason
+        == "buggy seed 0: not whole: expected 4 records, found 3 (and 1 more)"
+    )
 
 
 def of_two_lengths(toy):
@@ -64,14 +77,18 @@ def of_two_lengths(toy):
     config = toy_config()
     variants = {"buggy": {"script": "buggy.py", "records": 5}, "fixed": {"script": "fixed.py"}}
     config["cases"]["only"]["variants"] = variants
-    config["cases"]["only"]["expectations"][1] |= {"minus_where": {"epoch": 3}, "where": {"epoch": 3}}
+    config["cases"]["only"]["expectations"][1] |= {
+        "minus_where": {"epoch": 3},
+        "where": {"epoch": 3},
+    }
     toy.configure(cases=config["cases"])
     return toy.bug.cases["only"]
 
 
 def test_variants_may_differ(toy):
     case = of_two_lengths(toy)
-    assert numbers(case, "buggy") == (5, 3) and numbers(case, "fixed") == (3, 5)
+    assert numbers(case, "buggy") == (5, 3)
+    assert numbers(case, "fixed") == (3, 5)
     whole = [record("buggy", 0, (1, 2, 3, 4, 5)), record("fixed", 0, (2, 4, 6))]
     assert verify(case, whole).outcome == "REPRODUCED"
     cut = verify(case, [record("buggy", 0, (1, 2, 3, 4)), whole[1]])
@@ -87,17 +104,29 @@ def test_the_fixed_script_in_the_place_of_the_buggy_one_is_a_whole_run(toy):
 
 def test_in_a_map_of_versions_a_run_is_as_long_as_that_of_either_variant(toy):
     case = alone(toy).cases["only"]
-    variants = {name: replace(v, records=5 if name == "buggy" else 3) for name, v in case.program.variants.items()}
-    bug = replace(toy.bug, cases={"only": replace(case, program=replace(case.program, variants=variants))})
+    variants = {
+        name: replace(v, records=5 if name == "buggy" else 3)
+        for name, v in case.program.variants.items()
+    }
+    bug = replace(
+        toy.bug, cases={"only": replace(case, program=replace(case.program, variants=variants))}
+    )
 
     def state(accuracies):
         return findings(bug, [record("buggy", 0, accuracies, environment="torch-2", torch="2")])[0]
 
-    assert state((1, 1, 2, 2, 3)).state == "affected" and state((2, 4, 6)).state == "not affected"
-    assert (state((2, 4, 4, 6)).state, state((2, 4, 4, 6)).reason[:18]) == ("INVALID", "seed 0: not whole:")
+    assert state((1, 1, 2, 2, 3)).state == "affected"
+    assert state((2, 4, 6)).state == "not affected"
+    assert (state((2, 4, 4, 6)).state, state((2, 4, 4, 6)).reason[:18]) == (
+        "INVALID",
+        "seed 0: not whole:",
+    )
 
 
-MODES = Plot("epoch", tuple(Panel("loss", (Line("loss", {"mode": mode}, label=mode),)) for mode in ("a", "b")))
+MODES = Plot(
+    "epoch",
+    tuple(Panel("loss", (Line("loss", {"mode": mode}, label=mode),)) for mode in ("a", "b")),
+)
 HEATMAP = Plot("epoch", heatmap=Heatmap(("mode",), "epoch", "loss", "loss", "word"))
 
 
@@ -113,8 +142,12 @@ HEATMAP = Plot("epoch", heatmap=Heatmap(("mode",), "epoch", "loss", "loss", "wor
 )
 def test_a_point_of_a_figure_is_there_once(toy, plot, points, found):
     case = toy.bug.cases["only"]
-    variants = {name: replace(variant, records=4) for name, variant in case.program.variants.items()}
+    variants = {
+        name: replace(variant, records=4) for name, variant in case.program.variants.items()
+    }
     case = replace(case, plot=plot, program=replace(case.program, variants=variants))
-    metrics = [{"mode": mode, "loss": 1.0} | ({"epoch": epoch} if epoch else {}) for mode, epoch in points]
+    metrics = [
+        {"mode": mode, "loss": 1.0} | ({"epoch": epoch} if epoch else {}) for mode, epoch in points
+    ]
     said = not_whole(case, "buggy", metrics)
     assert (said is None) if found is None else (said is not None and said.endswith(found))

@@ -32,8 +32,11 @@ def complete(cli, toy, toy_environment, tmp_path):
     (tmp_path / "script").write_text(script)
 
     def call(*words):
-        done = subprocess.run(["bash", "-uc", TRY, "bash", *words], capture_output=True, text=True, cwd=tmp_path)
-        assert done.returncode == 0 and done.stderr == ""
+        done = subprocess.run(
+            ["bash", "-uc", TRY, "bash", *words], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 0
+        assert done.stderr == ""
         return done.stdout.split()
 
     return call
@@ -71,7 +74,11 @@ def test_bash(complete, words, offered):
 def test_other_shells_get_the_names_too(cli, toy_environment, shell):
     status, script, err = cli("completion", shell)
     assert (
-        (status, err) == (0, "") and "Toy-1" in script and "toy" in script and "--quiet" in script or "quiet" in script
+        (status, err) == (0, "")
+        and "Toy-1" in script
+        and "toy" in script
+        and "--quiet" in script
+        or "quiet" in script
     )
 
 
@@ -81,7 +88,10 @@ def test_names_of_folders_are_no_commands(cli, toy, tmp_path):
         bad.mkdir()
         (bad / "config.json").write_text("{")
     script = cli("completion", "bash")[1]
-    assert "touch" not in script and "x'y" not in script and "a b" not in script and "Toy-1/only" in script
+    assert "touch" not in script
+    assert "x'y" not in script
+    assert "a b" not in script
+    assert "Toy-1/only" in script
 
 
 def test_what_is_typed_is_not_restricted(cli):

@@ -54,18 +54,29 @@ def check_words(value):
 
 def test_list_and_info(document, cli):
     status, bugs, err = document("list", "Toy-1")
-    assert (status, err) == (0, "") and bugs == [document("info", "Toy-1")[1]]
-    assert bugs[0]["site"]["line"] == 9 and bugs[0]["cases"][0]["id"] == "Toy-1/only"
-    assert bugs[0]["affected"] is None and '"timeout_s": 20,' in cli("list", "--json")[1]
-    assert bugs[0]["labels"]["cause"] == "wrong logic" and bugs[0]["provenance"]["derived_from"][0]["licence"] == "MIT"
+    assert (status, err) == (0, "")
+    assert bugs == [document("info", "Toy-1")[1]]
+    assert bugs[0]["site"]["line"] == 9
+    assert bugs[0]["cases"][0]["id"] == "Toy-1/only"
+    assert bugs[0]["affected"] is None
+    assert '"timeout_s": 20,' in cli("list", "--json")[1]
+    assert bugs[0]["labels"]["cause"] == "wrong logic"
+    assert bugs[0]["provenance"]["derived_from"][0]["licence"] == "MIT"
     assert bugs[0]["cases"][0]["provenance"] == bugs[0]["provenance"]
     status, out, err = cli("list", "--label", "compiler", "--json")
-    assert (status, out) == (2, "") and "no case fits" in err
+    assert (status, out) == (2, "")
+    assert "no case fits" in err
 
 
 def test_numbers_of_bugs(document, cli, tmp_path):
     status, rows, err = document("list", "--stats")
-    assert (status, err) == (0, "") and {row["list"] for row in rows} == {"cause", "effect", "stage", "realism"}
+    assert (status, err) == (0, "")
+    assert {row["list"] for row in rows} == {
+        "cause",
+        "effect",
+        "stage",
+        "realism",
+    }
     assert [tuple(row.values()) for row in rows if row["bugs"]] == [
         ("cause", "wrong logic", "user code", 1),
         ("effect", "poor model", "user code", 1),
@@ -73,80 +84,127 @@ def test_numbers_of_bugs(document, cli, tmp_path):
         ("realism", "original", "user code", 1),
     ]
     status, out, err = cli("list", "--stats", "--json", "--out", tmp_path / "a.png")
-    assert strict(out) == rows and err == f"figure: {tmp_path / 'a.png'}\n" and (tmp_path / "a.png").is_file()
+    assert strict(out) == rows
+    assert err == f"figure: {tmp_path / 'a.png'}\n"
+    assert (tmp_path / "a.png").is_file()
 
 
 def test_run(document, toy, tmp_path):
     status, cases, _ = document("run", "Toy-1", *OWN_PYTHON)
     (case,) = cases
-    assert status == 0 and (case["id"], case["bug"], case["case"]) == ("Toy-1/only", "Toy-1", "only")
-    assert (case["verdict"], case["runs"], case["drift"], case["repeats"]) == ("REPRODUCED", 4, None, None)
-    assert case["benign"] is case["injected"] is False and case["seconds"] > 0 and case["reason"] == "4 checks hold"
-    first = {"statement": "buggy stays low", "seed": 0, "holds": True, "explanation": "last 3, expected <= 5"}
-    assert case["checks"][0] == first and len(case["checks"]) == 4
-    assert [json.loads(Path(path).read_text())["variant"] for path in case["paths"]] == ["buggy", "fixed"] * 2
+    assert status == 0
+    assert (case["id"], case["bug"], case["case"]) == (
+        "Toy-1/only",
+        "Toy-1",
+        "only",
+    )
+    assert (case["verdict"], case["runs"], case["drift"], case["repeats"]) == (
+        "REPRODUCED",
+        4,
+        None,
+        None,
+    )
+    assert case["benign"] is case["injected"] is False
+    assert case["seconds"] > 0
+    assert case["reason"] == "4 checks hold"
+    first = {
+        "statement": "buggy stays low",
+        "seed": 0,
+        "holds": True,
+        "explanation": "last 3, expected <= 5",
+    }
+    assert case["checks"][0] == first
+    assert len(case["checks"]) == 4
+    assert [json.loads(Path(path).read_text())["variant"] for path in case["paths"]] == [
+        "buggy",
+        "fixed",
+    ] * 2
     toy.write("buggy.py", SCRIPT.replace("VALUE", "9"))
     status, cases, _ = document("run", "Toy-1", *OWN_PYTHON)
-    assert status == 1 and cases[0]["verdict"] == "NOT REPRODUCED"
+    assert status == 1
+    assert cases[0]["verdict"] == "NOT REPRODUCED"
     toy.write("buggy.py", "raise RuntimeError('late')")
     status, cases, _ = document("run", "Toy-1", *OWN_PYTHON)
-    assert status == 2 and cases[0]["verdict"] == "INVALID"
+    assert status == 2
+    assert cases[0]["verdict"] == "INVALID"
     status, cases, _ = document("run", "Toy-1/only/fixed", *OWN_PYTHON)
-    assert status == 0 and cases[0]["verdict"] is None and cases[0]["runs"] == 2
+    assert status == 0
+    assert cases[0]["verdict"] is None
+    assert cases[0]["runs"] == 2
 
 
 def test_names_of_files_are_not_in_the_document(cli, toy, toy_environment):
     status, out, err = cli("run", "Toy-1", "--json", "-q", "--figures", "--update-expected")
-    assert status == 0 and strict(out)[0]["verdict"] == "REPRODUCED"
-    assert "records, logs and verdicts: " in err and "expected records: 4 written" in err and "figure: " in err
+    assert status == 0
+    assert strict(out)[0]["verdict"] == "REPRODUCED"
+    assert "records, logs and verdicts: " in err
+    assert "expected records: 4 written" in err
+    assert "figure: " in err
 
 
 def test_repeats_and_drift(document, toy):
     promote_runs([as_pinned(toy.run())])
-    toy.write("fixed.py", SCRIPT.replace("VALUE", "2").replace('"epoch": epoch', '"epoch": epoch, "more": 1'))
+    toy.write(
+        "fixed.py",
+        SCRIPT.replace("VALUE", "2").replace('"epoch": epoch', '"epoch": epoch, "more": 1'),
+    )
     case = document("run", "Toy-1", "--repeat", "2", *OWN_PYTHON)[1][0]
     assert case["repeats"] == {"label": "stable", "verdicts": {"REPRODUCED": 2}, "spread": 0}
-    assert case["drift"] == "Infinity" and case["runs"] == 8
+    assert case["drift"] == "Infinity"
+    assert case["runs"] == 8
 
 
 def test_results(document, toy):
     toy.run()
     status, rows, _ = document("results", "--results", toy.results)
-    assert status == 0 and len(rows) == 4 and set(rows[0]) == set(IndexRow._fields)
-    assert json.loads(Path(rows[0]["path"]).read_text())["key"] and rows[0]["records"] == 3 and rows[0]["torch"] is None
+    assert status == 0
+    assert len(rows) == 4
+    assert set(rows[0]) == set(IndexRow._fields)
+    assert json.loads(Path(rows[0]["path"]).read_text())["key"]
+    assert rows[0]["records"] == 3
+    assert rows[0]["torch"] is None
     for path in toy.results.rglob("*-seed*.json"):
         path.write_text("{")
     status, rows, err = document("results", "--results", toy.results)
-    assert (status, rows) == (2, []) and len(err.splitlines()) == 4
+    assert (status, rows) == (2, [])
+    assert len(err.splitlines()) == 4
 
 
 def test_environments(document, cli, toy_environment):
     status, listed, err = document("env", "list")
-    assert (status, err) == (0, "") and listed[0]["built"] is None and listed[0]["disk_gb"] == 0.01
+    assert (status, err) == (0, "")
+    assert listed[0]["built"] is None
+    assert listed[0]["disk_gb"] == 0.01
     status, checked, _ = document("env", "check")
-    assert status == 2 and checked == [listed[0] | {"problems": ["not built; `trainbugs env build toy`"]}]
+    assert status == 2
+    assert checked == [listed[0] | {"problems": ["not built; `trainbugs env build toy`"]}]
     cli("env", "build", "toy")
     status, checked, _ = document("env", "check", "toy")
-    assert (
-        status == 0 and checked[0]["problems"] == [] and checked[0]["built"] == document("env", "list")[1][0]["built"]
-    )
+    assert status == 0
+    assert checked[0]["problems"] == []
+    assert checked[0]["built"] == document("env", "list")[1][0]["built"]
 
 
 def test_detectors(document, toy, monkeypatch):
     monkeypatch.setattr(api, "load", lambda: Catalog(ROOT))
     status, known, _ = document("detectors")
-    assert status == 0 and {detector["name"] for detector in known} >= set(OWN)
+    assert status == 0
+    assert {detector["name"] for detector in known} >= set(OWN)
     chosen = next(detector for detector in known if detector["name"] == "gradient-cycle")
-    assert chosen["needs"] == ["in_process"] and chosen["directory"] == str(ROOT / "detectors" / "gradient-cycle")
-    assert chosen["timeout_s"] == 600 and chosen["alarm_rules"]["default"]["minimum_severity"] == "error"
+    assert chosen["needs"] == ["in_process"]
+    assert chosen["directory"] == str(ROOT / "detectors" / "gradient-cycle")
+    assert chosen["timeout_s"] == 600
+    assert chosen["alarm_rules"]["default"]["minimum_severity"] == "error"
 
 
 def test_validate(document, toy, toy_environment):
     promote_runs([as_pinned(toy.run())])
     (toy.directory / "README.md").unlink()
     status, found, _ = document("validate", "Toy-1", toy.directory)
-    assert status == 1 and [each["name"] for each in found] == ["Toy-1", str(toy.directory)]
-    assert "there is no README.md" in found[0]["problems"] and found[0]["problems"] == found[1]["problems"]
+    assert status == 1
+    assert [each["name"] for each in found] == ["Toy-1", str(toy.directory)]
+    assert "there is no README.md" in found[0]["problems"]
+    assert found[0]["problems"] == found[1]["problems"]
 
 
 def test_a_broken_bug_is_named_beside_the_document(document, toy):
@@ -154,14 +212,25 @@ def test_a_broken_bug_is_named_beside_the_document(document, toy):
     other.mkdir()
     (other / "config.json").write_text(json.dumps(toy_config(id="Toy-2") | {"cases": 1}))
     status, bugs, err = document("list")
-    assert status == 2 and [bug["id"] for bug in bugs] == ["Toy-1"] and "Toy-2/config.json" in err
+    assert status == 2
+    assert [bug["id"] for bug in bugs] == ["Toy-1"]
+    assert "Toy-2/config.json" in err
 
 
 def test_numbers(capsys):
-    documents.print_json({"a": math.nan, "b": [math.inf, -math.inf], "c": (300.0, 0.5, -2.0, 1e300), "d": True})
+    documents.print_json(
+        {"a": math.nan, "b": [math.inf, -math.inf], "c": (300.0, 0.5, -2.0, 1e300), "d": True}
+    )
     found = strict(capsys.readouterr().out)
-    assert found == {"a": None, "b": ["Infinity", "-Infinity"], "c": [300, 0.5, -2, 1e300], "d": True}
+    assert found == {
+        "a": None,
+        "b": ["Infinity", "-Infinity"],
+        "c": [300, 0.5, -2, 1e300],
+        "d": True,
+    }
     documents.print_rows([{"a": math.nan, "b": 300.0}, {"a": "ü", "b": None}])
     out = capsys.readouterr().out
     assert strict(out) == [{"a": None, "b": 300}, {"a": "ü", "b": None}]
-    assert len(out.splitlines()) == 4 and out.isascii() and "300.0" not in out
+    assert len(out.splitlines()) == 4
+    assert out.isascii()
+    assert "300.0" not in out

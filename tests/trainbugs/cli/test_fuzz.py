@@ -68,7 +68,16 @@ def test_record_is_drawn(bench, data):
     metrics = data.draw(spoiled(json.dumps(text["metrics"])))
     with bench.spoil(bench.record, json.dumps(text | {"metrics": json.loads(metrics)}).encode()):
         listed = bench.call("results", "--results", bench.toy.results)
-        drawn = bench.call("figures", "Toy-1", "--from", "results", "--results", bench.toy.results, "--out", bench.out)
+        drawn = bench.call(
+            "figures",
+            "Toy-1",
+            "--from",
+            "results",
+            "--results",
+            bench.toy.results,
+            "--out",
+            bench.out,
+        )
         assert drawn == listed
 
 
@@ -76,7 +85,16 @@ def test_record_is_drawn(bench, data):
 @variants(8)
 def test_verdict(bench, data):
     with bench.spoil(bench.verdict, data.draw(broken(bench.verdict.read_text()))):
-        bench.call("figures", "Toy-1", "--from", "results", "--results", bench.toy.results, "--out", bench.out)
+        bench.call(
+            "figures",
+            "Toy-1",
+            "--from",
+            "results",
+            "--results",
+            bench.toy.results,
+            "--out",
+            bench.out,
+        )
 
 
 @given(data=st.data(), mapped=st.booleans())
@@ -105,7 +123,9 @@ def evaluated(bench):
         folder.save(made)
     rules = {"default": {"codes": [HIT.code]}}
     text = (ROOT / "detectors" / "loss-rules" / "detector.json").read_text()
-    write_json(folder.root / "d" / "detector.json", json.loads(text) | {"name": "d", "alarm_rules": rules})
+    write_json(
+        folder.root / "d" / "detector.json", json.loads(text) | {"name": "d", "alarm_rules": rules}
+    )
     return sorted(folder.root.rglob("*.json"))
 
 
@@ -123,13 +143,17 @@ def test_what_is_not_spoiled_is_well(bench, evaluated):
 def test_evaluation(bench, evaluated, data):
     path = data.draw(st.sampled_from(evaluated))
     with bench.spoil(path, data.draw(broken(path.read_text()))):
-        bench.call("scores", "--from", "results", "--results", bench.toy.results, "--out", bench.out)
+        bench.call(
+            "scores", "--from", "results", "--results", bench.toy.results, "--out", bench.out
+        )
 
 
 @given(data=st.data(), name=st.sampled_from(["buggy.py", "fixed.py", "README.md", "why.py"]))
 @variants(60)
 def test_text(bench, data, name):
     path = bench.toy.directory / name
-    with bench.spoil(path, data.draw(torn(path.read_text()) | st.text().map(str.encode) | st.binary())):
+    with bench.spoil(
+        path, data.draw(torn(path.read_text()) | st.text().map(str.encode) | st.binary())
+    ):
         bench.call("info", "Toy-1")
         bench.call("validate", "Toy-1")

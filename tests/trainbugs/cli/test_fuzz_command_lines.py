@@ -22,7 +22,17 @@ NAMES = [name for names in COMMANDS.values() for name in names]
 # Bytes of a command line that are no UTF-8 arrive as halves of characters; a zero byte cannot arrive.
 WORDS = [
     *HIDDEN_TEXTS,
-    *("\udcff", "a\udce4b", "\U0001f600", "e\u0301", "\u0663", "\u00b2", "x" * 5_000, "x" * 200_000, "1" * 5_000),
+    *(
+        "\udcff",
+        "a\udce4b",
+        "\U0001f600",
+        "e\u0301",
+        "\u0663",
+        "\u00b2",
+        "x" * 5_000,
+        "x" * 200_000,
+        "1" * 5_000,
+    ),
     *(
         "",
         " ",
@@ -84,10 +94,31 @@ NUMBERS = [
     ),
     *("1,", ",", "9" * 20, "9" * 400, "9" * 5_000, "\u0663", "\u00b2", "1\n", "1\udcff"),
 ]
-TOYS = ["Toy-1", "Toy-1/only", "Toy-1/only/buggy", "Toy-1/only/x", "Toy-1/x", "toy-1", "toy", "none", "only"]
+TOYS = [
+    "Toy-1",
+    "Toy-1/only",
+    "Toy-1/only/buggy",
+    "Toy-1/only/x",
+    "Toy-1/x",
+    "toy-1",
+    "toy",
+    "none",
+    "only",
+]
 # In the working directory; `lay_traps` makes them.
 TRAPS = [
-    *("plain", "folder", "pipe", "loop", "circle", "circle/circle/circle", "endless", "dangling", "closed", "sealed"),
+    *(
+        "plain",
+        "folder",
+        "pipe",
+        "loop",
+        "circle",
+        "circle/circle/circle",
+        "endless",
+        "dangling",
+        "closed",
+        "sealed",
+    ),
     *(
         "socket",
         "odd\x1b[2J\n\udcff",
@@ -99,9 +130,29 @@ TRAPS = [
         "pipe/x",
         "loop/x",
     ),
-    *("x" * 300, "x/" * 2_500, "new", "new/folder", "new.json", "new.png", "new.html", "new.svg", "n\x1bw", "n\udcffw"),
+    *(
+        "x" * 300,
+        "x/" * 2_500,
+        "new",
+        "new/folder",
+        "new.json",
+        "new.png",
+        "new.html",
+        "new.svg",
+        "n\x1bw",
+        "n\udcffw",
+    ),
 ]
-EXECUTORS = ["slurm", "dask:", "dask:plain", "dask:pipe", "dask:loop", "dask:x:y", "dask:\x1b:1", "local"]
+EXECUTORS = [
+    "slurm",
+    "dask:",
+    "dask:plain",
+    "dask:pipe",
+    "dask:loop",
+    "dask:x:y",
+    "dask:\x1b:1",
+    "local",
+]
 PATHS = ("DIR", "FILE", "PATH", "DIR|FILE", "SCRIPT.py")
 # It replaces files of the catalogue: that is what it is for.
 LEFT_OUT = {"--update-expected"}
@@ -114,7 +165,14 @@ def lay_traps(folder):
             shutil.rmtree(path)
         else:
             path.unlink()
-    for name in ("folder", "sealed", "bugs/folder/config.json", "bugs/pipe", "bugs/loop", "bugs/list"):
+    for name in (
+        "folder",
+        "sealed",
+        "bugs/folder/config.json",
+        "bugs/pipe",
+        "bugs/loop",
+        "bugs/list",
+    ):
         (folder / name).mkdir(parents=True)
     (folder / "plain").write_text("text\n")
     (folder / "odd\x1b[2J\n\udcff").write_text("text\n")
@@ -122,7 +180,12 @@ def lay_traps(folder):
     (folder / "bugs" / "list" / "config.json").write_text("[]")
     for pipe in ("pipe", "bugs/pipe/config.json"):
         os.mkfifo(folder / pipe)
-    for link, target in (("loop", "loop"), ("circle", "."), ("endless", "/dev/zero"), ("dangling", "nothing")):
+    for link, target in (
+        ("loop", "loop"),
+        ("circle", "."),
+        ("endless", "/dev/zero"),
+        ("dangling", "nothing"),
+    ):
         (folder / link).symlink_to(target)
     (folder / "bugs" / "loop" / "config.json").symlink_to("config.json")
     with socket.socket(socket.AF_UNIX) as end:
@@ -143,7 +206,9 @@ def bench(tmp_path_factory):
 
 
 def subcommand(name):
-    groups = [action for action in parser(name)._actions if isinstance(action, argparse._SubParsersAction)]
+    groups = [
+        action for action in parser(name)._actions if isinstance(action, argparse._SubParsersAction)
+    ]
     return groups[0].choices[name]
 
 
@@ -156,7 +221,12 @@ def typed(action):
         return st.sampled_from([*TRAPS, *TRAPS, *python, *HIDDEN_TEXTS, "\udcff", ""])
     if action.metavar == "WHERE":
         return st.sampled_from(EXECUTORS)
-    kinds = st.sampled_from(WORDS) | st.sampled_from(TRAPS) | st.sampled_from(TOYS) | st.text(max_size=5)
+    kinds = (
+        st.sampled_from(WORDS)
+        | st.sampled_from(TRAPS)
+        | st.sampled_from(TOYS)
+        | st.text(max_size=5)
+    )
     numbers = st.sampled_from(NUMBERS)
     return kinds | numbers if action.type in (None, str) else numbers | numbers | kinds
 
@@ -165,7 +235,9 @@ def typed(action):
 def command_lines(draw):
     """A command with options and names, in the order of the parser or in another one, at times with a word more."""
     name = draw(st.sampled_from(NAMES))
-    actions = [action for action in subcommand(name)._actions if not LEFT_OUT & set(action.option_strings)]
+    actions = [
+        action for action in subcommand(name)._actions if not LEFT_OUT & set(action.option_strings)
+    ]
     named = [action for action in actions if action.option_strings and action.dest != "help"]
     words = []
     for action in draw(st.lists(st.sampled_from(named), max_size=3, unique_by=id)) if named else []:
@@ -175,14 +247,23 @@ def command_lines(draw):
         elif flag.startswith("--") and draw(st.booleans()):
             words.append([f"{flag}={draw(typed(action))}"])
         else:
-            words.append([flag, *draw(st.lists(typed(action), min_size=1, max_size=2 if action.nargs else 1))])
+            words.append(
+                [
+                    flag,
+                    *draw(st.lists(typed(action), min_size=1, max_size=2 if action.nargs else 1)),
+                ]
+            )
     for action in [action for action in actions if not action.option_strings]:
         fewest = 0 if action.nargs == "*" else 1
-        words.append(draw(st.lists(typed(action), min_size=fewest, max_size=2 if action.nargs else 1)))
+        words.append(
+            draw(st.lists(typed(action), min_size=fewest, max_size=2 if action.nargs else 1))
+        )
     if draw(st.booleans()):
         words = draw(st.permutations(words))
     if draw(st.integers(0, 3)) == 0:
-        words.insert(draw(st.integers(0, len(words))), [draw(st.sampled_from([*WORDS, *NUMBERS, *TRAPS]))])
+        words.insert(
+            draw(st.integers(0, len(words))), [draw(st.sampled_from([*WORDS, *NUMBERS, *TRAPS]))]
+        )
     line = [name, *(word for part in words for word in part)]
     # A zero byte ends a word of a command line.
     return [word.replace("\0", "") for word in line]
@@ -192,7 +273,9 @@ def command_lines(draw):
 @example(words=["list", "\x1b[2J"])
 @example(words=["info", "\u200b\ufeff"])
 @example(words=["results", "--results", "n\x1bw\u200b"])
-@example(words=["run", "Toy-1", "--python", sys.executable, "--results", "n\x1b[2Jw", "--seeds", "0"])
+@example(
+    words=["run", "Toy-1", "--python", sys.executable, "--results", "n\x1b[2Jw", "--seeds", "0"]
+)
 @example(words=["figures", "Toy-1", "--out", "n\u200bw\udcff"])
 @example(words=["list", "x" * 5_000])
 @variants(60)

@@ -28,7 +28,14 @@ SUBMISSION = {
     "schema": 1, "authors": ["A. Child"], "licence": "MIT", "link": "https://example.org", "since": "2026-11-23",
     "developed_on": ["Toy-1"],
 }  # fmt: skip
-ALARM = {"code": "c", "message": "m", "severity": "error", "iteration": 7, "file": "program.py", "line": 40}
+ALARM = {
+    "code": "c",
+    "message": "m",
+    "severity": "error",
+    "iteration": 7,
+    "file": "program.py",
+    "line": 40,
+}
 WELL = {
     "schema": 1, "status": "ok", "reason": None, "alarms": [ALARM, ALARM], "dropped": 1, "training": 1.5,
     "invariants": 3, "artefacts": ["a.txt"],
@@ -40,7 +47,9 @@ def records(name):
     """The records of one detector: a hit on the buggy program, none on the fixed one, timings."""
     checks = [check("buggy", alarms=[HIT], detector=name), check("fixed", detector=name)]
     timing = overhead((1.0, 1.1), (2.0, 2.2))
-    return checks, [type(timing)(**{field: getattr(timing, field) for field in timing.__struct_fields__})]
+    return checks, [
+        type(timing)(**{field: getattr(timing, field) for field in timing.__struct_fields__})
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +82,9 @@ def test_description(bench, data):
         shown = bench.call("detectors")
         assert shown == bench.call("detectors", "--json")
         bench.call("scores", *SCORES)
-        bench.call("evaluate", "--detector", "d", "--bugs", "Toy-1/x", "--results", bench.toy.results)
+        bench.call(
+            "evaluate", "--detector", "d", "--bugs", "Toy-1/x", "--results", bench.toy.results
+        )
 
 
 @given(data=st.data())
@@ -102,7 +113,11 @@ def test_submission(bench, data):
 @given(data=st.data())
 @variants(5)
 def test_site(bench, data):
-    paths = ["detectors/d/detector.json", "submissions/s/submission.json", "submissions/s/s/detector.json"]
+    paths = [
+        "detectors/d/detector.json",
+        "submissions/s/submission.json",
+        "submissions/s/s/detector.json",
+    ]
     path = bench.toy.root / data.draw(st.sampled_from(paths))
     with bench.spoil(path, data.draw(broken(path.read_text()))):
         bench.call("site", "--out", "site")

@@ -23,7 +23,20 @@ LINES = [
     *("toy==", "==1", "toy==1.0 --hash=md5:0", "#\0", "x" * 100_000, "\\", *HIDDEN_TEXTS),
 ]
 VERSIONS = [
-    *("", "3", "3.11.99", "3.999", "99.1", "../python", "/bin/sh", "pypy", "3.11\n3.12", "-x", "3.11 ", "\u0663.11"),
+    *(
+        "",
+        "3",
+        "3.11.99",
+        "3.999",
+        "99.1",
+        "../python",
+        "/bin/sh",
+        "pypy",
+        "3.11\n3.12",
+        "-x",
+        "3.11 ",
+        "\u0663.11",
+    ),
     *(">=3.11", "cpython-3.11", "x" * 5_000, *HIDDEN_TEXTS),
 ]
 DESCRIPTION = '{"disk_gb": 0.01}'
@@ -51,14 +64,18 @@ def bench(tmp_path_factory):
 @st.composite
 def locks(draw):
     lines = LOCK.splitlines()
-    lines.insert(draw(st.integers(0, len(lines))), draw(st.sampled_from(LINES) | st.text(max_size=20)))
+    lines.insert(
+        draw(st.integers(0, len(lines))), draw(st.sampled_from(LINES) | st.text(max_size=20))
+    )
     return "\n".join(lines).encode("utf-8", "surrogatepass")
 
 
 # A file of an environment, and what may be in it.
 FILES = {
     "environment.json": broken(DESCRIPTION),
-    ".python-version": torn(PYTHON) | st.sampled_from(VERSIONS).map(str.encode) | st.binary(max_size=20),
+    ".python-version": torn(PYTHON)
+    | st.sampled_from(VERSIONS).map(str.encode)
+    | st.binary(max_size=20),
     "requirements.txt": locks() | locks() | torn(LOCK),
 }
 
@@ -78,7 +95,12 @@ def folder_of(bench, whose):
 
 def test_what_is_not_spoiled_is_well(bench):
     """Else the rest of this file would look at errors only; that it is not built is none."""
-    assert bench.call("env", "list") == bench.call("env", "list", "Toy-2") == bench.call("info", "Toy-2") == 0
+    assert (
+        bench.call("env", "list")
+        == bench.call("env", "list", "Toy-2")
+        == bench.call("info", "Toy-2")
+        == 0
+    )
     assert bench.call("env", "check", "toy") == 2
 
 

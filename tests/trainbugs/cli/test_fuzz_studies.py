@@ -69,7 +69,9 @@ def test_lines_have_as_many_cells_as_the_first(bench, change):
     path = bench.toy.directory / "studies" / "grid.csv"
     text = path.read_text()
     rest = text.rstrip("\n")
-    with bench.spoil(path, (rest.rpartition(",")[0] if change == "cut" else f"{rest},1,2").encode()):
+    with bench.spoil(
+        path, (rest.rpartition(",")[0] if change == "cut" else f"{rest},1,2").encode()
+    ):
         assert bench.call("study", STUDY, "--from", "expected") == 2
         assert bench.call("study", STUDY, "--from", "expected", "--figures") == 2
         assert bench.call("validate", "Toy-1") == 1
@@ -89,6 +91,8 @@ def test_index(bench, data):
     """An index is a cache: whatever is in it, the records count."""
     path = bench.toy.results / ".index"
     text = path.read_text()
-    with bench.spoil(path, data.draw(torn(text) | broken_lines("1\n2\n") | st.binary(max_size=200))):
+    with bench.spoil(
+        path, data.draw(torn(text) | broken_lines("1\n2\n") | st.binary(max_size=200))
+    ):
         assert bench.call("results", "--results", bench.toy.results) == 0
     shutil.rmtree(bench.out, ignore_errors=True)

@@ -79,7 +79,13 @@ def command(name, toy, tmp_path):
     if name == "evaluate":
         toy.configure(seeds=[0])
         detector = write_detector(tmp_path / "always", ALWAYS)
-        return ("evaluate", "--detector", detector, "--update-expected", *where), toy.root / "detectors" / "expected"
+        return (
+            "evaluate",
+            "--detector",
+            detector,
+            "--update-expected",
+            *where,
+        ), toy.root / "detectors" / "expected"
     if name == "figures":
         main(["run", "Toy-1", "--update-expected", *map(str, where)])
         return ("figures", "Toy-1"), tmp_path / "figures"
@@ -88,26 +94,42 @@ def command(name, toy, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["study", "run", "evaluate", "figures", "site", "export"])
-def test_killed_again_and_again_a_command_comes_to_the_same_end(name, toy, cli, tmp_path, temporary, unpinned):
+def test_killed_again_and_again_a_command_comes_to_the_same_end(
+    name, toy, cli, tmp_path, temporary, unpinned
+):
     words, folder = command(name, toy, tmp_path)
     before = files(folder)
     assert kill_and_finish(words) > 6
     made = files(folder)
-    assert made and made != before
+    assert made
+    assert made != before
     # The next command finds all of it, and sweeps what is left.
     status, _, err = cli(*words)
     assert status == 0, err
     assert set(files(folder)) == set(made)
     gc.collect()  # a command that ends by itself removes its folders at the end of its process
-    assert hidden(folder) == [] and settled(temporary) == []
-    assert [name for name in hidden(toy.results) if not name.startswith((".claims", ".index"))] == []
+    assert hidden(folder) == []
+    assert settled(temporary) == []
+    assert [
+        name for name in hidden(toy.results) if not name.startswith((".claims", ".index"))
+    ] == []
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_a_killed_sweep_over_versions(toy, toy_environment, cli, tmp_path, temporary):
     alone(toy)
-    words = ("versions", "Toy-1", "--environments", "toy", "--update-expected", "-q", "--results", toy.results)
+    words = (
+        "versions",
+        "Toy-1",
+        "--environments",
+        "toy",
+        "--update-expected",
+        "-q",
+        "--results",
+        toy.results,
+    )
     assert kill_and_finish(words, first=40) > 3
     expected = toy.directory / "expected"
     assert set(files(expected)) == {"versions.png", "versions/toy/only/buggy-seed0.json"}
-    assert hidden(expected) == [] and settled(temporary) == []
+    assert hidden(expected) == []
+    assert settled(temporary) == []

@@ -45,7 +45,10 @@ def save(store, detector, cases):
 
 
 def numbers(out):
-    return {row["detector"]: (row["detected"], row["detected_n"], row["paired"]) for row in json.loads(out)}
+    return {
+        row["detector"]: (row["detected"], row["detected_n"], row["paired"])
+        for row in json.loads(out)
+    }
 
 
 def rows(table):
@@ -53,19 +56,28 @@ def rows(table):
 
 
 def test_scores_of_a_location_are_those_of_its_bugs():
-    bugs, every = trainbugs.bugs().set_index(["bug", "case"]), trainbugs.outcomes("expected", "pyod")
+    bugs, every = (
+        trainbugs.bugs().set_index(["bug", "case"]),
+        trainbugs.outcomes("expected", "pyod"),
+    )
     of = every.join(bugs.location, on=["bug", "case"])
     compiler = of[(of.location == "compiler") & (of.references == "same") & (of.rule == "iforest")]
     buggy, fixed = (compiler[compiler.kind == kind] for kind in ("buggy", "fixed"))
     scored = rows(trainbugs.scores("expected", "pyod", label="compiler"))
     row = next(row for row in scored if (row["references"], row["rule"]) == ("same", "iforest"))
     hits = (buggy.alarmed & ~buggy.early).sum()
-    assert (row["detected"], row["detected_n"]) == (hits, len(buggy)) and 0 < hits < len(buggy)
-    assert (row["false_fixed"], row["false_fixed_n"]) == (fixed.alarmed.sum(), (fixed.status == "ok").sum())
+    assert (row["detected"], row["detected_n"]) == (hits, len(buggy))
+    assert 0 < hits < len(buggy)
+    assert (row["false_fixed"], row["false_fixed_n"]) == (
+        fixed.alarmed.sum(),
+        (fixed.status == "ok").sum(),
+    )
     own = (every.kind == "control") & (every.references == "same") & (every.rule == "iforest")
     assert row["false_controls_n"] == (every[own].status == "ok").sum() > 60
     assert row["detected_low"] < row["detected_rate"] < row["detected_high"]
-    both = trainbugs.outcomes("expected", "pyod", label=["compiler", "library"], bugs=["PyTorch-115607", "Bolts-654"])
+    both = trainbugs.outcomes(
+        "expected", "pyod", label=["compiler", "library"], bugs=["PyTorch-115607", "Bolts-654"]
+    )
     assert set(both.bug[both.kind == "buggy"]) == {"PyTorch-115607", "Bolts-654"}
 
 
@@ -76,7 +88,8 @@ def test_of_some_bugs_the_rules_are_those_that_all_bugs_choose(scored):
     assert scored(*names, "--bugs", PART, "--json")[0] == 0
     printed = pd.read_csv("scores/scores.csv").set_index(key).chosen
     alone = trainbugs.scores("expected", *names, bugs=PART).set_index(key).chosen
-    assert whole.sum() == 4 and whole.to_dict() == alone.to_dict() == printed.to_dict()
+    assert whole.sum() == 4
+    assert whole.to_dict() == alone.to_dict() == printed.to_dict()
     # PART alone would choose others.
     table = trainbugs.outcomes("expected", *names, bugs=PART)
     assert (scores(table).set_index(key).chosen != whole).any()
@@ -85,10 +98,15 @@ def test_of_some_bugs_the_rules_are_those_that_all_bugs_choose(scored):
 def test_the_files_and_tables_of_all_committed_records(scored):
     """The correction is for pairs of chosen rules; the tables that are printed have these, too."""
     status, out, _ = scored()
-    assert status == 0 and "\ndslinter (zero-grad) " in out
-    assert "(all)" not in out and "trainproof (live-5)" not in out
+    assert status == 0
+    assert "\ndslinter (zero-grad) " in out
+    assert "(all)" not in out
+    assert "trainproof (live-5)" not in out
     for name in ("scores.csv", "comparisons.csv", "seeds.csv", "side-by-side.csv"):
-        assert Path("scores", name).read_bytes() == (ROOT / "detectors" / "expected" / name).read_bytes(), name
+        assert (
+            Path("scores", name).read_bytes()
+            == (ROOT / "detectors" / "expected" / name).read_bytes()
+        ), name
     frame = trainbugs.comparisons()
     assert frame.to_csv(index=False) == Path("scores", "comparisons.csv").read_text()
     asked = frame[frame.p_holm.notna()]
@@ -97,20 +115,30 @@ def test_the_files_and_tables_of_all_committed_records(scored):
 
 def test_own_records_beside_the_committed_ones(scored, tmp_path):
     status, out, err = scored("mine", "optimizer-progress", "--from", "both", "--json")
-    assert status == 0 and numbers(out) == {"mine": (1, 3, 1), "optimizer-progress": (6, 89, 6)}
+    assert status == 0
+    assert numbers(out) == {"mine": (1, 3, 1), "optimizer-progress": (6, 89, 6)}
     assert "left out" not in err
     common = ("mine", "optimizer-progress", "--from", "both", "--common", "--json")
     assert numbers(scored(*common)[1]) == {"mine": (1, 3, 1), "optimizer-progress": (2, 3, 2)}
-    assert numbers(scored(*common, "--label", "compiler")[1]) == {"mine": (0, 2, 0), "optimizer-progress": (2, 2, 2)}
-    assert numbers(scored(*common, "--bugs", *CASES[1:])[1]) == {"mine": (1, 2, 1), "optimizer-progress": (1, 2, 1)}
+    assert numbers(scored(*common, "--label", "compiler")[1]) == {
+        "mine": (0, 2, 0),
+        "optimizer-progress": (2, 2, 2),
+    }
+    assert numbers(scored(*common, "--bugs", *CASES[1:])[1]) == {
+        "mine": (1, 2, 1),
+        "optimizer-progress": (1, 2, 1),
+    }
     frame = trainbugs.scores("both", "mine", "optimizer-progress", bugs=CASES[1:], common=True)
-    assert frame.detected_n.tolist() == [2, 2] and pd.read_csv("scores/scores.csv").detected_n.tolist() == [2, 2]
+    assert frame.detected_n.tolist() == [2, 2]
+    assert pd.read_csv("scores/scores.csv").detected_n.tolist() == [2, 2]
     store = Evaluations(tmp_path / "results" / "detectors")
     store.save_detector(read(ROOT / "detectors" / "optimizer-progress"))
     save(store, "optimizer-progress", CASES[:1])
     status, out, err = scored("optimizer-progress", "--from", "both", "--json")
     assert numbers(out) == {"optimizer-progress": (0, 1, 0)}
-    assert err.startswith("of optimizer-progress the committed records are left out for those of yours\n")
+    assert err.startswith(
+        "of optimizer-progress the committed records are left out for those of yours\n"
+    )
 
 
 def test_own_records_beside_named_committed_ones(scored, tmp_path):
@@ -120,17 +148,28 @@ def test_own_records_beside_named_committed_ones(scored, tmp_path):
     frame = trainbugs.comparisons("results", "mine", beside="optimizer-progress", label="compiler")
     paired = frame[frame.measure == "paired"].iloc[0]
     assert (paired.programs, paired.only_first, paired.only_second, paired.p) == (2, 0, 2, 0.5)
-    assert "records of 'results', not of 'both'" in scored("mine", "--beside", "pyod", "--from", "both")[2]
+    assert (
+        "records of 'results', not of 'both'"
+        in scored("mine", "--beside", "pyod", "--from", "both")[2]
+    )
 
 
-@pytest.mark.parametrize("form, words", [("markdown", "| mine | 1/3 (2-94) |"), ("latex", r"mine & 1/3 (2-94) &")])
+@pytest.mark.parametrize(
+    "form, words", [("markdown", "| mine | 1/3 (2-94) |"), ("latex", r"mine & 1/3 (2-94) &")]
+)
 def test_scores_for_a_paper(scored, form, words):
     status, out, err = scored("mine", "--from", "results", "--format", form)
-    assert status == 0 and words in out and "written to scores" in err and "written" not in out
+    assert status == 0
+    assert words in out
+    assert "written to scores" in err
+    assert "written" not in out
 
 
 def test_scores_as_csv_and_json_are_what_the_files_hold(scored, tmp_path):
-    assert scored("mine", "--from", "results", "--format", "csv")[1] == (tmp_path / "scores/scores.csv").read_text()
+    assert (
+        scored("mine", "--from", "results", "--format", "csv")[1]
+        == (tmp_path / "scores/scores.csv").read_text()
+    )
     out = scored("mine", "--from", "results", "--format", "json")[1]
     assert json.loads(out) == json.loads((tmp_path / "scores/scores.json").read_text())
 
@@ -138,77 +177,132 @@ def test_scores_as_csv_and_json_are_what_the_files_hold(scored, tmp_path):
 def test_scores_fit_into_80_columns(scored):
     """The committed ones, with the longest names there are."""
     out = scored()[1].splitlines()
-    assert max(map(len, out[: out.index("")])) <= 80 and len(out) > 20
+    assert max(map(len, out[: out.index("")])) <= 80
+    assert len(out) > 20
 
 
 def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored, tmp_path):
     """With what the first example of the page leaves in the results folder, and without it."""
-    committed = ExpectedEvaluations(ROOT / "detectors" / "expected").read(["optimizer-progress"]).checks
+    committed = (
+        ExpectedEvaluations(ROOT / "detectors" / "expected").read(["optimizer-progress"]).checks
+    )
     environment = next(each.environment for each in committed if each.bug == "SO-60335387")
     store = Evaluations(tmp_path / "results" / "detectors")
     store.save_detector(read(write_detector(tmp_path / "my-detector", "")))
     for each in committed:
         if each.bug in ("PyTorch-107076", "PyTorch-115607"):
             store.save(replace(each, detector="my-detector"))
-    command = ("my-detector", "api-sequence", "optimizer-progress", "--from", "both", "--label", "compiler", "--common")
+    command = (
+        "my-detector",
+        "api-sequence",
+        "optimizer-progress",
+        "--from",
+        "both",
+        "--label",
+        "compiler",
+        "--common",
+    )
 
     def on_controls():
         return [
-            f"{row['false_controls']}/{row['false_controls_n']}" for row in json.loads(scored(*command, "--json")[1])
+            f"{row['false_controls']}/{row['false_controls_n']}"
+            for row in json.loads(scored(*command, "--json")[1])
         ]
 
     assert on_controls() == ["0/0"] * 3
     for_sanitizers = controls.load(ROOT).look_alikes
-    shown = [each for each in committed if each.kind == "control" and each.case not in for_sanitizers]
+    shown = [
+        each for each in committed if each.kind == "control" and each.case not in for_sanitizers
+    ]
     accused, *others = [each for each in shown if each.environment == environment]
     for each in (replace(accused, alarms=(HIT,)), *others):
         store.save(replace(each, detector="my-detector"))
     own, *rest = sorted(on_controls(), reverse=True)
-    said = f"its {own.removeprefix('1/')} controls: {own} of my-detector, {rest[0]} of the other two"
-    assert rest[0] == rest[1] and said in " ".join((ROOT / "docs" / "detectors.md").read_text().split())
+    said = (
+        f"its {own.removeprefix('1/')} controls: {own} of my-detector, {rest[0]} of the other two"
+    )
+    assert rest[0] == rest[1]
+    assert said in " ".join((ROOT / "docs" / "detectors.md").read_text().split())
 
 
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["mine", "pyod", "--from", "results"], "no checks of pyod in results/detectors; there are those of mine"),
-        (["mine"], "no checks of mine in the committed records; add `--from results`: results/detectors holds some"),
-        (["mien", "--from", "results"], "no checks of mien (did you mean mine?) in results/detectors; there are those"),
+        (
+            ["mine", "pyod", "--from", "results"],
+            "no checks of pyod in results/detectors; there are those of mine",
+        ),
+        (
+            ["mine"],
+            "no checks of mine in the committed records; add `--from results`: results/detectors holds some",
+        ),
+        (
+            ["mien", "--from", "results"],
+            "no checks of mien (did you mean mine?) in results/detectors; there are those",
+        ),
         (["api-sequenc"], "no checks of api-sequenc (did you mean api-sequence"),
         (
             ["pyodd", "--from", "both"],
             "in results/detectors and the committed records; there are those of anomaly-mode",
         ),
-        (["--bugs", "PyTorch-115607/graphs"], "there are no checks on PyTorch-115607/graphs by these detectors"),
+        (
+            ["--bugs", "PyTorch-115607/graphs"],
+            "there are no checks on PyTorch-115607/graphs by these detectors",
+        ),
         (["--bugs", "SO-6033538"], "there is no bug 'SO-6033538' (did you mean SO-60335387"),
         (["--label", "compilr"], "no case fits --label 'compilr' (did you mean compiler"),
-        (["mine", "--from", "results", "--label", "library"], "no checks on library by these detectors"),
+        (
+            ["mine", "--from", "results", "--label", "library"],
+            "no checks on library by these detectors",
+        ),
         (["--from", "both", "--results", "none"], "there is no folder 'none'"),
-        (["--from", "results", "--results", "none"], "`trainbugs evaluate` make, and trainbugs.run in Python"),
-        (["new"], "new has no committed records yet; `trainbugs evaluate --detector new` makes some of your own"),
+        (
+            ["--from", "results", "--results", "none"],
+            "`trainbugs evaluate` make, and trainbugs.run in Python",
+        ),
+        (
+            ["new"],
+            "new has no committed records yet; `trainbugs evaluate --detector new` makes some of your own",
+        ),
         (["new", "pyod"], "trainbugs: new has no committed records yet; "),
         (
             ["new", "mine", "--from", "both"],
             "new has no committed records yet, and there are none in results/detectors",
         ),
-        (["new", "--from", "results"], "no checks of new in results/detectors; there are those of mine"),
+        (
+            ["new", "--from", "results"],
+            "no checks of new in results/detectors; there are those of mine",
+        ),
     ],
 )
 def test_what_has_no_records_is_named(scored, monkeypatch, arguments, words):
     shipped = detectors.names(ROOT)
     monkeypatch.setattr(detectors, "names", lambda root: [*shipped, "new"])
     status, out, err = scored(*arguments)
-    assert (status, out) == (2, "") and words in err and len(err.splitlines()) == 1
+    assert (status, out) == (2, "")
+    assert words in err
+    assert len(err.splitlines()) == 1
 
 
 def test_results_without_detectors(scored, tmp_path):
     (tmp_path / "empty").mkdir()
     line = "there are no checks of any detector in empty/detectors; `trainbugs evaluate` makes them"
     assert scored("--from", "results", "--results", "empty")[2] == f"trainbugs: {line}\n"
-    spoilt = tmp_path / "results" / "detectors" / "mine" / "none" / "SO-60335387" / "digits" / "buggy-0.json"
+    spoilt = (
+        tmp_path
+        / "results"
+        / "detectors"
+        / "mine"
+        / "none"
+        / "SO-60335387"
+        / "digits"
+        / "buggy-0.json"
+    )
     spoilt.write_text("{")
     status, out, err = scored("mine", "pyod", "--from", "results")
-    assert (status, out) == (2, "") and "no checks of pyod in results/detectors; " in err and str(spoilt.name) in err
+    assert (status, out) == (2, "")
+    assert "no checks of pyod in results/detectors; " in err
+    assert str(spoilt.name) in err
     with pytest.warns(UserWarning, match="buggy-0.json: not a record"):
         assert trainbugs.scores("results").detected.tolist() == [0]
     with pytest.raises(UsageError, match="source is 'all', expected .* or 'both'"):

@@ -12,13 +12,27 @@ from support.toy import OWN_PYTHON, SCRIPT
 
 from runner.bugs.catalog import Catalog
 from runner.progress.lines import terminal_width
-from trainbugs.cli.terminal import COLOURS, LEAST, MARK, Terminal, show_table, show_text, show_verdicts, table
+from trainbugs.cli.terminal import (
+    COLOURS,
+    LEAST,
+    MARK,
+    Terminal,
+    show_table,
+    show_text,
+    show_verdicts,
+    table,
+)
 from trainbugs.cli.text import listing
 
 ROWS = [
     ["CASE", "VERDICT", "RUNS", "WHY"],
     ["Toy-1/only", "REPRODUCED (injected)", "4", "4 checks hold"],
-    ["Toy-2/only", "NOT REPRODUCED", "12", "seed 0: it stays low: last 27, expected <= 5, and so on and so forth"],
+    [
+        "Toy-2/only",
+        "NOT REPRODUCED",
+        "12",
+        "seed 0: it stays low: last 27, expected <= 5, and so on and so forth",
+    ],
     ["Toy-3/only", "INVALID", "1", "late"],
 ]
 cells = st.lists(st.text("abc …", max_size=40).map(str.strip), min_size=4, max_size=4)
@@ -78,7 +92,9 @@ def test_no_line_is_too_long_and_the_first_column_stays_whole(rows, width):
         natural = sum(max(len(row[column]) for row in rows) for column in range(4)) + 6
         assert natural > width
         room = width - first - 6
-        if room >= 3 * LEAST:  # no column is left out, and no column of up to a third of the room is cut
+        if (
+            room >= 3 * LEAST
+        ):  # no column is left out, and no column of up to a third of the room is cut
             for column in (1, 2, 3):
                 if max(len(row[column]) for row in rows) <= room // 3:
                     assert all(row[column] in line for line, row in zip(lines, rows, strict=True))
@@ -95,11 +111,14 @@ def test_each_verdict_has_its_colour():
     lines = table(ROWS, None, 1)
     assert "\x1b" not in lines[0]
     assert "\x1b[32mREPRODUCED\x1b[0m (injected)" in lines[1]
-    assert "\x1b[33mNOT REPRODUCED\x1b[0m" in lines[2] and "\x1b[1;31mINVALID\x1b[0m" in lines[3]
+    assert "\x1b[33mNOT REPRODUCED\x1b[0m" in lines[2]
+    assert "\x1b[1;31mINVALID\x1b[0m" in lines[3]
     assert set(COLOURS) >= {"affected", "not affected"}
 
 
-@pytest.mark.parametrize("width, foot", [(80, None), (60, "1 column does not fit"), (20, "3 columns do not fit")])
+@pytest.mark.parametrize(
+    "width, foot", [(80, None), (60, "1 column does not fit"), (20, "3 columns do not fit")]
+)
 def test_it_is_said_how_many_columns_do_not_fit(screen, monkeypatch, width, foot):
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setattr("sys.stdout", screen)
@@ -113,7 +132,9 @@ def test_the_list_keeps_its_titles_on_a_narrow_terminal(screen, monkeypatch):
     table_of_bugs = listing(list(Catalog(ROOT)))
     show_table(table_of_bugs)
     heading, *rows, foot = screen.getvalue().splitlines()
-    assert " TITLE " in heading and heading.endswith(f"{MARK} +3") and foot.startswith("3 columns do not fit")
+    assert " TITLE " in heading
+    assert heading.endswith(f"{MARK} +3")
+    assert foot.startswith("3 columns do not fit")
     start = heading.index("TITLE")
     titles = [row[start:].removesuffix(MARK).rstrip() for row in rows]
     whole = [row[2] for row in table_of_bugs[1:]]
@@ -137,12 +158,15 @@ def test_a_reason_that_is_cut_is_shown_below(screen, monkeypatch):
 def test_commands_stay_on_one_line(screen, monkeypatch):
     monkeypatch.setattr("sys.stdout", screen)
     command = "`trainbugs run PyTorch-115607 --force --update-expected`"
-    show_text(f"Toy-1: 1 problem\n  expected/only has 0 of 6 runs; a long text that is here: {command} makes them")
+    show_text(
+        f"Toy-1: 1 problem\n  expected/only has 0 of 6 runs; a long text that is here: {command} makes them"
+    )
     assert screen.getvalue().splitlines()[2:] == [f"    {command} makes them"]
 
 
 @pytest.mark.parametrize(
-    "variables, colours", [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)]
+    "variables, colours",
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
 )
 def test_colours_can_be_switched_off(screen, monkeypatch, variables, colours):
     for name, value in variables.items():
@@ -160,12 +184,25 @@ def test_width_of_a_stream_without_a_terminal(monkeypatch):
 
 def test_run_on_a_terminal(toy):
     toy.write("buggy.py", SCRIPT.replace("VALUE", "9"))
-    arguments = ["run", toy.directory, "--seeds", "0", "--results", toy.results, "--quiet", *OWN_PYTHON]
+    arguments = [
+        "run",
+        toy.directory,
+        "--seeds",
+        "0",
+        "--results",
+        toy.results,
+        "--quiet",
+        *OWN_PYTHON,
+    ]
     status, said = on_terminal(*arguments, width=60)
-    assert status == 1 and "\x1b[33mNOT REPRODUCED\x1b[0m" in said
+    assert status == 1
+    assert "\x1b[33mNOT REPRODUCED\x1b[0m" in said
     lines = COLOUR.sub("", said).splitlines()
-    assert max(len(line) for line in lines[:-1]) <= 60  # the last one holds a path, which may not be broken
-    assert lines[1].startswith("Toy-1/only  NOT REPRODUCED  2") and lines[1].endswith(MARK)
+    assert (
+        max(len(line) for line in lines[:-1]) <= 60
+    )  # the last one holds a path, which may not be broken
+    assert lines[1].startswith("Toy-1/only  NOT REPRODUCED  2")
+    assert lines[1].endswith(MARK)
     assert lines[2] == "1 column does not fit: pipe into cat, or --json"
     assert lines[4] == "Toy-1/only: seed 0: buggy stays low: last 27, expected <= 5"
     assert "\x1b" not in on_terminal(*arguments, NO_COLOR="1")[1]
@@ -174,25 +211,41 @@ def test_run_on_a_terminal(toy):
 def test_nothing_is_cut_where_there_is_no_terminal(toy, cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     out = cli("list")[1]
-    assert re.search(r"Toy-1/only +- +The one case +user code +toy +-$", out, re.MULTILINE) and MARK not in out
+    assert re.search(r"Toy-1/only +- +The one case +user code +toy +-$", out, re.MULTILINE)
+    assert MARK not in out
     assert f"read more    {toy.directory}/README.md\n" in cli("info", "Toy-1")[1]
 
 
 def test_texts_are_wrapped_between_words(toy):
     toy.configure(title="A toy whose title is long: " + "so many words " * 9)
     lines = on_terminal("info", toy.directory)[1].splitlines()
-    assert lines[0].startswith("Toy-1: A toy") and lines[1].startswith("  ") and len(lines[0]) <= 80
+    assert lines[0].startswith("Toy-1: A toy")
+    assert lines[1].startswith("  ")
+    assert len(lines[0]) <= 80
     assert all(len(line) <= 80 for line in lines if "/" not in line)
 
 
 def test_progress_fits_the_terminal_though_the_table_goes_to_a_file(toy, tmp_path):
     toy.write("fixed.py", "import time; time.sleep(0.5)\n" + SCRIPT.replace("VALUE", "2"))
-    arguments = ["run", toy.directory, "--seeds", "0", "--results", toy.results, "--json", *OWN_PYTHON]
+    arguments = [
+        "run",
+        toy.directory,
+        "--seeds",
+        "0",
+        "--results",
+        toy.results,
+        "--json",
+        *OWN_PYTHON,
+    ]
     with (tmp_path / "out.json").open("w") as file:
         status, said = on_terminal(*arguments, width=24, stdout=file)
-    assert status == 0 and (tmp_path / "out.json").read_text().startswith("[")
-    shown = [re.split(r"\r|\x1b", line)[0] for line in said.splitlines() if line.startswith("  Toy-1")]
-    assert "  Toy-1/only/fixed seed" in shown and all(len(line) < 24 for line in shown)
+    assert status == 0
+    assert (tmp_path / "out.json").read_text().startswith("[")
+    shown = [
+        re.split(r"\r|\x1b", line)[0] for line in said.splitlines() if line.startswith("  Toy-1")
+    ]
+    assert "  Toy-1/only/fixed seed" in shown
+    assert all(len(line) < 24 for line in shown)
 
 
 @pytest.mark.parametrize(
@@ -219,12 +272,15 @@ def test_progress_fits_the_terminal_though_the_table_goes_to_a_file(toy, tmp_pat
 def test_help_fits_80_columns(cli, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = cli(*([command] if command else []), "--help")
-    assert status == 0 and max(map(len, out.splitlines())) <= 80
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_a_table_with_notes_fits_the_terminal():
     status, said = on_terminal("watch", "--list", width=60)
     lines = said.splitlines()
-    assert status == 0 and max(map(len, lines)) <= 60
+    assert status == 0
+    assert max(map(len, lines)) <= 60
     notes = [line for line in lines[1:] if line.startswith("    ")]
-    assert len(notes) > 1 and "Between two steps of an optimizer" in said
+    assert len(notes) > 1
+    assert "Between two steps of an optimizer" in said

@@ -34,7 +34,9 @@ def watch(cli, toy, fake):
 
 
 def test_what_was_seen_is_a_table(watch, fake):
-    fake.leaves([{"iteration": 12, "code": "other", "line": None, "file": None, "parameter": None}, {}])
+    fake.leaves(
+        [{"iteration": 12, "code": "other", "line": None, "file": None, "parameter": None}, {}]
+    )
     status, out, err = watch("train.py")
     assert (status, out) == (1, "")
     assert [line.rstrip() for line in err.splitlines()] == [
@@ -60,9 +62,16 @@ def test_files_are_told_from_the_working_directory(watch, fake, tmp_path):
 def test_nothing_was_seen(watch, fake):
     assert watch("train.py") == (0, "", SILENT)
     fake.leaves(optimizers=0, steps=0)
-    assert watch("train.py") == (0, "", "trainbugs watch: no optimizer was seen: nothing was watched\n")
+    assert watch("train.py") == (
+        0,
+        "",
+        "trainbugs watch: no optimizer was seen: nothing was watched\n",
+    )
     fake.leaves(optimizers=2, steps=1)
-    assert watch("train.py")[2] == "trainbugs watch: no invariant was broken in 1 step of 2 optimizers\n"
+    assert (
+        watch("train.py")[2]
+        == "trainbugs watch: no invariant was broken in 1 step of 2 optimizers\n"
+    )
 
 
 def test_one_place_is_named_once(watch, fake):
@@ -77,19 +86,28 @@ def test_one_place_is_named_once(watch, fake):
 
 def test_advice_is_shown_if_asked_for_and_never_counts(watch, fake):
     fake.leaves([{"severity": "info"}])
-    assert watch("train.py") == (0, "", SILENT + "trainbugs watch: there is advice, too: --info shows it\n")
+    assert watch("train.py") == (
+        0,
+        "",
+        SILENT + "trainbugs watch: there is advice, too: --info shows it\n",
+    )
     status, _, err = watch("--info", "train.py")
-    assert status == 0 and "stale-gradients  info      train.py:7" in err and "advice" not in err
+    assert status == 0
+    assert "stale-gradients  info      train.py:7" in err
+    assert "advice" not in err
 
 
 def test_a_warning_is_shown_and_is_no_error(watch, fake):
     fake.leaves([{"severity": "warning"}])
     status, _, err = watch("train.py")
-    assert status == 0 and "stale-gradients  warning" in err
+    assert status == 0
+    assert "stale-gradients  warning" in err
 
 
 def test_faults_of_the_sanitizer_are_said(watch, fake):
-    fake.leaves([{"code": "failed", "severity": "info", "message": "one is off: Trace\nback"}], dropped=3)
+    fake.leaves(
+        [{"code": "failed", "severity": "info", "message": "one is off: Trace\nback"}], dropped=3
+    )
     assert watch("train.py")[2].splitlines()[1:] == [
         "trainbugs watch: 3 more alarms were not kept",
         "trainbugs watch: a fault of the sanitizer: one is off: Trace\\nback",
@@ -106,7 +124,9 @@ def test_the_status_of_the_script_comes_first(watch, fake, tmp_path, alarms):
     fake.leaves(alarms)
     (tmp_path / "train.py").write_text("import sys; sys.exit(7)")
     status, _, err = watch("train.py")
-    assert status == 7 and ("--ignore" in err) == bool(alarms) and MISSING not in err
+    assert status == 7
+    assert ("--ignore" in err) == bool(alarms)
+    assert MISSING not in err
 
 
 @pytest.mark.parametrize(
@@ -125,7 +145,8 @@ def test_a_report_that_is_missing(watch, fake, tmp_path, ends, status, how):
         f"trainbugs watch: {how}, {MISSING}\ntrainbugs watch: the report is in o.json\n",
     )
     written = json.loads((tmp_path / "o.json").read_text())
-    assert written["status"] == status and written["report"] is None
+    assert written["status"] == status
+    assert written["report"] is None
 
 
 def test_half_a_report_is_none(watch, fake):
@@ -137,9 +158,11 @@ def test_what_stands_behind_the_script_is_the_scripts(watch, fake):
     words = ["train.py", "--json", "--li", "--", "-m", "--help", "--ignore", "x", ""]
     assert watch("--light", "--ignore", "stale-gradients", *words)[0] == 0
     called = fake.called()
-    assert called["words"] == words and "--module" not in called["launcher"]
+    assert called["words"] == words
+    assert "--module" not in called["launcher"]
     assert called["settings"] == {"ignore": ["stale-gradients"], "light": True}
-    assert watch("--", *words)[0] == 0 and fake.called()["words"] == words
+    assert watch("--", *words)[0] == 0
+    assert fake.called()["words"] == words
     assert fake.called()["settings"] == {"ignore": [], "light": False}
 
 
@@ -152,16 +175,20 @@ def test_a_module(watch, fake):
     """The launcher finds it; the toy takes its name for a file."""
     fake.leaves([{"file": "package/train.py"}])
     err = watch("-m", "train.py", "-m")[2]
-    assert fake.called()["words"] == ["train.py", "-m"] and "--module" in fake.called()["launcher"]
+    assert fake.called()["words"] == ["train.py", "-m"]
+    assert "--module" in fake.called()["launcher"]
     assert "  package/train.py:7  " in err
 
 
 def test_json(watch, fake, tmp_path):
     fake.leaves([{}, {"severity": "info", "iteration": 3}])
     status, out, err = watch("--json", "new.json", "train.py", "a")
-    assert (status, out) == (1, "") and err.endswith("trainbugs watch: the report is in new.json\n")
+    assert (status, out) == (1, "")
+    assert err.endswith("trainbugs watch: the report is in new.json\n")
     written = json.loads((tmp_path / "new.json").read_text())
-    assert written["script"] == "train.py" and written["arguments"] == ["a"] and written["status"] == 0
+    assert written["script"] == "train.py"
+    assert written["arguments"] == ["a"]
+    assert written["status"] == 0
     assert [alarm["iteration"] for alarm in written["report"]["alarms"]] == [2, 3]
     assert written["report"]["steps"] == 40
 
@@ -169,9 +196,11 @@ def test_json(watch, fake, tmp_path):
 def test_list(watch):
     status, out, err = watch("--list")
     lines = out.splitlines()
-    assert (status, err) == (0, "") and lines[0].split() == ["INVARIANT", "SEVERITY", "LIGHT"]
+    assert (status, err) == (0, "")
+    assert lines[0].split() == ["INVARIANT", "SEVERITY", "LIGHT"]
     at = next(number for number, line in enumerate(lines) if line.startswith("stale-gradients "))
-    assert lines[at].split()[1:] == ["error", "yes"] and "was cleared" in lines[at + 1]
+    assert lines[at].split()[1:] == ["error", "yes"]
+    assert "was cleared" in lines[at + 1]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +209,10 @@ def test_list(watch):
         ([], "name the script to run"),
         (["--"], "name the script to run"),
         (["nowhere.py"], "nowhere.py: there is no such script"),
-        (["--ignore", "stale-gradient", "train.py"], "'stale-gradient' (did you mean stale-gradients or "),
+        (
+            ["--ignore", "stale-gradient", "train.py"],
+            "'stale-gradient' (did you mean stale-gradients or ",
+        ),
         (["--json", "no/o.json", "train.py"], "--json no/o.json: expected the name of a file"),
         (["--json", "bin", "train.py"], "--json bin: expected the name of a file"),
         (["--python", "nowhere", "train.py"], "nowhere: cannot be started"),
@@ -189,27 +221,40 @@ def test_list(watch):
 )
 def test_what_cannot_be_done_is_said_before_anything_runs(watch, fake, words, problem):
     status, out, err = watch(*words)
-    assert (status, out) == (2, "") and problem in err and err.count("\n") == 1
+    assert (status, out) == (2, "")
+    assert problem in err
+    assert err.count("\n") == 1
     assert not (fake.path.parent / "called.json").exists()
 
 
 def test_the_interpreter(watch, fake, tmp_path, monkeypatch):
     """python3 of PATH if it has torch, else the one that runs trainbugs; or the named one."""
-    own, none, old = (Fake(tmp_path / f"with {torch}", torch) for torch in ("2.0.0a0+git1", "", "1.13.1+cpu"))
+    own, none, old = (
+        Fake(tmp_path / f"with {torch}", torch) for torch in ("2.0.0a0+git1", "", "1.13.1+cpu")
+    )
     monkeypatch.setattr(sys, "executable", str(own.path))
-    assert watch("train.py")[0] == 0 and fake.called() and not (own.path.parent / "called.json").exists()
+    assert watch("train.py")[0] == 0
+    assert fake.called()
+    assert not (own.path.parent / "called.json").exists()
     monkeypatch.setenv("PATH", str(none.path.parent))
-    assert watch("train.py")[0] == 0 and own.called()
+    assert watch("train.py")[0] == 0
+    assert own.called()
     monkeypatch.setattr(sys, "executable", str(none.path))
     status, _, err = watch("train.py")
-    assert (status, err.count("\n")) == (2, 1) and f"torch is installed for none of {none.path};" in err
+    assert (status, err.count("\n")) == (
+        2,
+        1,
+    )
+    assert f"torch is installed for none of {none.path};" in err
     assert watch("--python", none.path, "train.py")[2] == (
         f"trainbugs: {none.path}: torch is not installed for it; name another interpreter by --python\n"
     )
     monkeypatch.setenv("PATH", str(old.path.parent))
     status, _, err = watch("train.py")
+    assert status == 2
     assert (
-        status == 2 and err == f"trainbugs: {old.path}: its torch is 1.13.1+cpu; trainbugs watch needs 2.0 or newer\n"
+        err
+        == f"trainbugs: {old.path}: its torch is 1.13.1+cpu; trainbugs watch needs 2.0 or newer\n"
     )
     assert watch("--python", fake.path, "train.py")[0] == 0
 
@@ -221,7 +266,8 @@ def test_an_interpreter_that_does_not_start_is_no_choice(watch, fake, tmp_path, 
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(broken.parent))
     monkeypatch.setattr(sys, "executable", str(fake.path))
-    assert watch("train.py")[0] == 0 and fake.called()
+    assert watch("train.py")[0] == 0
+    assert fake.called()
 
 
 STREAMS = """
@@ -268,7 +314,11 @@ def test_a_signal_reaches_the_script_once(fake, tmp_path, number):
         assert program.stdout.readline() == "there\n"
         program.send_signal(number)
         out, err = program.communicate()
-    assert (program.returncode, out) == (5, f"[{int(number)}]\n") and "--ignore stale-gradients" in err
+    assert (program.returncode, out) == (
+        5,
+        f"[{int(number)}]\n",
+    )
+    assert "--ignore stale-gradients" in err
 
 
 def test_ctrl_c_on_a_terminal_reaches_the_script_once(fake, tmp_path):
@@ -278,9 +328,9 @@ def test_ctrl_c_on_a_terminal_reaches_the_script_once(fake, tmp_path):
     told = tmp_path / "told"
     with told.open("w") as out:
         # In a session of its own, whose terminal that is.
-        setting = (
-            "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
-        )
+        imports = "import fcntl, os, sys, termios"
+        takes = "fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
+        setting = f"{imports}; {takes}; os.execv(sys.argv[1], sys.argv[1:])"
         (tmp_path / "train.py").write_text(WAITS)
         words = [sys.executable, "-m", "trainbugs", "watch", "--python", str(fake.path), "train.py"]
         program = subprocess.Popen(
@@ -298,7 +348,8 @@ def test_ctrl_c_on_a_terminal_reaches_the_script_once(fake, tmp_path):
     os.close(leader)
     os.close(follower)
     said = told.read_text()
-    assert f"[{int(signal.SIGINT)}]" in said and "--ignore stale-gradients" in said
+    assert f"[{int(signal.SIGINT)}]" in said
+    assert "--ignore stale-gradients" in said
 
 
 def test_an_interrupt_that_ends_the_script(fake, tmp_path):
@@ -311,5 +362,8 @@ def test_an_interrupt_that_ends_the_script(fake, tmp_path):
         began = time.monotonic()
         program.send_signal(signal.SIGINT)
         _, err = program.communicate()
-    assert program.returncode == 130 and time.monotonic() - began < 10
-    assert "KeyboardInterrupt" in err and "--ignore stale-gradients" in err and "interrupted" not in err
+    assert program.returncode == 130
+    assert time.monotonic() - began < 10
+    assert "KeyboardInterrupt" in err
+    assert "--ignore stale-gradients" in err
+    assert "interrupted" not in err

@@ -67,15 +67,21 @@ def row(file):
 
 def test_a_program_that_is_wrong(watch, torch_python, tmp_path):
     status, out, err = watch("wrong", "--epochs", "3")
-    assert status == 1 and err.startswith("trainbugs watch: 1 invariant was broken in 5 steps of 1 optimizer\n")
+    assert status == 1
+    assert err.startswith("trainbugs watch: 1 invariant was broken in 5 steps of 1 optimizer\n")
     assert row("wrong.py") in err
-    alone = subprocess.check_output([torch_python, "wrong.py", "--epochs", "3"], cwd=tmp_path, text=True)
+    alone = subprocess.check_output(
+        [torch_python, "wrong.py", "--epochs", "3"], cwd=tmp_path, text=True
+    )
     assert out == alone, "it does what it does alone"
 
 
 def test_a_program_that_is_right(watch):
     status, _, err = watch("right")
-    assert (status, err) == (0, "trainbugs watch: no invariant was broken in 5 steps of 1 optimizer\n")
+    assert (status, err) == (
+        0,
+        "trainbugs watch: no invariant was broken in 5 steps of 1 optimizer\n",
+    )
 
 
 def test_a_program_without_an_optimizer(watch):
@@ -85,12 +91,16 @@ def test_a_program_without_an_optimizer(watch):
 
 def test_a_crash_keeps_its_traceback(watch):
     status, _, err = watch("crash")
-    assert status == 1 and "ValueError: mine\ntrainbugs watch: 1 invariant" in err and row("crash.py") in err
+    assert status == 1
+    assert "ValueError: mine\ntrainbugs watch: 1 invariant" in err
+    assert row("crash.py") in err
 
 
 def test_started_processes_are_watched(watch):
     status, out, err = watch("spawn")
-    assert status == 1 and out.count("[]") == 2 and row("spawn.py") in err
+    assert status == 1
+    assert out.count("[]") == 2
+    assert row("spawn.py") in err
     assert "in 5 steps of 2 optimizers" in err
 
 
@@ -101,7 +111,9 @@ def test_ctrl_c(torch_python, tmp_path, monkeypatch):
         assert "there\n" in iter(program.stdout.readline, "")
         program.send_signal(signal.SIGINT)
         _, err = program.communicate(timeout=60)
-    assert program.returncode == 130 and "KeyboardInterrupt" in err and row("waits.py") in err
+    assert program.returncode == 130
+    assert "KeyboardInterrupt" in err
+    assert row("waits.py") in err
 
 
 def test_a_module_of_a_package(torch_python, tmp_path, monkeypatch):
@@ -113,4 +125,6 @@ def test_a_module_of_a_package(torch_python, tmp_path, monkeypatch):
     (package / "__main__.py").write_text("from .training import train\ntrain(clear=False)\n")
     with begin(torch_python, tmp_path, "-m", "package", "-m") as program:
         out, err = program.communicate(timeout=300)
-    assert program.returncode == 1 and out.startswith("['-m'] ") and row("package/training.py") in err
+    assert program.returncode == 1
+    assert out.startswith("['-m'] ")
+    assert row("package/training.py") in err

@@ -30,12 +30,18 @@ ABOUT = About("A benchmark", "0.1.0", "2026-11-23", "urn:trainbugs", ["the autho
 def release(tmp_path_factory):
     folder = tmp_path_factory.mktemp("release") / "release"
     made = write(Catalog(ROOT), ABOUT, folder)
-    assert not made.problems and set(made.rows) == set(NAMES)
+    assert not made.problems
+    assert set(made.rows) == set(NAMES)
     return folder
 
 
 def run(*command, cwd, home):
-    env = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "PATH": "/usr/bin:/bin"}
+    env = {
+        "HOME": str(home),
+        "HF_HUB_OFFLINE": "1",
+        "HF_DATASETS_OFFLINE": "1",
+        "PATH": "/usr/bin:/bin",
+    }
     return subprocess.run(
         [sys.executable, *command], cwd=cwd, env=env, capture_output=True, text=True, check=True
     ).stdout
@@ -43,11 +49,20 @@ def run(*command, cwd, home):
 
 def test_words_about_columns_are_true(release):
     """The list of locations is whole, and the seconds of a case are the sum over its runs on a CPU."""
-    read = {name: pd.read_parquet(release / "data" / f"{name}.parquet") for name in ("bugs", "cases", "runs")}
-    assert [place for place in sorted(set(read["bugs"].location)) if place not in COLUMNS["bugs"]["location"]] == []
+    read = {
+        name: pd.read_parquet(release / "data" / f"{name}.parquet")
+        for name in ("bugs", "cases", "runs")
+    }
+    assert [
+        place
+        for place in sorted(set(read["bugs"].location))
+        if place not in COLUMNS["bugs"]["location"]
+    ] == []
     assert "together" in COLUMNS["cases"]["seconds"]
     runs = read["runs"]
-    of_cases = runs[(runs.device == "cpu") & runs.variant.isin(["buggy", "fixed"])].groupby(["bug", "case"])
+    of_cases = runs[(runs.device == "cpu") & runs.variant.isin(["buggy", "fixed"])].groupby(
+        ["bug", "case"]
+    )
     sums = of_cases.wall_s.sum()
     cases = read["cases"].set_index(["bug", "case"]).seconds.dropna()
     several = [case for case in cases.index if len(of_cases.get_group(case)) > 1]
@@ -60,7 +75,8 @@ def test_words_about_columns_are_true(release):
 def test_both_forms_of_a_table_hold_the_same(release, name):
     parquet = pd.read_parquet(release / "data" / f"{name}.parquet")
     lines = pd.read_json(release / "data" / f"{name}.jsonl", lines=True, dtype=False)
-    assert len(parquet) == len(lines) > 0 and list(parquet) == list(lines) == list(COLUMNS[name])
+    assert len(parquet) == len(lines) > 0
+    assert list(parquet) == list(lines) == list(COLUMNS[name])
     pd.testing.assert_frame_equal(
         parquet.astype(object).where(parquet.notna(), None), lines.astype(object).where(lines.notna(), None),
         check_dtype=False, atol=1e-9,
@@ -73,12 +89,15 @@ def test_tables_are_of_the_catalogue(release):
     assert list(read["bugs"].bug) == list(catalog.ids())
     cases = [case for name in catalog.ids() for case in catalog.bug(name).cases.values()]
     assert list(read["cases"].bug + "/" + read["cases"].case) == [case.id for case in cases]
-    assert set(read["runs"].bug) == set(catalog.ids()) and (read["runs"].status == "ok").all()
+    assert set(read["runs"].bug) == set(catalog.ids())
+    assert (read["runs"].status == "ok").all()
     row = read["scripts"].query("bug == 'Bolts-654' and variant == 'fixed' and main").iloc[0]
     text = (ROOT / "bugs" / "Bolts-654" / "fixed.py").read_text()
     assert (row.text, row.sha256) == (text, hashlib.sha256(text.encode()).hexdigest())
     variants = [(case, variant) for case in cases for variant in case.program.variants.values()]
-    files = [name for case, variant in variants for name in read_scripts(catalog.bug(case.bug), variant)]
+    files = [
+        name for case, variant in variants for name in read_scripts(catalog.bug(case.bug), variant)
+    ]
     assert list(read["scripts"].file) == files
     assert read["scripts"].licences.notna().all()
     assert len(json.loads(read["runs"].metrics[0])) == read["runs"].records[0]
@@ -88,8 +107,12 @@ def test_tables_are_of_the_catalogue(release):
 def test_pandas_and_datasets_read_it_in_two_lines_without_a_network(release, tmp_path):
     card = (release / "README.md").read_text()
     code = card.partition("```python\n")[2].partition("```")[0]
-    said = run("-c", f"{code}\nprint(len(bugs), scripts.num_rows)", cwd=release.parent, home=tmp_path)
-    sizes = [len(pd.read_parquet(release / "data" / f"{name}.parquet")) for name in ("bugs", "scripts")]
+    said = run(
+        "-c", f"{code}\nprint(len(bugs), scripts.num_rows)", cwd=release.parent, home=tmp_path
+    )
+    sizes = [
+        len(pd.read_parquet(release / "data" / f"{name}.parquet")) for name in ("bugs", "scripts")
+    ]
     assert said.split() == [str(size) for size in sizes]
 
 
@@ -104,7 +127,9 @@ for name in sys.argv[1:]:
     print(sum(1 for _ in found.records(name)))
 """
     said = run("-c", code, *NAMES, cwd=release, home=tmp_path)
-    assert said.split() == [str(len(pd.read_parquet(release / "data" / f"{name}.parquet"))) for name in NAMES]
+    assert said.split() == [
+        str(len(pd.read_parquet(release / "data" / f"{name}.parquet"))) for name in NAMES
+    ]
 
 
 @pytest.mark.stress
@@ -113,24 +138,42 @@ def test_a_description_that_is_wrong_is_found(release, tmp_path):
     document["recordSet"][0]["field"][0]["source"]["fileObject"] = {"@id": "data/gone.parquet"}
     (tmp_path / "croissant.json").write_text(json.dumps(document))
     with pytest.raises(subprocess.CalledProcessError):
-        run("-c", "import mlcroissant; mlcroissant.Dataset('croissant.json')", cwd=tmp_path, home=tmp_path)
+        run(
+            "-c",
+            "import mlcroissant; mlcroissant.Dataset('croissant.json')",
+            cwd=tmp_path,
+            home=tmp_path,
+        )
 
 
 def test_it_says_what_responsible_use_asks_for(release):
     document = json.loads((release / "croissant.json").read_text())
-    assert document["conformsTo"] == ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
+    assert document["conformsTo"] == [
+        "http://mlcommons.org/croissant/1.1",
+        "http://mlcommons.org/croissant/RAI/1.0",
+    ]
     assert all(document[f"rai:{name}"] for name in RESPONSIBLE)
-    fields = {field["name"]: field["description"] for each in document["recordSet"] for field in each["field"]}
-    assert all(fields.values()) and {each["description"] for each in document["recordSet"]} == {
-        ROWS[name] for name in NAMES
+    fields = {
+        field["name"]: field["description"]
+        for each in document["recordSet"]
+        for field in each["field"]
     }
+    assert all(fields.values())
+    assert {each["description"] for each in document["recordSet"]} == {ROWS[name] for name in NAMES}
 
 
 def test_every_file_has_its_sum(release):
-    sums = dict(reversed(line.split("  ")) for line in (release / "SHA256SUMS").read_text().splitlines())
-    there = {path.relative_to(release).as_posix(): path for path in release.rglob("*") if path.is_file()}
+    sums = dict(
+        reversed(line.split("  ")) for line in (release / "SHA256SUMS").read_text().splitlines()
+    )
+    there = {
+        path.relative_to(release).as_posix(): path for path in release.rglob("*") if path.is_file()
+    }
     assert set(sums) == set(there) - {"SHA256SUMS"}
-    assert all(hashlib.sha256(there[name].read_bytes()).hexdigest() == value for name, value in sums.items())
+    assert all(
+        hashlib.sha256(there[name].read_bytes()).hexdigest() == value
+        for name, value in sums.items()
+    )
     assert {"LICENSE", "LICENSES.md", "DATASHEET.md", "README.md"} <= set(sums)
 
 
@@ -147,8 +190,12 @@ def test_the_same_catalogue_gives_the_same_files(toy, tmp_path):
 def test_what_has_no_value_is_empty(toy):
     made, problems = tables(toy.catalog)
     read = {table.name: table.frame for table in made}
-    assert not problems and len(read["bugs"]) == 1 and read["runs"].empty and read["outcomes"].empty
-    assert str(read["bugs"].retired.dtype) == "string" and read["bugs"].retired.isna().all()
+    assert not problems
+    assert len(read["bugs"]) == 1
+    assert read["runs"].empty
+    assert read["outcomes"].empty
+    assert str(read["bugs"].retired.dtype) == "string"
+    assert read["bugs"].retired.isna().all()
 
 
 def test_it_replaces_a_release_and_nothing_else(cli, toy, tmp_path):
@@ -156,7 +203,10 @@ def test_it_replaces_a_release_and_nothing_else(cli, toy, tmp_path):
     folder.mkdir()
     (folder / "thesis.txt").write_text("")
     status, _, err = cli("export", "--out", folder)
-    assert (status, err) == (2, f"trainbugs: {folder} is there, and is no release; name a new folder by --out\n")
+    assert (status, err) == (
+        2,
+        f"trainbugs: {folder} is there, and is no release; name a new folder by --out\n",
+    )
     assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
     with pytest.raises(UsageError, match="is no release"):
         write(toy.catalog, ABOUT, folder / "thesis.txt")
@@ -165,13 +215,17 @@ def test_it_replaces_a_release_and_nothing_else(cli, toy, tmp_path):
 def test_the_command(cli, toy, tmp_path):
     promote_runs([as_pinned(toy.run())])
     status, out, _ = cli("export", "--out", tmp_path / "out", "--url", "https://example.org")
-    assert status == 0 and out.startswith(f"release: {tmp_path / 'out'} (1 bugs, 1 cases,")
+    assert status == 0
+    assert out.startswith(f"release: {tmp_path / 'out'} (1 bugs, 1 cases,")
     document = json.loads((tmp_path / "out" / "croissant.json").read_text())
-    assert document["url"] == "https://example.org" and len(document["datePublished"]) == 10
+    assert document["url"] == "https://example.org"
+    assert len(document["datePublished"]) == 10
     assert Path(tmp_path / "out" / "data" / "bugs.parquet").is_file()
 
 
 def test_the_citation_is_one(tmp_path):
     code = "from cffconvert.cli.cli import cli; cli()"
-    said = run("-c", code, "--validate", "-i", str(ROOT / "CITATION.cff"), cwd=tmp_path, home=tmp_path)
+    said = run(
+        "-c", code, "--validate", "-i", str(ROOT / "CITATION.cff"), cwd=tmp_path, home=tmp_path
+    )
     assert "valid" in said

@@ -91,8 +91,11 @@ def test_search_finds_words_of_stories_and_labels(front, report):
 
     front.find_element(By.NAME, "q").send_keys("zero_grad(), MNIST")
     found = rows(front)
-    assert "SO-60335387" in found and 0 < len(found) < len(every)
-    assert front.find_element(By.CSS_SELECTOR, ".found").text == f"{len(found)} of {len(every)} bugs"
+    assert "SO-60335387" in found
+    assert 0 < len(found) < len(every)
+    assert (
+        front.find_element(By.CSS_SELECTOR, ".found").text == f"{len(found)} of {len(every)} bugs"
+    )
     front.find_element(By.NAME, "q").send_keys(" nosuchword")
     assert rows(front) == []
     front.find_element(By.CSS_SELECTOR, "[type=reset]").click()
@@ -101,7 +104,9 @@ def test_search_finds_words_of_stories_and_labels(front, report):
     report["search"] = {"zero_grad(), MNIST": found}
 
 
-@pytest.mark.parametrize("name", ["location", "cause", "effect", "stage", "release", "found", "realism"])
+@pytest.mark.parametrize(
+    "name", ["location", "cause", "effect", "stage", "release", "found", "realism"]
+)
 def test_each_filter_shows_as_many_rows_as_it_says(front, name):
     script = "return [...document.querySelector(`[name=${arguments[0]}]`).options].map(o => [o.value, o.text])"
     options = front.execute_script(script, name)
@@ -116,14 +121,18 @@ def test_a_view_is_in_the_address(front, address):
     front.execute_script("document.querySelector('[data-column=seconds] button').click()")
     shown, url = rows(front), front.current_url
     bugs = Catalog(ROOT)
-    assert sorted(shown) == sorted(name for name in bugs.ids() if bugs.bug(name).labels.location == "compiler")
+    assert sorted(shown) == sorted(
+        name for name in bugs.ids() if bugs.bug(name).labels.location == "compiler"
+    )
     front.get("about:blank")
     front.get(url)
-    assert rows(front) == shown and url.endswith("#location=compiler&sort=seconds")
+    assert rows(front) == shown
+    assert url.endswith("#location=compiler&sort=seconds")
     # An address of nonsense is no error.
     front.get("about:blank")
     front.get(address + "index.html#location=moon&sort=-nothing&q=")
-    assert len(rows(front)) == len(bugs.ids()) and browser.console(front) == []
+    assert len(rows(front)) == len(bugs.ids())
+    assert browser.console(front) == []
 
 
 def test_columns_sort_in_both_directions(front):
@@ -142,7 +151,8 @@ def test_columns_sort_in_both_directions(front):
         assert sorted(up[2]) == sorted(down[2])
         if head in ("cases", "seconds"):
             numbers = [float(text) for text in up[2] if text not in ("", "–")]
-            assert numbers == sorted(numbers) and len(numbers) > 20
+            assert numbers == sorted(numbers)
+            assert len(numbers) > 20
 
 
 def test_the_keyboard_reaches_and_moves_everything(front):
@@ -157,7 +167,10 @@ def test_the_keyboard_reaches_and_moves_everything(front):
     front.execute_script("document.querySelector('[data-column=id] button').focus()")
     outline = "return getComputedStyle(document.activeElement).outlineStyle"
     front.switch_to.active_element.send_keys(Keys.ENTER)
-    assert front.execute_script("return document.querySelector('[data-column=id]').ariaSort") == "ascending"
+    assert (
+        front.execute_script("return document.querySelector('[data-column=id]').ariaSort")
+        == "ascending"
+    )
     assert front.execute_script(outline) == "solid"
 
 
@@ -175,12 +188,14 @@ def test_curves_tell_their_values(driver, address):
     fixed = [record for record in expected_records(bug, "digits") if record.variant == "fixed"]
     last = [record.metrics[-1]["validation_accuracy"] for record in fixed]
     shown = f"fixed, validation {mean(last):.4g} ({min(last):.4g} to {max(last):.4g})"
-    assert said.startswith("10: ") and shown in said
+    assert said.startswith("10: ")
+    assert shown in said
     svg.send_keys(Keys.HOME)
     assert figure.find_element(By.CSS_SELECTOR, ".readout").text.startswith("1: ")
     figure.find_element(By.CSS_SELECTOR, ".legend button").click()
     hidden = figure.find_elements(By.CSS_SELECTOR, "svg .off")
-    assert hidden and all(each.value_of_css_property("display") == "none" for each in hidden)
+    assert hidden
+    assert all(each.value_of_css_property("display") == "none" for each in hidden)
 
 
 def test_without_scripts_everything_is_there(driver, address):
@@ -189,7 +204,9 @@ def test_without_scripts_everything_is_there(driver, address):
         driver.get(address + "index.html")
         from selenium.webdriver.common.by import By
 
-        assert len(driver.find_elements(By.CSS_SELECTOR, "#bugs tbody tr")) == len(Catalog(ROOT).ids())
+        assert len(driver.find_elements(By.CSS_SELECTOR, "#bugs tbody tr")) == len(
+            Catalog(ROOT).ids()
+        )
         assert not driver.find_element(By.CSS_SELECTOR, "form.finder").is_displayed()
         driver.get(address + "bugs/SO-60335387.html")
         assert driver.find_element(By.CSS_SELECTOR, "figure.chart .line").is_displayed()
@@ -233,11 +250,15 @@ def test_axe_has_no_serious_finding(driver, address, report, scheme):
         driver.get(address + page)
         found = browser.axe(driver)
         report.setdefault("axe", {}).setdefault(scheme, {})[page] = found
-        assert [each for each in found if each["impact"] in ("serious", "critical", None)] == [], page
+        assert [each for each in found if each["impact"] in ("serious", "critical", None)] == [], (
+            page
+        )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_public_perturbed_and_planted_programs_fit_side_by_side(driver, toy, tmp_path, report, scheme):
+def test_public_perturbed_and_planted_programs_fit_side_by_side(
+    driver, toy, tmp_path, report, scheme
+):
     """With invented records: the committed ones may have none of rewritten programs."""
     commit_all(toy.root)
     write(build(toy.catalog), tmp_path / "site")
@@ -260,8 +281,12 @@ def test_public_perturbed_and_planted_programs_fit_side_by_side(driver, toy, tmp
 def test_axe_finds_what_is_wrong(driver):
     """If it found nothing, the test above would hold of anything."""
     browser.show(driver, WIDTHS["desktop"])
-    driver.get("data:text/html,<html><body><img src=x><input><p style='color:silver'>pale</p></body></html>")
-    assert {"image-alt", "label", "color-contrast", "html-has-lang"} <= {each["id"] for each in browser.axe(driver)}
+    driver.get(
+        "data:text/html,<html><body><img src=x><input><p style='color:silver'>pale</p></body></html>"
+    )
+    assert {"image-alt", "label", "color-contrast", "html-has-lang"} <= {
+        each["id"] for each in browser.axe(driver)
+    }
 
 
 def _picture(driver, page, name, width):

@@ -30,26 +30,32 @@ def test_a_string_over_several_lines_stays_within_them():
 
 
 @pytest.mark.parametrize(
-    ("scale", "values"), [("linear", [1, 2, 3]), ("log", [1e-3, 0.0, 10]), ("symlog", [-50, 0, 1e4])]
+    ("scale", "values"),
+    [("linear", [1, 2, 3]), ("log", [1e-3, 0.0, 10]), ("symlog", [-50, 0, 1e4])],
 )
 def test_curves_stay_within_their_axes(toy, scale, values):
     drawn = _panels(toy, scale, values)[0]
     left, top, right, bottom = drawn.data["box"]
     for curve in drawn.data["curves"]:
-        assert all(left <= x <= right for x in curve["px"]) and all(top <= y <= bottom for y in curve["py"])
-        assert sorted(curve["py"], reverse=True) == [y for _, y in sorted(zip(curve["mean"], curve["py"], strict=True))]
+        assert all(left <= x <= right for x in curve["px"])
+        assert all(top <= y <= bottom for y in curve["py"])
+        assert sorted(curve["py"], reverse=True) == [
+            y for _, y in sorted(zip(curve["mean"], curve["py"], strict=True))
+        ]
     assert drawn.svg.count('text-anchor="end"') >= 2
 
 
 def test_lines_of_a_panel_are_told_apart(toy):
     plot = toy_config()["plot"]
     plot["panels"][0]["lines"] = [
-        {"label": str(number), "metric": "accuracy", "dashed": number % 2 == 1} for number in range(6)
+        {"label": str(number), "metric": "accuracy", "dashed": number % 2 == 1}
+        for number in range(6)
     ]
     toy.configure(plot=plot)
     drawn = chart.panels(toy.bug.cases["only"], [record("buggy"), record("fixed")])[0]
     styles = [curve.style for curve in drawn.curves if curve.variant == "buggy"]
-    assert len(set(styles)) == 6 and [style % 4 for style in styles] == [0, 1, 3, 2, 0, 1]
+    assert len(set(styles)) == 6
+    assert [style % 4 for style in styles] == [0, 1, 3, 2, 0, 1]
 
 
 def test_a_line_says_whose_it_is(toy):
@@ -58,12 +64,14 @@ def test_a_line_says_whose_it_is(toy):
 
 
 def test_one_point_and_equal_values_are_drawn(toy):
-    assert "NaN" not in _panels(toy, "linear", [2])[0].svg and "nan" not in _panels(toy, "log", [3, 3, 3])[0].svg
+    assert "NaN" not in _panels(toy, "linear", [2])[0].svg
+    assert "nan" not in _panels(toy, "log", [3, 3, 3])[0].svg
 
 
 def test_many_points_are_thinned_and_that_is_said(toy):
     drawn = _panels(toy, "linear", list(range(2500)))[0]
-    assert drawn.every == 3 and len(drawn.data["curves"][0]["x"]) == 834
+    assert drawn.every == 3
+    assert len(drawn.data["curves"][0]["x"]) == 834
 
 
 def test_what_is_no_number_is_not_drawn(toy):
@@ -80,9 +88,15 @@ def _panels(toy, scale, values):
 
 
 def test_pages_have_their_places():
-    assert place("docs/README.md") == "docs/index.html" and place("docs/running.md") == "docs/running.html"
-    assert place("bugs/A-1/README.md") == "bugs/A-1.html" and place("bugs/A-1/studies/s.md") == "studies/A-1-s.html"
-    assert place("detectors/pyod/README.md") == "docs/detectors-pyod.html" != place("docs/detectors.md")
+    assert place("docs/README.md") == "docs/index.html"
+    assert place("docs/running.md") == "docs/running.html"
+    assert place("bugs/A-1/README.md") == "bugs/A-1.html"
+    assert place("bugs/A-1/studies/s.md") == "studies/A-1-s.html"
+    assert (
+        place("detectors/pyod/README.md")
+        == "docs/detectors-pyod.html"
+        != place("docs/detectors.md")
+    )
     assert relative("bugs/A b.html#x", "docs/index.html") == "../bugs/A%20b.html#x"
 
 
@@ -90,11 +104,15 @@ def test_headings_have_the_anchors_of_the_repository(tmp_path):
     text = "# A page\n\n## `list`, twice\n\n## list twice\n\n[self](#a-page)\n"
     made = render(text, "docs/a.md", Links(tmp_path, {"docs/a.md": "docs/a.html"}), "docs/a.html")
     assert [heading.anchor for heading in made.headings] == ["a-page", "list-twice", "list-twice-1"]
-    assert made.title == "A page" and 'href="#a-page"' in made.html
+    assert made.title == "A page"
+    assert 'href="#a-page"' in made.html
 
 
 def test_facets_count_rows_and_keep_their_order():
-    rows = [Indexed(key, "", {"where": where}, {}) for key, where in (("1", ["b"]), ("2", ["a", "b"]), ("3", ["c"]))]
+    rows = [
+        Indexed(key, "", {"where": where}, {})
+        for key, where in (("1", ["b"]), ("2", ["a", "b"]), ("3", ["c"]))
+    ]
     assert facet("where", "Where", rows, ["b"]).values == {"b": 2, "a": 1, "c": 1}
     assert list(facet("where", "Where", rows, ["b"]).values) == ["b", "a", "c"]
     assert words("Adam, adam: the lr=1e-3") == "adam the lr 1e-3"
@@ -103,15 +121,18 @@ def test_facets_count_rows_and_keep_their_order():
 def test_a_query_is_split_as_the_rows_are():
     """The browser's tests search by it; this holds where there is none."""
     own = WORD.replace("[\\w", "[\\p{L}\\p{N}_").replace("\\w", "[\\p{L}\\p{N}_]")
-    assert f"const WORD = /{own}/gu;" in asset("site.js") and words("optimizer.zero_grad()") == "optimizer.zero_grad"
+    assert f"const WORD = /{own}/gu;" in asset("site.js")
+    assert words("optimizer.zero_grad()") == "optimizer.zero_grad"
 
 
 def test_json_cannot_end_its_element():
-    assert "</" not in as_json(["</script>"]) and "&" not in as_json("&amp;")
+    assert "</" not in as_json(["</script>"])
+    assert "&" not in as_json("&amp;")
 
 
 def test_only_web_addresses_become_links():
-    assert "href" not in outside("javascript:alert(1)") and 'href="https://a/?b&amp;c"' in outside("https://a/?b&c")
+    assert "href" not in outside("javascript:alert(1)")
+    assert 'href="https://a/?b&amp;c"' in outside("https://a/?b&c")
 
 
 def test_no_column_is_headed_by_the_name_of_another_label():

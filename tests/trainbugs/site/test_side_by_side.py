@@ -48,8 +48,12 @@ def test_rules_in_whose_place_another_one_is_chosen_are_left_out(whole):
 def test_of_the_committed_records_the_leaderboard_sets_chosen_rules_side_by_side(answers):
     assert {("dslinter", "none", "all"), ("torchfix", "none", "all")} < answers.rejected
     read = sources.beside_rewritten(Catalog(ROOT), sources.Part((), "expected", Path()))
-    labels = [{row.label for row in of_records(read, rejected).rows} for rejected in (frozenset(), answers.rejected)]
-    assert labels[0] - labels[1] >= {"dslinter (all)", "torchfix (all)"} and "dslinter (zero-grad)" in labels[1]
+    labels = [
+        {row.label for row in of_records(read, rejected).rows}
+        for rejected in (frozenset(), answers.rejected)
+    ]
+    assert labels[0] - labels[1] >= {"dslinter (all)", "torchfix (all)"}
+    assert "dslinter (zero-grad)" in labels[1]
 
 
 def test_each_rate_stands_with_its_n_and_its_interval(whole):
@@ -61,36 +65,51 @@ def test_each_rate_stands_with_its_n_and_its_interval(whole):
     rows = {row.label: row.rates for row in made.rows}
     for measure in ("detected", "paired"):
         names = [f"{kind}_{measure}" for kind in ("public", "perturbed", "planted")]
-        counted = {label: [(rates[name].count, rates[name].n) for name in names] for label, rates in rows.items()}
+        counted = {
+            label: [(rates[name].count, rates[name].n) for name in names]
+            for label, rates in rows.items()
+        }
         # Of two public programs one was met perturbed.
         assert counted == {"memory": [(1, 1), (0, 1), (0, 1)], "optimizer-progress": [(1, 1)] * 3}
     low, high = clustered([1], [1])
     one = rows["memory"]["public_paired"]
     assert (one.low, one.high) == (100 * low, 100 * high)
     site = build(whole.catalog)
-    assert problems(site.pages, set(site.files) | set(site.pages)) == [] and site.problems == []
+    assert problems(site.pages, set(site.files) | set(site.pages)) == []
+    assert site.problems == []
     page = site.pages["leaderboard.html"]
-    assert table(page).count('class="rate"') == 12 and table(page).count(f"{100 * low:.0f}–100 %") == 8
-    assert "goes by the published text" in page and NOTHING not in page and "--lines:4" in page
+    assert table(page).count('class="rate"') == 12
+    assert table(page).count(f"{100 * low:.0f}–100 %") == 8
+    assert "goes by the published text" in page
+    assert NOTHING not in page
+    assert "--lines:4" in page
 
 
 def test_no_column_of_a_kind_that_nobody_met(toy):
     commit(toy.root, "d", "", pair(code=CODE))
     commit(toy.root, "d", "perturb-1", pair(code=CODE, perturb=1))
-    assert list(beside(toy).columns) == ["public_detected", "perturbed_detected", "public_paired", "perturbed_paired"]
+    assert list(beside(toy).columns) == [
+        "public_detected",
+        "perturbed_detected",
+        "public_paired",
+        "perturbed_paired",
+    ]
     commit(toy.root, "e", "", pair(code=CODE))
     commit(toy.root, "e", "plant-1", pair("no-step", code=CODE, plant=1))
     row = next(row for row in beside(toy).rows if row.detector == "d")
-    assert row.rates["planted_paired"].rate is None and row.rates["public_paired"].rate == 100
+    assert row.rates["planted_paired"].rate is None
+    assert row.rates["public_paired"].rate == 100
     assert ">–</td>" in table(build(toy.catalog).pages["leaderboard.html"])
 
 
 def test_without_records_a_sentence_says_so(toy):
     page = build(toy.catalog).pages["leaderboard.html"]
-    assert "There are no records of detectors" in page and "beside" not in Page(page).anchors
+    assert "There are no records of detectors" in page
+    assert "beside" not in Page(page).anchors
     commit(toy.root, "d", "", pair(code=CODE))
     page = build(toy.catalog).pages["leaderboard.html"]
-    assert NOTHING in page and "beside" not in Page(page).anchors
+    assert NOTHING in page
+    assert "beside" not in Page(page).anchors
 
 
 def test_records_of_another_code_are_named(toy):
@@ -105,14 +124,19 @@ def test_records_that_are_mixed_stop_nothing_else(whole):
     expected = whole.root / "detectors" / "expected"
     (expected / "memory.jsonl").replace(expected / "rewritten" / "perturb-1" / "memory.jsonl")
     site = build(whole.catalog)
-    assert len(site.problems) == 1 and "is of programs as published, expected perturb-1" in site.problems[0]
-    assert NOTHING in site.pages["leaderboard.html"] and "optimizer-progress" in site.pages["leaderboard.html"]
+    assert len(site.problems) == 1
+    assert "is of programs as published, expected perturb-1" in site.problems[0]
+    assert NOTHING in site.pages["leaderboard.html"]
+    assert "optimizer-progress" in site.pages["leaderboard.html"]
 
 
 def test_nothing_of_it_is_in_the_scores_above(whole):
     read = sources.evaluated(whole.catalog, sources.Part((), "expected", Path()))
     scores = evaluation(read, ()).scores
-    assert [(score.rates["detected"].count, score.rates["detected"].n) for score in scores] == [(2, 2), (2, 2)]
+    assert [(score.rates["detected"].count, score.rates["detected"].n) for score in scores] == [
+        (2, 2),
+        (2, 2),
+    ]
 
 
 def test_its_files_are_among_the_downloads(whole):
@@ -135,7 +159,8 @@ def test_records_of_further_seeds_are_among_the_downloads(whole):
     commit(whole.root, "optimizer-progress", "", pair(code=CODE), seed=1)
     (expected / "seeds.csv").write_text("what `trainbugs evaluate` writes")
     site = build(whole.catalog)
-    assert site.problems == [] and site.pages["leaderboard.html"] == before.pages["leaderboard.html"]
+    assert site.problems == []
+    assert site.pages["leaderboard.html"] == before.pages["leaderboard.html"]
     for name, path in (
         ("seeds.csv", "seeds.csv"),
         ("seeds-optimizer-progress.jsonl", "seeds/optimizer-progress.jsonl"),
@@ -148,13 +173,15 @@ def test_its_outcomes_are_a_table_of_their_own_in_a_release(whole):
     assert list(made["rewritten_outcomes"]) == list(COLUMNS["rewritten_outcomes"])
     assert set(made["rewritten_outcomes"].rewriting) == {"perturb-1", "plant-1"}
     assert (len(made["outcomes"]), len(made["rewritten_outcomes"])) == (8, 8)
-    assert "rewriting" not in made["outcomes"] and set(made["outcomes"].bug) == {"B"}
+    assert "rewriting" not in made["outcomes"]
+    assert set(made["outcomes"].bug) == {"B"}
     types = made["outcomes"].dtypes
     pd.testing.assert_series_equal(made["rewritten_outcomes"].dtypes[list(types.index)], types)
     spoilt = whole.root / "detectors" / "expected" / "rewritten" / "perturb-1" / "memory.jsonl"
     spoilt.write_text("{")
     remade, unread = tables(whole.catalog)
-    assert len(unread) == 1 and "memory.jsonl" in unread[0]
+    assert len(unread) == 1
+    assert "memory.jsonl" in unread[0]
     assert {each.name: len(each.frame) for each in remade}["outcomes"] == 8
 
 
@@ -165,7 +192,9 @@ def test_a_release_without_it_has_no_such_table(toy):
 
 def test_negative_controls_are_those_that_say_so():
     known = [detectors.load(ROOT, name) for name in detectors.names(ROOT)]
-    assert {each.name for each in known if "negative control" in each.title} == detectors.NEGATIVE_CONTROLS
+    assert {
+        each.name for each in known if "negative control" in each.title
+    } == detectors.NEGATIVE_CONTROLS
 
 
 def test_negative_controls_are_marked_and_can_be_hidden(whole):
@@ -176,14 +205,16 @@ def test_negative_controls_are_marked_and_can_be_hidden(whole):
     # Once in each table; without scripts, too.
     assert page.count('memory <span class="tag">negative control</span>') == 2
     choices = page.split('name="kind"')[1].split("</select>")[0]
-    assert ">detector (1)</option>" in choices and ">negative control (1)</option>" in choices
+    assert ">detector (1)</option>" in choices
+    assert ">negative control (1)</option>" in choices
 
 
 def test_the_leaderboard_has_filters_by_location_by_needs_and_by_kind(answers):
     rows = index.of_scores(answers.scores, {"sanitizer": ["in process"]})
     found = {each.name: each for each in index.score_facets(rows)}
     assert {"group", "needs", "kind"} <= set(found)
-    assert {"framework", "compiler"} < set(found["group"].values) and found["kind"].chosen == ""
+    assert {"framework", "compiler"} < set(found["group"].values)
+    assert found["kind"].chosen == ""
 
 
 def test_the_best_by_public_programs_comes_first(toy):

@@ -25,7 +25,16 @@ from trainbugs.release.about import about
 from trainbugs.site import index
 from trainbugs.site.bug import read
 from trainbugs.site.build import DOCS, MARKER, build, write
-from trainbugs.site.evaluations import ABSENT, ALL, EARLY, FOUND, SILENT, Answer, Evaluation, _answer
+from trainbugs.site.evaluations import (
+    ABSENT,
+    ALL,
+    EARLY,
+    FOUND,
+    SILENT,
+    Answer,
+    Evaluation,
+    _answer,
+)
 from trainbugs.site.links import MAX_FILE_BYTES, place
 
 HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
@@ -58,8 +67,15 @@ def wrong(site) -> list[str]:
 
 def test_every_link_and_picture_leads_to_something(recorded):
     site = build(recorded.catalog)
-    assert wrong(site) == [] and site.problems == []
-    assert {"index.html", "leaderboard.html", "studies.html", "downloads.html", "bugs/Toy-1.html"} <= set(site.pages)
+    assert wrong(site) == []
+    assert site.problems == []
+    assert {
+        "index.html",
+        "leaderboard.html",
+        "studies.html",
+        "downloads.html",
+        "bugs/Toy-1.html",
+    } <= set(site.pages)
 
 
 def test_the_check_finds_what_is_wrong():
@@ -87,12 +103,16 @@ def test_hostile_text_is_text(recorded):
     assert wrong(site) == []
     for text in site.pages.values():
         page = Page(text)
-        assert "alert" not in "".join(page.loads) and not any(link.startswith("javascript") for link in page.links)
-        assert (
-            "<script>alert" not in text and "<img src=x" not in text and "<b>" not in text and "a comment" not in text
-        )
+        assert "alert" not in "".join(page.loads)
+        assert not any(link.startswith("javascript") for link in page.links)
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+        assert "<b>" not in text
+        assert "a comment" not in text
     bug = site.pages["bugs/Toy-1.html"]
-    assert "{{ 7*7 }}" in bug and "&lt;script&gt;alert(2)" in bug and "[picture: far]" in bug
+    assert "{{ 7*7 }}" in bug
+    assert "&lt;script&gt;alert(2)" in bug
+    assert "[picture: far]" in bug
     # What leads nowhere, or out of the catalogue, is plain text, and is told.
     said = [problem.split(" at ")[1] for problem in site.problems]
     assert said == ["'nothing.md'", "'../../../../etc/passwd'"]
@@ -116,13 +136,20 @@ def test_only_plain_files_of_the_repository_are_copied(recorded, tmp_path):
         file.truncate(MAX_FILE_BYTES + 1)
     links = (".git/config", "notes/far.txt", "notes/near.txt", "notes/linked/config.json", "notes/linked",
              "notes/large.bin", "notes/%3Cimg%20src=x%3E")  # fmt: skip
-    recorded.write("README.md", STORY.split("<script>")[0] + " ".join(f"[x](../../{link})" for link in links))
+    recorded.write(
+        "README.md", STORY.split("<script>")[0] + " ".join(f"[x](../../{link})" for link in links)
+    )
     site = build(recorded.catalog)
     assert wrong(site) == []
-    assert [problem.split(" at ")[1] for problem in site.problems] == [f"'../../{link}'" for link in links[:-1]]
-    assert {name for name in site.files if name.startswith("files/notes")} == {"files/notes/<img src=x>/a.txt"}
+    assert [problem.split(" at ")[1] for problem in site.problems] == [
+        f"'../../{link}'" for link in links[:-1]
+    ]
+    assert {name for name in site.files if name.startswith("files/notes")} == {
+        "files/notes/<img src=x>/a.txt"
+    }
     page = site.pages["files/notes/<img src=x>/index.html"]
-    assert "<h1>notes/&lt;img src=x&gt;</h1>" in page and "<img" not in page
+    assert "<h1>notes/&lt;img src=x&gt;</h1>" in page
+    assert "<img" not in page
 
 
 def test_downloads_and_summaries_that_lead_out_are_told(recorded, tmp_path):
@@ -131,8 +158,10 @@ def test_downloads_and_summaries_that_lead_out_are_told(recorded, tmp_path):
     records.mkdir(parents=True)
     (records / "scores.csv").symlink_to(tmp_path / "secret.txt")
     site = build(recorded.catalog)
-    assert len(site.problems) == 1 and "scores.csv: is a link that leads out" in site.problems[0]
-    assert "downloads/scores.csv" not in site.files and wrong(site) == []
+    assert len(site.problems) == 1
+    assert "scores.csv: is a link that leads out" in site.problems[0]
+    assert "downloads/scores.csv" not in site.files
+    assert wrong(site) == []
 
 
 def test_the_site_has_the_dataset_and_says_how_to_cite_it(recorded, tmp_path):
@@ -141,32 +170,48 @@ def test_the_site_has_the_dataset_and_says_how_to_cite_it(recorded, tmp_path):
     exported = release.write(recorded.catalog, about(recorded.catalog), tmp_path / "release")
     assert exported.rows["bugs"] == 1
     with zipfile.ZipFile(tmp_path / "site" / "downloads" / "trainbugs-dataset.zip") as archive:
-        names = [path.relative_to(tmp_path).as_posix() for path in (tmp_path / "release").rglob("*") if path.is_file()]
-        assert sorted(archive.namelist()) == sorted(names) and "release/croissant.json" in names
+        names = [
+            path.relative_to(tmp_path).as_posix()
+            for path in (tmp_path / "release").rglob("*")
+            if path.is_file()
+        ]
+        assert sorted(archive.namelist()) == sorted(names)
+        assert "release/croissant.json" in names
         assert all(archive.read(name) == (tmp_path / name).read_bytes() for name in names)
     described = (ROOT / "CITATION.cff").read_text()
     for page in ("downloads.html", "bugs/Toy-1.html"):
-        cited = dict(re.findall(r"  (\w+) = \{(.*)\},\n", site.pages[page].split("@software{trainbugs,")[1]))
+        cited = dict(
+            re.findall(r"  (\w+) = \{(.*)\},\n", site.pages[page].split("@software{trainbugs,")[1])
+        )
         assert re.search(r'^title: "(.*)"$', described, re.MULTILINE)[1] == cited["title"]
         assert re.search(r"^version: (.*)$", described, re.MULTILINE)[1] == cited["version"]
-        assert "{" + re.search(r"^  - name: (.*)$", described, re.MULTILINE)[1] + "}" == cited["author"]
+        assert (
+            "{" + re.search(r"^  - name: (.*)$", described, re.MULTILINE)[1] + "}"
+            == cited["author"]
+        )
 
 
 def test_without_pyarrow_there_is_no_dataset(recorded, monkeypatch):
     monkeypatch.setattr("trainbugs.site.downloads.find_spec", lambda name: None)
     site = build(recorded.catalog)
-    assert "downloads/trainbugs-dataset.zip" not in site.files and "downloads/cases.csv" in site.files
+    assert "downloads/trainbugs-dataset.zip" not in site.files
+    assert "downloads/cases.csv" in site.files
 
 
 def test_a_page_says_what_the_records_say(recorded):
     page = build(recorded.catalog).pages["bugs/Toy-1.html"]
     assert "REPRODUCED</span> by the committed records: 4 checks hold" in page
     # The buggy script ends at 3 + seed; the fixed one is 3 above it with both seeds.
-    assert (page.count("last 3</li>"), page.count("last 4</li>"), page.count("&lt;= 5")) == (3, 1, 1)
+    assert (page.count("last 3</li>"), page.count("last 4</li>"), page.count("&lt;= 5")) == (
+        3,
+        1,
+        1,
+    )
     assert "There are no committed records of detectors" in page
     chart = json.loads(page.split('id="chart-only-cpu-1">')[1].split("</script>")[0])
     assert [curve["mean"] for curve in chart["curves"]] == [[1.5, 2.5, 3.5], [2.5, 4.5, 6.5]]
-    assert chart["curves"][0]["low"] == [1, 2, 3] and chart["curves"][0]["high"] == [2, 3, 4]
+    assert chart["curves"][0]["low"] == [1, 2, 3]
+    assert chart["curves"][0]["high"] == [2, 3, 4]
 
 
 def test_only_what_is_reproduced_counts(toy):
@@ -179,7 +224,8 @@ def test_only_what_is_reproduced_counts(toy):
     case["expectations"][0]["value"] = -1
     toy.configure(cases={"only": case})
     part = read(toy.catalog.bug("Toy-1"), toy.root)
-    assert part.cases[0].runs[0].verdict.outcome == "NOT REPRODUCED" and part._shows == []
+    assert part.cases[0].runs[0].verdict.outcome == "NOT REPRODUCED"
+    assert part._shows == []
     assert "the committed records of 0 of these" in build(toy.catalog).pages["index.html"]
 
 
@@ -188,20 +234,27 @@ def test_a_text_that_has_the_word_expected_is_whole(recorded):
     case["expectations"][0] |= {"op": "!=", "value": "one, expected two"}
     recorded.configure(cases={"only": case})
     made = read(recorded.catalog.bug("Toy-1"), recorded.root).cases[0].runs[0].observed[0]
-    assert made.wanted == "!= 'one, expected two'" and made.values == (("seed 0", "last 3"), ("seed 1", "last 4"))
+    assert made.wanted == "!= 'one, expected two'"
+    assert made.values == (
+        ("seed 0", "last 3"),
+        ("seed 1", "last 4"),
+    )
 
 
 def test_the_sides_of_a_diff_are_told_without_colours(recorded):
     page = build(recorded.catalog).pages["bugs/Toy-1.html"]
     table = page.split('<table class="diff" role="table">')[1].split("</table>")[0]
-    assert "− buggy, + fixed" in page and table.count('role="row"') == table.count("<tr") > 1
-    assert table.count("<td") == table.count('role="cell"') > 4 and table.count('role="columnheader"') == 4
+    assert "− buggy, + fixed" in page
+    assert table.count('role="row"') == table.count("<tr") > 1
+    assert table.count("<td") == table.count('role="cell"') > 4
+    assert table.count('role="columnheader"') == 4
 
 
 def test_without_records_a_page_says_so(toy):
     site = build(toy.catalog)
     page = site.pages["bugs/Toy-1.html"]
-    assert "There are no committed records of this case yet." in page and "REPRODUCED" not in page
+    assert "There are no committed records of this case yet." in page
+    assert "REPRODUCED" not in page
     assert wrong(site) == []
 
 
@@ -209,9 +262,12 @@ def test_a_record_that_cannot_be_read_stops_nothing(recorded, cli):
     path = recorded.directory / "expected" / "only" / "fixed-seed1.json"
     path.write_text(path.read_text().replace('"accuracy": 3', '"accuracy": 9'))
     status, out, err = cli("site")
-    assert status == 2 and "fixed-seed1.json: its metrics are not those of the run" in err and "site: site/index" in out
+    assert status == 2
+    assert "fixed-seed1.json: its metrics are not those of the run" in err
+    assert "site: site/index" in out
     page = (recorded.root.parent / "site" / "bugs" / "Toy-1.html").read_text()
-    assert "its metrics are not those of the run" in page and "last 3" not in page
+    assert "its metrics are not those of the run" in page
+    assert "last 3" not in page
 
 
 def test_a_script_that_cannot_be_read_is_told(recorded, monkeypatch):
@@ -219,46 +275,60 @@ def test_a_script_that_cannot_be_read_is_told(recorded, monkeypatch):
     site = build(recorded.catalog)
     page = site.pages["bugs/Toy-1.html"]
     assert site.problems == ["Toy-1/buggy.py: is larger than 10 bytes"]
-    assert "cannot be read: Toy-1/buggy.py: is larger than 10 bytes" in page and "scripts are the same" not in page
+    assert "cannot be read: Toy-1/buggy.py: is larger than 10 bytes" in page
+    assert "scripts are the same" not in page
 
 
 def test_a_bug_that_cannot_be_read_is_told_and_the_others_are_there(recorded):
     (recorded.root / "bugs" / "Odd-1").mkdir()
     (recorded.root / "bugs" / "Odd-1" / "config.json").write_text("{")
     site = build(recorded.catalog)
-    assert len(site.problems) == 1 and "Odd-1" in site.problems[0] and "bugs/Toy-1.html" in site.pages
+    assert len(site.problems) == 1
+    assert "Odd-1" in site.problems[0]
+    assert "bugs/Toy-1.html" in site.pages
 
 
 def test_the_same_records_make_the_same_site(recorded):
     first, second = build(recorded.catalog), build(recorded.catalog)
-    assert first.pages == second.pages and first.files == second.files
+    assert first.pages == second.pages
+    assert first.files == second.files
 
 
 def test_an_older_site_is_replaced_and_nothing_else(recorded, cli, tmp_path):
     assert cli("site", "--out", "public")[0] == 0
     (tmp_path / "public" / "index.html").write_text("older")
     assert cli("site", "--out", "public")[0] == 0
-    assert (tmp_path / "public" / "index.html").read_text() != "older" and (tmp_path / "public" / MARKER).is_file()
+    assert (tmp_path / "public" / "index.html").read_text() != "older"
+    assert (tmp_path / "public" / MARKER).is_file()
     for stray in (".git/config", ".nojekyll", "bugs/mine.html", "CNAME"):
         (tmp_path / "public" / stray).parent.mkdir(exist_ok=True)
         (tmp_path / "public" / stray).write_text("mine")
         status, _, err = cli("site", "--out", "public")
-        assert status == 2 and f"public holds {stray}, which this command did not write" in err
-        assert (tmp_path / "public" / stray).read_text() == "mine" and len(err.splitlines()) == 1
+        assert status == 2
+        assert f"public holds {stray}, which this command did not write" in err
+        assert (tmp_path / "public" / stray).read_text() == "mine"
+        assert len(err.splitlines()) == 1
         (tmp_path / "public" / stray).unlink()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("x")
     status, _, err = cli("site", "--out", "mine")
-    assert status == 2 and "no site that this command made" in err and len(err.splitlines()) == 1
+    assert status == 2
+    assert "no site that this command made" in err
+    assert len(err.splitlines()) == 1
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
     assert not (tmp_path / "public" / swap.HIDDEN).exists()
 
 
 @pytest.mark.parametrize(
     ("error", "raised"),
-    [(OSError(28, "No space left on device"), ResultsError), (KeyboardInterrupt(), KeyboardInterrupt)],
+    [
+        (OSError(28, "No space left on device"), ResultsError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
 )
-def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(recorded, tmp_path, monkeypatch, error, raised):
+def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(
+    recorded, tmp_path, monkeypatch, error, raised
+):
     site, out = build(recorded.catalog), tmp_path / "public"
     write(site, out)
     (out / "index.html").write_text("older")
@@ -273,10 +343,13 @@ def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(recorded, 
     said = "cannot be written: No space left on device" if raised is ResultsError else None
     with pytest.raises(raised, match=said):
         write(site, out)
-    assert (out / "index.html").read_text() == "older" and not (out / swap.HIDDEN).exists()
+    assert (out / "index.html").read_text() == "older"
+    assert not (out / swap.HIDDEN).exists()
 
 
-def test_an_interrupt_while_files_are_replaced_leaves_the_whole_new_site(recorded, tmp_path, monkeypatch):
+def test_an_interrupt_while_files_are_replaced_leaves_the_whole_new_site(
+    recorded, tmp_path, monkeypatch
+):
     site, out = build(recorded.catalog), tmp_path / "public"
     write(site, out)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
@@ -296,20 +369,35 @@ def test_an_interrupt_while_files_are_replaced_leaves_the_whole_new_site(recorde
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
-ACTIVE = ("evil.html", "evil.SVG", "evil.xml", "evil.js", "evil.html.txt", "evil.xhtml", "evil.unknown")
+ACTIVE = (
+    "evil.html",
+    "evil.SVG",
+    "evil.xml",
+    "evil.js",
+    "evil.html.txt",
+    "evil.xhtml",
+    "evil.unknown",
+)
 
 
 def test_what_a_browser_would_run_is_neither_copied_nor_linked(recorded):
     readme = recorded.directory / "README.md"
-    links = "".join(f"[e{number}]({name}) ![p{number}]({name})\n" for number, name in enumerate(ACTIVE))
-    readme.write_text(f"{readme.read_text()}\n{links}\n[data](data.csv) [all](more) ![fine](fine.png)\n")
+    links = "".join(
+        f"[e{number}]({name}) ![p{number}]({name})\n" for number, name in enumerate(ACTIVE)
+    )
+    readme.write_text(
+        f"{readme.read_text()}\n{links}\n[data](data.csv) [all](more) ![fine](fine.png)\n"
+    )
     for name in (*ACTIVE, "data.csv", "fine.png", "more/evil.svg", "more/note.txt"):
         recorded.write(name, "<script>alert(1)</script>")
     site = build(recorded.catalog)
     page = site.pages["bugs/Toy-1.html"]
-    assert "evil" not in "".join(site.files) and not re.search('(href|src)="[^"]*evil', page)
+    assert "evil" not in "".join(site.files)
+    assert not re.search('(href|src)="[^"]*evil', page)
     assert all(f"e{number} [picture: p{number}]" in page for number in range(len(ACTIVE)))
-    assert {f"files/bugs/Toy-1/{name}" for name in ("data.csv", "fine.png", "more/note.txt")} <= set(site.files)
+    assert {
+        f"files/bugs/Toy-1/{name}" for name in ("data.csv", "fine.png", "more/note.txt")
+    } <= set(site.files)
     for name in ACTIVE:
         assert f"bugs/Toy-1/README.md: there is nothing on the site at '{name}'" in site.problems
 
@@ -321,7 +409,9 @@ def test_a_folder_that_cannot_be_written_is_told(recorded, tmp_path):
 
 
 def test_what_is_not_installed_is_named(cli, monkeypatch):
-    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "markdown_it" else object())
+    monkeypatch.setattr(
+        command, "find_spec", lambda name: None if name == "markdown_it" else object()
+    )
     status, out, err = cli("site")
     assert (status, out) == (2, "")
     assert err == (
@@ -332,18 +422,29 @@ def test_what_is_not_installed_is_named(cli, monkeypatch):
 def test_other_commands_do_not_load_what_the_site_needs():
     code = "import sys; from trainbugs.cli.main import parser; parser(); print(*sys.modules)"
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
-    assert "trainbugs.cli.site" in loaded and not {*command.NEEDED, "trainbugs.site", "pandas"} & set(loaded)
+    assert "trainbugs.cli.site" in loaded
+    assert not {
+        *command.NEEDED,
+        "trainbugs.site",
+        "pandas",
+    } & set(loaded)
 
 
 def test_the_real_site_is_whole(real):
-    assert wrong(real) == [] and real.problems == []
+    assert wrong(real) == []
+    assert real.problems == []
     beside = real.pages["leaderboard.html"].split('<table id="beside"')[1].split("</table>")[0]
-    assert "dslinter (zero-grad)" in beside and "dslinter (all)" not in beside
+    assert "dslinter (zero-grad)" in beside
+    assert "dslinter (all)" not in beside
     assert all(f"bugs/{name}.html" in real.pages for name in Catalog(ROOT).ids())
     assert len([name for name in real.pages if name.startswith("studies/")]) == len(
         list(ROOT.glob("bugs/*/studies/*.md"))
     )
-    assert all(f"docs/{path.stem}.html" in real.pages for path in ROOT.glob("docs/*.md") if path.stem != "README")
+    assert all(
+        f"docs/{path.stem}.html" in real.pages
+        for path in ROOT.glob("docs/*.md")
+        if path.stem != "README"
+    )
 
 
 def test_no_two_sources_have_the_same_place():
@@ -353,7 +454,11 @@ def test_no_two_sources_have_the_same_place():
 
 
 def test_no_page_of_the_real_site_is_large(real):
-    assert {name: len(text.encode()) for name, text in real.pages.items() if len(text.encode()) > 400_000} == {}
+    assert {
+        name: len(text.encode())
+        for name, text in real.pages.items()
+        if len(text.encode()) > 400_000
+    } == {}
 
 
 def test_answers_add_up_to_the_committed_scores(answers):
@@ -363,13 +468,24 @@ def test_answers_add_up_to_the_committed_scores(answers):
     for score in scores:
         mine = [each for each in answers.answers if each.label == score.label and not each.benign]
         assert sum(each.state == FOUND for each in mine) == score.rates["paired"].count, score.label
-    paired = {(row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()}
-    assert {(s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores} == paired
+    paired = {
+        (row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()
+    }
+    assert {
+        (s.detector, s.references, s.rates["paired"].count, s.rates["paired"].n) for s in scores
+    } == paired
 
 
 def test_an_alarm_before_the_fault_finds_nothing():
     def state(*delays):
-        base = {"detector": "d", "rule": "r", "references": "none", "bug": "A", "case": "c", "benign": False}
+        base = {
+            "detector": "d",
+            "rule": "r",
+            "references": "none",
+            "bug": "A",
+            "case": "c",
+            "benign": False,
+        }
         base |= {"status": "ok", "diagnosis": "-", "first": 5, "oracle": False, "rule_since": None}
         buggy = [
             base
@@ -384,7 +500,13 @@ def test_an_alarm_before_the_fault_finds_nothing():
         ]
         return _answer([*buggy, base | {"kind": "fixed", "alarmed": False, "delay": None}]).state
 
-    assert [state(-1), state(-1, -2), state(-1, 0), state(0), state(None)] == [EARLY, EARLY, FOUND, FOUND, FOUND]
+    assert [state(-1), state(-1, -2), state(-1, 0), state(0), state(None)] == [
+        EARLY,
+        EARLY,
+        FOUND,
+        FOUND,
+        FOUND,
+    ]
 
 
 def test_finders_are_named_with_their_rule(recorded):
@@ -392,18 +514,25 @@ def test_finders_are_named_with_their_rule(recorded):
 
     def found(*states):
         answers = [
-            Answer("d", f"d (rule {n})", "Toy-1", "only", False, state, "", "") for n, state in enumerate(states)
+            Answer("d", f"d (rule {n})", "Toy-1", "only", False, state, "", "")
+            for n, state in enumerate(states)
         ]
         return index.found_by(part, Evaluation(tuple(answers), ()))
 
-    assert found(SILENT, FOUND, EARLY) == ["d (rule 1)"] and found() == ["not evaluated yet"]
-    assert found(SILENT, ABSENT, EARLY) == ["none of those that ran"] and found(ABSENT) == ["none ran"]
+    assert found(SILENT, FOUND, EARLY) == ["d (rule 1)"]
+    assert found() == ["not evaluated yet"]
+    assert found(SILENT, ABSENT, EARLY) == ["none of those that ran"]
+    assert found(ABSENT) == ["none ran"]
 
 
 def test_neither_negative_controls_nor_rejected_rules_are_named(answers):
     rejected = {score.label for score in answers.scores if score.chosen is False}
-    found = {name for bug in {answer.bug for answer in answers.answers} for name in answers.finders(bug)}
-    assert "sanitizer" in found and "trainproof (live-1)" in found and "trainproof (live-5)" in rejected
+    found = {
+        name for bug in {answer.bug for answer in answers.answers} for name in answers.finders(bug)
+    }
+    assert "sanitizer" in found
+    assert "trainproof (live-1)" in found
+    assert "trainproof (live-5)" in rejected
     assert not found & (rejected | {"memory"})
     paired = {each.label for each in answers.answers if each.state == FOUND and not each.benign}
     assert paired - found >= {"memory", "trainproof (live-5)"}
@@ -412,10 +541,14 @@ def test_neither_negative_controls_nor_rejected_rules_are_named(answers):
 def test_rows_of_a_location_have_only_what_is_of_it(answers):
     scores = answers.scores
     known = [
-        (score.overhead is not None, score.rates["false_controls"].n > 0) for score in scores if score.group != ALL
+        (score.overhead is not None, score.rates["false_controls"].n > 0)
+        for score in scores
+        if score.group != ALL
     ]
-    assert len(known) > 10 and not any(any(each) for each in known)
-    assert any(score.overhead for score in scores) and any(score.rates["false_controls"].n for score in scores)
+    assert len(known) > 10
+    assert not any(any(each) for each in known)
+    assert any(score.overhead for score in scores)
+    assert any(score.rates["false_controls"].n for score in scores)
 
 
 def test_an_invalid_verdict_has_the_mark_of_an_open_one(toy):
@@ -425,7 +558,8 @@ def test_an_invalid_verdict_has_the_mark_of_an_open_one(toy):
     case["expectations"][0]["metric"] = "nothing"
     toy.configure(cases={"only": case})
     page = build(toy.catalog).pages["bugs/Toy-1.html"]
-    assert '<span class="mark open">INVALID</span>' in page and "mark no" not in page
+    assert '<span class="mark open">INVALID</span>' in page
+    assert "mark no" not in page
 
 
 def test_the_leaderboard_says_what_was_evaluated(real):
@@ -435,20 +569,31 @@ def test_the_leaderboard_says_what_was_evaluated(real):
     programs = len(shown[["bug", "case"]].drop_duplicates())
     assert f"{shown.bug.nunique()} of {len(Catalog(ROOT).ids())} bugs, {programs} programs." in text
     groups = text.split('name="group"')[1].split("</select>")[0]
-    assert ">all evaluated bugs</option>" in groups and "(" not in groups
+    assert ">all evaluated bugs</option>" in groups
+    assert "(" not in groups
     assert "They are claimed" in text.split("<dt>Delay</dt>")[1].split("</div>")[0]
 
 
 def test_own_results_make_one_page(toy, cli, tmp_path, capsys):
     toy.run()
     capsys.readouterr()
-    status, out, err = cli("site", "--from", "results", "--results", toy.results, "--out", "mine/report.html")
-    assert (status, err) == (0, "") and "report: mine/report.html (1 case, 0 rows of detectors" in out
+    status, out, err = cli(
+        "site", "--from", "results", "--results", toy.results, "--out", "mine/report.html"
+    )
+    assert (status, err) == (
+        0,
+        "",
+    )
+    assert "report: mine/report.html (1 case, 0 rows of detectors" in out
     text = (tmp_path / "mine" / "report.html").read_text()
     page = Page(text)
-    assert page.problems == [] and page.loads == [] and all(link.startswith("#") for link in page.links)
+    assert page.problems == []
+    assert page.loads == []
+    assert all(link.startswith("#") for link in page.links)
     assert {link[1:] for link in page.links} <= set(page.anchors)
-    assert "REPRODUCED</span>" in text and "last 3, expected &lt;= 5" in text and "<style>" in text
+    assert "REPRODUCED</span>" in text
+    assert "last 3, expected &lt;= 5" in text
+    assert "<style>" in text
     assert '<path class="line buggy' in text
 
 
@@ -457,32 +602,45 @@ def test_a_verdict_that_does_not_hold_is_shown_as_it_is(toy, cli, tmp_path):
     toy.run()
     assert cli("site", "--from", "results", "--results", toy.results)[0] == 0
     text = (tmp_path / "report.html").read_text()
-    assert "NOT REPRODUCED</span>" in text and ">REPRODUCED</span>" not in text and "fails</span>" in text
+    assert "NOT REPRODUCED</span>" in text
+    assert ">REPRODUCED</span>" not in text
+    assert "fails</span>" in text
 
 
 def test_a_folder_without_results_is_told(toy, cli, tmp_path):
     (tmp_path / "empty").mkdir()
-    for folder, said in (("empty", "there are no verdicts in 'empty'"), ("gone", "there is no folder 'gone'")):
+    for folder, said in (
+        ("empty", "there are no verdicts in 'empty'"),
+        ("gone", "there is no folder 'gone'"),
+    ):
         status, out, err = cli("site", "--from", "results", "--results", folder)
-        assert (status, out) == (2, "") and said in err and len(err.splitlines()) == 1
+        assert (status, out) == (2, "")
+        assert said in err
+        assert len(err.splitlines()) == 1
     toy.run()
     status, _, err = cli("site", "--from", "results", "--results", toy.results, "--out", "empty")
-    assert status == 2 and "empty is a folder" in err
+    assert status == 2
+    assert "empty is a folder" in err
 
 
 def test_only_an_older_report_is_replaced(toy, cli, tmp_path):
     toy.run()
     own = ("site", "--from", "results", "--results", toy.results)
-    assert cli(*own)[0] == 0 and cli(*own)[0] == 0
+    assert cli(*own)[0] == 0
+    assert cli(*own)[0] == 0
     (tmp_path / "thesis.tex").write_text("mine")
     status, _, err = cli(*own, "--out", "thesis.tex")
-    assert status == 2 and "thesis.tex exists, and is no report that this command made" in err
-    assert (tmp_path / "thesis.tex").read_text() == "mine" and len(err.splitlines()) == 1
+    assert status == 2
+    assert "thesis.tex exists, and is no report that this command made" in err
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+    assert len(err.splitlines()) == 1
 
 
 def test_a_folder_of_results_is_not_ignored(recorded, cli, tmp_path):
     status, out, err = cli("site", "--results", recorded.results)
-    assert (status, out) == (2, "") and "--from results" in err and not (tmp_path / "site").exists()
+    assert (status, out) == (2, "")
+    assert "--from results" in err
+    assert not (tmp_path / "site").exists()
 
 
 @pytest.mark.parametrize(
@@ -505,4 +663,6 @@ def test_a_damaged_record_is_told_and_the_rest_is_there(toy, cli, tmp_path):
     path = next((toy.results / "Toy-1" / "only").glob("fixed-seed1-*.json"))
     path.write_text("{}")
     status, _, err = cli("site", "--from", "results", "--results", toy.results)
-    assert status == 2 and path.name in err and (tmp_path / "report.html").is_file()
+    assert status == 2
+    assert path.name in err
+    assert (tmp_path / "report.html").is_file()

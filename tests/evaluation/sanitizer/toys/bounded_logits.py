@@ -24,7 +24,9 @@ WRONG = {
     "relu 6": program("F.cross_entropy(F.relu6(model(x)), y)"),
     "relu, nll": program("F.nll_loss(model(x).relu().log_softmax(1), y)"),
     "softmax, nll": program("F.nll_loss(model(x).softmax(1).log_softmax(1), y)"),
-    "relu, binary": program("F.binary_cross_entropy_with_logits(F.relu(model(x))[:, 0], (y == 1).float())"),
+    "relu, binary": program(
+        "F.binary_cross_entropy_with_logits(F.relu(model(x))[:, 0], (y == 1).float())"
+    ),
 }
 RIGHT = {
     "plain": program("F.cross_entropy(model(x), y)"),

@@ -41,7 +41,9 @@ def program(step):
 
 WRONG = {
     "after": program("optimizer.step(); clip()"),
-    "after, by value": program("optimizer.step(); nn.utils.clip_grad_value_(model.parameters(), 0.01)"),
+    "after, by value": program(
+        "optimizer.step(); nn.utils.clip_grad_value_(model.parameters(), 0.01)"
+    ),
     "after both": program("optimizer.step(); other.step(); clip(); clip(second)"),
     "after, zeros": program("optimizer.step(); clip(); optimizer.zero_grad(set_to_none=False)"),
     "by hand, after": by_hand(after="nn.utils.clip_grad_norm_(model.parameters(), 0.1)"),

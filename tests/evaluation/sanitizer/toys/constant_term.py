@@ -23,7 +23,9 @@ WRONG = {
     "item": program("(loss + 0.5 * term.item()).backward()"),
     "detach": program("term = term.detach(); (loss + 0.5 * term).backward()"),
     "float": program("(float(term) + loss).backward()"),
-    "list": program("terms = torch.tensor([term, 2 * term]); (loss + 0.1 * terms.mean()).backward()"),
+    "list": program(
+        "terms = torch.tensor([term, 2 * term]); (loss + 0.1 * terms.mean()).backward()"
+    ),
     "sum of items": program(
         "terms = sum(each.item() for each in other(out).square().flatten()); (loss + terms / 16).backward()"
     ),

@@ -20,15 +20,23 @@ def program(loss):
 
 WRONG = {
     "focal": program("ce = F.cross_entropy(model(x), y); loss = (1 - torch.exp(-ce)) ** 2 * ce"),
-    "focal of the logarithm": program("log = -F.cross_entropy(model(x), y); loss = -((1 - log.exp()) ** 2) * log"),
-    "focal, weighted": program("ce = F.cross_entropy(model(x), y); loss = 0.25 * (1 - torch.exp(-ce)) ** 2 * 2 * ce"),
-    "focal by nll": program("ce = F.nll_loss(model(x).log_softmax(1), y); loss = ((1 - (-ce).exp()) ** 2 * ce).mean()"),
+    "focal of the logarithm": program(
+        "log = -F.cross_entropy(model(x), y); loss = -((1 - log.exp()) ** 2) * log"
+    ),
+    "focal, weighted": program(
+        "ce = F.cross_entropy(model(x), y); loss = 0.25 * (1 - torch.exp(-ce)) ** 2 * 2 * ce"
+    ),
+    "focal by nll": program(
+        "ce = F.nll_loss(model(x).log_softmax(1), y); loss = ((1 - (-ce).exp()) ** 2 * ce).mean()"
+    ),
 }
 RIGHT = {
     "single losses": program(
         "ce = F.cross_entropy(model(x), y, reduction='none'); loss = ((1 - torch.exp(-ce)) ** 2 * ce).mean()"
     ),
-    "one sample": program("ce = F.cross_entropy(model(x[:1]), y[:1]); loss = (1 - torch.exp(-ce)) ** 2 * ce"),
+    "one sample": program(
+        "ce = F.cross_entropy(model(x[:1]), y[:1]); loss = (1 - torch.exp(-ce)) ** 2 * ce"
+    ),
     "perplexity": program("loss = F.cross_entropy(model(x), y).exp()"),
     "for the log": program("loss = F.cross_entropy(model(x), y); torch.exp(-loss)"),
     "odds of one text": program(

@@ -23,13 +23,19 @@ WRONG = {"prefix": program("model.load_state_dict(other, strict=False)")}
 RIGHT = {
     "plain": program("model.load_state_dict(state)"),
     "in part": program("model.load_state_dict({'weight': state['weight']}, strict=False)"),
-    "at the second try": program("model.load_state_dict(other, strict=False); model.load_state_dict(state)"),
-    "fails": program("try:\n    model.load_state_dict(other)\nexcept RuntimeError:\n    print('from scratch')"),
+    "at the second try": program(
+        "model.load_state_dict(other, strict=False); model.load_state_dict(state)"
+    ),
+    "fails": program(
+        "try:\n    model.load_state_dict(other)\nexcept RuntimeError:\n    print('from scratch')"
+    ),
     "the same at the second try": program(
         "state = {name: each.clone() for name, each in model.state_dict().items()}\n"
         "model.load_state_dict(other, strict=False); model.load_state_dict(state)"
     ),
-    "a part of it": program("kept.load_state_dict(state); model.load_state_dict({'a.b': state['bias']}, strict=False)"),
+    "a part of it": program(
+        "kept.load_state_dict(state); model.load_state_dict({'a.b': state['bias']}, strict=False)"
+    ),
     "a part of it, before": program(
         "model.load_state_dict(other, strict=False)\n"
         "kept.load_state_dict({name[7:]: each for name, each in other.items()})"

@@ -31,7 +31,11 @@ for epoch in range(2):
 
 
 def program(
-    rnn="nn.LSTM(7, 6, batch_first=True)", norm="nn.Identity()", output="self.head(x)", shuffle=True, mode="eval"
+    rnn="nn.LSTM(7, 6, batch_first=True)",
+    norm="nn.Identity()",
+    output="self.head(x)",
+    shuffle=True,
+    mode="eval",
 ):
     return PROGRAM.format(rnn=rnn, norm=norm, output=output, shuffle=shuffle, mode=mode)
 
@@ -39,7 +43,9 @@ def program(
 WRONG = {
     "time is not first": program(rnn="nn.LSTM(7, 6)"),
     "centred by the batch": program(output="self.head(x - x.mean(0))"),
-    "view in place of a transposition": program(output="self.head(x.transpose(0, 1).reshape(x.shape))"),
+    "view in place of a transposition": program(
+        output="self.head(x.transpose(0, 1).reshape(x.shape))"
+    ),
 }
 RIGHT = {
     "plain": program(),

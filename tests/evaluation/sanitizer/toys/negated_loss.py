@@ -32,8 +32,16 @@ for iteration in range(5):
 CE = "F.cross_entropy(output, y)"
 
 
-def program(loss="-" + CE, before="", backward="loss.backward()", optimizer="SGD(model.parameters(), 0.01)", rounds=5):
-    return PROGRAM.format(loss=loss, before=before, backward=backward, optimizer=optimizer, rounds=rounds)
+def program(
+    loss="-" + CE,
+    before="",
+    backward="loss.backward()",
+    optimizer="SGD(model.parameters(), 0.01)",
+    rounds=5,
+):
+    return PROGRAM.format(
+        loss=loss, before=before, backward=backward, optimizer=optimizer, rounds=rounds
+    )
 
 
 WRONG = {
@@ -45,21 +53,31 @@ WRONG = {
         "-F.binary_cross_entropy_with_logits(output, z.sigmoid()) / 2",
         backward="loss.backward(); (-F.mse_loss(model(x), z) / 2).backward()",
     ),
-    "a module of criteria": program("-criterion(output, y)", before="criterion = nn.CrossEntropyLoss()"),
+    "a module of criteria": program(
+        "-criterion(output, y)", before="criterion = nn.CrossEntropyLoss()"
+    ),
 }
 RIGHT = {
     "as it is": program(CE),
     "negated twice": program("-(-" + CE + ")"),
     "log-likelihood by hand": program("-output.log_softmax(1).gather(1, y[:, None]).mean()"),
     "one term of two": program(CE + " - 0.1 * F.mse_loss(output, z)"),
-    "two passes": program(CE, backward="loss.backward(); (-0.1 * F.mse_loss(model(x), z)).backward()"),
+    "two passes": program(
+        CE, backward="loss.backward(); (-0.1 * F.mse_loss(model(x), z)).backward()"
+    ),
     "rewards": program(CE + " * (-1.0 - iteration)"),
     "rewards that grow": program(CE + " * (-1.0 - iteration)", rounds=60),
     "rewards of two signs": program(CE + " * (-1.0) ** (iteration + 1)"),
-    "a game that is always lost": program("-(-" + CE + ") * reward", before="reward = -1.0", rounds=30),
-    "a game that is lost at first": program(CE + " * (1.0 if iteration == 40 else -1.0)", rounds=100),
+    "a game that is always lost": program(
+        "-(-" + CE + ") * reward", before="reward = -1.0", rounds=30
+    ),
+    "a game that is lost at first": program(
+        CE + " * (1.0 if iteration == 40 else -1.0)", rounds=100
+    ),
     "rewards for each": program("-(F.cross_entropy(output, y, reduction='none') * z[:, 0]).mean()"),
-    "an optimizer that maximizes": program(optimizer="SGD(model.parameters(), 0.01, maximize=True)"),
+    "an optimizer that maximizes": program(
+        optimizer="SGD(model.parameters(), 0.01, maximize=True)"
+    ),
     "the largest entropy": program("-F.cross_entropy(output, output.softmax(1))"),
     "soft targets": program("-F.cross_entropy(output, z.softmax(1))"),
     "a factor that another one learns": program(

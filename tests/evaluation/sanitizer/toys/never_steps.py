@@ -29,8 +29,17 @@ for iteration in range(30):
 """
 
 
-def program(before="", rounds=30, clear="optimizer.zero_grad()", backward="loss.backward()", step="pass", after=""):
-    return PROGRAM.format(before=before, rounds=rounds, clear=clear, backward=backward, step=step, after=after)
+def program(
+    before="",
+    rounds=30,
+    clear="optimizer.zero_grad()",
+    backward="loss.backward()",
+    step="pass",
+    after="",
+):
+    return PROGRAM.format(
+        before=before, rounds=rounds, clear=clear, backward=backward, step=step, after=after
+    )
 
 
 WRONG = {
@@ -51,13 +60,23 @@ RIGHT = {
     "two players": GAME.format(step="d.step()"),
     "steps late": program(after="optimizer.step()"),
     "few rounds": program(rounds=20),
-    "accumulates": program(clear="pass", rounds=40, step="(iteration + 1) % 40 or optimizer.step()"),
+    "accumulates": program(
+        clear="pass", rounds=40, step="(iteration + 1) % 40 or optimizer.step()"
+    ),
     "by hand": program(step="[p.data.sub_(0.1 * p.grad) for p in model.parameters()]"),
-    "another optimizer's step": program("other = torch.optim.SGD([*model.parameters()], lr=0.01)", step="other.step()"),
+    "another optimizer's step": program(
+        "other = torch.optim.SGD([*model.parameters()], lr=0.01)", step="other.step()"
+    ),
     "a loss whose weight is still 0": program(backward="(0 * loss).backward()"),
-    "an attack": program("model.eval(); x.requires_grad_()", step="x.grad.sign()", clear="model.zero_grad()"),
-    "saliency, of what was loaded": program("model.load_state_dict(model.state_dict()); model.eval()"),
-    "no optimizer's gradients": program(backward="torch.autograd.grad(loss, [*model.parameters()])"),
+    "an attack": program(
+        "model.eval(); x.requires_grad_()", step="x.grad.sign()", clear="model.zero_grad()"
+    ),
+    "saliency, of what was loaded": program(
+        "model.load_state_dict(model.state_dict()); model.eval()"
+    ),
+    "no optimizer's gradients": program(
+        backward="torch.autograd.grad(loss, [*model.parameters()])"
+    ),
     "overflows": program(backward="(loss * float('inf')).backward()"),
     "overflows to one side": program(backward="(model(x).sum() * float('inf')).backward()"),
     "trained by another one before": program(

@@ -24,10 +24,22 @@ for epoch in range(3):
 
 
 def program(
-    layer="nn.Dropout()", before="", inside="", tested="validation", called="model", data="data", held_out="held_out"
+    layer="nn.Dropout()",
+    before="",
+    inside="",
+    tested="validation",
+    called="model",
+    data="data",
+    held_out="held_out",
 ):
     return PROGRAM.format(
-        layer=layer, before=before, inside=inside, tested=tested, called=called, data=data, held_out=held_out
+        layer=layer,
+        before=before,
+        inside=inside,
+        tested=tested,
+        called=called,
+        data=data,
+        held_out=held_out,
     )
 
 
@@ -62,7 +74,9 @@ WRONG = {
     "dropout": program(),
     "batch normalisation": program("nn.BatchNorm1d(8)"),
     "only at the end": ONCE,
-    "another part of one dataset": program(data="Subset(data, range(16))", held_out="Subset(data, range(16, 64))"),
+    "another part of one dataset": program(
+        data="Subset(data, range(16))", held_out="Subset(data, range(16, 64))"
+    ),
 }
 RIGHT = {
     "eval": program(before="model.eval()"),

@@ -63,15 +63,20 @@ def beside(place):
 def encoder(mask):
     # Padding in each text: who attends to nothing but padding has no nan.
     rest = program().partition("return self.head(x[:, 0])\n")[2]
-    return ENCODER.format(mask=mask) + rest.replace("for iteration", "x = F.pad(x, (0, 1))\nfor iteration")
+    return ENCODER.format(mask=mask) + rest.replace(
+        "for iteration", "x = F.pad(x, (0, 1))\nfor iteration"
+    )
 
 
 WRONG = {
     "along the queries": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)"),
     "the other way": program(SCORES + ".masked_fill(real[:, None, :], -1e4)"),
-    "each place, along the queries": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)", output="self.head(x)"),
+    "each place, along the queries": program(
+        SCORES + ".masked_fill(~real[:, :, None], -1e4)", output="self.head(x)"
+    ),
     "padding that is not zero": program(
-        SCORES + ".masked_fill(~real[:, :, None], -1e4)", head="nn.Linear(8, 3); nn.init.normal_(self.token.weight)"
+        SCORES + ".masked_fill(~real[:, :, None], -1e4)",
+        head="nn.Linear(8, 3); nn.init.normal_(self.token.weight)",
     ),
     "one score a place, along the queries": program(
         SCORES + ".masked_fill(~real[:, :, None], -1e4)", output="self.head(x)[..., 0]"
@@ -83,7 +88,9 @@ RIGHT = {
     "masked": program(),
     "each place": program(output="self.head(x)"),
     "tied": program(output="x @ self.token.weight.T", head="nn.Identity()"),
-    "tied, as probabilities": program(output="(x @ self.token.weight.T).log_softmax(2)", head="nn.Identity()"),
+    "tied, as probabilities": program(
+        output="(x @ self.token.weight.T).log_softmax(2)", head="nn.Identity()"
+    ),
     "without a mask": program(SCORES),
     "no padding token": program(SCORES + ".masked_fill(~real[:, :, None], -1e4)", padding=None),
     "one score a place": program(output="self.head(x)[..., 0]"),
@@ -93,7 +100,9 @@ RIGHT = {
     "weights": program(MASKED, output="self.head(x[:, 0]), scores.softmax(2)[:, None]").replace(
         "model(x)[", "model(x)[0]["
     ),
-    "a sum of zeros": program(output="self.head(x[:, 0] + read.sum(1))").replace("x = x +", "read, x = x, x +"),
+    "a sum of zeros": program(output="self.head(x[:, 0] + read.sum(1))").replace(
+        "x = x +", "read, x = x, x +"
+    ),
     "a mask beside": beside("[:, None, :]"),
     "torch's own": encoder("=="),
 }

@@ -33,7 +33,9 @@ WRONG = {"bfloat16": program()}
 RIGHT = {
     "single precision": program(dtype="torch.float32"),
     "large steps": program(ADAM.format(0.03)),
-    "warm-up": program(steps=5, schedule="optimizer.param_groups[0]['lr'] = 1e-5 * (1 + iteration)"),
+    "warm-up": program(
+        steps=5, schedule="optimizer.param_groups[0]['lr'] = 1e-5 * (1 + iteration)"
+    ),
     "annealed": program(COSINE, steps=1500, schedule=f"scheduler.step(); {NEW}"),
     "no learning rate": program(ADAM.format(0.0)),
     "an optimizer of its own": program(OWN),

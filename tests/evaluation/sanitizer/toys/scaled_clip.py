@@ -37,7 +37,9 @@ def program(before="pass", limit=1.0, enabled=True):
 
 WRONG = {
     "still scaled": program(),
-    "still scaled, then to no effect": program("nn.utils.clip_grad_norm_(model.parameters(), 1.0)", limit=1e9),
+    "still scaled, then to no effect": program(
+        "nn.utils.clip_grad_norm_(model.parameters(), 1.0)", limit=1e9
+    ),
 }
 RIGHT = {
     "unscaled": program("scaler.unscale_(optimizer)"),

@@ -35,7 +35,11 @@ RIGHT = {
     "all alike": program(SKIPPED, first=11),
     "the same, of a period": program(ce("model(x[:, :2].repeat(1, 5))", "x[:, :2].repeat(1, 5)")),
     "masked, of a period": program(MASKED, 1, TEXT),
-    "one place": program(ce("model(x.repeat(3, 1))", "torch.where(torch.arange(10) == 8, x, -100).repeat(3, 1)")),
-    "classes of texts": program("F.cross_entropy(model(x.repeat(4, 1)).mean(1), x.repeat(4, 1).sum(1) % 12)"),
+    "one place": program(
+        ce("model(x.repeat(3, 1))", "torch.where(torch.arange(10) == 8, x, -100).repeat(3, 1)")
+    ),
+    "classes of texts": program(
+        "F.cross_entropy(model(x.repeat(4, 1)).mean(1), x.repeat(4, 1).sum(1) % 12)"
+    ),
     "others": program(ce("model(x)", "x.flip(1)")),
 }

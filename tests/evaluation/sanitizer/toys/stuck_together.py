@@ -28,7 +28,9 @@ def program(init, rate=0.1):
 
 WRONG = {
     "both zero": program("body.down.weight.zero_(); body.up.weight.zero_()"),
-    "all constant": program("[each.fill_(0.1) for part in (body, head) for each in part.parameters()]"),
+    "all constant": program(
+        "[each.fill_(0.1) for part in (body, head) for each in part.parameters()]"
+    ),
 }
 RIGHT = {
     "plain": program("pass"),

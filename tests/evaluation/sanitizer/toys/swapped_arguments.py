@@ -25,5 +25,7 @@ RIGHT = {
     "binary": program("F.binary_cross_entropy(out.sigmoid(), y)"),
     "squares": program("F.mse_loss(y, out)"),
     "soft labels": program("F.binary_cross_entropy(out.sigmoid(), other(x).sigmoid())"),
-    "other direction": program("F.kl_div(y.clamp(min=0.1).log(), out.sigmoid(), reduction='batchmean')"),
+    "other direction": program(
+        "F.kl_div(y.clamp(min=0.1).log(), out.sigmoid(), reduction='batchmean')"
+    ),
 }

@@ -57,16 +57,24 @@ PART = """
 WRONG = {
     "never stepped": program(),
     "never stepped, evaluated": program(step=EVALUATED),
-    "a new loader for each epoch": program().replace("in loader", "in DataLoader(loader.dataset, 16)"),
+    "a new loader for each epoch": program().replace(
+        "in loader", "in DataLoader(loader.dataset, 16)"
+    ),
 }
 RIGHT = {
     "stepped": program(step="scheduler.step()"),
     "parts": program(BOTH, "scheduler.step()"),
     "one epoch": program(epochs=1),
-    "one epoch, in parts": program(epochs=1).replace("        optimizer.step()\n", "        optimizer.step()\n" + PART),
+    "one epoch, in parts": program(epochs=1).replace(
+        "        optimizer.step()\n", "        optimizer.step()\n" + PART
+    ),
     "a batch of each": program(epochs=0) + SINGLE,
-    "a step of its own": program(OWN.format(rates="[0.1 * 0.9 ** self.last_epoch]"), "scheduler.step()"),
-    "a step of its own that changes nothing": program(OWN.format(rates="self.base_lrs"), "scheduler.step()"),
+    "a step of its own": program(
+        OWN.format(rates="[0.1 * 0.9 ** self.last_epoch]"), "scheduler.step()"
+    ),
+    "a step of its own that changes nothing": program(
+        OWN.format(rates="self.base_lrs"), "scheduler.step()"
+    ),
     "by hand": program(step="optimizer.param_groups[0]['lr'] *= 0.9"),
     "constant": program("scheduler = schedules.LambdaLR(optimizer, lambda step: 1.0)"),
 }

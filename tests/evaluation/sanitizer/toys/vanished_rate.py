@@ -13,7 +13,9 @@ for iteration in range({steps}):
     {step}
 """
 STEPS = "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10, gamma=0.1)"
-LINEAR = "scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / {}))"
+LINEAR = (
+    "scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / {}))"
+)
 COSINE = "scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 20)"
 
 
@@ -26,6 +28,8 @@ RIGHT = {
     "for each epoch": program(step="iteration % 50 or scheduler.step()"),
     "long enough": program(LINEAR.format(400)),
     "up and down": program(COSINE),
-    "up again": program(COSINE.replace("20", "3"), "(iteration + 1) % 110 or scheduler.step()", 770),
+    "up again": program(
+        COSINE.replace("20", "3"), "(iteration + 1) % 110 or scheduler.step()", 770
+    ),
     "without": program("pass", "optimizer.param_groups[0]['lr'] = 0.0"),
 }
