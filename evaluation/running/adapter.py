@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from evaluation.keys import KIT
 from evaluation.model import Alarm, Answer, Detector, OwnAnswer, Status
-from evaluation.running.keys import KIT
 from evaluation.running.peeking import note_of
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
 from runner.bugs.catalog import default_root

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from evaluation.catalog.controls import Controls
+from evaluation.keys import KIT
 from evaluation.model import CONTROL, Reference
-from evaluation.running.keys import KIT
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject, seeds_of
 from runner.bugs.model import Target
 from runner.execution.launch import launch

@@ -11,12 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from evaluation.model import Answer, Detector, Reference
-from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
-from evaluation.running.adapter import ANSWER, PROGRAM, Adapter, Place, broken_by, set_up
-from evaluation.running.baseline import Once
-from evaluation.running.disturbance import Held, bare_again, held
-from evaluation.running.keys import (
+from evaluation.keys import (
     KIT,
     check_key,
     detector_digest,
@@ -24,6 +19,11 @@ from evaluation.running.keys import (
     rule_digest,
     rules_digest,
 )
+from evaluation.model import Answer, Detector, Reference
+from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
+from evaluation.running.adapter import ANSWER, PROGRAM, Adapter, Place, broken_by, set_up
+from evaluation.running.baseline import Once
+from evaluation.running.disturbance import Held, bare_again, held
 from evaluation.running.subject import Sample, Subject
 from evaluation.store import Evaluations
 from runner.execution.local import Report

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from msgspec import structs
 
+from evaluation.keys import kit_digest, overhead_key
 from evaluation.model import TimedPart, Training
 from evaluation.records import SCHEMA, CheckRecord, OverheadRecord
 from evaluation.running.adapter import Adapter
-from evaluation.running.keys import kit_digest, overhead_key
 from evaluation.running.subject import Sample
 from runner.results.provenance import machine
 from runner.sandbox.env import THREADS

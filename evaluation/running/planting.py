@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from evaluation.keys import KIT
 from evaluation.model import CONTROL
 from evaluation.planting import judgements
 from evaluation.planting.harm import Harm, harm, moves
@@ -13,7 +14,6 @@ from evaluation.planting.judgements import Judgement
 from evaluation.planting.operators import Planted, fitting
 from evaluation.rewriting.layout import RewriteError
 from evaluation.rewriting.twins import kept_for, rewrite
-from evaluation.running.keys import KIT
 from evaluation.running.perturbation import files_of
 from evaluation.running.rewritten import Program, RewrittenSession
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Subject, seeds_of

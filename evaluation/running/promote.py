@@ -11,12 +11,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from evaluation.catalog import submissions
+from evaluation.keys import detector_digest
 from evaluation.model import Detector
 from evaluation.planting import judgements
 from evaluation.records import CheckRecord
 from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
-from evaluation.running.keys import detector_digest
 from evaluation.scoring.beside import of_expected
 from evaluation.scoring.report import write_table
 from evaluation.scoring.rewritten import FILE, side_by_side

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 from evaluation.catalog.frozen import Frozen
+from evaluation.keys import rule_digest
 from evaluation.model import CONTROL, Rule
 from evaluation.records import CheckRecord
-from evaluation.running.keys import rule_digest
 
 RuleSince = Literal["before", "post hoc"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.running.keys import KIT
+from evaluation.keys import KIT
 from evaluation.watching.report import Report, read
 from runner.sandbox import process
 

@@ -8,11 +8,9 @@ from msgspec.structs import replace
 from support.checks import HIT, overhead, record
 from support.paths import ROOT
 
+from evaluation import keys
 from evaluation.catalog import detectors
-from evaluation.model import Alarm, Rule
-from evaluation.records import CheckRecord, OverheadRecord
-from evaluation.running import keys
-from evaluation.running.keys import (
+from evaluation.keys import (
     KIT,
     check_key,
     detector_digest,
@@ -20,6 +18,8 @@ from evaluation.running.keys import (
     overhead_key,
     rules_digest,
 )
+from evaluation.model import Alarm, Rule
+from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.store import Evaluations, ExpectedEvaluations
 from runner.bugs.catalog import load_bug
 from runner.errors import ResultsError

@@ -7,8 +7,8 @@ import pytest
 from support.paths import ROOT
 
 import trainbugs
+from evaluation import keys
 from evaluation.catalog import submissions
-from evaluation.running import keys
 from evaluation.scoring import comparison, scores
 from evaluation.store import ExpectedEvaluations
 from runner.bugs.catalog import Catalog

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from evaluation.running.keys import KIT
+from evaluation.keys import KIT
 from support.paths import ROOT
 
 MONITORS = ("api-sequence", "gradient-cycle", "optimizer-progress")

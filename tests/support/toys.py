@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation.running.keys import KIT
+from evaluation.keys import KIT
 from support.paths import ROOT
 
 MONITOR = ROOT / "detectors" / "sanitizer" / "monitor.py"

@@ -10,8 +10,9 @@ from support.detectors import write_detector
 from support.paths import ROOT
 from support.toy import OWN_PYTHON
 
+from evaluation import keys
 from evaluation.catalog import detectors, frozen, submissions
-from evaluation.running import adapter, campaign, keys, remote
+from evaluation.running import adapter, campaign, remote
 from runner.errors import CatalogError
 from runner.files.folders import check_links, copy_folder
 from runner.files.untrusted import UnsafeError

@@ -7,7 +7,7 @@ import pytest
 from support.monitors import CASES, FORWARDS, MONITORS, first_alarms, watch
 from support.paths import ROOT
 
-from evaluation.running.keys import KIT
+from evaluation.keys import KIT
 from runner.environments import builder, spec
 from runner.progress.lines import on_stderr
 

@@ -15,11 +15,11 @@ from support.rewritten import CODE, pair
 from support.toy import OWN_PYTHON
 
 from evaluation.catalog.detectors import read
+from evaluation.keys import detector_digest
 from evaluation.planting import judgements
 from evaluation.planting.judgements import Judgement
 from evaluation.running import promote
 from evaluation.running.campaign import Campaign, Result
-from evaluation.running.keys import detector_digest
 from evaluation.running.promote import promote_checks, refuse_part, renew_side_by_side
 from evaluation.scoring.beside import of_expected
 from evaluation.scoring.rewritten import FILE, side_by_side

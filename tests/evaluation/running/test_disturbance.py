@@ -9,10 +9,10 @@ from support.detectors import write_detector
 from support.toy import toy_config
 
 from evaluation.catalog import detectors
+from evaluation.keys import KIT
 from evaluation.model import Answer, Rule
 from evaluation.running import campaign
 from evaluation.running.disturbance import Held, held
-from evaluation.running.keys import KIT
 from evaluation.running.subject import Sample, Subject
 from evaluation.scoring.comparison import comparisons
 from evaluation.scoring.report import tables

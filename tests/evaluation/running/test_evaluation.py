@@ -23,13 +23,13 @@ from support.toy import SCRIPT, toy_config
 
 from evaluation.catalog import controls, detectors, submissions
 from evaluation.catalog.frozen import Frozen
+from evaluation.keys import KIT, kit_digest, rule_digest, rules_digest
 from evaluation.model import Alarm, Rule, Training
 from evaluation.records import Seconds
 from evaluation.running import campaign, overhead
 from evaluation.running.adapter import STATUS_OF, Adapter
 from evaluation.running.baseline import Baselines, Once
 from evaluation.running.evaluation import Evaluation
-from evaluation.running.keys import KIT, kit_digest, rule_digest, rules_digest
 from evaluation.running.promote import promote_checks
 from evaluation.running.subject import seeds_of
 from evaluation.scoring.scores import label, outcomes, scores

@@ -10,9 +10,9 @@ from support.detectors import write_detector
 from evaluation.catalog.frozen import Frozen, FrozenRule, digest_of
 from evaluation.catalog.frozen import digest as frozen_digest
 from evaluation.catalog.frozen import load as load_frozen
+from evaluation.keys import rule_digest
 from evaluation.model import Alarm, Invariants, Rule
 from evaluation.records import Site
-from evaluation.running.keys import rule_digest
 from evaluation.scoring.intervals import clustered
 from evaluation.scoring.scores import diagnosis, label, outcomes, scores
 

@@ -14,7 +14,7 @@ from evaluation.records import SCHEMA
 from runner.files import untrusted
 from runner.files.folders import MAX_FILE_BYTES, files_in
 
-KIT = Path(__file__).parents[1] / "kit"
+KIT = Path(__file__).parent / "kit"
 
 
 @cache
