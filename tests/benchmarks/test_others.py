@@ -11,7 +11,7 @@ PROGRAMS = {
     program["name"]: program for program in json.loads((FOLDER / "programs.json").read_text())
 }
 ROWS = list(csv.DictReader((FOLDER / "table.csv").read_text().splitlines()))
-README = (ROOT / "detectors" / "sanitizer" / "README.md").read_text()
+README = (ROOT / "detectors" / "sanitizer-3" / "README.md").read_text()
 
 
 def test_each_program_has_its_row_at_its_commit():

@@ -105,6 +105,7 @@ def test_the_bugs_by_which_rules_are_chosen_are_bugs_and_the_detectors_detectors
     assert set(declared.detectors) == set(detectors.names(ROOT)) - {
         "memory",
         "sanitizer",
+        "sanitizer-3",
         "traincheck",
     }
     assert all(known[name].developed_on == declared.bugs for name in declared.detectors)
