@@ -1,21 +1,9 @@
 """The figures of names, statements and assertions are what a person counts."""
 
-import importlib.util
-import sys
-
 import pytest
-from support.paths import ROOT
+from support.modules import load
 
-SPEC = importlib.util.spec_from_file_location("readability", ROOT / "benchmarks/readability.py")
-readability = importlib.util.module_from_spec(SPEC)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def module():
-    sys.modules["readability"] = readability
-    SPEC.loader.exec_module(readability)
-    yield
-    del sys.modules["readability"]
+readability = load("benchmarks/readability.py")
 
 
 def measures(folder, text):
