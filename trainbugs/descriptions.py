@@ -1,4 +1,4 @@
-"""Cases as flat objects, for a table."""
+"""Bugs and their cases as rows of a table, and as documents."""
 
 import math
 from typing import Any
@@ -36,6 +36,46 @@ def _row(bug: Bug, case: Case) -> dict[str, Any]:
         "site_line": bug.site.line,
         "site_api": bug.site.api,
         "source": bug.source,
+    }
+
+
+def bug_document(bug: Bug) -> dict[str, Any]:
+    """What is known of a bug, with its cases."""
+    return {
+        "id": bug.id,
+        "title": bug.title,
+        "source": bug.source,
+        "labels": to_builtins(bug.labels),
+        "site": to_builtins(bug.site),
+        "provenance": to_builtins(bug.provenance),
+        "environment": bug.environment,
+        "retired": bug.retired,
+        "affected": to_builtins(bug.affected),
+        "fixed": to_builtins(bug.fixed),
+        "directory": str(bug.directory),
+        "can_be_injected": bug.fault is not None,
+        "shows_why": bug.why is not None,
+        "cases": [
+            _case_document(case)
+            | {"seconds": seconds(bug, case), "devices": list(seen_on(bug, case.name))}
+            for case in bug.cases.values()
+        ],
+    }
+
+
+def _case_document(case: Case) -> dict[str, Any]:
+    return {
+        "id": case.id,
+        "title": case.title,
+        "benign": case.benign,
+        "provenance": to_builtins(case.provenance),
+        "needs": list(case.program.needs),
+        "trigger": case.truth.iteration,
+        "seeds": list(case.program.seeds),
+        "timeout_s": case.program.timeout_s,
+        "parameters": dict(case.program.parameters),
+        "scripts": {name: variant.script.name for name, variant in case.program.variants.items()},
+        "expectations": [expectation.statement for expectation in case.oracle.expectations],
     }
 
 

@@ -8,7 +8,7 @@ from support.paths import ROOT
 
 @pytest.fixture(scope="session")
 def real():
-    from trainbugs.site.build import build
+    from trainbugs.website.build import build
 
     return build(Catalog(ROOT))
 
@@ -17,8 +17,8 @@ def real():
 def answers(tmp_path_factory):
     """What the committed records of detectors say of each case, with their scores."""
     from evaluation.catalog import submissions
-    from trainbugs.site.evaluations import evaluation
     from trainbugs.sources import Part, evaluated
+    from trainbugs.website.evaluations import evaluation
 
     catalog = Catalog(ROOT)
     read = evaluated(catalog, Part((), "expected", tmp_path_factory.mktemp("none")))

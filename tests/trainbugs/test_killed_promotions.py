@@ -27,8 +27,8 @@ from runner.studies.promote import promote
 from runner.studies.running import run_study
 from trainbugs.release.about import About
 from trainbugs.release.write import write as export
-from trainbugs.site.build import Site
-from trainbugs.site.build import write as write_site
+from trainbugs.website.build import Website
+from trainbugs.website.build import write as write_site
 
 ABOUT = About("A benchmark", "0.1.0", "2026-11-23", "urn:trainbugs", ["the authors"])
 
@@ -159,14 +159,14 @@ def test_sites(tmp_path):
 
     def make(text, names):
         write_site(
-            Site(
+            Website(
                 {name: text for name in names}, {f"assets/{name}": text.encode() for name in names}
             ),
             out,
         )
 
     make("old", ["index.html", "bugs/a.html", "goes/b.html"])
-    next_one = Site({"more": "x"})
+    next_one = Website({"more": "x"})
     check_all_or_nothing(
         out,
         lambda: make("new", ["index.html", "bugs/a.html", "comes/c.html"]),

@@ -12,10 +12,11 @@ from runner.bugs.statistics import count
 from runner.errors import CatalogError, UsageError
 from runner.session.selection import Filter
 from trainbugs import api
-from trainbugs.cli.documents import of_bug, of_numbers, print_json, print_rows
+from trainbugs.cli.documents import of_numbers, print_json, print_rows
 from trainbugs.cli.terminal import show_table, show_text
 from trainbugs.cli.text import details, listing, markdown, statistics
 from trainbugs.cli.types import Commands, add, add_json, add_options, options
+from trainbugs.descriptions import bug_document
 
 
 def add_commands(to: Commands) -> None:
@@ -133,7 +134,7 @@ def _show(bugs: list[Bug], arguments: Namespace) -> None:
     if arguments.stats:
         _show_stats(bugs, arguments.json, arguments.out)
     elif arguments.json:
-        print_json([of_bug(bug) for bug in bugs])
+        print_json([bug_document(bug) for bug in bugs])
     elif arguments.markdown:
         print(markdown(bugs))
     else:
@@ -161,7 +162,7 @@ def info_command(arguments: Namespace) -> int:
         targets[0].bug, cases={target.case.name: target.case for target in targets}
     )
     if arguments.json:
-        print_json(of_bug(bug))
+        print_json(bug_document(bug))
     else:
         show_text(details(bug))
     return 0

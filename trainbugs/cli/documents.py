@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from msgspec import to_builtins
 
-from runner.bugs.model import Bug, Case
 from runner.bugs.statistics import Numbers
-from runner.results.expected import seconds, seen_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,46 +63,6 @@ def _number(value: float) -> float | str | None:
     if math.isfinite(value):
         return int(value) if value.is_integer() and abs(value) < EXACT else value
     return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def of_bug(bug: Bug) -> Document:
-    """What is known of a bug, with its cases."""
-    return {
-        "id": bug.id,
-        "title": bug.title,
-        "source": bug.source,
-        "labels": to_builtins(bug.labels),
-        "site": to_builtins(bug.site),
-        "provenance": to_builtins(bug.provenance),
-        "environment": bug.environment,
-        "retired": bug.retired,
-        "affected": to_builtins(bug.affected),
-        "fixed": to_builtins(bug.fixed),
-        "directory": str(bug.directory),
-        "can_be_injected": bug.fault is not None,
-        "shows_why": bug.why is not None,
-        "cases": [
-            _of_case(case)
-            | {"seconds": seconds(bug, case), "devices": list(seen_on(bug, case.name))}
-            for case in bug.cases.values()
-        ],
-    }
-
-
-def _of_case(case: Case) -> Document:
-    return {
-        "id": case.id,
-        "title": case.title,
-        "benign": case.benign,
-        "provenance": to_builtins(case.provenance),
-        "needs": list(case.program.needs),
-        "trigger": case.truth.iteration,
-        "seeds": list(case.program.seeds),
-        "timeout_s": case.program.timeout_s,
-        "parameters": dict(case.program.parameters),
-        "scripts": {name: variant.script.name for name, variant in case.program.variants.items()},
-        "expectations": [expectation.statement for expectation in case.oracle.expectations],
-    }
 
 
 def of_numbers(numbers: Numbers) -> Iterable[Document]:

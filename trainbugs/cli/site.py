@@ -52,7 +52,7 @@ def site_command(arguments: Namespace) -> int:
 
 
 def _site(arguments: Namespace) -> tuple[Sequence[str], str]:
-    from trainbugs.site.build import build, write
+    from trainbugs.website.build import build, write
 
     if "results" in arguments:
         raise UsageError(
@@ -69,8 +69,8 @@ def _site(arguments: Namespace) -> tuple[Sequence[str], str]:
 
 def _report(arguments: Namespace) -> tuple[Sequence[str], str]:
     from runner.files.atomic import write_text
-    from trainbugs.site.report import check_replaceable, report
     from trainbugs.sources import check_source
+    from trainbugs.website.report import check_replaceable, report
 
     out, results = arguments.out or Path("report.html"), options(arguments).results
     check_source("results", results)

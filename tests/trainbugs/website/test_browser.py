@@ -18,7 +18,7 @@ from runner.bugs.catalog import Catalog
 from runner.results.expected import expected_records
 
 pytest.importorskip("jinja2", reason="what the site is made with is not installed")
-from trainbugs.site.build import build, write  # noqa: E402
+from trainbugs.website.build import build, write  # noqa: E402
 
 # A whole site is made and looked at.
 pytestmark = pytest.mark.stress

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from trainbugs.site.code import lines
+from trainbugs.website.code import lines
 
 CONTEXT = 4
 Kind = Literal["same", "changed", "removed", "added", "gap"]

@@ -5,12 +5,12 @@ from support.records import record
 from support.toy import toy_config
 
 from runner.errors import MeasureError
-from trainbugs.site import chart, diff
-from trainbugs.site.index import BUG_COLUMNS
-from trainbugs.site.links import Links, place, relative
-from trainbugs.site.markdown import render
-from trainbugs.site.tables import WORD, Indexed, facet, words
-from trainbugs.site.templating import as_json, asset, outside
+from trainbugs.website import chart, diff
+from trainbugs.website.index import BUG_COLUMNS
+from trainbugs.website.links import Links, place, relative
+from trainbugs.website.markdown import render
+from trainbugs.website.tables import WORD, Indexed, facet, words
+from trainbugs.website.templating import as_json, asset, outside
 
 
 def test_lines_side_by_side():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.scoring.rewritten import KINDS, side_by_side, without
 from evaluation.scoring.scores import label
-from trainbugs.site.evaluations import Interval, interval
+from trainbugs.website.evaluations import Interval, interval
 
 if TYPE_CHECKING:
     from evaluation.store import Evaluated

@@ -12,8 +12,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from trainbugs.site.code import block
-from trainbugs.site.links import Links
+from trainbugs.website.code import block
+from trainbugs.website.links import Links
 
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -22,10 +22,10 @@ from runner.session.promote import promote_runs
 from trainbugs.cli import site as command
 from trainbugs.release import write as release
 from trainbugs.release.about import about
-from trainbugs.site import index
-from trainbugs.site.bug import read
-from trainbugs.site.build import DOCS, MARKER, build, write
-from trainbugs.site.evaluations import (
+from trainbugs.website import index
+from trainbugs.website.bug import read
+from trainbugs.website.build import DOCS, MARKER, build, write
+from trainbugs.website.evaluations import (
     ABSENT,
     ALL,
     EARLY,
@@ -35,7 +35,7 @@ from trainbugs.site.evaluations import (
     Evaluation,
     _answer,
 )
-from trainbugs.site.links import MAX_FILE_BYTES, place
+from trainbugs.website.links import MAX_FILE_BYTES, place
 
 HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
 STORY = (
@@ -192,7 +192,7 @@ def test_the_site_has_the_dataset_and_says_how_to_cite_it(recorded, tmp_path):
 
 
 def test_without_pyarrow_there_is_no_dataset(recorded, monkeypatch):
-    monkeypatch.setattr("trainbugs.site.downloads.find_spec", lambda name: None)
+    monkeypatch.setattr("trainbugs.website.downloads.find_spec", lambda name: None)
     site = build(recorded.catalog)
     assert "downloads/trainbugs-dataset.zip" not in site.files
     assert "downloads/cases.csv" in site.files
@@ -271,7 +271,7 @@ def test_a_record_that_cannot_be_read_stops_nothing(recorded, cli):
 
 
 def test_a_script_that_cannot_be_read_is_told(recorded, monkeypatch):
-    monkeypatch.setattr("trainbugs.site.bug.MAX_SCRIPT_BYTES", 10)
+    monkeypatch.setattr("trainbugs.website.bug.MAX_SCRIPT_BYTES", 10)
     site = build(recorded.catalog)
     page = site.pages["bugs/Toy-1.html"]
     assert site.problems == ["Toy-1/buggy.py: is larger than 10 bytes"]
@@ -425,7 +425,7 @@ def test_other_commands_do_not_load_what_the_site_needs():
     assert "trainbugs.cli.site" in loaded
     assert not {
         *command.NEEDED,
-        "trainbugs.site",
+        "trainbugs.website",
         "pandas",
     } & set(loaded)
 
@@ -653,7 +653,7 @@ def test_a_folder_of_results_is_not_ignored(recorded, cli, tmp_path):
     ],
 )
 def test_the_footer_names_the_commit(recorded, monkeypatch, commit, said):
-    monkeypatch.setattr("trainbugs.site.build.revision", lambda *arguments: commit)
+    monkeypatch.setattr("trainbugs.website.build.revision", lambda *arguments: commit)
     footer = build(recorded.catalog).pages["index.html"].split("<footer><p>")[1]
     assert footer.split("</p>")[0].endswith(said)
 

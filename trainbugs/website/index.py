@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from runner.bugs.taxonomy import LISTS, REALISM
 from runner.verdicts.affected import version_order
-from trainbugs.site.bug import BugPart
-from trainbugs.site.evaluations import ABSENT, ALL, RATES, Evaluation, Score
-from trainbugs.site.markdown import Text
-from trainbugs.site.tables import Facet, Indexed, facet, words
+from trainbugs.website.bug import BugPart
+from trainbugs.website.evaluations import ABSENT, ALL, RATES, Evaluation, Score
+from trainbugs.website.markdown import Text
+from trainbugs.website.tables import Facet, Indexed, facet, words
 
 NOBODY, UNRUN, UNKNOWN = "none of those that ran", "none ran", "not evaluated yet"
 FINDERS = "Alarm on buggy only"

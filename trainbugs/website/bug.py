@@ -20,8 +20,8 @@ from runner.results.record import RunRecord
 from runner.studies.definition import names as studies
 from runner.verdicts.affected import AFFECTED, Finding, findings, version_order
 from runner.verdicts.verdict import REPRODUCED, Upstream, Verdict, verify, verify_upstream
-from trainbugs.site import chart
-from trainbugs.site.diff import Row, rows
+from trainbugs.website import chart
+from trainbugs.website.diff import Row, rows
 
 MAX_SCRIPT_BYTES = 1_000_000
 

@@ -16,10 +16,10 @@ from evaluation.scoring.intervals import clustered
 from runner.bugs.catalog import Catalog
 from trainbugs import sources
 from trainbugs.release.tables import COLUMNS, tables
-from trainbugs.site import index
-from trainbugs.site.build import build
-from trainbugs.site.evaluations import evaluation
-from trainbugs.site.rewritten import of_records
+from trainbugs.website import index
+from trainbugs.website.build import build
+from trainbugs.website.evaluations import evaluation
+from trainbugs.website.rewritten import of_records
 
 NOTHING = "No records of rewritten programs are committed: nothing tells yet which detectors know"
 

@@ -17,8 +17,7 @@ from runner.bugs.model import Bug
 from runner.files import swap, untrusted
 from runner.files.cells import cell
 from runner.files.locks import WORK, TemporaryFolder
-from trainbugs.cli.documents import of_bug
-from trainbugs.descriptions import case_rows
+from trainbugs.descriptions import bug_document, case_rows
 from trainbugs.release.about import About
 
 # The earliest that an archive can hold: the same files make the same archive, whenever it is made.
@@ -59,7 +58,8 @@ def downloads(
     reader = _Reader(problems)
     rows = [row for bug in bugs for row in case_rows(bug)]
     documents = [
-        {key: value for key, value in of_bug(bug).items() if key != "directory"} for bug in bugs
+        {key: value for key, value in bug_document(bug).items() if key != "directory"}
+        for bug in bugs
     ]
     yield Download("The catalogue", "cases.csv", "a row for each case", _csv(rows))
     text = json.dumps(documents, indent=1) + "\n"

@@ -11,13 +11,13 @@ from runner.errors import MeasureError, ResultsError, UsageError
 from runner.files import untrusted
 from runner.results.record import CheckedStatement, RunRecord, VerdictRecord, read_verdict
 from runner.results.store import Store
-from trainbugs.site import chart, index
-from trainbugs.site.evaluations import ALL, RATES, Score, evaluation
-from trainbugs.site.links import Links
-from trainbugs.site.tables import Indexed, Value, facet, words
-from trainbugs.site.tables import index as as_index
-from trainbugs.site.templating import Templates, asset
 from trainbugs.sources import Part, evaluated
+from trainbugs.website import chart, index
+from trainbugs.website.evaluations import ALL, RATES, Score, evaluation
+from trainbugs.website.links import Links
+from trainbugs.website.tables import Indexed, Value, facet, words
+from trainbugs.website.tables import index as as_index
+from trainbugs.website.templating import Templates, asset
 
 COLUMNS = (
     ("case", "Case"),

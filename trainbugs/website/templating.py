@@ -9,8 +9,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
-from trainbugs.site.links import Links, relative
-from trainbugs.site.markdown import picture
+from trainbugs.website.links import Links, relative
+from trainbugs.website.markdown import picture
 
 NAVIGATION = (
     ("index.html", "Bugs"),
@@ -71,11 +71,11 @@ class Templates:
 
 def asset(name: str) -> str:
     """The text of a file of the site: style, script, icon."""
-    return (files("trainbugs.site") / "assets" / name).read_text(encoding="utf-8")
+    return (files("trainbugs.website") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _source(name: str) -> str:
-    return (files("trainbugs.site") / "templates" / name).read_text(encoding="utf-8")
+    return (files("trainbugs.website") / "templates" / name).read_text(encoding="utf-8")
 
 
 @pass_context

@@ -16,15 +16,15 @@ from runner.errors import ResultsError, TrainbugsError, UsageError
 from runner.files import swap, untrusted
 from runner.results.provenance import revision
 from trainbugs.release.about import about, bibtex
-from trainbugs.site import index
-from trainbugs.site.bug import BugPart, commands, read
-from trainbugs.site.downloads import Download, dataset, downloads
-from trainbugs.site.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
-from trainbugs.site.links import Links, copied, listed, place
-from trainbugs.site.markdown import Text, render
-from trainbugs.site.rewritten import SideBySide, of_records
-from trainbugs.site.tables import index as as_index
-from trainbugs.site.templating import Templates, asset
+from trainbugs.website import index
+from trainbugs.website.bug import BugPart, commands, read
+from trainbugs.website.downloads import Download, dataset, downloads
+from trainbugs.website.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
+from trainbugs.website.links import Links, copied, listed, place
+from trainbugs.website.markdown import Text, render
+from trainbugs.website.rewritten import SideBySide, of_records
+from trainbugs.website.tables import index as as_index
+from trainbugs.website.templating import Templates, asset
 
 # What tells that a folder was made here, and may be replaced.
 MARKER = ".trainbugs-site"
@@ -45,7 +45,7 @@ class Summary:
 
 
 @dataclass
-class Site:
+class Website:
     """The pages and files by their places, and a line for each thing that could not be read."""
 
     pages: dict[str, str] = field(default_factory=dict)
@@ -62,16 +62,16 @@ class Site:
         return sum(sizes) + sum(len(page.encode()) for page in self.pages.values())
 
 
-def build(catalog: Catalog) -> Site:
+def build(catalog: Catalog) -> Website:
     """The site of a catalogue. A bug or a record that cannot be read is a problem, and stops nothing else."""
-    site = Site()
+    site = Website()
     bugs, problems = catalog.readable()
     site.problems += problems
     _Builder(catalog, bugs, site).build()
     return site
 
 
-def write(site: Site, out: Path) -> None:
+def write(site: Website, out: Path) -> None:
     """Write the site; a folder that is there already is replaced if it is an older site and no more, or empty.
 
     Raises UsageError for another folder, ResultsError where nothing can be written.
@@ -87,7 +87,7 @@ def write(site: Site, out: Path) -> None:
         ) from error
 
 
-def _fill(site: Site, folder: Path) -> None:
+def _fill(site: Website, folder: Path) -> None:
     for name, page in site.pages.items():
         _parent(folder / name).write_text(page, encoding="utf-8")
     for name, content in site.files.items():
@@ -136,7 +136,7 @@ def _parent(path: Path) -> Path:
 class _Builder:
     """Makes the pages of a site, one kind after the other."""
 
-    def __init__(self, catalog: Catalog, bugs: list[Bug], site: Site) -> None:
+    def __init__(self, catalog: Catalog, bugs: list[Bug], site: Website) -> None:
         root = catalog.root
         self.catalog, self.root, self.site = catalog, root, site
         self.parts = [read(bug, root) for bug in bugs]
