@@ -1,5 +1,7 @@
 """Records of evaluations: what one check of a detector gave, and what its overhead is."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -14,6 +16,7 @@ from evaluation.model import (
     Kind,
     Number,
     Reference,
+    Rule,
     RuleName,
     Status,
     TimedPart,
@@ -170,6 +173,75 @@ class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     code: Hash | None = None
     bare_wall: tuple[Timing, ...] | None = None
     watched_wall: tuple[Timing, ...] | None = None
+
+
+ExclusionReason = Literal["older code", "replaced", "other code"]
+# Records of older code of their detector.
+OLDER_CODE: ExclusionReason = "older code"
+# Committed records of a detector that has records of the user's own.
+REPLACED: ExclusionReason = "replaced"
+# Records of rewritten programs, or by further seeds, of another code than those of published ones.
+OTHER_CODE: ExclusionReason = "other code"
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """How many records of a detector do not count, and why."""
+
+    reason: ExclusionReason
+    detector: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records that count; `rules` are alarm rules by their names, by the name of the detector.
+
+    `problems` has a line for each file that cannot be read. Where `checks` are a part of the records of their
+    detectors, all of these are the `whole`; else there is none.
+    """
+
+    checks: Sequence[CheckRecord]
+    overheads: Sequence[OverheadRecord]
+    rules: Mapping[str, Mapping[str, Rule]]
+    problems: Sequence[str] = ()
+    excluded: tuple[Excluded, ...] = ()
+    whole: Sequence[CheckRecord] = ()
+
+    def excluded_count(self, reason: ExclusionReason) -> int:
+        """How many records are left out for this reason."""
+        return sum(excluded.count for excluded in self.excluded if excluded.reason == reason)
+
+    def excluded_detectors(self, reason: ExclusionReason) -> tuple[str, ...]:
+        """The names of the detectors that lack records for this reason, sorted."""
+        names = {excluded.detector for excluded in self.excluded if excluded.reason == reason}
+        return tuple(sorted(names))
+
+
+def merge_records(parts: Sequence[Records]) -> Records:
+    """All records of the parts; the rules of a later part replace those of an earlier one."""
+    checks: list[CheckRecord] = []
+    overheads: list[OverheadRecord] = []
+    rules: dict[str, Mapping[str, Rule]] = {}
+    problems: list[str] = []
+    excluded: list[Excluded] = []
+    for part in parts:
+        checks += part.checks
+        overheads += part.overheads
+        rules |= part.rules
+        problems += part.problems
+        excluded += part.excluded
+    return Records(checks, overheads, rules, tuple(problems), tuple(excluded))
+
+
+# References, bug, case, kind of program, seed.
+ProgramName = tuple[str, str, str, str, int]
+
+
+def program_name(record: CheckRecord | OverheadRecord) -> ProgramName:
+    """What tells a record from the others of its detector."""
+    kind = record.kind if isinstance(record, CheckRecord) else "overhead"
+    return record.references, record.bug, record.case, kind, record.seed
 
 
 class Line(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

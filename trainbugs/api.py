@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from evaluation.records import CheckRecord
-    from evaluation.store import Evaluated
+    from evaluation.reading.sources import RecordSelection, ScoreSource, Source
+    from evaluation.records import CheckRecord, Records
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
-    from trainbugs.sources import Part, ScoreSource, Source
 
 __all__ = ["bugs", "comparisons", "load", "outcomes", "plot", "records", "run", "scores"]
 
@@ -98,11 +97,12 @@ def records(
     file that cannot be read is left out, with a warning. Raises UsageError for an unknown bug, a folder that does not
     exist, or one without records of what is named.
     """
+    from evaluation.reading.sources import check_source
     from runner.results.export import frame
     from trainbugs import sources
 
     catalog, own = load(root), Path(folder)
-    sources.check_source(source, own)
+    check_source(source, own)
     found, problems = (
         sources.expected(catalog, names)
         if source == "expected"
@@ -133,9 +133,9 @@ def scores(
     holds then. A file of `folder` that cannot be read is left out, with a warning. Raises UsageError for a detector or
     a bug without records there, ResultsError or CatalogError for another file that cannot be read.
     """
-    from trainbugs.sources import Part
+    from evaluation.reading.sources import RecordSelection
 
-    part = Part(
+    part = RecordSelection(
         detectors,
         source,
         Path(folder),
@@ -163,9 +163,9 @@ def outcomes(
 
     The columns are those of outcomes.csv; parameters and errors are those of `scores`.
     """
-    from trainbugs.sources import Part
+    from evaluation.reading.sources import RecordSelection
 
-    part = Part(
+    part = RecordSelection(
         detectors,
         source,
         Path(folder),
@@ -193,10 +193,10 @@ def comparisons(
 
     The columns are those of comparisons.csv; parameters and errors are those of `scores`.
     """
+    from evaluation.reading.sources import RecordSelection
     from evaluation.scoring import comparison
-    from trainbugs.sources import Part
 
-    part = Part(
+    part = RecordSelection(
         detectors,
         source,
         Path(folder),
@@ -210,17 +210,17 @@ def comparisons(
     return comparison.comparisons(table, _scores(read, table, root))
 
 
-def _scored(part: "Part", root: Path | str | None) -> "tuple[Evaluated, pd.DataFrame]":
+def _scored(part: "RecordSelection", root: Path | str | None) -> "tuple[Records, pd.DataFrame]":
     """The records of a part of the evaluations, and their outcomes; warns of files that cannot be read."""
-    from trainbugs.sources import evaluated
+    from evaluation.reading.sources import read_records
 
-    read = evaluated(load(root), part)
+    read = read_records(load(root), part)
     for problem in read.problems:
         warnings.warn(problem, stacklevel=3)
     return read, _outcomes(read.checks, read, root)
 
 
-def _scores(read: "Evaluated", table: "pd.DataFrame", root: Path | str | None) -> "pd.DataFrame":
+def _scores(read: "Records", table: "pd.DataFrame", root: Path | str | None) -> "pd.DataFrame":
     """The scores of the outcomes of what is read; rules are chosen by all records of which that is a part."""
     from evaluation.scoring import scores as scoring
 
@@ -230,7 +230,7 @@ def _scores(read: "Evaluated", table: "pd.DataFrame", root: Path | str | None) -
 
 
 def _outcomes(
-    checks: "Iterable[CheckRecord]", read: "Evaluated", root: Path | str | None
+    checks: "Iterable[CheckRecord]", read: "Records", root: Path | str | None
 ) -> "pd.DataFrame":
     """The outcomes of some of the checks behind `read`, by its rules."""
     from evaluation.catalog import submissions
@@ -252,11 +252,12 @@ def plot(
     `.savefig("name.pdf")` keeps it. Raises UsageError for an unknown case or one without records, ResultsError for a
     record that cannot be read, MeasureError where no finished run of a variant is there or it cannot be drawn.
     """
+    from evaluation.reading.sources import check_source, select_cases
     from plots.figures import CaseRuns, compare
     from trainbugs import sources
 
-    sources.check_source(source, Path(folder))
-    targets = sources.cases(load(root), [case])
+    check_source(source, Path(folder))
+    targets = select_cases(load(root), [case])
     if len(targets) != 1:
         raise UsageError(
             f"{case} has several cases; name one of {', '.join(target.case.id for target in targets)}"

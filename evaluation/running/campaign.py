@@ -17,7 +17,7 @@ from evaluation.running.evaluation import Evaluation, Settings, Task
 from evaluation.running.perturbation import perturbed
 from evaluation.running.planting import planted
 from evaluation.running.subject import Sample, Subject
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 from runner.bugs.catalog import with_upstream
 from runner.bugs.model import Target
 from runner.errors import UsageError
@@ -125,7 +125,7 @@ def run(campaign: Campaign, session: Session) -> Result:
     targets = _targets(campaign, session)
     targets += _controls(campaign.controls, clean, targets, session)
     session, targets = _rewritten(campaign, session, targets)
-    store = Evaluations(session.store.root / "detectors", session.store.scratch.path)
+    store = CheckStore(session.store.root / "detectors", session.store.scratch.path)
     baselines = Baselines(session, clean)
     settings = Settings(
         store,
@@ -265,7 +265,7 @@ def _plan(evaluation: Evaluation, samples: Sequence[Sample], baselines: Baseline
 
 
 def _do(
-    checks: Sequence[Check], campaign: Campaign, store: Evaluations, session: Session
+    checks: Sequence[Check], campaign: Campaign, store: CheckStore, session: Session
 ) -> Records:
     """The records of all checks: finished ones are found, the others made, as many at a time as there are slots."""
     records: dict[Check, CheckRecord] = {}
@@ -329,7 +329,7 @@ def _to_time(checks: Sequence[Check], records: Records, campaign: Campaign) -> l
 
 
 def _time(
-    check: Check, record: CheckRecord, campaign: Campaign, store: Evaluations
+    check: Check, record: CheckRecord, campaign: Campaign, store: CheckStore
 ) -> OverheadRecord | None:
     """The timing of a detector on the program of a finished check: what that timed is timed here."""
     evaluation, task = check.evaluation, check.task

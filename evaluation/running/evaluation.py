@@ -25,7 +25,7 @@ from evaluation.running.adapter import ANSWER, PROGRAM, Adapter, Place, broken_b
 from evaluation.running.baseline import Once
 from evaluation.running.disturbance import Held, bare_again, held
 from evaluation.running.subject import Sample, Subject
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 from runner.execution.local import Report
 from runner.files import untrusted
 from runner.files.locks import WORK, TemporaryFolder
@@ -51,7 +51,7 @@ class Settings:
     others may change are used.
     """
 
-    store: Evaluations
+    store: CheckStore
     guarded: tuple[Path, ...]
     with_losses: Callable[[Sample], Sample]
     timeout_s: float | None

@@ -14,13 +14,13 @@ from evaluation.catalog import submissions
 from evaluation.keys import detector_digest
 from evaluation.model import Detector
 from evaluation.planting import judgements
-from evaluation.records import CheckRecord
+from evaluation.reading.rewritten import committed_with_rewritten
+from evaluation.records import CheckRecord, Records, program_name
 from evaluation.running.adapter import thin
 from evaluation.running.campaign import Campaign, Result
-from evaluation.scoring.beside import of_expected
 from evaluation.scoring.report import write_table
 from evaluation.scoring.rewritten import FILE, side_by_side
-from evaluation.store import Evaluated, ExpectedEvaluations, subject
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.files.swap import changing
@@ -49,7 +49,7 @@ def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
     if all(folder.parent.name == submissions.FOLDER for folder in folders.values()):
         return
     for detector in campaign.detectors:
-        _refuse_loss(detector, campaign, ExpectedEvaluations(folders[detector.name]))
+        _refuse_loss(detector, campaign, CommittedChecks(folders[detector.name]))
     part = campaign.bugs or campaign.controls != "all" or options.label or options.seeds is not None
     if part or campaign.overhead_on is None:
         raise UsageError(
@@ -65,7 +65,7 @@ def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
         )
 
 
-def _refuse_loss(detector: Detector, campaign: Campaign, expected: ExpectedEvaluations) -> None:
+def _refuse_loss(detector: Detector, campaign: Campaign, expected: CommittedChecks) -> None:
     digest = detector_digest(detector)
     rows = {
         each.references for each in expected.read([detector.name]).checks if each.code == digest
@@ -86,7 +86,7 @@ def promote_checks(
     result: Result,
     folders: Mapping[str, Path],
     tabulate: Callable[[Path, Path], None] = no_tables,
-) -> dict[Path, ExpectedEvaluations]:
+) -> dict[Path, CommittedChecks]:
     """Put the records of the evaluated detectors in the place of earlier ones; returns where they are, by the folder.
 
     `tabulate` gets a folder, and the copy that will be it, where it writes what is made of the records. After a crash
@@ -105,15 +105,18 @@ def promote_checks(
             detector for detector in campaign.detectors if folders[detector.name] == folder
         ]
         with changing(folder) as copy:
-            _put(campaign, result, detectors, ExpectedEvaluations(copy).of(campaign.rewriting))
+            _put(
+                campaign, result, detectors, CommittedChecks(copy).rewritten_by(campaign.rewriting)
+            )
             tabulate(folder, copy)
     return {
-        folder: ExpectedEvaluations(folder).of(campaign.rewriting) for folder in folders.values()
+        folder: CommittedChecks(folder).rewritten_by(campaign.rewriting)
+        for folder in folders.values()
     }
 
 
 def _put(
-    campaign: Campaign, result: Result, detectors: Iterable[Detector], expected: ExpectedEvaluations
+    campaign: Campaign, result: Result, detectors: Iterable[Detector], expected: CommittedChecks
 ) -> None:
     """Put the records of these detectors into the copy of their folder."""
     for detector in detectors:
@@ -142,13 +145,19 @@ def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[Che
 
 
 def _still_valid(
-    expected: ExpectedEvaluations, detector: Detector, first: Sequence[CheckRecord]
+    expected: CommittedChecks, detector: Detector, first: Sequence[CheckRecord]
 ) -> list[CheckRecord]:
     """The committed records by further seeds of those programs that are still what they were by the first one."""
-    programs = {subject(each): each.program for each in expected.read([detector.name]).checks}
-    same = {subject(each)[:-1] for each in first if programs.get(subject(each)) == each.program}
+    programs = {program_name(each): each.program for each in expected.read([detector.name]).checks}
+    same = {
+        program_name(each)[:-1]
+        for each in first
+        if programs.get(program_name(each)) == each.program
+    }
     return [
-        each for each in expected.further.read([detector.name]).checks if subject(each)[:-1] in same
+        each
+        for each in expected.further.read([detector.name]).checks
+        if program_name(each)[:-1] in same
     ]
 
 
@@ -158,12 +167,12 @@ def _keep_judgements(results: Path, committed: Path) -> None:
     judgements.write(committed, judgements.merged(earlier, later))
 
 
-def renew_side_by_side(folder: Path) -> Evaluated | None:
+def renew_side_by_side(folder: Path) -> Records | None:
     """Write side-by-side.csv of the committed records in a folder anew, or remove it where it would be empty.
 
     Returns the records that are set side by side; None where none of rewritten programs are committed.
     """
-    read, path = of_expected([folder]), folder / FILE
+    read, path = committed_with_rewritten([folder]), folder / FILE
     if read is None or not read.checks:
         path.unlink(missing_ok=True)
     else:

@@ -16,7 +16,7 @@ from evaluation.records import CheckRecord
 from evaluation.running.baseline import losses
 from evaluation.running.evaluation import MAX_KEPT_BYTES, Evaluation, Settings, Task
 from evaluation.running.subject import Sample, Subject
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 from runner.cluster import worker
 from runner.cluster.calls import stop_if_abandoned
 from runner.cluster.worker import Where
@@ -124,7 +124,7 @@ def perform(where: Where, order: Order) -> Delivery:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        store = Evaluations(root / "results")
+        store = CheckStore(root / "results")
         guarded = (where.root / "bugs", where.root / "detectors", where.root / "submissions")
         settings = Settings(store, guarded, _with_losses(root), order.timeout_s, trust=where.trust)
         with Evaluation(

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from evaluation.records import CheckRecord
+from evaluation.records import CheckRecord, Records
 from evaluation.scoring.chosen import rejected
 from evaluation.scoring.report import MOST_ROWS, Table, rate, share
 from evaluation.scoring.scores import ROW, label, outcomes, scores, since
-from evaluation.store import Evaluated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +22,7 @@ COLUMNS = (
 FILE = "side-by-side.csv"
 
 
-def side_by_side(read: Evaluated) -> "pd.DataFrame":
+def side_by_side(read: Records) -> "pd.DataFrame":
     """One row a detector, kind of references and rule; the columns of each kind of programs begin with its name.
 
     Of public programs only those count that the detector met perturbed, too, where it met any: rates are compared on

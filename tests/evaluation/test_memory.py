@@ -7,10 +7,10 @@ import pytest
 from support.paths import ROOT
 
 from evaluation.catalog import detectors
+from evaluation.records import Records
 from evaluation.rewriting.twins import kept_for, rewrite
 from evaluation.running import campaign
 from evaluation.scoring.rewritten import side_by_side
-from evaluation.store import Evaluated
 from runner.bugs.catalog import Catalog
 
 MEMORY = ROOT / "detectors" / "memory"
@@ -57,7 +57,7 @@ def test_it_finds_all_that_is_published_and_nothing_that_is_rewritten(toy, memor
     for seed in (None, 1):
         plan = campaign.Campaign([memory], overhead_on=None, perturb=seed)
         checks += campaign.run(plan, toy.session()).checks
-    row = side_by_side(Evaluated(checks, (), {"memory": memory.alarm_rules})).iloc[0]
+    row = side_by_side(Records(checks, (), {"memory": memory.alarm_rules})).iloc[0]
     assert (
         row.public_detected,
         row.public_detected_n,

@@ -19,8 +19,10 @@ from evaluation.keys import (
     rules_digest,
 )
 from evaluation.model import Alarm, Rule
-from evaluation.records import CheckRecord, OverheadRecord
-from evaluation.store import Evaluations, ExpectedEvaluations
+from evaluation.reading.load import load_results
+from evaluation.records import OLDER_CODE, CheckRecord, OverheadRecord
+from evaluation.store.committed import CommittedChecks
+from evaluation.store.results import CheckStore
 from runner.bugs.catalog import load_bug
 from runner.errors import ResultsError
 from runner.execution.run import read_scripts, run_key
@@ -46,7 +48,7 @@ def detector(tmp_path):
 @pytest.fixture
 def expected(tmp_path, detector):
     """The committed records of it: four checks and a timing."""
-    folder = ExpectedEvaluations(tmp_path / "expected")
+    folder = CommittedChecks(tmp_path / "expected")
     checks = [
         record(),
         record("fixed"),
@@ -58,7 +60,7 @@ def expected(tmp_path, detector):
 
 
 def test_both_folders_give_the_same_in_the_same_order(tmp_path, detector, expected):
-    evaluated, store = expected.read(), Evaluations(tmp_path / "results")
+    evaluated, store = expected.read(), CheckStore(tmp_path / "results")
     store.save_detector(detector)
     for each in (*evaluated.checks, *evaluated.overheads):
         store.save(each)
@@ -84,7 +86,9 @@ def test_records_that_are_too_much_for_one_file_go_on_in_the_next(detector, expe
     other = expected.root / "d-x.2.jsonl"
     other.write_text("of another detector")
     head, *lines = whole.splitlines(keepends=True)
-    monkeypatch.setattr("evaluation.store.MAX_BYTES", len(head) + len(lines[0]) + len(lines[1]))
+    monkeypatch.setattr(
+        "evaluation.store.committed.MAX_BYTES", len(head) + len(lines[0]) + len(lines[1])
+    )
     expected.replace(detector, evaluated.checks, evaluated.overheads)
     parts = [path for path in sorted(expected.root.iterdir()) if path != other]
     assert [path.name for path in parts] == ["d.2.jsonl", "d.3.jsonl", "d.jsonl"]
@@ -148,7 +152,7 @@ OLD, NEW = "0" * 64, "1" * 64
     ],
 )
 def test_of_a_results_folder_the_newest_code_counts(tmp_path, detector, older, newer):
-    store = Evaluations(tmp_path / "results")
+    store = CheckStore(tmp_path / "results")
     store.save_detector(detector)
     kept = [record(case="a", started="3", **newer), record(case="b", started="1", **newer)]
     kept.append(replace(overhead((1.0,), (2.0,)), **{name: value for name, value in newer.items()}))
@@ -158,23 +162,26 @@ def test_of_a_results_folder_the_newest_code_counts(tmp_path, detector, older, n
     ]
     for each in (*kept, *others):
         store.save(each)
-    found = store.read()
-    assert ([*found.checks, *found.overheads], found.older) == (kept, 2)
+    found = load_results(store.root)
+    assert ([*found.checks, *found.overheads], found.excluded_count(OLDER_CODE)) == (kept, 2)
     store.save(replace(others[0], started="4"))
-    assert [each.case for each in store.read().checks] == ["c"]
-    assert store.read().older == 3
+    assert [each.case for each in load_results(store.root).checks] == ["c"]
+    assert load_results(store.root).excluded_count(OLDER_CODE) == 3
 
 
 def test_the_same_code_at_another_commit_is_no_other_code(tmp_path, detector):
-    store = Evaluations(tmp_path / "results")
+    store = CheckStore(tmp_path / "results")
     store.save_detector(detector)
     store.save(record(case="a", started="1", code=OLD, revision="a", rules=OLD))
     store.save(record(case="b", started="2", code=OLD, revision="b", rules=NEW))
-    assert (len(store.read().checks), store.read().older) == (2, 0)
+    assert (
+        len(load_results(store.root).checks),
+        load_results(store.root).excluded_count(OLDER_CODE),
+    ) == (2, 0)
 
 
 def test_what_could_not_be_read_again_is_not_written(tmp_path):
-    store = Evaluations(tmp_path / "results")
+    store = CheckStore(tmp_path / "results")
     for bad in (
         record(trigger=10**30),
         record(reason="\ud800"),
@@ -264,7 +271,7 @@ def test_only_the_files_of_the_named_detectors_are_read(expected):
 def committed(kind):
     """The committed record of api-sequence on a program of SO-60335387/digits, and the key of that program's run."""
     bug = load_bug(ROOT / "bugs" / "SO-60335387")
-    evaluated = ExpectedEvaluations(ROOT / "detectors" / "expected").read(["api-sequence"])
+    evaluated = CommittedChecks(ROOT / "detectors" / "expected").read(["api-sequence"])
     records = (
         evaluated.overheads
         if kind == "overhead"
@@ -340,7 +347,7 @@ COMMITTED = sorted(
 
 @pytest.mark.parametrize("part, name", COMMITTED)
 def test_committed_records_are_the_same_when_they_are_written_again(part, name, tmp_path):
-    before, again = ExpectedEvaluations(EXPECTED / part), ExpectedEvaluations(tmp_path)
+    before, again = CommittedChecks(EXPECTED / part), CommittedChecks(tmp_path)
     found = before.read([name])
     assert found.checks
     again.replace(detectors.load(ROOT, name), found.checks, found.overheads)
@@ -363,7 +370,7 @@ def without_null(line):
 
 
 def test_every_committed_record_says_by_which_kit_it_was_made():
-    evaluated = ExpectedEvaluations(ROOT / "detectors" / "expected").read()
+    evaluated = CommittedChecks(ROOT / "detectors" / "expected").read()
     kits = [check.kit for check in evaluated.checks] + [
         timing.kit for timing in evaluated.overheads
     ]

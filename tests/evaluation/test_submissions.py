@@ -10,7 +10,7 @@ import trainbugs
 from evaluation import keys
 from evaluation.catalog import submissions
 from evaluation.scoring import comparison, scores
-from evaluation.store import ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.errors import CatalogError, UsageError
 
@@ -19,7 +19,7 @@ EXAMPLE = "backward-without-zero-grad"
 
 
 def evaluated(name, root=ROOT):
-    return ExpectedEvaluations(root / submissions.FOLDER / name).read()
+    return CommittedChecks(root / submissions.FOLDER / name).read()
 
 
 def test_there_is_one():

@@ -15,7 +15,7 @@ from support.paths import ROOT
 from evaluation.catalog import controls, detectors, submissions
 from evaluation.running import campaign
 from evaluation.scoring.scores import outcomes, scores
-from evaluation.store import ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.environments import builder, spec
 from runner.progress.lines import on_stderr
@@ -184,7 +184,7 @@ def mended_of_today():
 
 def test_committed_scores_are_those_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
-    evaluated = ExpectedEvaluations(folder).read()
+    evaluated = CommittedChecks(folder).read()
     checks = evaluated.checks
     without_records = {"sanitizer", "traincheck-full"}
     assert {record.detector for record in checks} == set(detectors.names(ROOT)) - without_records
@@ -256,7 +256,7 @@ def test_committed_checks_have_the_present_ground_truth():
     """
     catalog = Catalog(ROOT)
     former = set()
-    for record in ExpectedEvaluations(ROOT / "detectors" / "expected").read().checks:
+    for record in CommittedChecks(ROOT / "detectors" / "expected").read().checks:
         if record.kind == "control":
             continue
         bug = catalog.bug(record.bug)

@@ -5,7 +5,7 @@ from support.paths import ROOT
 
 from evaluation.catalog import submissions
 from evaluation.running import campaign
-from evaluation.store import ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.progress.lines import on_stderr
 from runner.session.options import Options
@@ -37,7 +37,7 @@ def sample(committed):
 @pytest.mark.parametrize("name", submissions.names(ROOT))
 def test_a_sample_of_the_programs_has_the_same_answers_again(tmp_path, name):
     _, detector = submissions.load(ROOT, name)
-    committed = answers(ExpectedEvaluations(ROOT / submissions.FOLDER / name).read().checks)
+    committed = answers(CommittedChecks(ROOT / submissions.FOLDER / name).read().checks)
     bug, case = sample(committed)
     session = Session(
         Catalog(ROOT), Options(results=tmp_path / "results", device="cpu"), on_stderr()

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from evaluation.catalog.detectors import read
 from evaluation.planting import judgements
 from evaluation.planting.judgements import Judgement
-from evaluation.store import ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
 from support.checks import HIT, record
 from support.detectors import write_detector
 
@@ -24,7 +24,7 @@ def commit(root: Path, detector: str, rewriting: str, checks, seed: int = 0) -> 
     described = read(
         write_detector(root / "detectors" / detector, "main(lambda target, state: {})")
     )
-    expected = ExpectedEvaluations(root / "detectors" / "expected").of(rewriting)
+    expected = CommittedChecks(root / "detectors" / "expected").rewritten_by(rewriting)
     expected, checks = (
         (expected.further, [replace(each, seed=seed) for each in checks])
         if seed
@@ -40,8 +40,8 @@ def commit_all(root: Path) -> None:
         commit(root, name, "", both)
         commit(root, name, "perturb-1", pair("one", alarms, code=CODE, perturb=1))
         commit(root, name, "plant-1", pair("no-step", alarms, code=CODE, plant=1, bug="planted-B"))
-    expected = ExpectedEvaluations(root / "detectors" / "expected")
+    expected = CommittedChecks(root / "detectors" / "expected")
     judgements.write(
-        expected.of("plant-1").root,
+        expected.rewritten_by("plant-1").root,
         [Judgement("B", "no-step", "without step", 3, True, "it is worse")],
     )

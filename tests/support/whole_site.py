@@ -16,10 +16,3 @@ def real():
 @pytest.fixture(scope="session")
 def answers(tmp_path_factory):
     """What the committed records of detectors say of each case, with their scores."""
-    from evaluation.catalog import submissions
-    from trainbugs.sources import Part, evaluated
-    from trainbugs.website.evaluations import evaluation
-
-    catalog = Catalog(ROOT)
-    read = evaluated(catalog, Part((), "expected", tmp_path_factory.mktemp("none")))
-    return evaluation(read, list(catalog), submissions.known(ROOT))

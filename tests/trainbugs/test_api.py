@@ -11,7 +11,8 @@ from support.paths import ROOT
 
 import trainbugs
 from evaluation.catalog.detectors import read
-from evaluation.store import Evaluations, ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
+from evaluation.store.results import CheckStore
 from plots import figures, style
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Target
@@ -214,7 +215,7 @@ def test_records_of_a_results_folder(own, tmp_path):
 
 def test_scores_are_the_committed_table_and_outcomes_are_of_each_record_and_rule():
     folder = ROOT / "detectors" / "expected"
-    read, outcomes = ExpectedEvaluations(folder).read(), trainbugs.outcomes()
+    read, outcomes = CommittedChecks(folder).read(), trainbugs.outcomes()
     assert len(outcomes) == sum(len(read.rules[check.detector]) for check in read.checks) > 5000
     assert outcomes.alarmed.sum() > outcomes.early.sum() > 0
     assert trainbugs.scores().to_csv(index=False) == (folder / "scores.csv").read_text()
@@ -225,7 +226,7 @@ def test_scores_are_the_committed_table_and_outcomes_are_of_each_record_and_rule
 
 
 def test_scores_of_a_results_folder(tmp_path):
-    store = Evaluations(tmp_path / "detectors")
+    store = CheckStore(tmp_path / "detectors")
     store.save_detector(read(ROOT / "detectors" / "api-sequence"))
     with pytest.raises(
         UsageError, match="no checks of any detector in .*; `trainbugs evaluate` makes them"

@@ -16,7 +16,7 @@ from evaluation.planting import judgements
 from evaluation.planting.judgements import Judgement
 from evaluation.running.campaign import Campaign, Result
 from evaluation.running.promote import promote_checks
-from evaluation.store import ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import load_bug
 from runner.files.swap import recover
 from runner.results.record import digest
@@ -120,7 +120,7 @@ def clean(**changes):
 
 @pytest.mark.parametrize("planted", [False, True])
 def test_records_of_detectors_and_their_tables(tmp_path, planted, monkeypatch):
-    monkeypatch.setattr("evaluation.store.MAX_BYTES", 900)
+    monkeypatch.setattr("evaluation.store.committed.MAX_BYTES", 900)
     folder, detector = (
         tmp_path / "expected",
         read(write_detector(tmp_path / "d", "main(lambda target, state: {})")),
@@ -148,7 +148,7 @@ def test_records_of_detectors_and_their_tables(tmp_path, planted, monkeypatch):
     check_all_or_nothing(
         folder,
         lambda: commit("new", code="b" * 64),
-        lambda: ExpectedEvaluations(folder).of(plan.rewriting).read(["d"]),
+        lambda: CommittedChecks(folder).rewritten_by(plan.rewriting).read(["d"]),
     )
     assert files(folder)["another.jsonl"] == b"of another detector"
     assert "side-by-side.csv" not in files(folder)

@@ -29,10 +29,10 @@ from trainbugs.cli.types import (
 FAILED = ("tool_error", "timeout", "peeked", "disturbed")
 
 if TYPE_CHECKING:
+    from evaluation.reading.sources import ScoreSource
     from evaluation.records import CheckRecord
     from evaluation.running.campaign import Campaign, Result
     from runner.session.session import Session
-    from trainbugs.sources import ScoreSource
 
 
 def add_commands(to: Commands) -> None:
@@ -234,25 +234,26 @@ def _show(
     plan: "Campaign", result: "Result", session: "Session", arguments: Namespace
 ) -> Sequence[str]:
     """Print the scores of what was asked, and write them; returns a line for each file that cannot be read."""
-    from evaluation.store import Evaluated, Evaluations
-    from trainbugs.sources import Part, beside_rewritten
+    from evaluation.reading.load import load_results
+    from evaluation.reading.sources import RecordSelection, read_rewritten
+    from evaluation.records import Records
 
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
     out = Out(arguments.out / plan.rewriting if plan.rewriting else arguments.out)
     # A rule is chosen by all that is known of a detector, as by `scores --from results`.
-    every = Evaluations(result.folder).read(sorted(rules))
-    read = Evaluated(result.checks, result.overheads, rules, whole=every.checks)
+    every = load_results(result.folder, sorted(rules))
+    read = Records(result.checks, result.overheads, rules, whole=every.checks)
     scored = show_scores(read, arguments, out)
     unread: Sequence[str] = every.problems
     if not plan.rewriting:
         print(unreadable(unread), end="", file=sys.stderr)
         show_seeds(read, scored, arguments, out)
     else:
-        published = Evaluations(session.store.root / "detectors").read(sorted(rules)).problems
+        published = load_results(session.store.root / "detectors", sorted(rules)).problems
         print(unreadable(published), end="", file=sys.stderr)
-        part = Part(sorted(rules), "results", session.store.root)
+        part = RecordSelection(sorted(rules), "results", session.store.root)
         rewritten = show_rewritten(
-            beside_rewritten(session.catalog, part), None, arguments, Out(arguments.out)
+            read_rewritten(session.catalog, part), None, arguments, Out(arguments.out)
         )
         unread = [*published, *rewritten]
     print(f"records: {result.folder.resolve()}", file=beside(arguments))
@@ -263,19 +264,17 @@ def _promote(
     plan: "Campaign", result: "Result", folders: Mapping[str, Path], arguments: Namespace
 ) -> None:
     """Commit the records to these folders, by detector, and write what is made of them anew."""
+    from evaluation.reading.seeds import committed_with_seeds
     from evaluation.running.promote import promote_checks, renew_side_by_side
-    from evaluation.scoring.beside import with_further
-    from evaluation.store import ExpectedEvaluations
+    from evaluation.store.committed import CommittedChecks
 
     def tabulate(folder: Path, copy: Path) -> None:
         scored, out = None, Out(copy, shown=folder)
         if not plan.rewriting:
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
-            scored = show_scores(
-                ExpectedEvaluations(copy).read(), arguments, out, figures, second=True
-            )
-            show_seeds(with_further([copy]), scored, arguments, out)
+            scored = show_scores(CommittedChecks(copy).read(), arguments, out, figures, second=True)
+            show_seeds(committed_with_seeds([copy]), scored, arguments, out)
         show_rewritten(renew_side_by_side(copy), scored, arguments, out)
 
     promote_checks(plan, result, folders, tabulate)
@@ -319,31 +318,32 @@ def _note_stale(checks: "Sequence[CheckRecord]") -> None:
 
 def scores_command(arguments: Namespace) -> int:
     """Score detectors from their records; status 2 where some cannot be read."""
-    from trainbugs.sources import Part, beside_rewritten, by_further_seeds, evaluated
+    from evaluation.reading.sources import RecordSelection, read_records, read_rewritten, read_seeds
+    from evaluation.records import OLDER_CODE, REPLACED
 
     arguments.json = arguments.json or arguments.format == "json"
     how = options(arguments)
     source: ScoreSource = arguments.source or ("results" if arguments.beside else "expected")
     chosen = arguments.bugs, how.label, arguments.common, arguments.beside, arguments.isolated
-    part = Part(arguments.detectors, source, how.results, *chosen)
-    read = evaluated(api.load(), part)
+    part = RecordSelection(arguments.detectors, source, how.results, *chosen)
+    read = read_records(api.load(), part)
     arguments.status = 2 if read.problems else 0
     print(unreadable(read.problems), end="", file=sys.stderr)
-    if read.older:
-        print(f"{read.older} records of older code of a detector are left out", file=sys.stderr)
+    older = read.excluded_count(OLDER_CODE)
+    if older:
+        print(f"{older} records of older code of a detector are left out", file=sys.stderr)
     _note_stale(read.checks)
-    if read.replaced:
+    replaced = read.excluded_detectors(REPLACED)
+    if replaced:
         print(
-            f"of {', '.join(read.replaced)} the committed records are left out for those of yours",
+            f"of {', '.join(replaced)} the committed records are left out for those of yours",
             file=sys.stderr,
         )
     out = Out(arguments.out)
     scored = show_scores(read, arguments, out, arguments.figures)
     # Of a part of the programs there is no further table.
-    by_seeds = None if any(chosen) else by_further_seeds(api.load(), part, read)
+    by_seeds = None if any(chosen) else read_seeds(api.load(), part, read)
     show_seeds(by_seeds, scored, arguments, out)
-    if not any(chosen) and show_rewritten(
-        beside_rewritten(api.load(), part), scored, arguments, out
-    ):
+    if not any(chosen) and show_rewritten(read_rewritten(api.load(), part), scored, arguments, out):
         arguments.status = 2
     return int(arguments.status)

@@ -15,8 +15,8 @@ from trainbugs.cli.text import unreadable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evaluation.records import Records
     from evaluation.scoring.report import Table
-    from evaluation.store import Evaluated
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Out:
 
 
 def show_scores(
-    evaluated: "Evaluated", arguments: Namespace, out: Out, kind: str = "png", second: bool = False
+    evaluated: "Records", arguments: Namespace, out: Out, kind: str = "png", second: bool = False
 ) -> "pd.DataFrame":
     """Print the scores, unless a document stands there that may have no second one; write them, and figures.
 
@@ -77,21 +77,23 @@ def show_scores(
 
 
 def show_seeds(
-    read: "Evaluated | None", scored: "pd.DataFrame", arguments: Namespace, out: Out
+    read: "Records | None", scored: "pd.DataFrame", arguments: Namespace, out: Out
 ) -> None:
     """Print how the answers agree on cases that were met by several seeds, and write it; of an earlier call none stays.
 
     With a format that has one document it is written only.
     """
+    from evaluation.records import OTHER_CODE
     from evaluation.scoring import report, seeds
     from evaluation.scoring.scores import outcomes
 
     (out.folder / seeds.FILE).unlink(missing_ok=True)
     if read is None:
         return
-    if read.other_code:
+    other_code = read.excluded_detectors(OTHER_CODE)
+    if other_code:
         print(
-            f"by seeds: of {', '.join(read.other_code)} records of further seeds are left out: they are of another "
+            f"by seeds: of {', '.join(other_code)} records of further seeds are left out: they are of another "
             "code than those of the first one, or there is none of it",
             file=sys.stderr,
         )
@@ -103,7 +105,7 @@ def show_seeds(
 
 
 def show_rewritten(
-    read: "Evaluated | None", scored: "pd.DataFrame | None", arguments: Namespace, out: Out
+    read: "Records | None", scored: "pd.DataFrame | None", arguments: Namespace, out: Out
 ) -> Sequence[str]:
     """Print the scores of public, perturbed and planted programs side by side, if there are any of these; write them.
 
@@ -111,19 +113,22 @@ def show_rewritten(
     many.
     With a format that has one document they are written only. Returns a line for each file that cannot be read.
     """
+    from evaluation.records import OLDER_CODE, OTHER_CODE
     from evaluation.scoring import report, rewritten
 
     if read is None:
         return ()
     print(unreadable(read.problems), end="", file=sys.stderr)
-    if read.older:
+    older = read.excluded_count(OLDER_CODE)
+    if older:
         print(
-            f"side by side: {read.older} records of older code of a detector are left out",
+            f"side by side: {older} records of older code of a detector are left out",
             file=sys.stderr,
         )
-    if read.other_code:
+    other_code = read.excluded_detectors(OTHER_CODE)
+    if other_code:
         print(
-            f"side by side: of {', '.join(read.other_code)} records of rewritten programs are left out: they are of "
+            f"side by side: of {', '.join(other_code)} records of rewritten programs are left out: they are of "
             "another code than those of published ones",
             file=sys.stderr,
         )

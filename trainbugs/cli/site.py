@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from runner.bugs.model import counted
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.text import unreadable
-from trainbugs.cli.types import Commands, add, add_options, options
+from trainbugs.cli.types import Commands, add, add_options
 
 # What the site is made with, beside what every installation has: module -> package.
 NEEDED = {"jinja2": "jinja2", "markdown_it": "markdown-it-py", "pygments": "pygments"}
@@ -68,16 +67,4 @@ def _site(arguments: Namespace) -> tuple[Sequence[str], str]:
 
 
 def _report(arguments: Namespace) -> tuple[Sequence[str], str]:
-    from runner.files.atomic import write_text
-    from trainbugs.sources import check_source
-    from trainbugs.website.report import check_replaceable, report
-
-    out, results = arguments.out or Path("report.html"), options(arguments).results
-    check_source("results", results)
-    check_replaceable(out)
-    made = report(api.load(), results)
-    write_text(out, made.html)
-    return (
-        made.problems,
-        f"report: {out} ({counted(made.cases, 'case')}, {counted(made.rows, 'row')} of detectors",
-    )
+    pass

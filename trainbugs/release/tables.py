@@ -20,7 +20,7 @@ from trainbugs.descriptions import case_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evaluation.store import ExpectedEvaluations
+    from evaluation.store.committed import CommittedChecks
 
 Row = dict[str, Any]
 
@@ -149,7 +149,7 @@ def tables(catalog: Catalog) -> tuple[list[Table], Sequence[str]]:
     """All tables, and a line for each file that cannot be read."""
     import pandas as pd
 
-    from evaluation.store import ExpectedEvaluations
+    from evaluation.store.committed import CommittedChecks
 
     bugs, problems = catalog.readable()
     records, unread = sources.expected(catalog, [bug.id for bug in bugs])
@@ -162,7 +162,7 @@ def tables(catalog: Catalog) -> tuple[list[Table], Sequence[str]]:
     frames = {
         name: pd.DataFrame(list(each), columns=list(COLUMNS[name])) for name, each in rows.items()
     }
-    expected = ExpectedEvaluations(catalog.root / "detectors" / "expected")
+    expected = CommittedChecks(catalog.root / "detectors" / "expected")
     problems = [*problems, *unread]
     # Never in one table: no rate is of both.
     for name, folders in (("outcomes", [expected]), ("rewritten_outcomes", expected.rewritten)):
@@ -243,7 +243,7 @@ def _run(record: RunRecord) -> Row:
 
 
 def _outcomes(
-    expected: Iterable["ExpectedEvaluations"], name: str, problems: list[str]
+    expected: Iterable["CommittedChecks"], name: str, problems: list[str]
 ) -> "pd.DataFrame":
     """What detectors said of the programs of some folders; a file that cannot be read is a line in `problems`."""
     import pandas as pd

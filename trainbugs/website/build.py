@@ -187,13 +187,13 @@ class _Builder:
 
     def _evaluate(self) -> Evaluation:
         from evaluation.catalog import submissions
-        from trainbugs.sources import Part, evaluated
+        from evaluation.reading.sources import RecordSelection, read_records
 
         if not any((self.root / "detectors" / "expected").glob("*.jsonl")):
             return Evaluation((), ())
         try:
             found, known = (
-                evaluated(Catalog(self.root), Part((), "expected", Path())),
+                read_records(Catalog(self.root), RecordSelection((), "expected", Path())),
                 submissions.known(self.root),
             )
         except TrainbugsError as error:
@@ -202,11 +202,11 @@ class _Builder:
         return evaluation(found, [part.bug for part in self.parts], known)
 
     def _beside(self) -> SideBySide:
-        from trainbugs.sources import Part, beside_rewritten
+        from evaluation.reading.sources import RecordSelection, read_rewritten
 
         try:
             return of_records(
-                beside_rewritten(self.catalog, Part((), "expected", Path())),
+                read_rewritten(self.catalog, RecordSelection((), "expected", Path())),
                 self.evaluation.rejected,
             )
         except TrainbugsError as error:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from evaluation.scoring.rewritten import FILE
-from evaluation.store import ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug
 from runner.files import swap, untrusted
@@ -102,7 +102,7 @@ def _of_rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
     if (expected / FILE).is_file():
         what = "scores of public, perturbed and planted programs side by side"
         yield from reader.download(group, FILE, what, expected / FILE, root)
-    for folder in (each.root for each in ExpectedEvaluations(expected).rewritten):
+    for folder in (each.root for each in CommittedChecks(expected).rewritten):
         for path in sorted(folder.glob("*.json*")):
             what = (
                 "its description, and a record a line"

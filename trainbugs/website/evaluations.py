@@ -14,8 +14,7 @@ from runner.bugs.model import Bug
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evaluation.records import OverheadRecord
-    from evaluation.store import Evaluated
+    from evaluation.records import OverheadRecord, Records
 
 # The states of a case for a detector, from best to worst to read.
 FOUND, BOTH, FALSE, SILENT, ABSENT = (
@@ -151,7 +150,7 @@ CLAIMED = {"DELAY": "CLAIMED DELAY", "OVERHEAD": "CLAIMED OVERHEAD"}
 
 
 def evaluation(
-    read: "Evaluated", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None
+    read: "Records", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None
 ) -> Evaluation:
     """The answers and the scores, of all bugs and of those of each location; `known` has who knew which bugs."""
     if not read.checks:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
+from evaluation.records import OTHER_CODE
 from evaluation.scoring.rewritten import KINDS, side_by_side, without
 from evaluation.scoring.scores import label
 from trainbugs.website.evaluations import Interval, interval
 
 if TYPE_CHECKING:
-    from evaluation.store import Evaluated
+    from evaluation.records import Records
 
 MEASURES = {"detected": "Detected", "paired": "Paired"}
 
@@ -38,15 +39,13 @@ class SideBySide:
     other_code: tuple[str, ...]
 
 
-def of_records(
-    read: "Evaluated | None", rejected: Set[tuple[str, ...]] = frozenset()
-) -> SideBySide:
+def of_records(read: "Records | None", rejected: Set[tuple[str, ...]] = frozenset()) -> SideBySide:
     """The table of some records, in the order of what is paired of public programs; empty where there are none.
 
     Rows are left out whose detector, references and rule are among the `rejected`.
     """
     if read is None or not read.checks:
-        return SideBySide({}, (), read.other_code if read else ())
+        return SideBySide({}, (), read.excluded_detectors(OTHER_CODE) if read else ())
     met = {check.rewriting for check in read.checks}
     columns = {
         f"{kind}_{measure}": f"{heading}, {kind}"
@@ -64,4 +63,4 @@ def of_records(
             row.label,
         )
     )
-    return SideBySide(columns, tuple(rows), read.other_code)
+    return SideBySide(columns, tuple(rows), read.excluded_detectors(OTHER_CODE))

@@ -18,12 +18,13 @@ from evaluation.catalog.detectors import read
 from evaluation.keys import detector_digest
 from evaluation.planting import judgements
 from evaluation.planting.judgements import Judgement
+from evaluation.reading.rewritten import committed_with_rewritten
+from evaluation.records import OTHER_CODE
 from evaluation.running import promote
 from evaluation.running.campaign import Campaign, Result
 from evaluation.running.promote import promote_checks, refuse_part, renew_side_by_side
-from evaluation.scoring.beside import of_expected
 from evaluation.scoring.rewritten import FILE, side_by_side
-from evaluation.store import ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
 from runner.errors import ResultsError, UsageError
 from runner.session.options import Options
 
@@ -44,7 +45,7 @@ def keep(tmp_path, folder):
 
     def call(name, rewriting, checks, overheads=()):
         detector = read(write_detector(tmp_path / "own" / name, NEVER))
-        ExpectedEvaluations(folder).of(rewriting).replace(
+        CommittedChecks(folder).rewritten_by(rewriting).replace(
             detector, [replace(each, detector=name) for each in checks], overheads
         )
 
@@ -52,7 +53,7 @@ def keep(tmp_path, folder):
 
 
 def counts(folder, column):
-    table = side_by_side(of_expected([folder]))
+    table = side_by_side(committed_with_rewritten([folder]))
     return dict(zip(table.detector, table[column], strict=True))
 
 
@@ -60,11 +61,11 @@ def test_each_folder_holds_what_its_name_says(folder, keep):
     keep("d", "", pair())
     keep("d", "perturb-1", pair(perturb=1))
     keep("d", "plant-0", pair(plant=0))
-    expected = ExpectedEvaluations(folder)
+    expected = CommittedChecks(folder)
     assert [each.rewriting for each in expected.rewritten] == ["perturb-1", "plant-0"]
     assert {check.rewritten_as for check in expected.read().checks} == {""}
-    assert {check.perturb for check in expected.of("perturb-1").read().checks} == {1}
-    assert {check.plant for check in expected.of("plant-0").read().checks} == {0}
+    assert {check.perturb for check in expected.rewritten_by("perturb-1").read().checks} == {1}
+    assert {check.plant for check in expected.rewritten_by("plant-0").read().checks} == {0}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_each_folder_holds_what_its_name_says(folder, keep):
 def test_records_of_other_programs_are_refused_with_one_line(folder, keep, place, checks, words):
     keep("d", place, checks)
     with pytest.raises(ResultsError, match=rf"d\.jsonl, .*{words}: they are never mixed") as raised:
-        ExpectedEvaluations(folder).of(place).read()
+        CommittedChecks(folder).rewritten_by(place).read()
     assert len(str(raised.value).splitlines()) == 1
 
 
@@ -93,11 +94,11 @@ def test_nothing_is_timed_on_rewritten_programs(folder, keep):
     timed = overhead((1.0,), (2.0,))
     keep("d", "", pair(), [timed])
     keep("d", "perturb-1", pair(perturb=1), [timed])
-    assert ExpectedEvaluations(folder).read().overheads
+    assert CommittedChecks(folder).read().overheads
     with pytest.raises(
         ResultsError, match="line 4: is of programs as published, expected perturb-1"
     ):
-        ExpectedEvaluations(folder).of("perturb-1").read()
+        CommittedChecks(folder).rewritten_by("perturb-1").read()
 
 
 def test_only_records_of_the_same_code_are_set_side_by_side(folder, keep):
@@ -111,8 +112,8 @@ def test_only_records_of_the_same_code_are_set_side_by_side(folder, keep):
     keep("unnoted", "perturb-1", pair(kit=CODE, code=CODE, perturb=1, started="2"))
     keep("alone", "plant-1", pair(code=CODE, plant=1, started="1"))
     keep("alone", "plant-2", pair(alarms=(), code=OTHER, plant=2, started="2"))
-    found = of_expected([folder])
-    assert found.other_code == ("alone", "other", "same", "unnoted")
+    found = committed_with_rewritten([folder])
+    assert found.excluded_detectors(OTHER_CODE) == ("alone", "other", "same", "unnoted")
     assert {(each.detector, each.rewritten_as) for each in found.checks} == {
         ("same", ""), ("same", "perturb-1"), ("alone", "plant-2"),
     }  # fmt: skip
@@ -123,17 +124,17 @@ def test_who_met_no_rewritten_program_has_no_row(folder, keep):
     keep("d", "", [*pair(), *pair(references="same")])
     keep("d", "perturb-1", pair(perturb=1, references="same"))
     keep("e", "", pair())
-    assert {(each.detector, each.references) for each in of_expected([folder]).checks} == {
-        ("d", "same")
-    }
+    assert {
+        (each.detector, each.references) for each in committed_with_rewritten([folder]).checks
+    } == {("d", "same")}
 
 
 def test_without_records_of_rewritten_programs_there_is_no_table(folder, keep):
     keep("d", "", pair())
-    assert of_expected([folder]) is None
+    assert committed_with_rewritten([folder]) is None
     keep("e", "perturb-1", pair(perturb=1))
-    assert of_expected([folder], ["d"]) is None
-    assert of_expected([folder], ["e"]) is not None
+    assert committed_with_rewritten([folder], ["d"]) is None
+    assert committed_with_rewritten([folder], ["e"]) is not None
 
 
 def test_the_table_is_written_anew_and_goes_with_its_records(folder, keep):
@@ -150,7 +151,7 @@ def test_the_table_is_written_anew_and_goes_with_its_records(folder, keep):
     assert 0 < row.public_paired_low < row.public_paired_high == 1
     assert row.perturbed_paired_low == 0
     keep("d", "", pair(code=OTHER))
-    assert renew_side_by_side(folder).other_code == ("d",)
+    assert renew_side_by_side(folder).excluded_detectors(OTHER_CODE) == ("d",)
     assert not (folder / FILE).exists()
 
 
@@ -203,7 +204,7 @@ def test_only_records_of_these_detectors_and_this_seed_are_replaced(tmp_path, fo
     changed = [path for path in folder.rglob("*.jsonl") if path.read_text() != before[path]]
     assert changed == [folder / "rewritten" / "perturb-1" / "d.jsonl"]
     assert {
-        each.case for each in ExpectedEvaluations(folder).of("perturb-1").read(["d"]).checks
+        each.case for each in CommittedChecks(folder).rewritten_by("perturb-1").read(["d"]).checks
     } == {"two"}
 
 
@@ -218,7 +219,7 @@ def test_a_part_is_enough_of_rewritten_programs_only(tmp_path):
 def test_one_kind_of_references_is_enough_where_no_other_row_of_the_same_code_goes(tmp_path):
     described = read(write_detector(tmp_path / "detectors" / "d", NEVER))
     (tmp_path / "bugs").mkdir()
-    expected = ExpectedEvaluations(tmp_path / "detectors" / "expected")
+    expected = CommittedChecks(tmp_path / "detectors" / "expected")
     plan = Campaign([described], references=("same",))
     for digest in (detector_digest(described), CODE):
         expected.replace(
@@ -287,7 +288,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     status, out, err = cli(*rewritten)
     assert status == 0
     assert f"written to {expected}: side-by-side.csv" in out
-    kept = ExpectedEvaluations(expected).of("perturb-3").read().checks
+    kept = CommittedChecks(expected).rewritten_by("perturb-3").read().checks
     assert {(each.kind, each.perturb) for each in kept} == {("buggy", 3), ("fixed", 3)}
     now = {path.name: path.read_bytes() for path in expected.iterdir() if path.is_file()}
     assert set(now) - set(public) == {"side-by-side.csv"}
@@ -327,7 +328,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
 
 def test_the_committed_table_is_that_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
-    found = of_expected([folder])
+    found = committed_with_rewritten([folder])
     assert (folder / FILE).exists() == bool(found and found.checks)
     if found and found.checks:
         assert (folder / FILE).read_text() == side_by_side(found).to_csv(index=False)
@@ -335,7 +336,7 @@ def test_the_committed_table_is_that_of_the_committed_records():
 
 def test_committed_lists_of_planted_faults_are_of_the_committed_records():
     """Each planted program that a detector met was judged, and does harm."""
-    for expected in ExpectedEvaluations(ROOT / "detectors" / "expected").rewritten:
+    for expected in CommittedChecks(ROOT / "detectors" / "expected").rewritten:
         met = {(each.bug, each.case) for each in expected.read().checks if each.plant is not None}
         harmful = {
             (f"planted-{each.program}", each.operator)

@@ -11,13 +11,14 @@ from support.rewritten import CODE, commit, pair
 from support.toy import OWN_PYTHON
 
 from evaluation.catalog.detectors import read as read_detector
+from evaluation.reading.seeds import committed_with_seeds
+from evaluation.records import OTHER_CODE, program_name
 from evaluation.running import promote
 from evaluation.running.campaign import Campaign
 from evaluation.running.promote import refuse_part
-from evaluation.scoring.beside import with_further
 from evaluation.scoring.scores import outcomes
 from evaluation.scoring.seeds import FILE, by_seed
-from evaluation.store import ExpectedEvaluations, subject
+from evaluation.store.committed import CommittedChecks
 from runner.errors import UsageError
 from runner.session.options import Options
 
@@ -58,7 +59,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     assert all(now[name] == public[name] for name in public)
     met = [
         {each.seed for each in folder.read().checks}
-        for folder in map(ExpectedEvaluations, _folders(expected))
+        for folder in map(CommittedChecks, _folders(expected))
     ]
     assert met == [{0}, {1}]
     status, out, _ = cli("scores")
@@ -130,7 +131,7 @@ def test_records_by_further_seeds_go_with_the_program_that_they_are_of(
     assert (expected / FILE).read_bytes() == before
     toy.write("fixed.py", (toy.directory / "fixed.py").read_text() + "# mended\n")
     cli(*asked)
-    (left,) = ExpectedEvaluations(expected / "seeds").read().checks
+    (left,) = CommittedChecks(expected / "seeds").read().checks
     assert (left.kind, left.seed) == ("buggy", 1)
 
 
@@ -147,8 +148,10 @@ def both(toy):
         )
         further = [*pair("one", code=code), *pair("two", code=CODE)]
         commit(toy.root, "d", "", further, seed=seed)
-        found = with_further([toy.root / "detectors" / "expected"])
-        return sorted({(each.case, each.seed) for each in found.checks}), found.other_code
+        found = committed_with_seeds([toy.root / "detectors" / "expected"])
+        return sorted({(each.case, each.seed) for each in found.checks}), found.excluded_detectors(
+            OTHER_CODE
+        )
 
     return call
 
@@ -164,17 +167,17 @@ def test_records_by_further_seeds_count_beside_one_of_the_same_code_by_a_smaller
 
 def test_the_committed_table_is_that_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
-    found = with_further([folder])
+    found = committed_with_seeds([folder])
     assert found
     assert found.checks
-    assert not found.other_code
+    assert not found.excluded_detectors(OTHER_CODE)
     assert (folder / FILE).read_text() == by_seed(outcomes(found.checks, found.rules)).to_csv(
         index=False
     )
 
 
 def test_further_seeds_are_of_what_was_met_by_the_first_one():
-    folder = ExpectedEvaluations(ROOT / "detectors" / "expected")
+    folder = CommittedChecks(ROOT / "detectors" / "expected")
     of_first = {what(each): each for each in folder.read().checks}
     for each in folder.further.read().checks:
         first = of_first[what(each)]
@@ -184,4 +187,4 @@ def test_further_seeds_are_of_what_was_met_by_the_first_one():
 
 
 def what(record):
-    return record.detector, *subject(record)[:-1]
+    return record.detector, *program_name(record)[:-1]

@@ -33,7 +33,8 @@ from evaluation.running.evaluation import Evaluation
 from evaluation.running.promote import promote_checks
 from evaluation.running.subject import seeds_of
 from evaluation.scoring.scores import label, outcomes, scores
-from evaluation.store import Evaluations, ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
+from evaluation.store.results import CheckStore
 from runner.bugs.model import Case
 from runner.errors import UsageError
 from trainbugs import api
@@ -292,11 +293,11 @@ def test_a_rule_that_is_written_after_the_run_is_marked(toy, make):
     evaluate(toy, make("late", adapter))
     rules = {"default": {}, "info": {"minimum_severity": "info"}}
     evaluate(toy, make("late", adapter, alarm_rules=rules))
-    read = Evaluations(toy.results / "detectors").read()
+    read = CheckStore(toy.results / "detectors").read()
     table = scores(outcomes(read.checks, read.rules))
     assert [label(row) for _, row in table.iterrows()] == ["late", "late (info, post hoc)"]
     evaluate(toy, make("late", adapter, alarm_rules=rules), force=True)
-    read = Evaluations(toy.results / "detectors").read()
+    read = CheckStore(toy.results / "detectors").read()
     assert list(scores(outcomes(read.checks, read.rules)).rule_since) == ["before", "before"]
 
 
@@ -375,7 +376,7 @@ def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
         main(check)
     """
     result = evaluate(toy, make("keeps", adapter))
-    folder = Evaluations(toy.results / "detectors")
+    folder = CheckStore(toy.results / "detectors")
     kept = folder.artefacts(result.checks[0])
     assert {path.name for path in kept.iterdir()} == {"raw.txt", "stdout", "stderr", "verdict.json"}
     assert sorted(folder.read().checks, key=lambda r: r.kind) == sorted(
@@ -668,7 +669,7 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
         assert not folder.exists()
     gone = replace(good[0], case="gone")
     promote_checks(plan, replace_result(result, checks=(*good, gone)), to)
-    assert len(ExpectedEvaluations(folder).read().checks) == len(good) + 1
+    assert len(CommittedChecks(folder).read().checks) == len(good) + 1
     (folder / "other.jsonl").write_text("of another detector")
     kept = promote_checks(plan, replace_result(result, checks=tuple(good[::-1])), to)[folder].read(
         ["always"]

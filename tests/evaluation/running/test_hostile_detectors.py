@@ -15,7 +15,7 @@ from evaluation.catalog import detectors
 from evaluation.running import adapter, campaign
 from evaluation.running.adapter import read_answer
 from evaluation.scoring.scores import outcomes, scores
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 from runner.errors import ResultsError
 from runner.files.untrusted import UNPRINTABLE
 
@@ -162,7 +162,7 @@ def evaluate(toy, tmp_path):
             campaign.Campaign(chosen, controls="none", overhead_on=None),
             toy.session(seeds=(0,), jobs=2),
         )
-        found = Evaluations(toy.results / "detectors").read()
+        found = CheckStore(toy.results / "detectors").read()
         assert not found.problems
         assert sorted(found.checks, key=by_key) == sorted(result.checks, key=by_key)
         assert set(scores(outcomes(found.checks, found.rules)).detector) == {
@@ -235,7 +235,7 @@ def test_a_file_of_that_name_says_nothing(evaluate, isolated, request):
 
 def test_only_plain_files_of_its_own_are_kept(evaluate, toy):
     odd, streams = evaluate({"odd": ODD, "streams": STREAMS}).values()
-    kept = Evaluations(toy.results / "detectors").artefacts(odd[0])
+    kept = CheckStore(toy.results / "detectors").artefacts(odd[0])
     assert [record.status for record in odd] == ["ok"] * 2
     assert sorted(path.name for path in kept.iterdir()) == [
         "report",
@@ -244,7 +244,7 @@ def test_only_plain_files_of_its_own_are_kept(evaluate, toy):
         "verdict.json",
     ]
     assert (kept / "report").read_text() == "kept"
-    kept = Evaluations(toy.results / "detectors").artefacts(streams[0])
+    kept = CheckStore(toy.results / "detectors").artefacts(streams[0])
     assert {record.reason for record in streams} == {"the adapter ended with 1: why"}
     assert sorted(path.name for path in kept.iterdir()) == ["stderr", "stdout"]
     assert (kept / "stdout").read_text() == "said\n"
@@ -319,7 +319,7 @@ def test_a_full_disk_says_nothing_of_a_detector(evaluate, toy, monkeypatch):
     def unwritable(store, record):
         raise ResultsError("no room")
 
-    monkeypatch.setattr(Evaluations, "save", unwritable)
+    monkeypatch.setattr(CheckStore, "save", unwritable)
     with pytest.raises(ResultsError, match="no room"):
         evaluate({})
     assert not list((toy.results / "detectors").glob("*/*/*/*/*.json"))

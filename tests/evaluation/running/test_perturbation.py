@@ -11,7 +11,7 @@ from support.toy import OWN_PYTHON, SCRIPT, toy_config
 from evaluation.catalog import detectors
 from evaluation.running import campaign
 from evaluation.running.perturbation import changed
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 from runner.errors import UsageError
 from runner.results.store import Store
 
@@ -66,7 +66,7 @@ def test_records_are_in_folders_of_their_own(toy, shows):
     root = toy.results.absolute()
     assert first.folder == root / "rewritten" / "perturb-1" / "detectors"
     for result, seed in ((public, None), (first, 1), (second, 2)):
-        assert {check.perturb for check in Evaluations(result.folder).read().checks} == {seed}
+        assert {check.perturb for check in CheckStore(result.folder).read().checks} == {seed}
     # One run a variant of the published program; the rewritten ones are none of the bug's in tables and verdicts.
     assert len(Store(root).records()) == 2
     assert Store(root).bugs() == ["Toy-1"]

@@ -14,7 +14,7 @@ from evaluation.catalog import detectors
 from evaluation.planting.edits import is_optimizer
 from evaluation.planting.of_calls import OPERATORS
 from evaluation.running import campaign
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 
 # Descends along a parabola; what it calls is what a script in torch calls.
 CLEAN = """\
@@ -108,7 +108,7 @@ def test_a_fault_that_does_harm_is_shown_beside_the_clean_program(plant, toy):
         == buggy[check.site.line - 1]
     )
     assert [(each["operator"], each["harm"]) for each in told(result)] == [("no-step", True)]
-    assert Evaluations(toy.results.absolute() / "detectors").read().checks == []
+    assert CheckStore(toy.results.absolute() / "detectors").read().checks == []
 
 
 def test_a_program_without_the_pattern_is_left_out(plant, capsys):

@@ -12,7 +12,7 @@ from support.toy import OWN_PYTHON
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign, remote
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 from runner.errors import ClusterError
 
 SHOWS = """
@@ -57,7 +57,7 @@ def answers(folder):
     )
     return {
         (record.case, record.kind, record.seed): [getattr(record, field) for field in fields]
-        for record in Evaluations(folder / "detectors").read().checks
+        for record in CheckStore(folder / "detectors").read().checks
     }
 
 

@@ -10,7 +10,8 @@ from support.toy import OWN_PYTHON, SCRIPT
 
 from evaluation.catalog import controls
 from evaluation.running.stale import stale_controls
-from evaluation.store import Evaluations, ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
+from evaluation.store.results import CheckStore
 
 NEVER = "main(lambda target, state: {})"
 
@@ -76,7 +77,7 @@ def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not
     cli(*asked, "--results", toy.results)
     checks = [
         each
-        for each in Evaluations(toy.results / "detectors").read().checks
+        for each in CheckStore(toy.results / "detectors").read().checks
         if each.kind == "control"
     ]
     known, other = controls.load(toy.root), [replace(each, program="0" * 64) for each in checks]
@@ -86,7 +87,7 @@ def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not
 
 
 def test_committed_records_shown_say_which_program_they_are_of():
-    checks = ExpectedEvaluations(ROOT / "detectors" / "expected").read().checks
+    checks = CommittedChecks(ROOT / "detectors" / "expected").read().checks
     shown = [each for each in checks if each.kind == "control"]
     assert shown
     assert all(each.program for each in shown)

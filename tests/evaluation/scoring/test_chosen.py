@@ -7,11 +7,11 @@ from support.paths import ROOT
 from evaluation.catalog import detectors, development, submissions
 from evaluation.catalog.frozen import Frozen, FrozenRule
 from evaluation.model import Rule
+from evaluation.reading.subsets import select_bugs, select_common
+from evaluation.records import Records
 from evaluation.scoring import report
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.scores import outcomes, scores
-from evaluation.scoring.subsets import common, of_bugs
-from evaluation.store import Evaluated
 
 RULES = {"d": {"any": Rule(), "few": Rule(at_least=2), "many": Rule(at_least=3)}}
 FROZEN = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
@@ -84,11 +84,11 @@ def test_rules_in_whose_place_another_is_chosen_can_be_left_out():
 def test_of_a_part_of_the_programs_the_rule_stays_that_is_chosen_by_all():
     """By the one case alone `any` would be the best one, by both it is `few`; a part of a part is one of all, too."""
     rules = {"d": {"any": Rule(), "few": Rule(at_least=2)}}
-    read = Evaluated(
+    read = Records(
         [*pair("B", "one", 1, 0), *pair("B", "two", 2, 1), *pair("B", "three", 3, 1)], (), rules
     )
     assert not read.whole
-    for part in (of_bugs(read, {"B/one"}), common(of_bugs(read, {"B/one"}))):
+    for part in (select_bugs(read, {"B/one"}), select_common(select_bugs(read, {"B/one"}))):
         of_part, of_all = (outcomes(checks, rules, FROZEN) for checks in (part.checks, part.whole))
         assert scores(of_part).set_index("rule").chosen.to_dict() == {"any": True, "few": False}
         rows = scores(of_part, whole=of_all).set_index("rule")

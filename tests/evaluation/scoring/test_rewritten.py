@@ -6,10 +6,10 @@ from support.checks import HIT, record
 
 from evaluation.catalog.frozen import Frozen
 from evaluation.model import Rule
+from evaluation.records import Records
 from evaluation.scoring.intervals import clustered
 from evaluation.scoring.rewritten import side_by_side, to_read
 from evaluation.scoring.scores import outcomes, scores
-from evaluation.store import Evaluated
 from runner.errors import ResultsError
 
 
@@ -20,7 +20,7 @@ def pair(case, alarms=(HIT,), bug="B", **changes):
 
 def table(*checks):
     rules = {each.detector: {"default": Rule()} for each in checks}
-    return side_by_side(Evaluated(checks, (), rules))
+    return side_by_side(Records(checks, (), rules))
 
 
 def rows(table):
@@ -100,7 +100,7 @@ def test_where_there_are_many_scores_rejected_rules_are_left_out_of_what_is_read
     rules = {"d": {"any": Rule(), **{f"at-least-{n}": Rule(at_least=n) for n in range(2, 10)}}}
     public, frozen = pair("one"), {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
     table = side_by_side(
-        Evaluated([*public, *pair("one", perturb=1)], (), {"d": dict(list(rules["d"].items())[:3])})
+        Records([*public, *pair("one", perturb=1)], (), {"d": dict(list(rules["d"].items())[:3])})
     )
     scored = [
         scores(outcomes(public, {"d": dict(list(rules["d"].items())[:count])}, frozen))

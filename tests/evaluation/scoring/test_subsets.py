@@ -6,16 +6,21 @@ from support.checks import HIT, overhead, record
 
 import trainbugs
 from evaluation.model import Rule
+from evaluation.reading.subsets import (
+    own_before_committed,
+    select_bugs,
+    select_common,
+    select_isolated,
+)
+from evaluation.records import REPLACED, Records
 from evaluation.scoring.scores import outcomes, scores
-from evaluation.scoring.subsets import beside, common, isolated, of_bugs
-from evaluation.store import Evaluated
 from runner.errors import UsageError
 
 ANY, STRICT = {"default": Rule()}, {"default": Rule("error")}
 
 
 def evaluated(*checks, rules=None, overheads=()):
-    return Evaluated(checks, overheads, rules or {each.detector: ANY for each in checks})
+    return Records(checks, overheads, rules or {each.detector: ANY for each in checks})
 
 
 def pair(detector="d", bug="B", case="one", alarms=(HIT,)):
@@ -35,7 +40,7 @@ def test_scores_of_some_bugs_have_all_columns():
     read = evaluated(
         *pair(), *pair(bug="C", case="two")[:1], failed, *pair(bug="C", alarms=()), control
     )
-    row = scores(outcomes(of_bugs(read, {"C"}).checks, read.rules)).iloc[0]
+    row = scores(outcomes(select_bugs(read, {"C"}).checks, read.rules)).iloc[0]
     assert (row.detected, row.detected_n, row.paired, row.false_fixed, row.false_fixed_n) == (
         1,
         2,
@@ -45,7 +50,7 @@ def test_scores_of_some_bugs_have_all_columns():
     )
     assert (row.false_controls, row.false_controls_n) == (1, 1)
     assert round(row.detected_high, 3) == 0.945
-    assert [name for _, _, name in programs(of_bugs(read, {"C/one", "D"}))] == [
+    assert [name for _, _, name in programs(select_bugs(read, {"C/one", "D"}))] == [
         "C/one",
         "C/one",
         "control/gan",
@@ -59,15 +64,15 @@ def test_own_records_win_for_the_detectors_that_have_some():
         *pair("old"), *pair("old", case="two"), *pair("other"),
         overheads=[replace(timed, detector=name) for name in ("old", "other")],
     )  # fmt: skip
-    both = beside(own, committed)
+    both = own_before_committed(own, committed)
     wanted = [
         (name, kind, "B/one") for name in ("mine", "old", "other") for kind in ("buggy", "fixed")
     ]
     assert programs(both) == wanted
-    assert both.replaced == ("old",)
+    assert both.excluded_detectors(REPLACED) == ("old",)
     assert both.rules == {"mine": ANY, "old": STRICT, "other": ANY}
     assert [each.detector for each in both.overheads] == ["other"]
-    assert beside(own, evaluated(*pair("other"))).replaced == ()
+    assert own_before_committed(own, evaluated(*pair("other"))).excluded_detectors(REPLACED) == ()
 
 
 def test_common_programs_are_those_that_all_were_shown():
@@ -78,9 +83,9 @@ def test_common_programs_are_those_that_all_were_shown():
     kept = [
         (name, kind, "B/one") for name in ("a", "learns", "learns") for kind in ("buggy", "fixed")
     ]
-    assert programs(common(read)) == kept
+    assert programs(select_common(read)) == kept
     lacking = evaluated(*read.checks[:-1])
-    assert [kind for _, kind, _ in programs(common(lacking))] == ["buggy"] * 3
+    assert [kind for _, kind, _ in programs(select_common(lacking))] == ["buggy"] * 3
 
 
 @pytest.mark.parametrize(
@@ -92,7 +97,7 @@ def test_strong_isolation_can_be_demanded(kind, counts):
     read = evaluated(
         *checks, *[replace(check, detector="other", isolation="namespaces") for check in pair()]
     )
-    assert {check.detector for check in isolated(read).checks} == (
+    assert {check.detector for check in select_isolated(read).checks} == (
         {"d", "other"} if counts else {"other"}
     )
 

@@ -13,7 +13,7 @@ from support.checks import record as check
 from support.paths import ROOT
 from support.toy import toy_config
 
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 from runner.authoring.validate import problems
 from runner.bugs.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
@@ -568,12 +568,12 @@ def described(root):
     """A results folder with the description of the detector d."""
     (root / "d").mkdir()
     shutil.copy(ROOT / "detectors" / "loss-rules" / "detector.json", root / "d")
-    return Evaluations(root)
+    return CheckStore(root)
 
 
 @pytest.mark.parametrize("description", [None, "{", '{"schema": 1}'])
 def test_records_beside_no_description_of_their_detector(tmp_path, description):
-    folder = Evaluations(tmp_path)
+    folder = CheckStore(tmp_path)
     for each in (check(), check(detector="other")):
         folder.save(each)
     shutil.copy(ROOT / "detectors" / "loss-rules" / "detector.json", tmp_path / "other")

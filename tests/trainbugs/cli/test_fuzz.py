@@ -16,7 +16,7 @@ from support.fuzzing import MARKS, broken, opened, spoiled, torn, variants
 from support.paths import ROOT
 from support.toy import toy_config
 
-from evaluation.store import Evaluations
+from evaluation.store.results import CheckStore
 from runner.files.atomic import write_json
 
 pytestmark = MARKS
@@ -118,7 +118,7 @@ def test_expected_record_is_drawn(bench, data, mapped):
 @pytest.fixture(scope="module")
 def evaluated(bench):
     """A folder of evaluations that `scores` reads: one detector, a hit on the buggy program, timings."""
-    folder = Evaluations(bench.toy.results / "detectors")
+    folder = CheckStore(bench.toy.results / "detectors")
     for made in (check("buggy", alarms=[HIT]), check("fixed"), overhead((1.0, 1.1), (2.0, 2.2))):
         folder.save(made)
     rules = {"default": {"codes": [HIT.code]}}

@@ -18,7 +18,8 @@ from support.fuzzing import MARKS, broken, broken_lines, opened, torn, variants
 from evaluation.catalog import detectors
 from evaluation.model import Answer
 from evaluation.running.adapter import ANSWER, read_answer
-from evaluation.store import Evaluations, ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
+from evaluation.store.results import CheckStore
 from runner.files.atomic import write_json
 
 pytestmark = MARKS
@@ -58,10 +59,10 @@ def bench(tmp_path_factory):
         root = made.toy.root
         detector = detectors.read(write_detector(root / "detectors" / "d", "", alarm_rules=RULES))
         checks, timings = records("d")
-        ExpectedEvaluations(root / "detectors" / "expected").replace(detector, checks, timings)
+        CommittedChecks(root / "detectors" / "expected").replace(detector, checks, timings)
         folder = root / "submissions" / "s"
         submitted = detectors.read(write_detector(folder / "s", "", alarm_rules=RULES))
-        ExpectedEvaluations(folder).replace(submitted, records("s")[0], [])
+        CommittedChecks(folder).replace(submitted, records("s")[0], [])
         write_json(folder / "submission.json", SUBMISSION)
         yield made
 
@@ -134,7 +135,7 @@ def test_answer(bench, data):
     assert answer.status == "ok" or answer.reason
     results = bench.here / "answers"
     shutil.rmtree(results, ignore_errors=True)
-    store = Evaluations(results / "detectors")
+    store = CheckStore(results / "detectors")
     # As `Evaluation.check` does it: what cannot be kept becomes a tool_error.
     record = check("buggy", alarms=answer.alarms, status=answer.status, reason=answer.reason)
     store.save(record)

@@ -14,7 +14,8 @@ import trainbugs
 from evaluation.catalog import controls, detectors
 from evaluation.catalog.detectors import read
 from evaluation.scoring.scores import scores
-from evaluation.store import Evaluations, ExpectedEvaluations
+from evaluation.store.committed import CommittedChecks
+from evaluation.store.results import CheckStore
 from runner.errors import UsageError
 from trainbugs.cli.main import main
 
@@ -26,7 +27,7 @@ CASES = ("PyTorch-115607/simple", "PyTorch-116494/none", "SO-60335387/digits")
 def scored(tmp_path, monkeypatch, capsys):
     """Call `scores` where a results folder has records of the detector `mine`, which finds the last one of CASES."""
     monkeypatch.chdir(tmp_path)
-    store = Evaluations(tmp_path / "results" / "detectors")
+    store = CheckStore(tmp_path / "results" / "detectors")
     store.save_detector(read(write_detector(tmp_path / "mine", "")))
     save(store, "mine", CASES)
 
@@ -131,7 +132,7 @@ def test_own_records_beside_the_committed_ones(scored, tmp_path):
     frame = trainbugs.scores("both", "mine", "optimizer-progress", bugs=CASES[1:], common=True)
     assert frame.detected_n.tolist() == [2, 2]
     assert pd.read_csv("scores/scores.csv").detected_n.tolist() == [2, 2]
-    store = Evaluations(tmp_path / "results" / "detectors")
+    store = CheckStore(tmp_path / "results" / "detectors")
     store.save_detector(read(ROOT / "detectors" / "optimizer-progress"))
     save(store, "optimizer-progress", CASES[:1])
     status, out, err = scored("optimizer-progress", "--from", "both", "--json")
@@ -183,11 +184,9 @@ def test_scores_fit_into_80_columns(scored):
 
 def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored, tmp_path):
     """With what the first example of the page leaves in the results folder, and without it."""
-    committed = (
-        ExpectedEvaluations(ROOT / "detectors" / "expected").read(["optimizer-progress"]).checks
-    )
+    committed = CommittedChecks(ROOT / "detectors" / "expected").read(["optimizer-progress"]).checks
     environment = next(each.environment for each in committed if each.bug == "SO-60335387")
-    store = Evaluations(tmp_path / "results" / "detectors")
+    store = CheckStore(tmp_path / "results" / "detectors")
     store.save_detector(read(write_detector(tmp_path / "my-detector", "")))
     for each in committed:
         if each.bug in ("PyTorch-107076", "PyTorch-115607"):

@@ -11,10 +11,10 @@ from support.rewritten import CODE, commit, commit_all, pair
 from support.website import Page, problems
 
 from evaluation.catalog import detectors
+from evaluation.reading import sources
 from evaluation.running.promote import renew_side_by_side
 from evaluation.scoring.intervals import clustered
 from runner.bugs.catalog import Catalog
-from trainbugs import sources
 from trainbugs.release.tables import COLUMNS, tables
 from trainbugs.website import index
 from trainbugs.website.build import build
@@ -32,7 +32,9 @@ def whole(toy):
 
 
 def beside(toy):
-    return of_records(sources.beside_rewritten(toy.catalog, sources.Part((), "expected", Path())))
+    return of_records(
+        sources.read_rewritten(toy.catalog, sources.RecordSelection((), "expected", Path()))
+    )
 
 
 def table(page):
@@ -40,14 +42,14 @@ def table(page):
 
 
 def test_rules_in_whose_place_another_one_is_chosen_are_left_out(whole):
-    read = sources.beside_rewritten(whole.catalog, sources.Part((), "expected", Path()))
+    read = sources.read_rewritten(whole.catalog, sources.RecordSelection((), "expected", Path()))
     rejected = {("memory", "none", "default"), ("optimizer-progress", "none", "another")}
     assert {row.label for row in of_records(read, rejected).rows} == {"optimizer-progress"}
 
 
 def test_of_the_committed_records_the_leaderboard_sets_chosen_rules_side_by_side(answers):
     assert {("dslinter", "none", "all"), ("torchfix", "none", "all")} < answers.rejected
-    read = sources.beside_rewritten(Catalog(ROOT), sources.Part((), "expected", Path()))
+    read = sources.read_rewritten(Catalog(ROOT), sources.RecordSelection((), "expected", Path()))
     labels = [
         {row.label for row in of_records(read, rejected).rows}
         for rejected in (frozenset(), answers.rejected)
@@ -131,7 +133,7 @@ def test_records_that_are_mixed_stop_nothing_else(whole):
 
 
 def test_nothing_of_it_is_in_the_scores_above(whole):
-    read = sources.evaluated(whole.catalog, sources.Part((), "expected", Path()))
+    read = sources.read_records(whole.catalog, sources.RecordSelection((), "expected", Path()))
     scores = evaluation(read, ()).scores
     assert [(score.rates["detected"].count, score.rates["detected"].n) for score in scores] == [
         (2, 2),

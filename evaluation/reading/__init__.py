@@ -1,0 +1,1 @@
+"""Which records of evaluations count: by source, by code, by program, and how many are left out."""

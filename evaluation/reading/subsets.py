@@ -1,0 +1,60 @@
+"""Parts of records: some bugs, programs that all detectors met, isolated runs; own records before committed ones."""
+
+from collections import defaultdict
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from evaluation.model import CONTROL
+from evaluation.reading.codes import count_excluded
+from evaluation.records import REPLACED, CheckRecord, Records
+
+
+def own_before_committed(own: Records, committed: Records) -> Records:
+    """Both; of a detector with records of one's own only these, so that no program counts twice."""
+    own_detectors = {check.detector for check in own.checks}
+    checks = [check for check in committed.checks if check.detector not in own_detectors]
+    overheads = [
+        overhead for overhead in committed.overheads if overhead.detector not in own_detectors
+    ]
+    replaced = count_excluded(REPLACED, committed.checks, checks)
+    return replace(
+        own,
+        checks=[*own.checks, *checks],
+        overheads=[*own.overheads, *overheads],
+        rules={**committed.rules, **own.rules},
+        excluded=(*own.excluded, *replaced),
+    )
+
+
+def select_bugs(records: Records, names: Set[str]) -> Records:
+    """The records of these bugs and cases (BUG, BUG/CASE), and of all controls."""
+    checks = [
+        check
+        for check in records.checks
+        if check.kind == CONTROL or {check.bug, f"{check.bug}/{check.case}"} & names
+    ]
+    return _part(records, checks)
+
+
+def select_common(records: Records) -> Records:
+    """The records of programs that every detector was shown, with every kind of its references."""
+    shown = defaultdict(set)
+    for check in records.checks:
+        shown[check.detector, check.references].add(_program(check))
+    everywhere = set.intersection(*shown.values()) if shown else set()
+    return _part(records, [check for check in records.checks if _program(check) in everywhere])
+
+
+def select_isolated(records: Records) -> Records:
+    """The records of checks whose programs ran in namespaces; older records do not name their isolation."""
+    return _part(
+        records, [check for check in records.checks if "namespaces" in (check.isolation or "")]
+    )
+
+
+def _part(records: Records, checks: Sequence[CheckRecord]) -> Records:
+    return replace(records, checks=checks, whole=records.whole or records.checks)
+
+
+def _program(check: CheckRecord) -> tuple[str, str, str, int]:
+    return check.kind, check.bug, check.case, check.seed
