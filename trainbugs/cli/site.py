@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from runner.bugs.model import counted
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.text import unreadable
-from trainbugs.cli.types import Commands, add, add_options
+from trainbugs.cli.types import Commands, add, add_options, options
 
 # What the site is made with, beside what every installation has: module -> package.
 NEEDED = {"jinja2": "jinja2", "markdown_it": "markdown-it-py", "pygments": "pygments"}
@@ -67,4 +68,16 @@ def _site(arguments: Namespace) -> tuple[Sequence[str], str]:
 
 
 def _report(arguments: Namespace) -> tuple[Sequence[str], str]:
-    pass
+    from evaluation.reading.sources import check_source
+    from runner.files.atomic import write_text
+    from trainbugs.website.report import check_replaceable, report
+
+    out, results = arguments.out or Path("report.html"), options(arguments).results
+    check_source("results", results)
+    check_replaceable(out)
+    made = report(api.load(), results)
+    write_text(out, made.html)
+    return (
+        made.problems,
+        f"report: {out} ({counted(made.cases, 'case')}, {counted(made.rows, 'row')} of detectors",
+    )
