@@ -16,3 +16,10 @@ def real():
 @pytest.fixture(scope="session")
 def answers(tmp_path_factory):
     """What the committed records of detectors say of each case, with their scores."""
+    from evaluation.catalog import submissions
+    from evaluation.reading.sources import RecordSelection, read_records
+    from trainbugs.website.evaluations import evaluation
+
+    catalog = Catalog(ROOT)
+    read = read_records(catalog, RecordSelection((), "expected", tmp_path_factory.mktemp("none")))
+    return evaluation(read, list(catalog), submissions.known(ROOT))
