@@ -57,8 +57,8 @@ def test_a_verdict_needs_the_difference_between_the_variants(name, case):
     bug = CATALOG.bug(name)
     fixed = [record for record in expected_records(bug, case) if record.variant == "fixed"]
     swapped = [*fixed, *(replace(record, variant="buggy") for record in fixed)]
-    wanted = "REPRODUCED" if bug.cases[case].benign else "NOT REPRODUCED"
-    assert verify(bug.cases[case], swapped).outcome == wanted
+    verdict = "REPRODUCED" if bug.cases[case].benign else "NOT REPRODUCED"
+    assert verify(bug.cases[case], swapped).outcome == verdict
 
 
 # What a script may do wrong that is not the bug.
@@ -71,14 +71,16 @@ NOT_WHOLE = {
 }
 
 
-@pytest.mark.parametrize("how", NOT_WHOLE)
+@pytest.mark.parametrize("damage", NOT_WHOLE)
 @pytest.mark.parametrize("name, case", CASES)
-def test_records_that_are_not_of_a_whole_run_are_invalid(name, case, how):
+def test_records_that_are_not_of_a_whole_run_are_invalid(name, case, damage):
     bug = CATALOG.bug(name)
     expected = expected_records(bug, case)
-    spoilt = [replace(record, metrics=NOT_WHOLE[how](record.metrics)) for record in expected]
-    mixed = [pair[pair[1].variant == "buggy"] for pair in zip(expected, spoilt, strict=True)]
-    for records in (spoilt, mixed):
+    cut = NOT_WHOLE[damage]
+    spoilt = [replace(record, metrics=cut(record.metrics)) for record in expected]
+    fixed = [record for record in expected if record.variant == "fixed"]
+    spoilt_buggy = [record for record in spoilt if record.variant == "buggy"]
+    for records in (spoilt, [*fixed, *spoilt_buggy]):
         verdict = verify(bug.cases[case], records)
         assert verdict.outcome == "INVALID"
         assert "not whole: " in verdict.reason
@@ -93,9 +95,9 @@ def test_expected_figures_are_there(name, case):
 @pytest.mark.parametrize("name", CATALOG.ids())
 def test_other_figures_are_drawn_again_and_not_committed(name):
     bug = CATALOG.bug(name)
-    kept = {f"compare_{case}.png" for case in bug.cases} | {"versions.png"}
-    shown = set(
-        re.findall(r"\(expected/([\w.-]+\.png)\)", (bug.directory / "README.md").read_text())
-    )
-    figures = {path.name for path in bug.expected.glob("*.png")}
-    assert shown <= figures <= kept | shown
+    readme = (bug.directory / "README.md").read_text()
+    shown = set(re.findall(r"\(expected/([\w.-]+\.png)\)", readme))
+    committed = {path.name for path in bug.expected.glob("*.png")}
+    always = {f"compare_{case}.png" for case in bug.cases} | {"versions.png"}
+    assert shown <= committed
+    assert committed <= always | shown

@@ -22,22 +22,27 @@ from runner.progress.lines import on_stderr
 from runner.session.options import Options
 from runner.session.session import Session
 
-SEEDS = (
-    *(f"PyTorch-115607/{case}" for case in ("simple", "complex", "loop-simple", "loop-complex")),
+SEED_CASES = (
+    "PyTorch-115607/simple",
+    "PyTorch-115607/complex",
+    "PyTorch-115607/loop-simple",
+    "PyTorch-115607/loop-complex",
     "SO-60335387/digits",
 )
 
 
 def evaluate(tmp_path, *names, **options):
-    session = Session(
-        Catalog(ROOT), Options(results=tmp_path / "results", device="cpu", jobs=2), on_stderr()
-    )
-    chosen = [detectors.load(ROOT, name) for name in names]
-    result = campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
+    loaded = [detectors.load(ROOT, name) for name in names]
+    plan = campaign.Campaign(loaded, overhead_on=None, **options)
+    result = campaign.run(plan, make_session(tmp_path))
     assert not result.broken
-    return result, outcomes(
-        result.checks, {detector.name: detector.alarm_rules for detector in chosen}
-    )
+    rules = {detector.name: detector.alarm_rules for detector in loaded}
+    return result, outcomes(result.checks, rules)
+
+
+def make_session(tmp_path):
+    options = Options(results=tmp_path / "results", device="cpu", jobs=2)
+    return Session(Catalog(ROOT), options, on_stderr())
 
 
 @pytest.mark.real
@@ -50,20 +55,16 @@ def test_our_detectors_find_both_seed_bugs_at_once_and_accuse_one_control(tmp_pa
         ("api-sequence", "skipped-batches")
     }
     assert (table.kind == "control").sum() >= 12 * len(OWN)
-    found = table[table.alarmed & (table.kind == "buggy")]
-    assert {f"{row.bug}/{row.case}" for row in found.itertuples()} == {
-        *SEEDS,
-        "PyTorch-115607/optimizers",
-    }
-    assert (found.delay.abs() <= 1).all()
-    assert (found.diagnosis == "exact").all()
+    detected = table[table.alarmed & (table.kind == "buggy")]
+    cases = {f"{row.bug}/{row.case}" for row in detected.itertuples()}
+    assert cases == {*SEED_CASES, "PyTorch-115607/optimizers"}
+    assert (detected.delay.abs() <= 1).all()
+    assert (detected.diagnosis == "exact").all()
 
 
 @pytest.mark.real
 def test_controls_learn_what_they_are_to_learn(tmp_path):
-    session = Session(
-        Catalog(ROOT), Options(results=tmp_path / "results", device="cpu", jobs=2), on_stderr()
-    )
+    session = make_session(tmp_path)
     for record in session.records(controls.load(ROOT).targets()):
         assert record.ok, record.reason
         losses = [metric["loss"] for metric in record.metrics]
@@ -111,21 +112,14 @@ def test_static_tools_and_learning_ones(tmp_path):
     _, table = evaluate(
         tmp_path, "dslinter", "torchfix", "pyod", bugs=["SO-60335387/digits"], controls="none"
     )
-    found = {
-        (r.detector, r.references, r.rule): r.alarmed
-        for r in table.itertuples()
-        if r.kind == "buggy"
-    }
-    accused = {
-        (r.detector, r.references, r.rule): r.alarmed
-        for r in table.itertuples()
-        if r.kind == "fixed"
-    }
-    assert found["dslinter", "none", "zero-grad"]
-    assert not accused["dslinter", "none", "zero-grad"]
-    assert not found["torchfix", "none", "default"]
-    assert found["pyod", "same", "iforest"]
-    assert not accused["pyod", "same", "iforest"]
+    alarms = {(row.kind, row.detector, row.rule): row.alarmed for row in table.itertuples()}
+    assert alarms["buggy", "dslinter", "zero-grad"]
+    assert not alarms["fixed", "dslinter", "zero-grad"]
+    assert not alarms["buggy", "torchfix", "default"]
+    same = table[(table.detector == "pyod") & (table.references == "same")]
+    by_kind = {row.kind: row.alarmed for row in same.itertuples() if row.rule == "iforest"}
+    assert by_kind["buggy"]
+    assert not by_kind["fixed"]
 
 
 @pytest.mark.real
@@ -145,11 +139,10 @@ def test_the_page_leads_to_a_working_detector(tmp_path):
     shown = re.search(r"```\n(DETECTOR .*?)```", text, re.DOTALL)[1].rstrip()
     commands = re.findall(r"```sh\n(trainbugs .*?)\n```", text)
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    options = {"shell": True, "cwd": tmp_path, "env": environ}
     outputs = []
     for command in commands:
-        done = subprocess.run(
-            command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True
-        )
+        done = subprocess.run(command, capture_output=True, text=True, **options)
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0].startswith(shown), outputs[0]
@@ -159,72 +152,96 @@ def test_the_page_leads_to_a_working_detector(tmp_path):
 
 def programs_of_today():
     """All that a detector meets where there is no GPU, those that need data included."""
-    catalog, shown = Catalog(ROOT), set()
+    catalog = Catalog(ROOT)
+    programs = {("control", target.case.name, "control", 0) for target in load_controls()}
     for target in catalog.select(catalog.active()):
         program = target.case.program
         if "gpu" not in program.needs:
-            shown |= {
-                (target.bug.id, target.case.name, kind, program.seeds[0])
-                for kind in ("buggy", "fixed")
-            }
-    return shown | {
-        ("control", target.case.name, "control", 0) for target in controls.load(ROOT).targets()
-    }
+            for kind in ("buggy", "fixed"):
+                programs.add((target.bug.id, target.case.name, kind, program.seeds[0]))
+    return programs
+
+
+def load_controls():
+    return controls.load(ROOT).targets()
 
 
 def mended_of_today():
     """The buggy scripts that a release with the real fix runs, where there is no GPU."""
-    catalog, shown = Catalog(ROOT), set()
+    catalog = Catalog(ROOT)
+    programs = set()
     for target in catalog.select(catalog.active()):
         program = target.case.program
         if "upstream" in program.variants and "gpu" not in program.needs:
-            shown.add((target.bug.id, target.case.name, "upstream", program.seeds[0]))
-    return shown
+            programs.add((target.bug.id, target.case.name, "upstream", program.seeds[0]))
+    return programs
 
 
-def test_committed_scores_are_those_of_the_committed_records():
-    folder = ROOT / "detectors" / "expected"
-    evaluated = CommittedChecks(folder).read()
-    checks = evaluated.checks
+COMMITTED = ROOT / "detectors" / "expected"
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return CommittedChecks(COMMITTED).read()
+
+
+def test_all_detectors_but_two_have_committed_records_of_one_kit(committed):
     without_records = {"sanitizer", "traincheck-full"}
-    assert {record.detector for record in checks} == set(detectors.names(ROOT)) - without_records
-    assert len({record.kit for record in checks}) == 1, "made with several kits"
-    met = {}
+    names = {record.detector for record in committed.checks}
+    assert names == set(detectors.names(ROOT)) - without_records
+    assert len({record.kit for record in committed.checks}) == 1, "made with several kits"
+
+
+def programs_by_detector(checks):
+    """The programs that each detector was shown, with each kind of references."""
+    programs = {}
     for record in checks:
         program = (record.bug, record.case, record.kind, record.seed)
-        met.setdefault((record.detector, record.references), set()).add(program)
+        programs.setdefault((record.detector, record.references), set()).add(program)
+    return programs
+
+
+def test_committed_records_are_of_all_programs_of_today(committed):
     learnt_from = {("control", name, "control", 0) for name in controls.load(ROOT).references}
     mended = mended_of_today()
-    for (name, references), programs in met.items():
-        wanted = programs_of_today()
+    today = programs_of_today()
+    for (name, references), programs in programs_by_detector(committed.checks).items():
         # Mended releases are asked for apart: a detector has met all of them or none.
         assert programs & mended in (set(), mended)
         programs -= mended
-        if name == "traincheck":
-            # It takes hours for all: its records are of a part, but always of a case's two programs.
-            assert programs <= wanted
-            assert {"control", "Forum-84911", "SO-60335387"} <= {bug for bug, *_ in programs}
-            buggy, fixed = (
-                {of[:2] for of in programs if of[2] == kind} for kind in ("buggy", "fixed")
-            )
-            assert buggy == fixed
-        else:
-            assert programs | (learnt_from if references == "cross" else set()) == wanted
-    assert {references for name, references in met if name == "traincheck"} == {"same"}
-    table = scores(outcomes(checks, evaluated.rules, submissions.known(ROOT)), evaluated.overheads)
-    assert json.loads(table.to_json(orient="records")) == json.loads(
-        (folder / "scores.json").read_text()
-    )
-    for name in {record.detector for record in checks}:
-        committed = json.loads((folder / f"{name}.jsonl").read_text().splitlines()[0])
-        assert committed["detector"] == json.loads(
-            (ROOT / "detectors" / name / "detector.json").read_text()
-        )
-        assert all(
-            not (record.revision or "-dirty").endswith("-dirty")
-            for record in checks
-            if record.detector == name
-        )
+        if name != "traincheck":
+            assert programs | (learnt_from if references == "cross" else set()) == today
+
+
+def test_traincheck_was_shown_both_programs_of_each_case_of_a_part(committed):
+    """Its records of all programs would take hours."""
+    by_detector = programs_by_detector(committed.checks)
+    assert {references for name, references in by_detector if name == "traincheck"} == {"same"}
+    programs = by_detector["traincheck", "same"] - mended_of_today()
+    assert programs <= programs_of_today()
+    assert {"control", "Forum-84911", "SO-60335387"} <= {bug for bug, *_ in programs}
+    buggy = {(bug, case) for bug, case, kind, _ in programs if kind == "buggy"}
+    fixed = {(bug, case) for bug, case, kind, _ in programs if kind == "fixed"}
+    assert buggy == fixed
+
+
+def test_committed_scores_are_those_of_the_committed_records(committed):
+    table = outcomes(committed.checks, committed.rules, submissions.known(ROOT))
+    scored = scores(table, committed.overheads).to_json(orient="records")
+    assert json.loads(scored) == json.loads((COMMITTED / "scores.json").read_text())
+
+
+def test_committed_records_describe_the_detectors_of_today(committed):
+    for name in {record.detector for record in committed.checks}:
+        first_line = (COMMITTED / f"{name}.jsonl").read_text().splitlines()[0]
+        description = json.loads((ROOT / "detectors" / name / "detector.json").read_text())
+        assert json.loads(first_line)["detector"] == description
+
+
+def test_committed_records_are_of_committed_code(committed):
+    for record in committed.checks:
+        assert record.revision, record.name
+        assert not record.revision.endswith("-dirty"), record.name
 
 
 @pytest.mark.parametrize(
@@ -249,26 +266,24 @@ def test_scores_of_committed_records_on_the_command_line(tmp_path):
     shutil.rmtree(tmp_path / "scores")
 
 
-def test_committed_checks_have_the_present_ground_truth():
-    """A check's record keeps trigger and site: where config.json changes, scores would go on with the former ones.
+def test_committed_checks_have_the_present_ground_truth(committed):
+    """A check's record keeps trigger and site: a change of config.json would leave scores with old ones.
 
-    A site in a script is that of the program which was checked: its alarms name lines of that program too.
+    Where the site is in a script, a record keeps the line of the program that was checked.
     """
     catalog = Catalog(ROOT)
-    former = set()
-    for record in CommittedChecks(ROOT / "detectors" / "expected").read().checks:
+    outdated = set()
+    for record in committed.checks:
         if record.kind == "control":
             continue
         bug = catalog.bug(record.bug)
         case = bug.cases[record.case]
-        in_script = bug.site.file in {
-            variant.script.name for variant in case.program.variants.values()
-        }
-        site = record.site if in_script else bug.site
-        now = (case.truth.iteration, site.file, site.line, site.api)
-        if (record.trigger, record.site.file, record.site.line, record.site.api) != now:
-            former.add(f"{record.bug}/{record.case}")
-    assert not former
+        scripts = {variant.script.name for variant in case.program.variants.values()}
+        site = record.site if bug.site.file in scripts else bug.site
+        recorded = (record.site.file, record.site.line, record.site.api)
+        if record.trigger != case.truth.iteration or recorded != (site.file, site.line, site.api):
+            outdated.add(f"{record.bug}/{record.case}")
+    assert not outdated
 
 
 FORGES = """
@@ -278,7 +293,7 @@ from launcher_record import Recorder
 def attach(model, optimizer, emit):
     class Forger:
         def before_step(self, iteration):
-            (recorder,) = [each for each in gc.get_objects() if isinstance(each, Recorder)]
+            (recorder,) = [item for item in gc.get_objects() if isinstance(item, Recorder)]
             emit("forged", "at the very trigger", iteration=2)
             recorder.alarms[-1]["seen"], recorder.loop_s = 2, 0.01
             recorder.write()
@@ -316,13 +331,12 @@ def test_a_monitor_that_ends_or_disturbs_a_program_has_no_score(tmp_path):
         (folder / "monitor.py").write_text(text)
     names = [str(tmp_path / name) for name in texts]
     result, table = evaluate(tmp_path, *names, bugs=["SO-60335387/digits"], controls="none")
-    said = {(each.detector, each.status, each.compared) for each in result.checks}
-    assert said == {
+    answers = {(check.detector, check.status, check.compared) for check in result.checks}
+    assert answers == {
         ("forges", "tool_error", None),
         ("draws", "disturbed", True),
         ("draws-apart", "ok", True),
     }
     assert not table.alarmed.any()
-    assert {each.reason for each in result.checks if each.detector == "forges"} == {
-        "after the check: the script wrote no metrics.json"
-    }
+    reasons = {check.reason for check in result.checks if check.detector == "forges"}
+    assert reasons == {"after the check: the script wrote no metrics.json"}

@@ -1,6 +1,6 @@
 """What programs of PyTorch do beside computing: compilers, workers, process groups, caches and downloads, all isolated.
 
-Each works in torch-2.2.2 under each of the means by which programs are kept to their paths.
+Each works in torch-2.2.2 under each kind of isolation.
 """
 
 import shutil
@@ -97,16 +97,15 @@ def records(toy, program, **options):
     )
     of_any_length(toy)
     config = toy.directory / "config.json"
-    config.write_text(
-        config.read_text().replace('"environment": "toy"', '"environment": "torch-2.2.2"')
-    )
+    text = config.read_text()
+    config.write_text(text.replace('"environment": "toy"', '"environment": "torch-2.2.2"'))
     toy.write("buggy.py", RECORD + textwrap.dedent(program))
-    made = toy.run(
-        "Toy-1/only/buggy", seeds=(0,), timeout_s=300, **({"python": None} | options)
-    ).records[0]
-    assert made.ok, made.reason
-    assert made.isolated is True
-    return [dict(record) for record in made.metrics]
+    options = {"python": None} | options
+    outcome = toy.run("Toy-1/only/buggy", seeds=(0,), timeout_s=300, **options)
+    record = outcome.records[0]
+    assert record.ok, record.reason
+    assert record.isolated is True
+    return [dict(row) for row in record.metrics]
 
 
 def test_inductor_compiles_and_loads_what_it_has_compiled(toy, kept_by):
@@ -114,7 +113,9 @@ def test_inductor_compiles_and_loads_what_it_has_compiled(toy, kept_by):
 
 
 def test_workers_of_a_loader_share_memory(toy, kept_by):
-    assert records(toy, LOADED) == [{"context": how, "sum": 499500.0} for how in ("fork", "spawn")]
+    contexts = ("fork", "spawn")
+    expected = [{"context": context, "sum": 499500.0} for context in contexts]
+    assert records(toy, LOADED) == expected
 
 
 def test_processes_train_together(toy, kept_by):
@@ -125,13 +126,12 @@ def test_download_goes_to_a_home_of_its_own(toy, tmp_path, kept_by):
     served = tmp_path / "served"
     served.mkdir()
     (served / "weights.pt").write_bytes(bytes(records(toy, WEIGHTS)[0]["bytes"]))
-    with ThreadingHTTPServer(
-        ("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=served)
-    ) as server:
+    handler = partial(SimpleHTTPRequestHandler, directory=served)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever).start()
-        made = records(toy, DOWNLOADED.replace("PORT", str(server.server_port)))
+        rows = records(toy, DOWNLOADED.replace("PORT", str(server.server_port)))
         server.shutdown()
-    assert made == [{"sum": 3.0, "files": ["weights.pt"], "data": True}]
+    assert rows == [{"sum": 3.0, "files": ["weights.pt"], "data": True}]
     assert not list(Path.home().glob(".cache/torch/hub/checkpoints/weights.pt"))
 
 
