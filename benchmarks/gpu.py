@@ -148,7 +148,7 @@ def _refuse_too_much(root: Path) -> None:
 def _row(entry: Planned, verdict: str, records: str, outcome: Outcome | None, why: str) -> Row:
     runs = outcome.records if outcome else ()
     seconds = f"{sum(run.wall_s for run in runs):.0f}" if runs else ""
-    torch = ", ".join(sorted({run.torch for run in runs if run.torch}))
+    torch = ", ".join(sorted({run.runtime.torch for run in runs if run.runtime.torch}))
     place = "the script" if in_script(entry.target.bug) else entry.target.bug.package
     cells = (entry.target.case.id, place, entry.expected, verdict, records, seconds, torch, why)
     as_expected = verdict in (LEFT_OUT, REPRODUCED) or (

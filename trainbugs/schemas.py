@@ -12,14 +12,14 @@ from evaluation.records import CheckRecord, OverheadRecord
 from runner.bugs.config import Config
 from runner.files.atomic import write_text
 from runner.files.structs import schema, text_of
-from runner.results.record import RunRecord, VerdictRecord
+from runner.results.record import RUN_FORMAT, VerdictRecord
 from runner.studies.definition import WrittenStudy
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
 SCHEMAS = {
     "config": Config,
     "study": WrittenStudy,
-    "run-record": RunRecord,
+    "run-record": RUN_FORMAT.flat,
     "verdict": VerdictRecord,
     "detector": Description,
     "controls": Described,

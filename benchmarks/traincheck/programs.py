@@ -9,7 +9,7 @@ from declared import ROOT, Declared
 
 from runner.bugs.catalog import Catalog
 from runner.environments import builder, spec
-from runner.execution.run import read_scripts
+from runner.execution.key import read_scripts
 from runner.progress.lines import on_stderr
 
 TOOL = ROOT / "detectors" / "traincheck-full"

@@ -32,8 +32,8 @@ from runner.files.locks import WORK, TemporaryFolder
 from runner.files.trees import remove_tree
 from runner.files.untrusted import UnsafeError
 from runner.progress.lines import Progress
-from runner.results import provenance
-from runner.results.provenance import machine
+from runner.results.revision import find_revision
+from runner.results.runtime_identity import machine
 from runner.sandbox.env import THREADS
 from runner.sandbox.isolation import isolation
 from runner.sandbox.streams import keep, open_streams
@@ -81,7 +81,7 @@ class Evaluation:
     ) -> None:
         self.detector, self.how, self.settings, self.progress = detector, how, settings, progress
         self.digest = detector_digest(detector)
-        self.revision = provenance.revision(detector.directory)
+        self.revision = find_revision(detector.directory)
         self._scratch = Path()
         self._adapter: Once[Adapter] = Once()
         self._learnt: Once[tuple[Path, Answer | None, float]] = Once()

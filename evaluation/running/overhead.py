@@ -15,7 +15,7 @@ from evaluation.model import TimedPart, Training
 from evaluation.records import SCHEMA, CheckRecord, OverheadRecord
 from evaluation.running.adapter import Adapter
 from evaluation.running.subject import Sample
-from runner.results.provenance import machine
+from runner.results.runtime_identity import machine
 from runner.sandbox.env import THREADS
 
 BARE = Path(__file__).parents[1] / "bare"

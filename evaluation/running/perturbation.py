@@ -8,7 +8,7 @@ from evaluation.rewriting.layout import RewriteError, Text
 from evaluation.rewriting.twins import kept_for, keywords, rewrite
 from evaluation.running.rewritten import Program, RewrittenSession, records_of
 from runner.bugs.model import PROBE, Case, Oracle, Site, Target
-from runner.execution.run import HARNESS, read_scripts
+from runner.execution.key import HARNESS, read_scripts
 from runner.results.record import RunRecord
 from runner.session.session import Session
 from runner.verdicts.verdict import REPRODUCED, drift, verify

@@ -7,18 +7,26 @@ from runner.bugs.model import Bug, Case
 from runner.environments import spec
 from runner.environments.spec import Environment
 from runner.errors import CatalogError, UsageError
-from runner.execution.run import read_scripts, run_key
+from runner.execution.key import read_scripts, run_key
 from runner.results.record import RunRecord, run_name
 
 
 def is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) -> bool:
     """Whether a record is of the present scripts, parameters and lock of that environment: its key is the same."""
     described = environment_at(root, place)
-    runtime = (record.environment, record.lock, str(record.pinned), record.python, record.torch)
+    runtime = (
+        record.runtime.environment,
+        record.lock,
+        str(record.runtime.pinned),
+        record.python,
+        record.runtime.torch,
+    )
     scripts = read_scripts(bug, case.program.variants[record.variant])
-    key = run_key(case, record.variant, scripts, record.seed, record.device, runtime, record.data)
+    key = run_key(
+        case, record.variant, scripts, record.seed, record.runtime.device, runtime, record.data
+    )
     now = (described.name, described.lock_hash) if described else (place, record.lock)
-    return (key, record.environment, record.lock) == (record.key, *now)
+    return (key, record.runtime.environment, record.lock) == (record.key, *now)
 
 
 def check_digests(folder: str, records: Iterable[RunRecord], again: str) -> Iterator[str]:

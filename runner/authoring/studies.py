@@ -7,7 +7,7 @@ from runner.authoring.current import environment_at
 from runner.authoring.scripts import check_scripts, check_text
 from runner.bugs.model import VARIANTS, Bug
 from runner.errors import TrainbugsError
-from runner.execution.run import read_scripts, run_key
+from runner.execution.key import read_scripts, run_key
 from runner.files import untrusted
 from runner.studies import table
 from runner.studies.centres import centres

@@ -22,7 +22,7 @@ def check_whole_map(bug: Bug, records: Sequence[RunRecord], again: str) -> Itera
     """
     by_environment: dict[str, list[RunRecord]] = {}
     for record in records:
-        by_environment.setdefault(record.environment, []).append(record)
+        by_environment.setdefault(record.runtime.environment, []).append(record)
     every = {(record.case, record.seed) for record in records}
     for environment, present in sorted(by_environment.items()):
         lacking = every - {(record.case, record.seed) for record in present}

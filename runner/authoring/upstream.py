@@ -60,7 +60,7 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
     stale = [
         run_name(record)
         for record in records
-        if not is_current(bug, case, record, place or record.environment, root)
+        if not is_current(bug, case, record, place or record.runtime.environment, root)
     ]
     if stale:
         yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} makes them anew"

@@ -172,7 +172,11 @@ def _check_current(
         place = case.program.variants[record.variant].place
         # On a GPU any interpreter will do.
         if not is_current(
-            bug, case, record, record.environment if record.kind_of_device == CUDA else place, root
+            bug,
+            case,
+            record,
+            record.runtime.environment if record.runtime.kind_of_device == CUDA else place,
+            root,
         ):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
@@ -189,8 +193,8 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
     yield from check_digests("expected/versions", records, again)
     for record in records:
         case = bug.cases.get(record.case)
-        if case is None or not is_current(bug, case, record, record.environment, root):
-            name = f"expected/versions/{record.environment}/{record.case}"
+        if case is None or not is_current(bug, case, record, record.runtime.environment, root):
+            name = f"expected/versions/{record.runtime.environment}/{record.case}"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
             return
     yield from check_whole_map(bug, records, again)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from runner.environments.owner import close_to_others, make_cache
 from runner.environments.spec import cache_root
-from runner.execution.run import Run, where_data_lies
+from runner.execution.key import where_data_lies
+from runner.execution.run import Run
 
 # What a script finds in TRAINBUGS_CACHE.
 DATA = "data"

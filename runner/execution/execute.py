@@ -13,12 +13,10 @@ from runner.execution import downloads
 from runner.execution.launch import launch
 from runner.execution.run import Run
 from runner.files import untrusted
-from runner.results.provenance import machine
 from runner.results.record import SCHEMA, RunRecord, Status, digest
+from runner.results.runtime_identity import identify
 from runner.results.store import Store
 from runner.sandbox import process
-from runner.sandbox.env import THREADS
-from runner.sandbox.isolation import isolation
 from runner.sandbox.process import Finished
 from runner.sandbox.streams import Streams, open_streams
 from runner.verdicts.whole import not_whole, numbers
@@ -174,16 +172,11 @@ def _record(
         seed=run.seed,
         benign=run.case.benign,
         parameters=run.parameters,
-        environment=runtime.environment,
+        runtime=identify(runtime),
         lock=runtime.lock,
-        pinned=runtime.pinned,
         python=runtime.python,
-        torch=runtime.torch,
-        device=runtime.device,
         device_name=runtime.device_name,
         driver=runtime.driver,
-        machine=machine(),
-        threads=THREADS,
         status=status,
         reason=reason,
         exit_code=None if finished.timed_out or finished is NOTHING else finished.returncode,
@@ -195,9 +188,6 @@ def _record(
         metrics=metrics,
         injected=run.injected,
         repeat=run.repeat,
-        isolated=isolation() != "none",
-        isolation=isolation(),
-        trusted=runtime.trusted or None,
         metrics_digest=digest(run.key, metrics),
         whole=_whole(run, len(metrics)),
     )

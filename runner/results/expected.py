@@ -17,7 +17,7 @@ CPU, CUDA = "cpu", "cuda"
 
 def expected_path(bug: Bug, record: RunRecord) -> Path:
     """The path of the bug's expected record for the same case, variant, seed and kind of device."""
-    folder = _folder(bug, record.case, record.kind_of_device)
+    folder = _folder(bug, record.case, record.runtime.kind_of_device)
     return (
         folder / UPSTREAM if record.variant == UPSTREAM else folder
     ) / f"{run_name(record)}.json"
@@ -72,7 +72,13 @@ def _wall_s(path: Path) -> float:
 
 def version_path(bug: Bug, record: RunRecord) -> Path:
     """The path of a record in the bug's map of versions."""
-    return bug.expected / VERSIONS / record.environment / record.case / f"{run_name(record)}.json"
+    return (
+        bug.expected
+        / VERSIONS
+        / record.runtime.environment
+        / record.case
+        / f"{run_name(record)}.json"
+    )
 
 
 def version_records(bug: Bug) -> list[RunRecord]:

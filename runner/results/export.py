@@ -8,13 +8,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from msgspec import structs
-
 from runner.errors import ResultsError
 from runner.files.atomic import replacing
 from runner.files.cells import cell
 from runner.progress.streams import raw
-from runner.results.record import RunRecord
+from runner.results.record import RUN_FORMAT, RunRecord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +38,7 @@ def frame(records: Iterable[RunRecord]) -> "pd.DataFrame":
 def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
     run = {
         name: value
-        for name, value in structs.asdict(record).items()
+        for name, value in RUN_FORMAT.flatten(record).items()
         if name not in ("metrics", "parameters")
     }
     run |= {f"parameter.{name}": value for name, value in record.parameters.items()}

@@ -13,8 +13,9 @@ from runner.bugs.model import Name, Record, Scalar, counted
 from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.files.atomic import finite
+from runner.files.flat_structs import flat_format
 from runner.files.structs import MismatchError, as_struct
-from runner.sandbox.access import Isolation
+from runner.results.runtime_identity import RuntimeIdentity, Version
 
 SCHEMA: Final = 1
 # Twice what a script may write, because a record is indented.
@@ -36,8 +37,6 @@ Status = Literal[
 ]
 Variant = Annotated[str, Meta(pattern=r"^(buggy|fixed|upstream)$(?!\n)")]
 Key = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
-Version = Annotated[str, Meta(pattern=r"^[A-Za-z0-9.+!_-]{1,80}$(?!\n)")]
-Device = Annotated[str, Meta(pattern=r"^(cpu|cuda(:\d{1,4})?)$(?!\n)")]
 Time = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT[0-9:.]{8,15}([+-]\d\d:\d\d|Z)$(?!\n)")]
 Seed = Annotated[int, Meta(ge=0)]
 Repeat = Annotated[int, Meta(ge=1)]
@@ -69,16 +68,11 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     seed: Seed
     benign: bool
     parameters: dict[str, Scalar]
-    environment: Name
+    runtime: RuntimeIdentity
     lock: str | None
-    pinned: bool
     python: Version
-    torch: Version | None
-    device: Device
     device_name: str | None
     driver: str | None
-    machine: str
-    threads: int
     status: Status
     reason: str | None
     exit_code: int | None
@@ -92,24 +86,27 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     repeat: Repeat = 1
     metrics_digest: Key | None = None
     whole: int | None = None
-    isolated: bool | None = None
-    isolation: Isolation | None = None
-    trusted: bool | None = None
 
     @property
     def ok(self) -> bool:
         """Whether the run ended as it should."""
         return self.status == "ok"
 
-    @property
-    def kind_of_device(self) -> str:
-        """The kind of device on which it ran: `cpu` or `cuda`."""
-        return self.device.split(":")[0]
-
     def __repr__(self) -> str:
         run = f"{self.bug}/{self.case}/{self.variant}"
         repeat = f", repeat {self.repeat}" if self.repeat > 1 else ""
         return f"RunRecord({run!r}, seed {self.seed}{repeat}, {self.status}, {counted(len(self.metrics), 'record')})"
+
+
+# The keys of a record's file, in its order.
+KEYS = (
+    *("schema", "key", "bug", "case", "variant", "seed", "benign", "parameters"),
+    *("environment", "lock", "pinned", "python", "torch", "device", "device_name", "driver"),
+    *("machine", "threads", "status", "reason", "exit_code", "started", "wall_s"),
+    *("peak_memory_mb", "data", "revision", "metrics", "injected", "repeat"),
+    *("metrics_digest", "whole", "isolated", "isolation", "trusted"),
+)
+RUN_FORMAT = flat_format(RunRecord, "runtime", KEYS)
 
 
 class JudgedRun(Struct, frozen=True, kw_only=True):
@@ -206,7 +203,7 @@ def read_record(path: Path) -> RunRecord:
             raise ResultsError(
                 f"{where}: not a run record of schema {SCHEMA}; move it out of the results folder"
             )
-        record = as_struct(data, RunRecord)
+        record = RUN_FORMAT.load(data)
     except (untrusted.UnsafeError, MismatchError) as error:
         raise ResultsError(f"{where}: not a run record: {error}") from error
     if record.metrics_digest not in (None, digest(record.key, record.metrics)):
@@ -229,10 +226,14 @@ def read_verdict(path: Path) -> VerdictRecord:
 
 def encode(record: RunRecord | VerdictRecord) -> dict[str, Any]:
     """The record for JSON; numbers that are not finite become the texts NaN, Infinity and -Infinity."""
-    encoded = finite(msgspec.to_builtins(record))
-    assert isinstance(encoded, dict)
+    if isinstance(record, RunRecord):
+        return _without_unknown(RUN_FORMAT.dump(record))
+    return _without_unknown(msgspec.to_builtins(record))
+
+
+def _without_unknown(encoded: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: value
+        name: finite(value)
         for name, value in encoded.items()
         if value is not None or name not in UNKNOWN_LEFT_OUT
     }

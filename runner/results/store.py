@@ -21,7 +21,7 @@ from runner.files import untrusted
 from runner.files.atomic import unwritable, write_json, write_text
 from runner.files.locks import CLAIMS, WORK, Scratch, TemporaryFolder, sweep
 from runner.files.trees import remove_tree
-from runner.results import index
+from runner.results import folder_index
 from runner.results.record import (
     RunRecord,
     VerdictRecord,
@@ -164,7 +164,7 @@ class Store:
         """Write the record atomically; raises ResultsError."""
         path = self.record_path(record)
         write_json(path, encode(record), self.scratch.path)
-        index.append(self.root, path, read_record)
+        folder_index.append(self.root, path, read_record)
         return path
 
     def save_verdict(self, bug: str, case: str, injected: bool, verdict: VerdictRecord) -> None:
@@ -191,7 +191,7 @@ class Store:
         folders = [path.name for path in self.root.glob("*/") if NAME.fullmatch(path.name)]
         return sorted(name for name in folders if name not in TAKEN)
 
-    def records(self, bugs: Iterable[str] = ()) -> index.Found[RunRecord]:
+    def records(self, bugs: Iterable[str] = ()) -> folder_index.Found[RunRecord]:
         """All records, or those of each BUG or BUG/CASE, oldest first; files that cannot be read are its `problems`.
 
         Raises UsageError for anything else that is named: a path could lead out of the folder.
@@ -202,7 +202,7 @@ class Store:
                 raise UsageError(
                     f"{name!r} is no ID of a bug; expected BUG or BUG/CASE, of {untrusted.shown(self.root)}"
                 )
-        return index.find(self.root, bugs, read_record)
+        return folder_index.find(self.root, bugs, read_record)
 
     def judged_runs(self, bug: str, case: str) -> list[RunRecord]:
         """The records behind the case's verdict.json, failed runs included; none where there is no verdict.

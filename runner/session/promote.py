@@ -75,7 +75,7 @@ def _write(bug: Bug, outcome: Outcome) -> list[Path]:
 
 def _refuse_unexpected(outcome: Outcome) -> None:
     case, records = outcome.target.case, outcome.records
-    on_gpu = {record.kind_of_device == CUDA for record in records}
+    on_gpu = {record.runtime.kind_of_device == CUDA for record in records}
     upstream = outcome.verdict.upstream
     if upstream and not upstream.behaves:
         raise UsageError(
@@ -107,9 +107,10 @@ def _refuse_unexpected(outcome: Outcome) -> None:
             f"{case.id} was run at several commits: expected/ stays as it is; run with --force"
         )
     elsewhere = {
-        record.environment
+        record.runtime.environment
         for record in records
-        if record.pinned and record.environment != case.program.variants[record.variant].environment
+        if record.runtime.pinned
+        and record.runtime.environment != case.program.variants[record.variant].environment
     }
     if elsewhere:
         raise UsageError(
@@ -119,7 +120,7 @@ def _refuse_unexpected(outcome: Outcome) -> None:
 
 def _is_of_lock(record: RunRecord) -> bool:
     """Whether it ran in what the lock says: nobody else could have changed that."""
-    return record.pinned and not record.trusted
+    return record.runtime.pinned and not record.runtime.trusted
 
 
 def _written(record: RunRecord) -> dict[str, Any]:
@@ -133,8 +134,8 @@ def promote_versions(sweep: VersionMap, draw: Draw = no_figures) -> list[Path]:
     `draw` draws the map. After a crash all is new, or nothing is. Raises UsageError where an environment of the earlier
     map is missing or not as pinned, or files are not committed.
     """
-    mapped = {record.environment for record in sweep.records}
-    lacking = {record.environment for record in version_records(sweep.bug)} - mapped
+    mapped = {record.runtime.environment for record in sweep.records}
+    lacking = {record.runtime.environment for record in version_records(sweep.bug)} - mapped
     lacking |= {item.environment for item in sweep.findings} - mapped
     if lacking:
         raise UsageError(
@@ -149,7 +150,7 @@ def promote_versions(sweep: VersionMap, draw: Draw = no_figures) -> list[Path]:
             f"{sweep.bug.id} was run from files that are not committed: commit, then run with --force"
         )
     # Every environment of the earlier map is in this one.
-    commits = {(record.environment, record.revision) for record in sweep.records}
+    commits = {(record.runtime.environment, record.revision) for record in sweep.records}
     if len(commits) > len(mapped):
         raise UsageError(
             f"{sweep.bug.id} was run at several commits in one environment: run with --force"

@@ -11,14 +11,15 @@ from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes
 from runner.errors import ResultsError, UsageError
 from runner.execution import downloads
 from runner.execution.estimate import Estimate, estimates
+from runner.execution.key import data_digest, read_scripts
 from runner.execution.local import LocalPool
 from runner.execution.queue import Done, LocalQueue, RunQueue
 from runner.execution.resources import Slots
-from runner.execution.run import Run, data_digest, read_scripts
+from runner.execution.run import Run
 from runner.progress.lines import Progress
-from runner.results import provenance
 from runner.results.expected import expected_records, upstream_records
 from runner.results.record import RunRecord
+from runner.results.revision import NOT_RUN, find_revision
 from runner.results.store import Store
 from runner.sandbox.isolation import isolation, weakness
 from runner.session.options import Options
@@ -142,7 +143,7 @@ class Session:
                 f"{case.id} downloads its data: name a folder that has it by --data; see --no-network"
             )
         self.store.reserve(self.catalog, target.bug)
-        revision = provenance.revision(target.bug.directory, (*provenance.NOT_RUN, "studies"))
+        revision = find_revision(target.bug.directory, (*NOT_RUN, "studies"))
         scripts = {
             name: read_scripts(target.bug, case.program.variants[name], options.inject)
             for name in target.variants
@@ -208,7 +209,7 @@ class Session:
         try:
             expected = [
                 record
-                for kind in sorted({record.kind_of_device for record in records})
+                for kind in sorted({record.runtime.kind_of_device for record in records})
                 for of in (expected_records, upstream_records)
                 for record in of(target.bug, target.case.name, kind)
             ]

@@ -5,8 +5,9 @@ import json
 from collections.abc import Mapping, Sequence
 
 from runner.bugs.model import Case, GroundTruth, Line, Oracle, Panel, Plot, Program, Scalar
-from runner.execution.run import Run, data_digest, read_scripts
-from runner.results import provenance
+from runner.execution.key import data_digest, read_scripts
+from runner.execution.run import Run
+from runner.results.revision import find_revision
 from runner.session.session import Session
 from runner.studies.centres import centres
 from runner.studies.definition import Point, Study
@@ -60,7 +61,7 @@ def plan(session: Session, study: Study) -> dict[Point, list[Run]]:
     """
     options = session.options
     session.store.reserve(session.catalog, study.bug)
-    revision = provenance.revision(study.folder.directory, MADE)
+    revision = find_revision(study.folder.directory, MADE)
     scripts = {
         name: read_scripts(study.folder, variant) for name, variant in study.variants.items()
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 from runner.errors import UsageError
 from runner.files.atomic import write_text
 from runner.files.swap import changing
-from runner.results import provenance
+from runner.results.revision import find_revision
 from runner.session.promote import refuse_installed
 from runner.studies import table
 from runner.studies.definition import Study
@@ -20,7 +20,7 @@ Draw = Callable[[Callable[[str], Path]], list[Path]]
 def refuse_unfit(study: Study) -> None:
     """Raise UsageError where runs that begin now could not be kept: files are not committed, or are installed ones."""
     refuse_installed("--update-expected", [study.bug.directory])
-    if (provenance.revision(study.folder.directory, MADE) or "").endswith("-dirty"):
+    if (find_revision(study.folder.directory, MADE) or "").endswith("-dirty"):
         raise UsageError(
             f"{study.id}: files of the study are not committed, and its table is made of committed ones"
         )
@@ -55,7 +55,10 @@ def _refuse_runs(results: Results) -> None:
     wanted = {variant.environment for variant in study.variants.values()}
     records = results.records
     if not all(
-        record.pinned and not record.trusted and record.environment in wanted for record in records
+        record.runtime.pinned
+        and not record.runtime.trusted
+        and record.runtime.environment in wanted
+        for record in records
     ):
         raise UsageError(
             f"{study.id} was not run in its own, pinned environment: its table stays as it is"

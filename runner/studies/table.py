@@ -57,10 +57,10 @@ def _of_run(study: Study, point: Point, record: RunRecord) -> list[Row]:
     columns = (
         record.status,
         record.key[:KEY_LENGTH],
-        record.environment,
+        record.runtime.environment,
         record.python,
-        record.torch,
-        record.device,
+        record.runtime.torch,
+        record.runtime.device,
     )
     about = (*columns, record.data, record.started[:10], (record.revision or "")[:REVISION_LENGTH])
     run = dict(zip(OF_RUN, ("" if value is None else str(value) for value in about), strict=True))

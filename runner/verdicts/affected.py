@@ -38,7 +38,7 @@ def findings(bug: Bug, records: Iterable[RunRecord]) -> list[Finding]:
     """
     groups: dict[tuple[str, str], list[RunRecord]] = {}
     for record in records:
-        groups.setdefault((record.environment, record.case), []).append(record)
+        groups.setdefault((record.runtime.environment, record.case), []).append(record)
     strange = next((case for _, case in groups if case not in bug.cases), None)
     if strange is not None:
         raise ResultsError(
@@ -67,10 +67,10 @@ def version_order(version: str) -> tuple[int, ...]:
 def _finding(package: str, case: Case, records: Sequence[RunRecord]) -> Finding:
     first = records[0]
     # An environment of another package is called by its release; records say the release of torch only.
-    named, found, version = first.environment.partition(f"{package}-")
+    named, found, version = first.runtime.environment.partition(f"{package}-")
     if named or not found:
-        version = (first.torch or "-").split("+")[0] if package == "torch" else "-"
-    return Finding(first.environment, version, case.name, *_state(case, records))
+        version = (first.runtime.torch or "-").split("+")[0] if package == "torch" else "-"
+    return Finding(first.runtime.environment, version, case.name, *_state(case, records))
 
 
 def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:

@@ -46,7 +46,7 @@ def summary(outcome: Outcome) -> VerdictRecord:
         benign=case.benign,
         verdict=verdict.outcome,
         injected=outcome.injected,
-        environments=tuple(sorted({record.environment for record in outcome.records})),
+        environments=tuple(sorted({record.runtime.environment for record in outcome.records})),
         reason=verdict.reason,
         drift=outcome.drift,
         repeats=Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread)

@@ -174,8 +174,8 @@ def drift(case: Case, records: Sequence[RunRecord], expected: Sequence[RunRecord
 def _alike(record: RunRecord) -> tuple[object, ...]:
     """What a run and its expected record have in common."""
     # On a CPU the expected records are of the bug's own environment, with which any other one is compared.
-    by = () if record.kind_of_device == "cpu" else (record.torch, record.injected)
-    return (record.variant, record.seed, record.kind_of_device, *by)
+    by = () if record.runtime.kind_of_device == "cpu" else (record.runtime.torch, record.injected)
+    return (record.variant, record.seed, record.runtime.kind_of_device, *by)
 
 
 def _outcome(checks: Sequence[Check], lacking: str | None) -> tuple[str | None, str]:

@@ -71,7 +71,7 @@ def test_records_of_a_gpu_are_kept_and_a_report_is_written(gpu, toy, tmp_path):
     assert status == 0
     assert made["Toy-1/only"][:4] == ["the script", "REPRODUCED", "REPRODUCED", "4 written"]
     assert {
-        (each.device, each.device_name) for each in expected_records(toy.bug, "only", CUDA)
+        (each.runtime.device, each.device_name) for each in expected_records(toy.bug, "only", CUDA)
     } == {("cuda", DEVICE)}
     assert not expected_records(toy.bug, "only")
     text = (tmp_path / "gpu.md").read_text()
@@ -84,7 +84,7 @@ def test_records_of_a_gpu_are_kept_and_a_report_is_written(gpu, toy, tmp_path):
 def test_the_environments_of_the_bugs_are_used_where_no_interpreter_is_named(gpu, toy, tmp_path):
     status, made = call(gpu, toy, tmp_path, python=None)
     assert (status, made["Toy-1/only"][2]) == (0, "REPRODUCED")
-    assert {each.environment for each in expected_records(toy.bug, "only", CUDA)} == {"toy"}
+    assert {each.runtime.environment for each in expected_records(toy.bug, "only", CUDA)} == {"toy"}
     assert "pinned environments" in (tmp_path / "gpu.md").read_text()
 
 

@@ -47,7 +47,9 @@ def test_expected_records_are_reproduced_in_the_pinned_environment(name, case):
     records = expected_records(bug, case)
     verdict = verify(bug.cases[case], records)
     assert verdict.outcome == "REPRODUCED", verdict.reason
-    assert all(record.pinned and record.torch and record.revision for record in records)
+    assert all(
+        record.runtime.pinned and record.runtime.torch and record.revision for record in records
+    )
     assert all(record.benign == bug.cases[case].benign for record in records)
 
 

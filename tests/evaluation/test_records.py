@@ -25,7 +25,7 @@ from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
 from runner.bugs.catalog import load_bug
 from runner.errors import ResultsError
-from runner.execution.run import read_scripts, run_key
+from runner.execution.key import read_scripts, run_key
 from runner.results.expected import expected_records
 
 BARE = ROOT / "evaluation" / "bare"
@@ -286,7 +286,13 @@ def committed(kind):
     )
     scripts = read_scripts(bug, bug.cases["digits"].program.variants[variant])
     assert bug.probe is None, "detectors meet a program without its probe"
-    where = (run.environment, run.lock, str(run.pinned), run.python, run.torch)
+    where = (
+        run.runtime.environment,
+        run.lock,
+        str(run.runtime.pinned),
+        run.python,
+        run.runtime.torch,
+    )
     return check, run_key(bug.cases["digits"], variant, scripts, 0, "cpu", where, None)
 
 

@@ -20,7 +20,7 @@ from runner.bugs.statistics import count
 from runner.errors import ResultsError
 from runner.files.locks import CLAIMS
 from runner.results.expected import expected_records, seen_on, version_records
-from runner.results.index import INDEX
+from runner.results.folder_index import INDEX
 from runner.results.store import Store
 from runner.session.promote import promote_runs
 

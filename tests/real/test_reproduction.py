@@ -113,7 +113,7 @@ def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_p
         return
     records = [record for bug in CATALOG.active() for record in version_records(CATALOG.bug(bug))]
     mapped = sorted(
-        {f"{record.bug}/{record.case}" for record in records if record.environment == name}
+        {f"{record.bug}/{record.case}" for record in records if record.runtime.environment == name}
     )
     options = Options(results=tmp_path / "results", device="cpu", jobs=2)
     for made in map_versions(CATALOG, mapped, name, options, on_stderr()):

@@ -14,7 +14,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug, Case
 from runner.errors import ResultsError
 from runner.results.expected import expected_records, seconds
-from runner.results.provenance import machine
+from runner.results.runtime_identity import machine
 from support.paths import ROOT
 
 TABLE = ROOT / "tests" / "proof.csv"

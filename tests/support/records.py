@@ -1,8 +1,9 @@
 """Run records of toys."""
 
 from runner.environments import spec
-from runner.execution.run import read_scripts, run_key
+from runner.execution.key import read_scripts, run_key
 from runner.results.record import RunRecord, digest
+from runner.results.runtime_identity import RuntimeIdentity
 from runner.verdicts.outcome import Outcome
 from support.copies import replace
 
@@ -15,16 +16,13 @@ RECORD = RunRecord(
     seed=0,
     benign=False,
     parameters={"num_epoch": 3},
-    environment="toy",
+    runtime=RuntimeIdentity(
+        environment="toy", pinned=False, torch=None, device="cpu", machine="Linux", threads=2
+    ),
     lock=None,
-    pinned=False,
     python="3.11.7",
-    torch=None,
-    device="cpu",
     device_name=None,
     driver=None,
-    machine="Linux",
-    threads=2,
     status="ok",
     reason=None,
     exit_code=0,
@@ -41,10 +39,10 @@ def pinned(record: RunRecord, target) -> RunRecord:
     """The record as if it had been made in the environment toy, of whatever lock there is."""
     root = target.bug.directory.parent.parent
     lock = spec.load(root, "toy").lock_hash if spec.names(root) else record.lock
-    place = ("toy", lock, "True", record.python, record.torch)
+    place = ("toy", lock, "True", record.python, record.runtime.torch)
     scripts = read_scripts(target.bug, target.case.program.variants[record.variant])
     key = run_key(
-        target.case, record.variant, scripts, record.seed, record.device, place, record.data
+        target.case, record.variant, scripts, record.seed, record.runtime.device, place, record.data
     )
     changes = {"key": key, "metrics_digest": digest(key, record.metrics)}
     return replace(record, pinned=True, environment="toy", lock=lock, **changes)
@@ -68,8 +66,9 @@ def record(variant, seed=0, accuracies=(1, 2, 3), status="ok", **changes):
         "status": status,
         "metrics": metrics,
     }
-    values |= {"device": "cpu"}
-    return RunRecord(**(values | changes))
+    identity = dict.fromkeys(RuntimeIdentity.__struct_fields__)
+    values["runtime"] = RuntimeIdentity(**(identity | {"device": "cpu"}))
+    return replace(RunRecord(**values), **changes)
 
 
 def without_times(records):

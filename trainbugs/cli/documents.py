@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evaluation.model import Detector
     from runner.environments.spec import Built, Environment
-    from runner.results.index import Found
+    from runner.results.folder_index import Found
     from runner.results.record import RunRecord
     from runner.results.store import Store
     from runner.session.version_sweep import VersionMap

@@ -16,7 +16,7 @@ from trainbugs.cli.text import run_rows, unreadable
 from trainbugs.cli.types import Commands, add, add_json, add_options, options
 
 if TYPE_CHECKING:
-    from runner.results.index import IndexRow
+    from runner.results.folder_index import IndexRow
     from runner.results.store import Store
 
 

@@ -12,7 +12,7 @@ from runner.results.expected import CPU, CUDA, seconds, seen_on
 from runner.studies.definition import names as studies
 
 if TYPE_CHECKING:
-    from runner.results.index import IndexRow
+    from runner.results.folder_index import IndexRow
     from runner.results.record import RunRecord
     from runner.session.version_sweep import VersionMap
     from runner.studies.running import Results
@@ -206,7 +206,7 @@ def verdict_rows(outcomes: "Sequence[Outcome]") -> list[list[str]]:
         if upstream:
             said = {True: "as fixed", False: "not as fixed", None: "INVALID"}[upstream.behaves]
             own = [record for record in outcome.records if record.variant == UPSTREAM]
-            where = f"{own[0].environment}: {upstream.reason}"
+            where = f"{own[0].runtime.environment}: {upstream.reason}"
             name = f"{outcome.target.case.id}/{UPSTREAM}"
             rows.append(
                 [

@@ -12,7 +12,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug, Case, Variant, Versions
 from runner.bugs.taxonomy import Location
 from runner.errors import ResultsError
-from runner.execution.run import read_scripts
+from runner.execution.key import read_scripts
 from runner.results.record import RunRecord
 from trainbugs import sources
 from trainbugs.descriptions import case_rows

@@ -57,9 +57,9 @@ class Runs:
     @property
     def made(self) -> str:
         """With what and when the records were made, in words."""
-        torch = sorted({record.torch for record in self.records if record.torch})
+        torch = sorted({record.runtime.torch for record in self.records if record.runtime.torch})
         days = sorted({record.started[:10] for record in self.records})
-        device = sorted({record.device_name or record.device for record in self.records})
+        device = sorted({record.device_name or record.runtime.device for record in self.records})
         parts = [f"torch {', '.join(torch)}"] if torch else []
         return ", ".join(
             [
@@ -127,7 +127,7 @@ class BugPart:
             if item.state == AFFECTED
         }
         if self.bug.package == "torch":
-            found |= {(record.torch or "-").split("+")[0] for record in self._shows}
+            found |= {(record.runtime.torch or "-").split("+")[0] for record in self._shows}
         return [
             f"{self.bug.package} {version}" for version in sorted(found - {"-"}, key=version_order)
         ]
@@ -195,7 +195,7 @@ def _with_upstream(runs: Runs, upstream: Sequence[RunRecord]) -> Runs:
         return runs
     buggy = [record for record in runs.records if record.variant == "buggy"]
     said = verify_upstream(runs.verdict.case, [*buggy, *upstream])
-    torch = ", ".join(sorted({record.torch for record in upstream if record.torch}))
+    torch = ", ".join(sorted({record.runtime.torch for record in upstream if record.runtime.torch}))
     return replace(runs, upstream=said, upstream_torch=torch)
 
 

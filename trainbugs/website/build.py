@@ -14,7 +14,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.model import Bug
 from runner.errors import ResultsError, TrainbugsError, UsageError
 from runner.files import swap, untrusted
-from runner.results.provenance import revision
+from runner.results.revision import find_revision
 from trainbugs.release.about import about, bibtex
 from trainbugs.website import index
 from trainbugs.website.bug import BugPart, commands, read
@@ -416,7 +416,7 @@ def _provenances(bug: Bug) -> list[tuple[str, Any]]:
 
 
 def _footer(root: Path) -> str:
-    commit = revision(root, ())
+    commit = find_revision(root, ())
     return "Made by trainbugs site from the committed records" + (
         f" at {_short(commit)}." if commit else "."
     )

@@ -33,7 +33,7 @@ def test_it_is_built_run_and_in_the_key(toy, outside, cli):
     paths = sorted((outside.parents[1] / "results" / "Mine-1" / "only").glob("*-seed0-*.json"))
     records = [read_record(path) for path in paths]
     lock = spec.brought(load_bug(outside)).lock_hash
-    assert {(each.environment, each.lock, each.pinned) for each in records} == {
+    assert {(each.runtime.environment, each.lock, each.runtime.pinned) for each in records} == {
         ("bug-Mine-1", lock, True)
     }
     with (outside / "environment" / "requirements.txt").open("a") as file:

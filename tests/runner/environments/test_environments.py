@@ -151,7 +151,11 @@ def test_an_environment_that_a_run_breaks_is_the_reason_of_its_end(toy, toy_envi
 
 def test_a_record_of_a_pinned_run(toy, toy_environment):
     record = toy.run(python=None).records[0]
-    assert (record.environment, record.pinned, record.lock) == ("toy", True, load(toy).lock_hash)
+    assert (record.runtime.environment, record.runtime.pinned, record.lock) == (
+        "toy",
+        True,
+        load(toy).lock_hash,
+    )
 
 
 def test_a_wrong_hash_is_refused_and_leaves_nothing(toy, toy_environment):
@@ -241,7 +245,7 @@ def test_torch_backend_is_named_and_unpinned(toy, toy_environment, tmp_path):
     assert built.directory.name.endswith("-cpu")
     assert spec.find(load(toy)) == built
     record = toy.run(python=None).records[0]
-    assert record.pinned is False
+    assert record.runtime.pinned is False
     assert record.status == "ok"
 
 

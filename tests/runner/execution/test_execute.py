@@ -9,7 +9,7 @@ from support.meeting import meanwhile
 from support.toy import SCRIPT, toy_config
 
 from runner.environments import runtime
-from runner.execution.run import read_scripts
+from runner.execution.key import read_scripts
 from runner.sandbox.limits import default_memory_mb
 from runner.sandbox.process import network_can_be_cut
 

@@ -17,7 +17,7 @@ from evaluation.store.results import CheckStore
 from runner.authoring.validate import problems
 from runner.bugs.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
-from runner.execution.run import read_scripts
+from runner.execution.key import read_scripts
 from runner.files import untrusted
 from runner.results.record import read_record
 from runner.results.store import Store

@@ -14,7 +14,7 @@ from runner.files.atomic import write_json
 from runner.files.locks import CLAIMS
 from runner.results.expected import expected_path
 from runner.results.export import frame, write_csv
-from runner.results.index import INDEX
+from runner.results.folder_index import INDEX
 from runner.results.record import encode, read_record
 from runner.results.store import Store
 

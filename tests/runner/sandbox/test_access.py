@@ -64,7 +64,7 @@ def attempts(toy, acts: dict[str, str], **options) -> dict[str, str]:
     of_any_length(toy)
     record = next(r for r in toy.run("Toy-1/only/buggy", seeds=(0,), **options).records)
     assert record.ok, record.reason
-    assert (record.isolated, record.isolation) == (True, isolation())
+    assert (record.runtime.isolated, record.runtime.isolation) == (True, isolation())
     return dict(record.metrics[0])
 
 
@@ -240,7 +240,7 @@ def test_old_kernels_are_asked_for_no_more_than_they_know(monkeypatch):
 
 def test_without_isolation_the_record_says_so(toy, unkept):
     record = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]
-    assert (record.isolated, record.isolation) == (False, "none")
+    assert (record.runtime.isolated, record.runtime.isolation) == (False, "none")
 
 
 def test_failure_to_restrict_starts_nothing(toy, tmp_path, monkeypatch, shared):

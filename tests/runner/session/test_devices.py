@@ -10,7 +10,7 @@ from support.toy import OWN_PYTHON, toy_config
 
 from runner.authoring.validate import problems
 from runner.errors import UsageError
-from runner.execution.run import read_scripts, run_key
+from runner.execution.key import read_scripts, run_key
 from runner.files.atomic import write_json
 from runner.results.expected import CUDA, expected_path, expected_records, seen_on
 from runner.results.record import digest, encode
@@ -42,8 +42,10 @@ def test_they_lie_beside_each_other(toy, outcome):
     assert {path.parent for path in written} == {toy.bug.expected / "only" / "cuda"}
     assert len(written) == 4
     assert seen_on(toy.bug, "only") == ("cpu", "cuda")
-    assert {record.device for record in expected_records(toy.bug, "only")} == {"cpu"}
-    assert {record.device for record in expected_records(toy.bug, "only", CUDA)} == {"cuda:1"}
+    assert {record.runtime.device for record in expected_records(toy.bug, "only")} == {"cpu"}
+    assert {record.runtime.device for record in expected_records(toy.bug, "only", CUDA)} == {
+        "cuda:1"
+    }
     promote_runs([as_pinned(outcome)])
     assert all(path.exists() for path in written)
 
@@ -141,9 +143,17 @@ def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(beside):
     beside.write("config.json", with_gpu)
     case = beside.bug.cases["graphs"]
     for record in outcome.records:
-        place = (record.environment, record.lock, "True", record.python, record.torch)
+        place = (
+            record.runtime.environment,
+            record.lock,
+            "True",
+            record.python,
+            record.runtime.torch,
+        )
         scripts = read_scripts(beside.bug, case.program.variants[record.variant])
-        key = run_key(case, record.variant, scripts, record.seed, record.device, place, record.data)
+        key = run_key(
+            case, record.variant, scripts, record.seed, record.runtime.device, place, record.data
+        )
         made = replace(record, key=key, metrics_digest=digest(key, record.metrics))
         write_json(expected_path(beside.bug, made), encode(made))
     assert said() == []

@@ -117,7 +117,7 @@ def test_cases_that_compare_variants_or_are_not_portable_are_left_out(toy, toy_e
 def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path, monkeypatch):
     monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
     promote_versions(make(toy, pattern="toy"))
-    assert [record.environment for record in version_records(toy.bug)] == ["toy"]
+    assert [record.runtime.environment for record in version_records(toy.bug)] == ["toy"]
     (path,) = draw_maps([toy.bug], tmp_path, "svg", toy.root)
     assert path == tmp_path / "Toy-1" / "versions.svg"
     assert ">affected<" in path.read_text()

@@ -12,7 +12,7 @@ from support.records import as_pinned
 from support.toy import OWN_PYTHON, SCRIPT, toy_config
 
 from runner.bugs.catalog import Catalog
-from runner.results.index import IndexRow
+from runner.results.folder_index import IndexRow
 from runner.session.promote import promote_runs
 from trainbugs import api
 from trainbugs.cli import documents

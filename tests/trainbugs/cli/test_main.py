@@ -19,7 +19,7 @@ from support.records import as_pinned
 from support.toy import OWN_PYTHON, PYTHON, SCRIPT, alone, toy_config
 
 from runner.files.locks import CLAIMS
-from runner.results.index import INDEX
+from runner.results.folder_index import INDEX
 from runner.results.store import OWNER
 from runner.session.promote import promote_runs
 from trainbugs import interrupts

@@ -13,7 +13,7 @@ from support.records import as_pinned
 
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
-from runner.execution.run import read_scripts
+from runner.execution.key import read_scripts
 from runner.session.promote import promote_runs
 from trainbugs.release.about import About
 from trainbugs.release.croissant import RESPONSIBLE

@@ -18,9 +18,10 @@ from support.records import RECORD
 from support.toy import toy_config
 
 import trainbugs
-from runner.results import index
+from runner.results import folder_index
 from runner.results.export import frame, write_csv
 from runner.results.record import RunRecord, read_record
+from runner.results.runtime_identity import RuntimeIdentity
 from runner.results.store import Store
 
 BROKEN = ["", "{", "[]", '{"schema": 1}', "[" * 100_000, "\0", '{"schema": 99}']
@@ -44,20 +45,20 @@ def look(store, bugs=()):
         read.append(path.name)
         return read_record(path)
 
-    return index.find(store.root, bugs, counting), read
+    return folder_index.find(store.root, bugs, counting), read
 
 
 def rows_of_files(store):
     """The rows as they are without any index."""
     kept = (
-        (store.root / index.INDEX).rename(store.root / "kept")
-        if (store.root / index.INDEX).is_file()
+        (store.root / folder_index.INDEX).rename(store.root / "kept")
+        if (store.root / folder_index.INDEX).is_file()
         else None
     )
     rows = look(store)[0].rows
-    (store.root / index.INDEX).unlink()
+    (store.root / folder_index.INDEX).unlink()
     if kept:
-        kept.rename(store.root / index.INDEX)
+        kept.rename(store.root / folder_index.INDEX)
     return rows
 
 
@@ -66,7 +67,7 @@ def paths(store):
 
 
 def lines(store):
-    return [line for line in (store.root / index.INDEX).read_bytes().split(b"\n") if line]
+    return [line for line in (store.root / folder_index.INDEX).read_bytes().split(b"\n") if line]
 
 
 def test_what_was_saved_is_not_read_again(store):
@@ -81,11 +82,12 @@ def test_what_was_saved_is_not_read_again(store):
 
 
 def test_columns_are_fields_of_a_record():
-    assert set(index.OF_RECORD) <= set(RunRecord.__struct_fields__)
+    assert set(folder_index.RECORD_COLUMNS) <= set(RunRecord.__struct_fields__)
+    assert set(folder_index.RUNTIME_COLUMNS) <= set(RuntimeIdentity.__struct_fields__)
 
 
 def test_what_the_index_lacks_is_read_once(store):
-    (store.root / index.INDEX).unlink()
+    (store.root / folder_index.INDEX).unlink()
     assert len(look(store)[1]) == 3
     assert look(store)[1] == []
     assert len(lines(store)) == 3
@@ -105,8 +107,8 @@ def test_only_the_named_bugs(store):
 
 @pytest.mark.parametrize("bytes_kept", [0, 1, 9, 50, 200, -1, -2, -30])
 def test_an_index_that_was_cut_off(store, bytes_kept):
-    text = (store.root / index.INDEX).read_bytes()
-    (store.root / index.INDEX).write_bytes(text[:bytes_kept])
+    text = (store.root / folder_index.INDEX).read_bytes()
+    (store.root / folder_index.INDEX).write_bytes(text[:bytes_kept])
     store.save(replace(RECORD, seed=3, key="3" * 64))
     found, read = look(store)
     assert found.rows == rows_of_files(store)
@@ -126,31 +128,31 @@ def test_an_index_that_was_cut_off(store, bytes_kept):
     ],
 )
 def test_a_foreign_index(store, text):
-    (store.root / index.INDEX).write_bytes(text)
+    (store.root / folder_index.INDEX).write_bytes(text)
     assert len(look(store)[0]) == 3
     assert look(store)[1] == []
 
 
 def test_a_line_that_somebody_has_edited_or_that_another_version_wrote(store, monkeypatch):
-    text = (store.root / index.INDEX).read_bytes()
-    (store.root / index.INDEX).write_bytes(text.replace(b'"ok"', b'"no"'))
+    text = (store.root / folder_index.INDEX).read_bytes()
+    (store.root / folder_index.INDEX).write_bytes(text.replace(b'"ok"', b'"no"'))
     found, read = look(store)
     assert {row.status for row in found.rows} == {"ok"}
     assert len(read) == 3
-    monkeypatch.setattr(index, "SEED", 1)
+    monkeypatch.setattr(folder_index, "SEED", 1)
     assert len(look(store)[1]) == 3
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
 def test_an_index_that_is_no_file(store, make):
-    (store.root / index.INDEX).unlink()
-    make(store.root / index.INDEX)
+    (store.root / folder_index.INDEX).unlink()
+    make(store.root / folder_index.INDEX)
     store.save(replace(RECORD, seed=3, key="3" * 64))
     assert len(look(store)[0]) == 4
 
 
 def test_a_folder_in_which_nothing_can_be_written(store, monkeypatch):
-    (store.root / index.INDEX).unlink()
+    (store.root / folder_index.INDEX).unlink()
 
     def read_only(path, flags, *mode, open=os.open):
         if flags & (os.O_WRONLY | os.O_RDWR):
@@ -159,7 +161,7 @@ def test_a_folder_in_which_nothing_can_be_written(store, monkeypatch):
 
     monkeypatch.setattr(os, "open", read_only)
     assert len(look(store)[0]) == 3
-    assert not (store.root / index.INDEX).exists()
+    assert not (store.root / folder_index.INDEX).exists()
 
 
 def test_files_that_were_edited_replaced_removed_or_added_by_hand(store):
@@ -206,8 +208,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(store):
         return record
 
     before = lines(store)
-    assert len(index.find(store.root, (), late)) == 3
-    index.append(store.root, path, late)
+    assert len(folder_index.find(store.root, (), late)) == 3
+    folder_index.append(store.root, path, late)
     assert lines(store) == before
     assert look(store)[1] == [path.name]
 
@@ -246,7 +248,7 @@ def test_two_programs_write_at_once(store):
 
 
 def test_an_index_far_longer_than_its_records_is_written_anew(store, monkeypatch):
-    monkeypatch.setattr(index, "SPARE", 3)
+    monkeypatch.setattr(folder_index, "SPARE", 3)
     for _ in range(7):
         store.save(replace(RECORD, key="0" * 64))
     assert len(lines(store)) == 10
@@ -258,8 +260,8 @@ def test_an_index_far_longer_than_its_records_is_written_anew(store, monkeypatch
 
 
 def test_an_interrupted_first_look_is_not_lost(store, monkeypatch):
-    (store.root / index.INDEX).unlink()
-    monkeypatch.setattr(index, "BATCH", 1)
+    (store.root / folder_index.INDEX).unlink()
+    monkeypatch.setattr(folder_index, "BATCH", 1)
 
     def interrupted(path):
         if "seed2" in path.name:
@@ -267,7 +269,7 @@ def test_an_interrupted_first_look_is_not_lost(store, monkeypatch):
         return read_record(path)
 
     with pytest.raises(KeyboardInterrupt):
-        index.find(store.root, (), interrupted)
+        folder_index.find(store.root, (), interrupted)
     assert len(look(store)[1]) == 1
 
 
@@ -408,7 +410,7 @@ def test_csv_holds_one_record_at_a_time(store, tmp_path):
         most.append(len(alive))
         return record
 
-    write_csv(index.find(store.root, (), watched), str(tmp_path / "all.csv"))
+    write_csv(folder_index.find(store.root, (), watched), str(tmp_path / "all.csv"))
     assert max(most) <= 2 and len(most) == 6, "the next one is read before the last one is let go"
 
 

@@ -59,7 +59,10 @@ class IndexRow(NamedTuple):
 
 # The start value of checksums: an index with other columns, or of records of another schema, is a foreign one.
 SEED = crc32(repr((SCHEMA, IndexRow._fields)).encode())
-OF_RECORD = [name for name in IndexRow._fields if name not in ("path", "records")]
+RUNTIME_COLUMNS = ("environment", "torch", "device")
+RECORD_COLUMNS = tuple(
+    name for name in IndexRow._fields if name not in ("path", "records", *RUNTIME_COLUMNS)
+)
 
 
 @dataclass(frozen=True)
@@ -205,7 +208,8 @@ def _read_missing(
 
 
 def _row(path: str, record: Any) -> IndexRow:
-    columns = {name: getattr(record, name) for name in OF_RECORD}
+    columns = {name: getattr(record, name) for name in RECORD_COLUMNS}
+    columns |= {name: getattr(record.runtime, name) for name in RUNTIME_COLUMNS}
     return _shared(list(IndexRow(path=path, records=len(record.metrics), **columns)))
 
 

@@ -11,8 +11,7 @@ from support.paths import ROOT
 from support.repositories import commit, git, repository
 
 from evaluation.catalog import detectors
-from runner.results import provenance
-from runner.results.provenance import NOT_RUN, revision
+from runner.results.revision import NOT_RUN, find_revision
 
 
 def write(path, text="x\n"):
@@ -91,7 +90,7 @@ def answer_of_git(directory, not_run):
 def test_the_answer_is_the_one_of_git(bug, name):
     change, dirty = CHANGES[name]
     change(bug)
-    answer = revision(bug, PATTERNS)
+    answer = find_revision(bug, PATTERNS)
     assert answer == answer_of_git(bug, PATTERNS)
     assert answer.endswith("-dirty") == dirty
 
@@ -99,21 +98,21 @@ def test_the_answer_is_the_one_of_git(bug, name):
 def test_executable_bits_count_for_nothing_where_the_file_system_has_none(bug):
     (bug / "buggy.py").chmod(0o755)
     git(bug, "config", "core.fileMode", "false")
-    assert revision(bug) == answer_of_git(bug, NOT_RUN)
-    assert not revision(bug).endswith("-dirty")
+    assert find_revision(bug) == answer_of_git(bug, NOT_RUN)
+    assert not find_revision(bug).endswith("-dirty")
 
 
 def test_a_folder_that_is_not_committed_is_dirty_unless_it_is_ignored(bug):
     write(bug.parent / "mine" / "buggy.py")
     write(bug.parent / "__pycache__" / "buggy.py")
-    assert revision(bug.parent / "mine") == git(bug, "rev-parse", "HEAD") + "-dirty"
-    assert revision(bug.parent / "__pycache__") == git(bug, "rev-parse", "HEAD")
+    assert find_revision(bug.parent / "mine") == git(bug, "rev-parse", "HEAD") + "-dirty"
+    assert find_revision(bug.parent / "__pycache__") == git(bug, "rev-parse", "HEAD")
 
 
 def test_a_whole_repository_has_a_revision_too(bug):
-    assert revision(bug.parent, ()) == git(bug, "rev-parse", "HEAD")
+    assert find_revision(bug.parent, ()) == git(bug, "rev-parse", "HEAD")
     write(bug / "expected" / "a.json")
-    assert revision(bug.parent, ()) == git(bug, "rev-parse", "HEAD") + "-dirty"
+    assert find_revision(bug.parent, ()) == git(bug, "rev-parse", "HEAD") + "-dirty"
 
 
 def packed(bug, tmp_path):
@@ -169,30 +168,30 @@ def other_hash(bug, tmp_path):
 )  # fmt: skip
 def test_all_ways_in_which_git_keeps_a_repository_are_read(bug, tmp_path, kind):
     directory = kind(bug, tmp_path)
-    assert revision(directory) == git(directory, "rev-parse", "HEAD")
+    assert find_revision(directory) == git(directory, "rev-parse", "HEAD")
     write(directory / "buggy.py", "print(8)\n")
-    assert revision(directory) == git(directory, "rev-parse", "HEAD") + "-dirty"
+    assert find_revision(directory) == git(directory, "rev-parse", "HEAD") + "-dirty"
 
 
 def test_a_submodule_that_was_changed_or_moved_on_is_a_change(bug, tmp_path):
     directory = with_submodule(bug, tmp_path)
     module = directory / "module"
     write(module / "bug" / "buggy.py", "print(9)\n")
-    assert revision(directory).endswith("-dirty")
+    assert find_revision(directory).endswith("-dirty")
     commit(module)
-    assert revision(directory).endswith("-dirty")
+    assert find_revision(directory).endswith("-dirty")
     git(directory, "submodule", "update", "-q", "--force")
-    assert not revision(directory).endswith("-dirty")
+    assert not find_revision(directory).endswith("-dirty")
     git(directory, "submodule", "deinit", "-q", "--force", "module")
-    assert not revision(directory).endswith("-dirty")
+    assert not find_revision(directory).endswith("-dirty")
 
 
 def test_a_repository_that_was_added_without_being_a_submodule_is_looked_into(bug):
     nest(bug)
     commit(bug.parent)
-    assert revision(bug) == git(bug, "rev-parse", "HEAD")
+    assert find_revision(bug) == git(bug, "rev-parse", "HEAD")
     write(bug / "inner" / "a.py", "changed\n")
-    assert revision(bug) == git(bug, "rev-parse", "HEAD") + "-dirty"
+    assert find_revision(bug) == git(bug, "rev-parse", "HEAD") + "-dirty"
 
 
 def no_commit(bug):
@@ -267,7 +266,7 @@ ODD = [
 def test_a_repository_that_is_odd_has_no_revision_at_once(bug, change):
     change(bug)
     answers = []
-    thread = threading.Thread(target=lambda: answers.append(revision(bug)), daemon=True)
+    thread = threading.Thread(target=lambda: answers.append(find_revision(bug)), daemon=True)
     thread.start()
     thread.join(8)
     assert answers == [None]
@@ -348,7 +347,7 @@ def test_no_configuration_is_executed(tmp_path, mark, key):
     configured(bug.parent / ".git", key, program)
     let_git_look(bug)
     expected = None if "promisor" in key else f"{head}-dirty"
-    assert revision(bug) == expected
+    assert find_revision(bug) == expected
     assert not executed.exists()
 
 
@@ -363,10 +362,10 @@ def test_no_configuration_of_a_submodule_is_executed(tmp_path, mark, key):
     head = commit(bug.parent)
     configured(bug.parent / ".git" / "modules" / "bug" / "module", key, program)
     os.utime(bug / "module" / "bug" / "buggy.py", (1, 1))
-    assert revision(bug) == head
+    assert find_revision(bug) == head
     let_git_look(bug / "module" / "bug")
-    assert revision(bug / "module" / "bug").endswith("-dirty")
-    assert revision(bug) == f"{head}-dirty"
+    assert find_revision(bug / "module" / "bug").endswith("-dirty")
+    assert find_revision(bug) == f"{head}-dirty"
     assert not executed.exists()
 
 
@@ -376,7 +375,7 @@ def test_a_new_repository_within_a_folder_is_not_heard(bug, mark, name):
     nest(bug)
     configured(bug / "inner" / ".git", name, program)
     os.utime(bug / "inner" / "a.py", (1, 1))
-    assert revision(bug).endswith("-dirty")
+    assert find_revision(bug).endswith("-dirty")
     assert not executed.exists()
 
 
@@ -398,17 +397,17 @@ def test_a_bug_that_looks_like_a_git_directory_is_not_executed(toy, tmp_path):
     folder = tmp_path / "clone" / "Toy-1"
     shutil.copytree(toy.directory, folder)
     bare_in(folder)
-    assert revision(folder) is None
+    assert find_revision(folder) is None
     git(folder.parent, "init", "-q")
     head = commit(folder.parent)
-    assert revision(folder) == head
+    assert find_revision(folder) == head
     assert not (folder.parent / "executed").exists()
 
 
 def test_a_detector_that_looks_like_a_git_directory_is_not_executed(tmp_path):
     folder = write_detector(tmp_path / "clone" / "mine", "")
     bare_in(folder)
-    assert revision(detectors.read(folder).directory) is None
+    assert find_revision(detectors.read(folder).directory) is None
     assert not (folder.parent / "executed").exists()
 
 
@@ -422,15 +421,15 @@ def test_variables_of_git_are_not_heard(bug, tmp_path, mark, monkeypatch):
         "GIT_EXTERNAL_DIFF": program, "GIT_PAGER": program, "GIT_SSH_COMMAND": program,
     }.items():  # fmt: skip
         monkeypatch.setenv(name, str(value))
-    assert revision(bug) == head
+    assert find_revision(bug) == head
     write(bug / "new.py")
-    assert revision(bug) == f"{head}-dirty"
+    assert find_revision(bug) == f"{head}-dirty"
     assert not executed.exists()
 
 
 def test_there_is_no_revision_without_git(bug, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    assert revision(bug) is None
+    assert find_revision(bug) is None
 
 
 def test_a_checkout_that_would_change_line_ends_keeps_them(tmp_path):
@@ -454,5 +453,5 @@ def test_a_checkout_that_would_change_line_ends_keeps_them(tmp_path):
 
 
 def test_the_installed_package_has_its_version(monkeypatch):
-    monkeypatch.setattr(provenance, "installed_root", lambda: Path("/somewhere"))
-    assert revision(Path("/somewhere/bugs/Toy-1")).startswith("trainbugs-")
+    monkeypatch.setattr("runner.results.revision.installed_root", lambda: Path("/somewhere"))
+    assert find_revision(Path("/somewhere/bugs/Toy-1")).startswith("trainbugs-")

@@ -1,9 +1,6 @@
-"""The provenance of a run: the commit of the bug, and the machine."""
+"""The revision of a bug or a detector: the commit of its directory, or the version of the package."""
 
-import platform
-import re
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from runner.bugs.catalog import installed_root
@@ -15,7 +12,7 @@ from runner.results.git_checkout import UnreadableError, find_checkout
 NOT_RUN = ("expected", "README.md")
 
 
-def revision(directory: Path, not_run: Sequence[str] = NOT_RUN) -> str | None:
+def find_revision(directory: Path, not_run: Sequence[str] = NOT_RUN) -> str | None:
     """The state of a bug's or a detector's `directory`: the package's version, where it is part of an installed one.
 
     Elsewhere the commit, with `-dirty` where what is run differs from it; None outside of git, and where a
@@ -40,15 +37,3 @@ def _git_revision(directory: Path, not_run: Sequence[str]) -> str | None:
         return commit + ("-dirty" if checkout.differs(commit, directory, not_run) else "")
     except (UnreadableError, UnsafeError, ProcessError, OSError):
         return None
-
-
-@cache
-def machine() -> str:
-    """System, architecture and, where Linux names it, the model of the processor."""
-    try:
-        model = re.search(
-            r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        )
-    except OSError:
-        model = None
-    return f"{platform.system()} {platform.machine()}" + (f", {model.group(1)}" if model else "")

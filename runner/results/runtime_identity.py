@@ -1,0 +1,69 @@
+"""The identity of a runtime: what records of runs and of evaluations both say about where a program ran."""
+
+import platform
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from runner.bugs.model import Name
+from runner.environments.runtime import Runtime
+from runner.sandbox.access import Isolation
+from runner.sandbox.env import THREADS
+from runner.sandbox.isolation import isolation
+
+Version = Annotated[str, Meta(pattern=r"^[A-Za-z0-9.+!_-]{1,80}$(?!\n)")]
+Device = Annotated[str, Meta(pattern=r"^(cpu|cuda(:\d{1,4})?)$(?!\n)")]
+
+
+class RuntimeIdentity(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a program ran. In the file of a record these fields stand among the record's own.
+
+    `pinned` is False where the interpreter was not built from the hashed lock. `isolated`: whether the program could
+    write to its own folder only, `isolation`: what kept it to that. `trusted`: others than the user and root could
+    change the environment, and the user trusted them. The last three are None in records from before them.
+    """
+
+    environment: Name
+    pinned: bool
+    torch: Version | None
+    device: Device
+    machine: str
+    threads: int
+    isolated: bool | None = None
+    isolation: Isolation | None = None
+    trusted: bool | None = None
+
+    @property
+    def kind_of_device(self) -> str:
+        """The kind of device on which it ran: `cpu` or `cuda`."""
+        return self.device.split(":")[0]
+
+
+def identify(runtime: Runtime) -> RuntimeIdentity:
+    """The identity of a runtime of this machine, on which a program runs now."""
+    return RuntimeIdentity(
+        environment=runtime.environment,
+        pinned=runtime.pinned,
+        torch=runtime.torch,
+        device=runtime.device,
+        machine=machine(),
+        threads=THREADS,
+        isolated=isolation() != "none",
+        isolation=isolation(),
+        trusted=runtime.trusted or None,
+    )
+
+
+@cache
+def machine() -> str:
+    """System, architecture and, where Linux names it, the model of the processor."""
+    try:
+        processor = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        processor = ""
+    model = re.search(r"model name\s*:\s*(.+)", processor)
+    system = f"{platform.system()} {platform.machine()}"
+    return system if model is None else f"{system}, {model[1]}"
