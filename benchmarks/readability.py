@@ -115,7 +115,9 @@ def _local_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Names that functions bind (arguments, targets, loops, comprehensions), and names of functions."""
     for function in ast.walk(tree):
         if isinstance(function, FUNCTIONS):
-            yield function.name, function.lineno
+            # A verb, where a function bears it.
+            if function.name.strip("_") != "read":
+                yield function.name, function.lineno
             yield from _bindings(function)
 
 

@@ -42,8 +42,8 @@ def run(tmp_path, *targets, **options):
     return session.run(CATALOG.select(targets))
 
 
-# Environments that other tests of a full proof use as well; every other one is removed again after the tests in it.
-KEPT = {"torch-2.2.2", "torch-2.13.0"}
+# Environments that other tests of a full proof use as well; others are removed after the tests in them.
+SHARED = {"torch-2.2.2", "torch-2.13.0"}
 
 
 def built():
@@ -53,7 +53,7 @@ def built():
 @pytest.fixture(scope="module")
 def place(request):
     """The environment of that name. What is built for the tests in it is removed after them, if it was not there."""
-    leave = built() | (KEPT if request.config.getoption("proof_within") is None else set())
+    leave = built() | (SHARED if request.config.getoption("proof_within") is None else set())
     yield builder.build(spec.load(ROOT, request.param), on_stderr(), keep=request.param in leave)
     for name in built() - leave:
         builder.remove(spec.load(ROOT, name))
@@ -70,25 +70,31 @@ def runnable(data):
 
     With `data`, also those that need some.
     """
-    lacking = set(proof.lacking()) - ({"data"} if data else set())
-    cases = [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
+    missing = set(proof.missing_needs())
+    if data:
+        missing.discard("data")
     return [
         (intern(case.program.variants["buggy"].environment), case.id)
-        for case in cases
-        if not lacking & set(case.program.needs)
+        for case in active_cases()
+        if not missing & set(case.program.needs)
     ]
+
+
+def active_cases():
+    """All cases of bugs that are not retired."""
+    return [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
 
 
 def upstreams(environment):
     """The variants `upstream` of that environment that this machine can run."""
-    cases = [case for name in CATALOG.active() for case in CATALOG.bug(name).cases.values()]
-    return [
-        f"{case.id}/{UPSTREAM}"
-        for case in cases
-        if UPSTREAM in case.program.variants
-        and case.program.variants[UPSTREAM].environment == environment
-        if not set(proof.lacking()) & set(case.program.needs)
-    ]
+    missing = set(proof.missing_needs())
+    cases = [case for case in active_cases() if not missing & set(case.program.needs)]
+    names = []
+    for case in cases:
+        variant = case.program.variants.get(UPSTREAM)
+        if variant and variant.environment == environment:
+            names.append(f"{case.id}/{UPSTREAM}")
+    return names
 
 
 # pytest keeps a fixture while its parameter is the same object.
@@ -105,23 +111,24 @@ every_case_without_data = pytest.mark.parametrize(
 def test_an_environment_is_what_its_lock_says_and_behaves_as_mapped(place, tmp_path):
     assert check.all_problems(place) == []
     name = place.environment.name
-    for outcome in (
-        run(tmp_path / "upstream", *upstreams(name), device="cpu") if upstreams(name) else []
-    ):
+    targets = upstreams(name)
+    outcomes = run(tmp_path / "upstream", *targets, device="cpu") if targets else []
+    for outcome in outcomes:
         assert outcome.verdict.upstream.behaves, outcome.verdict.upstream.reason
     if not name.startswith("torch-"):
         return
     records = [record for bug in CATALOG.active() for record in version_records(CATALOG.bug(bug))]
-    mapped = sorted(
-        {f"{record.bug}/{record.case}" for record in records if record.runtime.environment == name}
-    )
+    mapped = {
+        f"{record.bug}/{record.case}" for record in records if record.runtime.environment == name
+    }
     options = Options(results=tmp_path / "results", device="cpu", jobs=2)
-    for made in map_versions(CATALOG, mapped, name, options, on_stderr()):
-        expected = findings(made.bug, version_records(made.bug))
+    for version_map in map_versions(CATALOG, sorted(mapped), name, options, on_stderr()):
+        expected = findings(version_map.bug, version_records(version_map.bug))
         states = {item.case: item.state for item in expected if item.environment == name}
-        # Of a bug with several cases, some may not be mapped.
-        assert made.findings
-        assert {item.case: item.state for item in made.findings}.items() <= states.items()
+        # A bug may have cases that are not mapped.
+        assert version_map.findings
+        measured = {item.case: item.state for item in version_map.findings}
+        assert measured.items() <= states.items()
     # torch.compile of 2.0 refuses Python 3.11
     works_in(place.python, tmp_path, compiles=name != "torch-2.0.1")
 
@@ -153,12 +160,11 @@ def test_metrics_of_parallel_runs_are_those_of_serial_ones(place, tmp_path):
     serial = run(tmp_path / "serial", *targets, device="cpu", jobs=1)
     for jobs in (2, 3):
         parallel = run(tmp_path / str(jobs), *targets, device="cpu", jobs=jobs)
-        for one, other in zip(serial, parallel, strict=True):
-            assert [record.metrics for record in other.records] == [
-                record.metrics for record in one.records
-            ]
-            assert other.verdict == one.verdict
-            assert other.verdict.outcome == "REPRODUCED"
+        for alone, together in zip(serial, parallel, strict=True):
+            metrics = [record.metrics for record in alone.records]
+            assert [record.metrics for record in together.records] == metrics
+            assert together.verdict == alone.verdict
+            assert together.verdict.outcome == "REPRODUCED"
 
 
 @every_case_without_data
@@ -184,8 +190,8 @@ def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place
 
 @every_case_without_data
 def test_our_detectors_are_silent_on_every_fixed_variant(place, target, results):
-    chosen = [detectors.load(ROOT, name) for name in OWN]
-    plan = campaign.Campaign(chosen, bugs=[target], controls="none", overhead_on=None)
+    ours = [detectors.load(ROOT, name) for name in OWN]
+    plan = campaign.Campaign(ours, bugs=[target], controls="none", overhead_on=None)
     options = Options(results=results / "results", device="cpu", keep=False, jobs=2)
     result = campaign.run(plan, Session(CATALOG, options, on_stderr()))
     assert {record.status for record in result.checks} == {"ok"}
@@ -212,10 +218,10 @@ def test_why_shows_the_guard_that_2_2_2_lacks():
     affected = explain(bug, places.get("torch-2.2.2"), inject=False)
     mended = explain(bug, places.get("torch-2.13.0"), inject=False)
     injected = explain(bug, places.get("torch-2.13.0"), inject=True)
-    lacking = "gradients None, None; step counters [1, 1]; compiled a version\n    no guard on any gradient"
-    assert lacking in affected
-    assert lacking in injected
-    assert lacking not in mended
+    fault = "gradients None, None; step counters [1, 1]; compiled a version\n    no guard on any gradient"
+    assert fault in affected
+    assert fault in injected
+    assert fault not in mended
     assert "params'][0].grad: CONSTANT_MATCH" in mended
     assert "step counters [4, 3]" in mended
 
@@ -231,38 +237,29 @@ def test_why_shows_the_guard_that_2_2_2_lacks():
 def test_why_shows_what_a_compiled_module_says_of_its_mode(
     environment, first_compiled, first_evaluated
 ):
-    said = explain(
-        CATALOG.bug("PyTorch-132986"),
-        Runtimes(ROOT, on_stderr(), "cpu").get(environment),
-        inject=False,
-    )
-    rows = {
-        " ".join(words[:-2]): words[-2:]
-        for line in said.splitlines()[2:]
-        if (words := line.split())
-    }
+    runtime = Runtimes(ROOT, on_stderr(), "cpu").get(environment)
+    text = explain(CATALOG.bug("PyTorch-132986"), runtime, inject=False)
+    lines = [line.split() for line in text.splitlines()[2:] if line.strip()]
+    rows = {" ".join(words[:-2]): words[-2:] for words in lines}
     assert rows["compile, eval()"] == [first_compiled, "False"]
     assert rows["eval(), compile"] == [first_evaluated, "False"]
     assert rows["compile, eval(), train()"] == ["True", "True"]
 
 
-# What READMEs show of why.py: a block that begins with the version of torch.
-SHOWN = [
-    (name, block)
-    for name in CATALOG.active()
-    for block in re.findall(
-        r"^```\n(torch .*?)```", (ROOT / "bugs" / name / "README.md").read_text(), re.M | re.S
-    )
-]
+def blocks_of_why(name):
+    """Outputs of why.py in the README of a bug: a block that begins with the version of torch."""
+    readme = (ROOT / "bugs" / name / "README.md").read_text()
+    return re.findall(r"^```\n(torch .*?)```", readme, re.M | re.S)
+
+
+SHOWN = [(name, block) for name in CATALOG.active() for block in blocks_of_why(name)]
 
 
 @pytest.mark.parametrize("name, block", SHOWN, ids=[name for name, _ in SHOWN])
 def test_why_prints_what_the_readme_shows(name, block):
     environment = "torch-" + block.split()[1].split("+")[0]
-    said = explain(
-        CATALOG.bug(name), Runtimes(ROOT, on_stderr(), "cpu").get(environment), inject=False
-    )
-    assert said.split() == block.split()
+    runtime = Runtimes(ROOT, on_stderr(), "cpu").get(environment)
+    assert explain(CATALOG.bug(name), runtime, inject=False).split() == block.split()
 
 
 def test_some_readmes_show_what_why_prints():
@@ -278,8 +275,10 @@ def test_60335387_digits_reproduces_and_repeats_exactly(tmp_path):
     first = run(tmp_path, "SO-60335387/digits", device="cpu", seeds=(0,))[0]
     assert first.verdict.outcome == "REPRODUCED"
     again = run(tmp_path, "SO-60335387/digits", device="cpu", seeds=(0,), force=True)[0]
-    assert [r.started for r in again.records] != [r.started for r in first.records]
-    assert [r.metrics for r in again.records] == [r.metrics for r in first.records]
+    started = [record.started for record in first.records]
+    metrics = [record.metrics for record in first.records]
+    assert [record.started for record in again.records] != started
+    assert [record.metrics for record in again.records] == metrics
 
 
 def test_mnist_that_is_not_there_is_said_before_any_run(tmp_path):

@@ -26,21 +26,19 @@ def chromium():
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     from selenium.webdriver.chrome.service import Service
 
-    browser, driver = (
-        shutil.which("chromium") or shutil.which("google-chrome"),
-        shutil.which("chromedriver"),
-    )
-    if not browser or not driver:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    driver_path = shutil.which("chromedriver")
+    if not browser or not driver_path:
         pytest.skip("there is no Chromium with chromedriver (Debian: chromium, chromium-driver)")
     options = webdriver.ChromeOptions()
     options.binary_location = browser
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     for flag in FLAGS:
         options.add_argument(flag)
-    made = webdriver.Chrome(options=options, service=Service(driver))
-    made.set_page_load_timeout(PATIENCE_S)
-    made.set_script_timeout(PATIENCE_S)
-    return made
+    driver = webdriver.Chrome(options=options, service=Service(driver_path))
+    driver.set_page_load_timeout(PATIENCE_S)
+    driver.set_script_timeout(PATIENCE_S)
+    return driver
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -110,11 +108,10 @@ def axe(driver) -> list[dict]:
         pytest.skip(f"{AXE} does not name the file axe.min.js of axe-core 4")
     driver.execute_script(Path(path).read_text(encoding="utf-8"))
     run = "const done = arguments[0]; axe.run().then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))"
-    return [
-        {
-            "id": each["id"],
-            "impact": each.get("impact"),
-            "nodes": [node["target"] for node in each["nodes"]][:5],
-        }
-        for each in driver.execute_async_script(run)
-    ]
+    return [_summary(violation) for violation in driver.execute_async_script(run)]
+
+
+def _summary(violation: dict) -> dict:
+    """The name of a violation, and the first places where it is."""
+    places = [node["target"] for node in violation["nodes"][:5]]
+    return {"id": violation["id"], "impact": violation.get("impact"), "nodes": places}

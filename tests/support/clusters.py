@@ -81,9 +81,9 @@ class Dask:
         )
         until(lambda: self.file.exists() and self.file.read_text())
 
-    def start(self, what, *options, **env):
-        argv = [sys.executable, "-m", "dask", what, "--scheduler-file", self.file, *options]
-        with (self.folder / f"{what}{len(self.processes)}.log").open("wb") as log:
+    def start(self, command, *options, **env):
+        argv = [sys.executable, "-m", "dask", command, "--scheduler-file", self.file, *options]
+        with (self.folder / f"{command}{len(self.processes)}.log").open("wb") as log:
             process = subprocess.Popen(
                 list(map(str, argv)),
                 stdout=log,
@@ -111,9 +111,9 @@ def kill_group(pid):
         return
 
 
-def until(true, seconds=30):
+def until(condition, seconds=30):
     deadline = time.monotonic() + seconds
-    while not true():
+    while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.05)
 

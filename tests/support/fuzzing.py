@@ -15,7 +15,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 from unicodedata import category
 
 import hypothesis.configuration
@@ -68,53 +68,22 @@ HIDDEN_TEXTS = (
     "\U000e0041",
 )
 
+INTEGERS = (0, -1, 1, 2**63, 10**30, 10**400, -(10**400))
+FLOATS = (1.0, 1.5, 1e308, 1e-320, float("nan"), float("inf"))
+TEXTS = ("", "x", "..", "../x", "/etc/passwd", "a\0b", "\ud800", "$x_{$", "x" * 2_000)
+WORDS = ("NaN", "$\\frac$", "buggy", "fixed", "only", "epoch", "accuracy")
+CONTAINERS = ([], {}, [[]], {"": 0}, [0, 0])
 TRAPS = [
-    *(
-        None,
-        True,
-        False,
-        0,
-        -1,
-        1,
-        1.0,
-        1.5,
-        2**63,
-        10**30,
-        10**400,
-        -(10**400),
-        1e308,
-        1e-320,
-        float("nan"),
-    ),
-    *(float("inf"), "", "x", "..", "../x", "/etc/passwd", "a\0b", "\ud800", "$x_{$", *HIDDEN_TEXTS),
-    *(
-        "NaN",
-        "$\\frac$",
-        "buggy",
-        "fixed",
-        "only",
-        "epoch",
-        "accuracy",
-        "x" * 2_000,
-        [],
-        {},
-        [[]],
-        {"": 0},
-        [0, 0],
-    ),
-]
-KEYS = (
-    "where",
-    "minus",
-    "minus_where",
-    "seeds",
-    "data",
-    "heatmap",
-    "needs",
-    "status",
-    "x",
+    *(None, True, False),
+    *INTEGERS,
+    *FLOATS,
+    *TEXTS,
     *HIDDEN_TEXTS,
-)
+    *WORDS,
+    *CONTAINERS,
+]
+KEYS_TEXT = "where minus minus_where seeds data heatmap needs status x"
+KEYS = (*KEYS_TEXT.split(), *HIDDEN_TEXTS)
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -122,11 +91,13 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 def variants(examples: int) -> Decorator:
     """Settings for a test: that many examples, or as many as TRAINBUGS_FUZZ says, by the seed of the environment."""
     number = int(os.environ.get("TRAINBUGS_FUZZ", examples))
-    chosen = settings(settings.get_profile("fuzz"), max_examples=number)
+    profile = settings(settings.get_profile("fuzz"), max_examples=number)
     seed = os.environ.get("TRAINBUGS_FUZZ_SEED")
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
-        return chosen(seeded(int(seed))(test) if seed else test)
+        if seed:
+            test = seeded(int(seed))(test)
+        return profile(test)
 
     return decorate
 
@@ -142,14 +113,12 @@ values = st.sampled_from(TRAPS) | st.recursive(
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Every (container, key) in a value of JSON."""
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, part in list(inner):
+    parts: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        parts = list(value.items())
+    if isinstance(value, list):
+        parts = list(enumerate(value))
+    for key, part in parts:
         yield value, key
         yield from places(part)
 
@@ -160,12 +129,12 @@ def spoiled(draw, text: str) -> bytes:
     value = json.loads(text)
     for _ in range(draw(st.integers(1, 3))):
         container, key = draw(st.sampled_from(list(places(value)) or [([0], 0)]))
-        how = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
+        change = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
         # A copy: what is put in may be spoiled itself in the next round.
         new = copy.deepcopy(draw(values))
-        if how == "remove":
+        if change == "remove":
             del container[key]
-        elif how == "replace":
+        elif change == "replace":
             container[key] = new
         elif isinstance(container, list):
             container.insert(key, new)
@@ -180,12 +149,12 @@ def torn(draw, text: str) -> bytes:
     data = bytearray(text.encode())
     for _ in range(draw(st.integers(1, 4))):
         place = draw(st.integers(0, max(0, len(data) - 1)))
-        how = draw(st.sampled_from(["byte", "cut", "twice", "hidden"]))
-        if how == "cut":
+        change = draw(st.sampled_from(["byte", "cut", "twice", "hidden"]))
+        if change == "cut":
             del data[place:]
-        elif how == "twice":
+        elif change == "twice":
             data[place:place] = data[place : place + draw(st.integers(1, 60))]
-        elif how == "hidden":
+        elif change == "hidden":
             data[place:place] = draw(st.sampled_from(HIDDEN_TEXTS)).encode()
         else:
             data[place : place + 1] = draw(st.binary(min_size=1, max_size=2))
@@ -204,10 +173,10 @@ def broken_lines(draw, text: str) -> bytes:
         return draw(torn(text))
     lines = [line.encode() for line in text.splitlines()]
     place = draw(st.integers(0, len(lines) - 1))
-    how = draw(st.sampled_from(["spoil", "spoil", "remove", "twice"]))
-    if how == "spoil":
+    change = draw(st.sampled_from(["spoil", "spoil", "remove", "twice"]))
+    if change == "spoil":
         lines[place] = draw(spoiled(lines[place].decode()))
-    elif how == "remove":
+    elif change == "remove":
         del lines[place]
     else:
         lines.insert(place, lines[place])
@@ -227,13 +196,11 @@ def tree(root: Path, left_out: tuple[Path, ...] = ()) -> dict[str, tuple[int, ..
         for name in (*folders, *files):
             path = Path(folder, name)
             status = path.lstat()
-            is_folder = path.is_dir() and not path.is_symlink()
-            # The time of a folder changes with what is written beside it for a moment.
-            entries[os.fsencode(path).decode("latin1")] = (
-                (status.st_mode,)
-                if is_folder
-                else (status.st_mode, status.st_size, status.st_mtime_ns)
-            )
+            entry: tuple[int, ...] = (status.st_mode, status.st_size, status.st_mtime_ns)
+            if path.is_dir() and not path.is_symlink():
+                # The time of a folder changes with what is written beside it for a moment.
+                entry = (status.st_mode,)
+            entries[os.fsencode(path).decode("latin1")] = entry
     return entries
 
 
@@ -264,14 +231,10 @@ class Bench:
     def _expect(self) -> None:
         for path in (self.expected, self.expected.with_name("fixed-seed0.json"), self.mapped):
             path.parent.mkdir(parents=True, exist_ok=True)
+        folder = self.toy.results / "Toy-1" / "only"
         for record in self._outcome.records:
-            shutil.copy(
-                self.toy.results
-                / "Toy-1"
-                / "only"
-                / f"{record.variant}-seed0-{record.key[:12]}.json",
-                self.expected.with_name(f"{record.variant}-seed0.json"),
-            )
+            source = folder / f"{record.variant}-seed0-{record.key[:12]}.json"
+            shutil.copy(source, self.expected.with_name(f"{record.variant}-seed0.json"))
         shutil.copy(self.expected, self.mapped)
 
     @contextlib.contextmanager
@@ -287,15 +250,16 @@ class Bench:
         """Call the program; it ends in time, with a status of its own, and says little, all of it visible."""
         words = [str(argument) for argument in arguments]
         before = tree(self.root, self.writable)
-        status, shown, said = _call(words)
+        status, output, errors = _call(words)
+        lines = errors.splitlines()
         assert status in (0, 1, 2), words
-        assert status < 2 or said or shown, words
-        assert "Traceback" not in said, said
-        assert len([line for line in said.splitlines() if not PROGRESS.match(line)]) <= 3, said
-        assert all(len(line) < LONGEST_LINE for line in said.splitlines()), said
-        assert not hidden_in(said), words
+        assert status < 2 or errors or output, words
+        assert "Traceback" not in errors, errors
+        assert len([line for line in lines if not PROGRESS.match(line)]) <= 3, errors
+        assert all(len(line) < LONGEST_LINE for line in lines), errors
+        assert not hidden_in(errors), words
         # A pipe gets a CSV as it is: that is data.
-        assert "--csv" in words or not hidden_in(shown), words
+        assert "--csv" in words or not hidden_in(output), words
         changed = tree(self.root, self.writable).items() ^ before.items()
         assert not changed, (words, changed)
         return status
@@ -305,18 +269,22 @@ def _call(words: list[str]) -> tuple[int, str, str]:
     """The status of the program, and what it has written on standard output and standard error."""
     with tempfile.TemporaryFile(buffering=0) as out, tempfile.TemporaryFile(buffering=0) as err:
         # What the program discards is written to nowhere by the same number; these are others.
-        readers = [os.fdopen(os.dup(file.fileno()), "rb") for file in (out, err)]
-        streams = [
-            io.TextIOWrapper(file, encoding="utf-8", write_through=True) for file in (out, err)
-        ]
+        out_reader, err_reader = _reader(out), _reader(err)
         with (
-            contextlib.redirect_stdout(streams[0]),
-            contextlib.redirect_stderr(streams[1]),
+            contextlib.redirect_stdout(_text_stream(out)),
+            contextlib.redirect_stderr(_text_stream(err)),
             _in_time(words),
         ):
             status = main(words)
-        shown, said = (_whole(reader) for reader in readers)
-        return status, shown, said
+        return status, _whole(out_reader), _whole(err_reader)
+
+
+def _reader(file: IO[bytes]) -> BinaryIO:
+    return os.fdopen(os.dup(file.fileno()), "rb")
+
+
+def _text_stream(file: IO[bytes]) -> io.TextIOWrapper:
+    return io.TextIOWrapper(file, encoding="utf-8", write_through=True)
 
 
 def _whole(reader: BinaryIO) -> str:
@@ -342,15 +310,15 @@ def _in_time(words: list[str]) -> Iterator[None]:
 @contextlib.contextmanager
 def opened(root: Path) -> Iterator[Bench]:
     """A bench in the folder `root`; its catalogue is that of the program, its folder `here` the working directory."""
-    made = Bench(root)
+    bench = Bench(root)
     before = Path.cwd()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "load", lambda: made.toy.catalog)
+        patch.setattr(api, "load", lambda: bench.toy.catalog)
         patch.setattr(tempfile, "tempdir", str(root / "tmp"))
         patch.setenv("HOME", str(root / "home"))
         # Matplotlib's own cache of fonts.
-        patch.setenv("MPLCONFIGDIR", str(made.out / "matplotlib"))
-        patch.chdir(made.here)
-        yield made
-        assert Path.cwd() == made.here
+        patch.setenv("MPLCONFIGDIR", str(bench.out / "matplotlib"))
+        patch.chdir(bench.here)
+        yield bench
+        assert Path.cwd() == bench.here
     assert Path.cwd() == before

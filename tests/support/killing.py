@@ -11,21 +11,8 @@ from pathlib import Path
 from typing import Any
 
 # Functions of the C code of Python that change a disk, by their names.
-WRITES = frozenset(
-    (
-        "open",
-        "write",
-        "writelines",
-        "fsync",
-        "rename",
-        "replace",
-        "unlink",
-        "remove",
-        "rmdir",
-        "mkdir",
-        "link",
-    )
-)
+WRITES_TEXT = "open write writelines fsync rename replace unlink remove rmdir mkdir link"
+WRITES = frozenset(WRITES_TEXT.split())
 # A test that needs more is about more than one promotion.
 MOST = 3000
 
@@ -58,10 +45,10 @@ def killed_at(number: int, change: Callable[[], object]) -> bool:
 
 
 def _become_a_victim(number: int, change: Callable[[], object]) -> None:
-    left = itertools.count(number, -1)
+    countdown = itertools.count(number, -1)
 
     def count(frame: object, event: str, function: Any) -> None:
-        if event == "c_call" and function.__name__ in WRITES and next(left) == 1:
+        if event == "c_call" and function.__name__ in WRITES and next(countdown) == 1:
             os.kill(os.getpid(), signal.SIGKILL)
 
     status = 1
@@ -101,7 +88,8 @@ def check_all_or_nothing(
     folder: Path, change: Callable[[], object], recover: Callable[[], object], step: int = 1
 ) -> int:
     """After each death and a `recover`, the folder has all that it had, or all that it gets; returns the deaths."""
-    before, states = files(folder), []
+    before = files(folder)
+    states = []
     for _ in at_each_write(folder, change, step):
         recover()
         states.append(files(folder))

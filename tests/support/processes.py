@@ -20,7 +20,7 @@ def run(tmp_path, code, **changes):
 
 def is_alive(pid):
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        state = _status(pid)[0]
     except OSError:
         return False
     return state != "Z"
@@ -28,26 +28,33 @@ def is_alive(pid):
 
 def ancestors(pid):
     """The process that has started that one, the one that has started it, and so on, as long as they are alive."""
-    found = []
+    pids = []
     while pid > 1:
         try:
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+            pid = int(_status(pid)[1])
         except OSError:
             break
-        found.append(pid)
-    return found
+        pids.append(pid)
+    return pids
+
+
+def _status(pid):
+    """The fields of /proc/PID/stat after the name: the state, the parent, and so on."""
+    text = Path(f"/proc/{pid}/stat").read_text()
+    return text.rsplit(")", 1)[1].split()
 
 
 def called(name):
     """The processes that run under that name, the first word of their command line."""
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            if path.read_bytes().split(b"\0")[0] == name.encode():
-                found.append(int(path.parent.name))
+            words = path.read_bytes().split(b"\0")
         except OSError:
             continue
-    return found
+        if words[0] == name.encode():
+            pids.append(int(path.parent.name))
+    return pids
 
 
 def wait_until(condition, seconds=30):

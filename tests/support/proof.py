@@ -18,7 +18,7 @@ from runner.results.runtime_identity import machine
 from support.paths import ROOT
 
 TABLE = ROOT / "tests" / "proof.csv"
-# Of a full proof that was stopped; a row for each test that has passed.
+# The table of a full proof that was stopped: a row for each test that has passed.
 BEGUN = ROOT / "tests" / "proof-begun.csv"
 SEED_BUGS = ("PyTorch-115607", "SO-60335387")
 # What may change the outcome of a real test.
@@ -26,8 +26,9 @@ CODE = (
     *("runner", "evaluation", "plots", "trainbugs", "environments", "tests/*.py", "setup.cfg"),
     *("detectors", ":!detectors/expected", "bugs", ":!bugs/*/README.md"),
 )
-# Rough, in seconds: what the share may take at most, and what it takes to download and build one more environment.
+# Seconds that the share may take at most.
 SHARE_S = 180.0
+# Seconds to download and build one more environment, roughly.
 ENVIRONMENT_S = 45.0
 
 SEED, CHANGED, SHARE = "seed bug", "not in the table", "share of the others"
@@ -54,14 +55,39 @@ class Row:
 
 @dataclass(frozen=True)
 class Plan:
-    """Cases by ID: those to be run, in this order, and why; those that should be run and cannot be here, and why not.
+    """Cases by ID: to be run, in this order, with the reason; not to be run here, with the obstacle.
 
     `standing` are proven by the table.
     """
 
-    chosen: Mapping[str, str]
-    left_out: Mapping[str, str]
+    reasons: Mapping[str, str]
+    obstacles: Mapping[str, str]
     standing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A case of the catalogue; `obstacle` says why this machine cannot run it, if so."""
+
+    bug: Bug
+    case: Case
+    key: str
+    obstacle: str | None
+
+    @property
+    def name(self) -> str:
+        """The ID of the case."""
+        return self.case.id
+
+    @property
+    def environment(self) -> str:
+        """The environment that a proof builds for it."""
+        return self.case.program.variants["buggy"].environment
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that its runs took before."""
+        return seconds(self.bug, self.case) or 0.0
 
 
 def case_key(bug: Bug, case: Case) -> str:
@@ -73,9 +99,11 @@ def case_key(bug: Bug, case: Case) -> str:
         keys = sorted(record.key for record in expected_records(bug, case.name))
     except ResultsError:
         keys = []
+    if not keys:
+        return ""
     config = json.loads((bug.directory / "config.json").read_text(encoding="utf-8"))
     judged_by = [config["cases"][case.name]["expectations"], config.get("volatile"), case.benign]
-    return hashlib.sha256(json.dumps([keys, judged_by]).encode()).hexdigest() if keys else ""
+    return hashlib.sha256(json.dumps([keys, judged_by]).encode()).hexdigest()
 
 
 def keys(catalog: Catalog) -> dict[str, str]:
@@ -87,7 +115,8 @@ def keys(catalog: Catalog) -> dict[str, str]:
 def code_key() -> str:
     """What identifies all that a proof may depend on: a hash of the runner, the bugs, detectors, locks and tests."""
     digest = hashlib.sha256()
-    for name in sorted(filter(None, _git("ls-files", "-z", "--", *CODE).split("\0"))):
+    names = _git("ls-files", "-z", "--", *CODE).split("\0")
+    for name in sorted(filter(None, names)):
         path = ROOT / name
         # A link to a folder stands for its target, whose files are listed themselves.
         content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
@@ -95,7 +124,7 @@ def code_key() -> str:
     return digest.hexdigest()
 
 
-def read(path: Path) -> dict[str, Row]:
+def read_table(path: Path) -> dict[str, Row]:
     """The rows of a table by name; none where there is no table."""
     if not path.exists():
         return {}
@@ -105,10 +134,10 @@ def read(path: Path) -> dict[str, Row]:
 
 def proven() -> dict[str, Row]:
     """The rows by name of the last full proof, and of one that was begun since and stopped."""
-    return read(TABLE) | read(BEGUN)
+    return read_table(TABLE) | read_table(BEGUN)
 
 
-def write(path: Path, rows: Iterable[Row]) -> None:
+def write_table(path: Path, rows: Iterable[Row]) -> None:
     """Write a table, sorted by name, so that a reader sees the old one or the whole new one."""
     temporary = path.with_suffix(".tmp")
     with temporary.open("w", encoding="utf-8", newline="") as file:
@@ -123,110 +152,109 @@ def stands(row: Row | None, key: str) -> bool:
     return row is not None and row.key == key != "" and row.verdict == "REPRODUCED"
 
 
-def lacking() -> dict[str, str]:
+def missing_needs() -> dict[str, str]:
     """By need of a case, why it is not run in a bounded proof on this machine."""
-    found = {"gpu": "needs a GPU", "data": "needs data: left to the full proof"}
-    return found | ({} if shutil.which("g++") else {"c++": "needs a C++ compiler"})
+    needs = {"gpu": "needs a GPU", "data": "needs data: left to the full proof"}
+    if not shutil.which("g++"):
+        needs["c++"] = "needs a C++ compiler"
+    return needs
 
 
 def plan(
     catalog: Catalog,
     table: Mapping[str, Row],
     commit: str,
-    lacks: Mapping[str, str],
+    missing: Mapping[str, str],
     within_s: float,
 ) -> Plan:
     """The seed bugs, all that the table does not prove, and a share of the others that the commit chooses.
 
     The share takes half of the time at most that the rest is expected to leave of `within_s`.
     """
-    bugs = {
-        case.id: bug
-        for name in catalog.active()
-        for bug in [catalog.bug(name)]
-        for case in bug.cases.values()
-    }
-    cases = {name: bug.cases[name.split("/")[1]] for name, bug in bugs.items()}
-    today = keys(catalog)
-    barred = {
-        name: lacks[need]
-        for name, case in cases.items()
-        for need in case.program.needs
-        if need in lacks
-    }
-    proven = [name for name in cases if stands(table.get(name), today[name])]
-    chosen = {
-        name: SEED for name, bug in bugs.items() if bug.id in SEED_BUGS and name not in barred
-    }
-    unproven = [name for name in cases if name not in (*proven, *chosen)]
-    chosen |= {name: CHANGED for name in unproven if name not in barred}
-    others = [name for name in proven if name not in (*chosen, *barred)]
-    costs = {name: seconds(bugs[name], cases[name]) or 0.0 for name in (*chosen, *others)}
-    environments = {
-        name: case.program.variants["buggy"].environment for name, case in cases.items()
-    }
-    built = {environments[name] for name in chosen}
-    left_s = within_s - sum(costs.pop(name) for name in chosen) - ENVIRONMENT_S * len(built)
-    chosen |= dict.fromkeys(
-        share(costs, environments, built, commit, min(SHARE_S, left_s / 2)), SHARE
-    )
+    candidates = _candidates(catalog, missing)
+    proven = [case.name for case in candidates if stands(table.get(case.name), case.key)]
+    runnable = [case for case in candidates if case.obstacle is None]
+    reasons = {case.name: SEED for case in runnable if case.bug.id in SEED_BUGS}
+    unproven = [case for case in candidates if case.name not in (*proven, *reasons)]
+    reasons |= {case.name: CHANGED for case in unproven if case.obstacle is None}
+    necessary = [case for case in runnable if case.name in reasons]
+    optional = [case for case in runnable if case.name not in reasons]
+    environments = {case.environment for case in necessary}
+    necessary_s = sum(case.seconds for case in necessary) + ENVIRONMENT_S * len(environments)
+    share_s = min(SHARE_S, (within_s - necessary_s) / 2)
+    reasons |= dict.fromkeys(_share(optional, environments, commit, share_s), SHARE)
     return Plan(
-        chosen=_by_environment(chosen, environments),
-        left_out={name: barred[name] for name in unproven if name in barred},
-        standing=tuple(name for name in proven if name not in chosen),
+        reasons=_by_environment(reasons, {case.name: case.environment for case in runnable}),
+        obstacles={case.name: case.obstacle for case in unproven if case.obstacle is not None},
+        standing=tuple(name for name in proven if name not in reasons),
     )
 
 
-def share(
-    costs: Mapping[str, float],
-    environments: Mapping[str, str],
-    built: Iterable[str],
-    commit: str,
-    left_s: float,
+def _candidates(catalog: Catalog, missing: Mapping[str, str]) -> list[Candidate]:
+    """All cases of the catalogue that are not retired."""
+    candidates = []
+    for name in catalog.active():
+        bug = catalog.bug(name)
+        for case in bug.cases.values():
+            obstacles = [missing[need] for need in case.program.needs if need in missing]
+            obstacle = obstacles[-1] if obstacles else None
+            candidates.append(Candidate(bug, case, case_key(bug, case), obstacle))
+    return candidates
+
+
+def _share(
+    cases: Iterable[Candidate], environments: Iterable[str], commit: str, limit_s: float
 ) -> list[str]:
-    """Cases that together take about `left_s`, in an order that is another one for each commit.
+    """Cases that together take about `limit_s`, in an order that is another one for each commit.
 
-    The first one is taken whatever it costs, so that each case has its turn.
+    The first one is in it whatever it costs, so that each case has its turn. `environments` are there.
     """
-    there, taken = set(built), list[str]()
-    for name in sorted(
-        costs, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest()
-    ):
-        cost = costs[name] + (0.0 if environments[name] in there else ENVIRONMENT_S)
-        if cost <= left_s or (not taken and left_s > 0):
-            left_s -= cost
-            there.add(environments[name])
-            taken.append(name)
-    return taken
+
+    def turn(case: Candidate) -> str:
+        return hashlib.sha256(f"{commit} {case.name}".encode()).hexdigest()
+
+    built = set(environments)
+    names: list[str] = []
+    for case in sorted(cases, key=turn):
+        cost = case.seconds
+        if case.environment not in built:
+            cost += ENVIRONMENT_S
+        if cost <= limit_s or (not names and limit_s > 0):
+            limit_s -= cost
+            built.add(case.environment)
+            names.append(case.name)
+    return names
 
 
-def _by_environment(chosen: Mapping[str, str], environments: Mapping[str, str]) -> dict[str, str]:
-    """One environment after the other, that of the most important case first: only one needs to be on the disk."""
-    order = {name: (SEED, CHANGED, SHARE).index(why) for name, why in chosen.items()}
-    first: dict[str, int] = {}
-    for name in sorted(chosen, key=order.__getitem__):
-        first.setdefault(environments[name], order[name])
-    names = sorted(
-        chosen, key=lambda name: (first[environments[name]], environments[name], order[name], name)
-    )
-    return {name: chosen[name] for name in names}
+def _by_environment(reasons: Mapping[str, str], environments: Mapping[str, str]) -> dict[str, str]:
+    """One environment after the other, the most important case first: one at a time is on the disk."""
+    ranks = {name: (SEED, CHANGED, SHARE).index(reason) for name, reason in reasons.items()}
+    best: dict[str, int] = {}
+    for name, rank in ranks.items():
+        environment = environments[name]
+        best[environment] = min(rank, best.get(environment, rank))
+
+    def place(name: str) -> tuple[int, str, int, str]:
+        environment = environments[name]
+        return (best[environment], environment, ranks[name], name)
+
+    return {name: reasons[name] for name in sorted(reasons, key=place)}
 
 
 def commit() -> str:
     """The commit of this checkout, with -dirty where what a proof runs differs from it; empty outside of git."""
-    if not (revision := _git("rev-parse", "HEAD").strip()):
+    revision = _git("rev-parse", "HEAD").strip()
+    if not revision:
         return ""
-    changed = _git(
-        "--no-optional-locks", "status", "--porcelain", "--", *CODE, ":!bugs/*/expected/*"
-    )
-    return revision + ("-dirty" if changed.strip() else "")
+    paths = (*CODE, ":!bugs/*/expected/*")
+    changes = _git("--no-optional-locks", "status", "--porcelain", "--", *paths)
+    return f"{revision}-dirty" if changes.strip() else revision
 
 
 def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:  # there is no git
         return ""
     return done.stdout if done.returncode == 0 else ""

@@ -37,9 +37,8 @@ def pytest_configure(config):
     if within is not None:
         config.pluginmanager.register(Bounded(within), "bounded-proof")
         return
-    if config.args_source is config.ArgsSource.ARGS or any(
-        config.getoption(name, None) for name in ("lf", "ignore", "ignore_glob")
-    ):
+    narrowing = [config.getoption(name, None) for name in ("lf", "ignore", "ignore_glob")]
+    if config.args_source is config.ArgsSource.ARGS or any(narrowing):
         raise pytest.UsageError(
             "--full-proof is of all tests: name none (-k may choose those that run now)"
         )
@@ -64,51 +63,51 @@ class Bounded:
     """Runs what the plan has chosen, for a limited time, and says what became of each case."""
 
     def __init__(self, within_s):
-        self.within_s, self.begun = within_s, None
+        self.within_s = within_s
+        self.start = None
         self.table = proof.proven()
         commit = proof.commit().removesuffix("-dirty")
+        needs = proof.missing_needs()
         try:
-            self.plan = proof.plan(
-                Catalog(proof.ROOT), self.table, commit, proof.lacking(), within_s
-            )
+            self.plan = proof.plan(Catalog(proof.ROOT), self.table, commit, needs, within_s)
         except TrainbugsError as error:
             raise pytest.UsageError(str(error)) from error
-        self.names, self.became = {}, {}
+        self.names = {}
+        self.results = {}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config, items):
-        order = {name: number for number, name in enumerate(self.plan.chosen)}
-        chosen = [item for item in items if reproduced(item) in order]
-        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-        items[:] = sorted(chosen, key=lambda item: order[reproduced(item)])
+        order = {name: number for number, name in enumerate(self.plan.reasons)}
+        selected = [item for item in items if reproduced(item) in order]
+        config.hook.pytest_deselected(items=[item for item in items if item not in selected])
+        items[:] = sorted(selected, key=lambda item: order[reproduced(item)])
         self.names = {item.nodeid: reproduced(item) for item in items}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
-        self.begun = self.begun or time.monotonic()
-        why = self.plan.chosen[reproduced(item)]
-        if why != proof.SEED and time.monotonic() - self.begun > self.within_s:
+        self.start = self.start or time.monotonic()
+        reason = self.plan.reasons[reproduced(item)]
+        if reason != proof.SEED and time.monotonic() - self.start > self.within_s:
             pytest.skip(f"not run: {self.within_s:g} s are over")
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
-            self.became[self.names[report.nodeid]] = "FAILED"
+            self.results[self.names[report.nodeid]] = "FAILED"
         elif report.when == "call" and report.passed:
-            self.became[self.names[report.nodeid]] = "REPRODUCED"
+            self.results[self.names[report.nodeid]] = "REPRODUCED"
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("whole reproductions")
-        for name, why in self.plan.chosen.items():
-            terminalreporter.line(f"{name} ({why}): {self.became.get(name, 'NOT RUN')}")
-        for name, why in self.plan.left_out.items():
-            terminalreporter.line(f"{name} ({proof.CHANGED}): NOT RUN, {why}")
+        for name, reason in self.plan.reasons.items():
+            terminalreporter.line(f"{name} ({reason}): {self.results.get(name, 'NOT RUN')}")
+        for name, obstacle in self.plan.obstacles.items():
+            terminalreporter.line(f"{name} ({proof.CHANGED}): NOT RUN, {obstacle}")
         dates = sorted(self.table[name].date[:10] for name in self.plan.standing)
         if dates:
-            tables = " and ".join(
-                table.name for table in (proof.TABLE, proof.BEGUN) if table.exists()
-            )
+            tables = [table.name for table in (proof.TABLE, proof.BEGUN) if table.exists()]
             terminalreporter.line(
-                f"{len(dates)} other cases: proven by {tables}, {dates[0]} to {dates[-1]}"
+                f"{len(dates)} other cases: proven by {' and '.join(tables)}, "
+                f"{dates[0]} to {dates[-1]}"
             )
 
 
@@ -116,21 +115,28 @@ class Full:
     """Notes what has passed, so that a second command goes on where the first was stopped, and writes the table."""
 
     def __init__(self, commit):
-        self.commit, self.rows, self.written = commit, proof.read(proof.BEGUN), False
-        self.left, self.names, self.keys, self.passed, self.unnoted = set(), {}, {}, {}, []
+        self.commit = commit
+        self.rows = proof.read_table(proof.BEGUN)
+        self.written = False
+        self.waiting = set()
+        self.names = {}
+        self.keys = {}
+        self.passed = {}
+        self.unnoted = []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection_modifyitems(self, config, items):
         # Before -k takes some of them away: a part of a proof is no whole one.
-        every = [item for item in items if item.get_closest_marker("real")]
-        cases, code = proof.keys(Catalog(proof.ROOT)), proof.code_key()
-        for item in every:
+        real = [item for item in items if item.get_closest_marker("real")]
+        cases = proof.keys(Catalog(proof.ROOT))
+        code = proof.code_key()
+        for item in real:
             key = cases.get(case_of(item), "")
             self.names[item.nodeid] = reproduced(item) or item.nodeid
             # What else is tested depends on our own code, too.
             self.keys[item.nodeid] = key if reproduced(item) else f"{code}{key}"
-        done = {item for item in every if self._is_done(item.nodeid)}
-        self.left = {item.nodeid for item in every if item not in done}
+        done = {item for item in real if self._is_done(item.nodeid)}
+        self.waiting = {item.nodeid for item in real if item not in done}
         result = yield
         config.hook.pytest_deselected(items=[item for item in items if item in done])
         items[:] = [item for item in items if item not in done]
@@ -141,7 +147,7 @@ class Full:
             return []
         commits = sorted({row.commit[:7] for row in self.rows.values()})
         return [
-            f"goes on with a proof of commits {', '.join(commits)}, {len(self.names) - len(self.left)} tests done; "
+            f"goes on with a proof of commits {', '.join(commits)}, {len(self.names) - len(self.waiting)} tests done; "
             f"delete {proof.BEGUN.relative_to(proof.ROOT)} to begin anew"
         ]
 
@@ -153,7 +159,7 @@ class Full:
         if report.nodeid not in self.names:
             return
         if report.skipped:
-            self.left.discard(report.nodeid)
+            self.waiting.discard(report.nodeid)
         elif report.when == "call" and report.passed:
             self.passed[report.nodeid] = report
         elif report.when == "teardown" and report.passed and report.nodeid in self.passed:
@@ -161,11 +167,9 @@ class Full:
 
     def _note(self, report):
         """Add a row to the table of the proof that was begun, unless what was tested has changed meanwhile."""
-        name, said, key = (
-            self.names[report.nodeid],
-            dict(report.user_properties),
-            self.keys[report.nodeid],
-        )
+        name = self.names[report.nodeid]
+        key = self.keys[report.nodeid]
+        properties = dict(report.user_properties)
         try:
             today = proof.keys(Catalog(proof.ROOT)).get(name, key)
         except TrainbugsError:
@@ -173,34 +177,37 @@ class Full:
         if (today, proof.commit()) != (key, self.commit):
             self.unnoted.append(name)
             return
-        self.left.discard(report.nodeid)
+        self.waiting.discard(report.nodeid)
         self.rows[name] = proof.Row(
             name=name,
             key=today,
-            verdict=said.get("verdict", "passed"),
-            drift=str(said.get("drift", "")),
+            verdict=properties.get("verdict", "passed"),
+            drift=str(properties.get("drift", "")),
             seconds=f"{report.duration:.0f}",
             date=datetime.now(UTC).isoformat(timespec="seconds"),
             machine=proof.this_machine(),
             commit=self.commit,
         )
-        proof.write(proof.BEGUN, self.rows.values())
+        proof.write_table(proof.BEGUN, self.rows.values())
 
     def pytest_sessionfinish(self, session, exitstatus):
         if session.config.option.collectonly or not self.names:
             return
         if self.unnoted and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if self.left or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        if self.waiting or exitstatus not in (
+            pytest.ExitCode.OK,
+            pytest.ExitCode.NO_TESTS_COLLECTED,
+        ):
             return
         # A case that this machine cannot run keeps its row.
-        rows, today = proof.read(proof.TABLE) | self.rows, proof.keys(Catalog(proof.ROOT))
-        proof.write(
-            proof.TABLE,
-            [row for name, row in rows.items() if proof.stands(row, today.get(name, ""))],
-        )
+        rows = proof.read_table(proof.TABLE) | self.rows
+        today = proof.keys(Catalog(proof.ROOT))
+        valid = [row for name, row in rows.items() if proof.stands(row, today.get(name, ""))]
+        proof.write_table(proof.TABLE, valid)
         proof.BEGUN.unlink(missing_ok=True)
-        self.written, session.exitstatus = True, pytest.ExitCode.OK
+        self.written = True
+        session.exitstatus = pytest.ExitCode.OK
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("full proof")
@@ -210,10 +217,10 @@ class Full:
             )
         if not self.written:
             terminalreporter.line(
-                f"not whole, tests left: {len(self.left)}; the same command goes on"
+                f"not whole, tests left: {len(self.waiting)}; the same command goes on"
             )
             return
-        table = proof.read(proof.TABLE)
+        table = proof.read_table(proof.TABLE)
         terminalreporter.line(
             f"whole: {proof.TABLE.relative_to(proof.ROOT)} proves {len(table)} cases; commit it"
         )

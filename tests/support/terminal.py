@@ -16,9 +16,9 @@ def on_terminal(*arguments, width=80, stdout=None, **variables):
     """Call the program with its streams on a terminal (`stdout` elsewhere, if given); returns status and output."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    plain = {
-        name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")
-    }
+    plain = dict(os.environ)
+    plain.pop("COLUMNS", None)
+    plain.pop("NO_COLOR", None)
     with subprocess.Popen(
         [sys.executable, "-m", "runner", *map(str, arguments)],
         stdout=stdout or follower,
@@ -26,11 +26,11 @@ def on_terminal(*arguments, width=80, stdout=None, **variables):
         env=plain | {"TERM": "xterm"} | variables,
     ) as program:
         os.close(follower)
-        said = b""
+        output = b""
         while part := _read(leader):
-            said += part
+            output += part
     os.close(leader)
-    return program.returncode, said.decode().replace("\r\n", "\n")
+    return program.returncode, output.decode().replace("\r\n", "\n")
 
 
 def _read(leader):

@@ -27,16 +27,13 @@ def add_bug(toy, name, **changes):
     directory = toy.root / "bugs" / name
     shutil.copytree(toy.directory, directory)
     case = toy_config()["cases"]["only"] | changes.pop("case", {})
-    (directory / "config.json").write_text(
-        json.dumps(toy_config(id=name, cases={"only": case}, **changes))
-    )
+    config = toy_config(id=name, cases={"only": case}, **changes)
+    (directory / "config.json").write_text(json.dumps(config))
     bug = toy.catalog.bug(name)
     for record in records:
         key = hashlib.sha256(f"{name} {record.key}".encode()).hexdigest()
-        write_json(
-            expected_path(bug, record),
-            encode(replace(record, bug=name, key=key, metrics_digest=None, wall_s=5.0)),
-        )
+        expected = replace(record, bug=name, key=key, metrics_digest=None, wall_s=5.0)
+        write_json(expected_path(bug, record), encode(expected))
 
 
 @pytest.fixture
@@ -54,7 +51,7 @@ def catalog(toy, monkeypatch):
 
 
 def row(name, key, **changes):
-    made = proof.Row(
+    proven = proof.Row(
         name,
         key,
         "REPRODUCED",
@@ -64,7 +61,7 @@ def row(name, key, **changes):
         "a machine, 2 cores",
         "abc",
     )
-    return replace(made, **changes)
+    return replace(proven, **changes)
 
 
 def table(catalog):
@@ -76,8 +73,13 @@ def plan(catalog, table, commit="abc", within_s=600.0):
     return proof.plan(catalog, table, commit, NEEDS_NOTHING, within_s)
 
 
-def share(made):
-    return [name for name, why in made.chosen.items() if why == proof.SHARE]
+def share(planned):
+    return cases_because(planned, proof.SHARE)
+
+
+def cases_because(planned, wanted):
+    """The cases that are run for this reason."""
+    return [name for name, reason in planned.reasons.items() if reason == wanted]
 
 
 @pytest.mark.parametrize("variant", ["buggy", "fixed"])
@@ -99,14 +101,13 @@ def test_the_key_of_a_case_is_that_of_its_runs(catalog, variant):
 
 def test_the_key_of_a_case_is_that_of_its_expectations_too(catalog):
     path = catalog.bug("A1").directory / "config.json"
-    config, before = json.loads(path.read_text()), proof.keys(catalog)["A1/only"]
+    config = json.loads(path.read_text())
+    before = proof.keys(catalog)["A1/only"]
     config["cases"]["only"]["title"] = "Another title"
     path.write_text(json.dumps(config))
     assert proof.keys(catalog)["A1/only"] == before
-    for change in (
-        {"volatile": ["seconds"]},
-        {"cases": {"only": config["cases"]["only"] | {"benign": True}}},
-    ):
+    benign = config["cases"]["only"] | {"benign": True}
+    for change in ({"volatile": ["seconds"]}, {"cases": {"only": benign}}):
         path.write_text(json.dumps(config | change))
         assert proof.keys(catalog)["A1/only"] not in (before, "")
     config["cases"]["only"]["expectations"][0]["value"] = 6
@@ -117,43 +118,46 @@ def test_the_key_of_a_case_is_that_of_its_expectations_too(catalog):
 def test_without_a_table_everything_is_run_the_seed_bugs_first_one_environment_after_the_other(
     catalog,
 ):
-    made = plan(catalog, {})
+    planned = plan(catalog, {})
     order = ["Seed", "A1", "A2", "A3", "A5", "B1", "A4", "C1"]
-    assert list(made.chosen) == [f"{name}/only" for name in order]
-    assert list(made.chosen.values()) == [proof.SEED] + [proof.CHANGED] * 7
-    assert made.left_out == {"Data/only": "needs data: left to the full proof"}
-    assert made.standing == ()
+    assert list(planned.reasons) == [f"{name}/only" for name in order]
+    assert list(planned.reasons.values()) == [proof.SEED] + [proof.CHANGED] * 7
+    assert planned.obstacles == {"Data/only": "needs data: left to the full proof"}
+    assert planned.standing == ()
 
 
 @pytest.mark.parametrize("change", [{"key": "0" * 64}, {"verdict": "NOT REPRODUCED"}, None])
 def test_what_the_table_does_not_prove_is_run(catalog, change):
     whole = table(catalog)
     for name in ("A3/only", "Data/only"):
-        whole[name] = replace(whole[name], **change) if change else None
-    made = plan(catalog, {name: row for name, row in whole.items() if row})
-    assert {name for name, why in made.chosen.items() if why == proof.CHANGED} == {"A3/only"}
-    assert set(made.left_out) == {"Data/only"}
+        proven = whole.pop(name)
+        if change:
+            whole[name] = replace(proven, **change)
+    planned = plan(catalog, whole)
+    assert cases_because(planned, proof.CHANGED) == ["A3/only"]
+    assert set(planned.obstacles) == {"Data/only"}
 
 
 def test_a_case_without_expected_records_is_run_whatever_the_table_says(catalog):
     shutil.rmtree(catalog.bug("A3").expected)
     whole = table(catalog)
     assert whole["A3/only"].key == ""
-    assert plan(catalog, whole).chosen["A3/only"] == proof.CHANGED
+    assert plan(catalog, whole).reasons["A3/only"] == proof.CHANGED
 
 
 def test_the_share_is_bounded_and_each_commit_has_another_one(catalog, monkeypatch):
     monkeypatch.setattr(proof, "SHARE_S", 25.0)
-    whole, met = table(catalog), set()
+    whole = table(catalog)
+    shares = set()
     for commit in "abcdefghijklmnopqrstuvwxyz":
-        made = plan(catalog, whole, commit)
+        planned = plan(catalog, whole, commit)
         # Two of ten seconds, or one of an environment that is to be built, since it came first.
-        assert len(share(made)) == 2 or share(made)[0] in ("B1/only", "A4/only", "C1/only")
-        assert plan(catalog, whole, commit) == made
-        assert not made.left_out
-        assert set(made.standing) == set(whole) - set(made.chosen)
-        met |= set(share(made))
-    assert met == set(whole) - {"Data/only", "Seed/only"}
+        assert len(share(planned)) == 2 or share(planned)[0] in ("B1/only", "A4/only", "C1/only")
+        assert plan(catalog, whole, commit) == planned
+        assert not planned.obstacles
+        assert set(planned.standing) == set(whole) - set(planned.reasons)
+        shares |= set(share(planned))
+    assert shares == set(whole) - {"Data/only", "Seed/only"}
 
 
 def test_the_share_leaves_the_time_to_what_is_not_proven(catalog):
@@ -168,10 +172,10 @@ def test_the_share_leaves_the_time_to_what_is_not_proven(catalog):
 
 def test_a_table_is_read_as_it_was_written(tmp_path):
     rows = {name: row(name, "0" * 64) for name in ("b", "a")}
-    proof.write(tmp_path / "proof.csv", rows.values())
+    proof.write_table(tmp_path / "proof.csv", rows.values())
     assert (tmp_path / "proof.csv").read_text().splitlines()[1].startswith("a,")
-    assert proof.read(tmp_path / "proof.csv") == rows
-    assert proof.read(tmp_path / "none.csv") == {}
+    assert proof.read_table(tmp_path / "proof.csv") == rows
+    assert proof.read_table(tmp_path / "none.csv") == {}
 
 
 TESTS = """\
@@ -230,13 +234,13 @@ def edit_records(catalog, name):
 
 def test_a_full_proof_goes_on_where_it_was_stopped_and_writes_the_table(proofs, pytester, catalog):
     old = [row("A3/only", proof.keys(catalog)["A3/only"]), row("A4/only", "0" * 64)]
-    proof.write(proof.TABLE, old)
+    proof.write_table(proof.TABLE, old)
     before = proof.TABLE.read_text()
     first = proofs("-m", "real", "--full-proof")
     first.assert_outcomes(passed=5, failed=1, skipped=1, deselected=1)
     first.stdout.fnmatch_lines(["not whole, tests left: 1; the same command goes on"])
     assert proof.TABLE.read_text() == before
-    assert len(proof.read(proof.BEGUN)) == 5
+    assert len(proof.read_table(proof.BEGUN)) == 5
     pytester.path.joinpath("other").touch()
     second = proofs("-m", "real", "--full-proof")
     second.assert_outcomes(passed=1, skipped=1, deselected=6)
@@ -246,13 +250,13 @@ def test_a_full_proof_goes_on_where_it_was_stopped_and_writes_the_table(proofs, 
     second.stdout.fnmatch_lines(
         ["whole: proof.csv proves 4 cases; commit it", "A4/only: NOT RUN", "A5/only: NOT RUN"]
     )
-    made = proof.read(proof.TABLE)
+    rows = proof.read_table(proof.TABLE)
     # A case that was not run here keeps its row while its key is today's.
     assert not proof.BEGUN.exists()
-    assert set(made) == {"A1/only", "A2/only", "A3/only", "Seed/only"}
-    assert made["A3/only"] == old[0]
-    assert made["A1/only"].commit == "c" * 40
-    assert made["A1/only"].drift == "0.0"
+    assert set(rows) == {"A1/only", "A2/only", "A3/only", "Seed/only"}
+    assert rows["A3/only"] == old[0]
+    assert rows["A1/only"].commit == "c" * 40
+    assert rows["A1/only"].drift == "0.0"
 
 
 def test_a_full_proof_that_goes_on_runs_again_what_has_changed(
@@ -269,14 +273,14 @@ def test_a_full_proof_that_goes_on_runs_again_what_has_changed(
     monkeypatch.setattr(proof, "code_key", lambda: "other code")
     pytester.path.joinpath("other").touch()
     proofs("-m", "real", "--full-proof").assert_outcomes(passed=3, skipped=1, deselected=4)
-    assert proof.read(proof.TABLE)["A2/only"].key == proof.keys(catalog)["A2/only"]
+    assert proof.read_table(proof.TABLE)["A2/only"].key == proof.keys(catalog)["A2/only"]
 
 
 def test_a_part_of_a_full_proof_writes_no_table(proofs, pytester):
     pytester.path.joinpath("other").touch()
     proofs("-m", "real", "--full-proof", "-k", "case").assert_outcomes(passed=3, deselected=5)
     assert not proof.TABLE.exists()
-    assert len(proof.read(proof.BEGUN)) == 3
+    assert len(proof.read_table(proof.BEGUN)) == 3
 
 
 @pytest.mark.parametrize(
@@ -308,7 +312,7 @@ def test_what_is_edited_while_a_full_proof_runs_is_not_proven(proofs, pytester, 
     )
     assert done.ret == pytest.ExitCode.TESTS_FAILED
     assert not proof.TABLE.exists()
-    assert "A1/only" not in proof.read(proof.BEGUN)
+    assert "A1/only" not in proof.read_table(proof.BEGUN)
 
 
 def test_what_is_committed_while_a_full_proof_runs_is_not_proven_either(
@@ -319,7 +323,7 @@ def test_what_is_committed_while_a_full_proof_runs_is_not_proven_either(
     monkeypatch.setattr(proof, "commit", lambda: next(commits, "d" * 40))
     assert proofs("-m", "real", "--full-proof").ret == pytest.ExitCode.TESTS_FAILED
     assert not proof.TABLE.exists()
-    assert len(proof.read(proof.BEGUN)) == 1
+    assert len(proof.read_table(proof.BEGUN)) == 1
 
 
 def test_looking_at_the_tests_of_a_full_proof_writes_nothing(proofs, pytester):
@@ -336,19 +340,19 @@ def test_a_failed_teardown_proves_nothing_and_a_proof_without_tests_left_is_whol
     first = proofs("-m", "real", "--full-proof", "-k", "not skipped")
     first.assert_outcomes(passed=6, errors=1, deselected=2)
     assert not proof.TABLE.exists()
-    assert len(proof.read(proof.BEGUN)) == 5
+    assert len(proof.read_table(proof.BEGUN)) == 5
     pytester.path.joinpath("broken").unlink()
     tests = pytester.path.joinpath("test_them.py")
     tests.write_text(tests.read_text().replace("@pytest.mark.skip(reason='not here')\n", ""))
     proofs("-m", "real", "--full-proof").assert_outcomes(passed=2, deselected=6)
-    rows = proof.read(proof.TABLE)
+    rows = proof.read_table(proof.TABLE)
     # Stopped between the last test and the table.
-    proof.write(proof.BEGUN, rows.values())
+    proof.write_table(proof.BEGUN, rows.values())
     proof.TABLE.unlink()
     tests.write_text(tests.read_text().split("@pytest.mark.real\n@pytest.mark.parametrize")[0])
     again = proofs("-m", "real", "--full-proof")
     assert again.ret == 0
-    assert proof.read(proof.TABLE) == rows
+    assert proof.read_table(proof.TABLE) == rows
     assert not proof.BEGUN.exists()
 
 
@@ -357,14 +361,14 @@ def test_a_failure_of_another_test_keeps_a_full_proof_from_being_whole(proofs, p
     pytester.makepyfile(test_another="def test_unmarked(): assert False")
     proofs("--full-proof").assert_outcomes(passed=7, failed=1, skipped=1)
     assert not proof.TABLE.exists()
-    assert len(proof.read(proof.BEGUN)) == 6
+    assert len(proof.read_table(proof.BEGUN)) == 6
     proofs("-m", "real", "--full-proof")
-    assert len(proof.read(proof.TABLE)) == 3
+    assert len(proof.read_table(proof.TABLE)) == 3
 
 
 def test_a_bounded_proof_runs_what_is_planned_and_names_what_it_does_not_run(proofs, catalog):
     whole = table(catalog)
-    proof.write(
+    proof.write_table(
         proof.TABLE, [row for name, row in whole.items() if name not in ("A1/only", "Data/only")]
     )
     within = proofs("-m", "real", "--proof-within", "600")
@@ -384,7 +388,7 @@ def test_a_bounded_proof_runs_what_is_planned_and_names_what_it_does_not_run(pro
         ["Seed/only (seed bug): REPRODUCED", "A1/only (not in the table): NOT RUN"]
     )
     late.stdout.fnmatch_lines(["6 other cases: proven by proof.csv, 2026-11-21 to 2026-11-21"])
-    proof.write(proof.BEGUN, [whole["A1/only"]])
+    proof.write_table(proof.BEGUN, [whole["A1/only"]])
     begun = proofs("-m", "real", "--proof-within", "0")
     begun.stdout.fnmatch_lines(
         ["7 other cases: proven by proof.csv and proof-begun.csv, 2026-11-21 to 2026-11-21"]
@@ -403,20 +407,16 @@ def test_the_real_tests_are_in_the_order_of_the_plan(tmp_path):
         [sys.executable, "-m", "pytest", "-m", "real", "--proof-within", "600", "--collect-only", "-q"],
         cwd=proof.ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    met = [
-        line.split("[")[1].rstrip("]")
-        for line in done.stdout.splitlines()
-        if "::test_every_bug_reproduces" in line
-    ]
+    lines = [line for line in done.stdout.splitlines() if "::test_every_bug_reproduces" in line]
+    parameters = [line.split("[")[1].rstrip("]") for line in lines]
     catalog = Catalog(proof.ROOT)
-    made = proof.plan(catalog, proof.proven(), proof.commit()[:40], proof.lacking(), 600.0)
-    assert [name.partition("-")[2] for name in met] != []
-    assert all(test.endswith(f"-{name}") for test, name in zip(met, made.chosen, strict=True))
-    environments = [
-        test.removesuffix(f"-{name}") for test, name in zip(met, made.chosen, strict=True)
-    ]
+    planned = proof.plan(catalog, proof.proven(), proof.commit()[:40], proof.missing_needs(), 600.0)
+    pairs = list(zip(parameters, planned.reasons, strict=True))
+    assert pairs
+    assert all(parameter.endswith(f"-{name}") for parameter, name in pairs)
+    environments = [parameter.removesuffix(f"-{name}") for parameter, name in pairs]
     assert len(list(itertools.groupby(environments))) == len(set(environments))
-    assert {"PyTorch-115607/simple", "SO-60335387/digits"} <= set(made.chosen)
+    assert {"PyTorch-115607/simple", "SO-60335387/digits"} <= set(planned.reasons)
 
 
 def test_the_commit_is_dirty_where_what_is_proven_was_edited(tmp_path, monkeypatch):
@@ -454,14 +454,14 @@ def test_the_commit_is_dirty_where_what_is_proven_was_edited(tmp_path, monkeypat
 
 
 def test_the_committed_table_can_be_read():
-    for made in proof.read(proof.TABLE).values():
-        assert made.verdict == "REPRODUCED"
-        assert len(made.key) == 64
-        assert len(made.commit) == 40
-        assert made.machine
-        assert datetime.fromisoformat(made.date).tzinfo
-        assert float(made.drift) >= 0
-        assert float(made.seconds) >= 0
+    for proven in proof.read_table(proof.TABLE).values():
+        assert proven.verdict == "REPRODUCED"
+        assert len(proven.key) == 64
+        assert len(proven.commit) == 40
+        assert proven.machine
+        assert datetime.fromisoformat(proven.date).tzinfo
+        assert float(proven.drift) >= 0
+        assert float(proven.seconds) >= 0
 
 
 def test_the_code_of_this_checkout_has_a_key():
