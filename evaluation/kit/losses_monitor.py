@@ -1,4 +1,4 @@
-"""Which loss does each iteration have? A monitor that writes what `backward` was called on to losses.json."""
+"""A monitor that writes the loss of each iteration to losses.json: what `backward` was called on."""
 
 import atexit
 import json

@@ -229,7 +229,7 @@ class Adapter:
             "torch": runtime.torch,
             "device": runtime.device,
             "timeout_s": self.timeout_s,
-            "launcher": str(self.kit / "launcher.py") if runs else None,
+            "launcher": str(self.kit / "launcher") if runs else None,
             "packages": [str(path) for path in self.packages] if runs else None,
             **self._recorded(sample, directory),
         }

@@ -96,7 +96,7 @@ def losses(subject: Subject, scratch: Path) -> Sequence[Mapping[str, Any]]:
     """The loss of every iteration of a program, taken by a monitor in a run of its own, inside of an empty folder."""
     run, directory = subject.run, scratch / "program"
     subject.lay_out(directory)
-    launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
+    launcher = [str(KIT / "launcher"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
     argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
     launch(argv, directory, run, timeout_s=run.timeout_s, reads=[KIT], room=directory.parent)
     return _losses(directory / "losses.json")

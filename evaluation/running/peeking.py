@@ -11,7 +11,7 @@ MAX_BYTES = 4_000
 
 
 class Note:
-    """A file outside of the detector's folder, to which the kit's sitecustomize.py adds what a detector looks at.
+    """A file outside of the detector's folder, to which the kit's catalogue_guard.py adds what a detector looks at.
 
     A detector could empty the file, remove it, or put another one in its place. The kernel dates each of these, and no
     program can set that date: whatever is done to the file shows.
@@ -24,7 +24,7 @@ class Note:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """The environment variables by which sitecustomize.py knows what to guard, and where to note it."""
+        """The environment variables by which catalogue_guard.py knows what to guard, and where to note it."""
         return {"TRAINBUGS_GUARDED": self.guarded, "TRAINBUGS_PEEKED": str(self.path)}
 
     @property

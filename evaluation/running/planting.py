@@ -199,7 +199,7 @@ def _moved(subject: Subject, session: Session) -> int | None:
     with session.store.working_directory() as scratch:
         directory = scratch / "program"
         subject.lay_out(directory)
-        launcher = [str(KIT / "launcher.py"), "../out", "--monitor", str(MONITOR)]
+        launcher = [str(KIT / "launcher"), "../out", "--monitor", str(MONITOR)]
         argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
         launch(
             argv,

@@ -39,7 +39,7 @@ def run(watched: Watched) -> tuple[int, Report | None]:
         out = Path(folder, "report.json")
         launched = [
             watched.python,
-            KIT / "launcher.py",
+            KIT / "launcher",
             out,
             "--monitor",
             watched.sanitizer / "monitor.py",

@@ -288,7 +288,7 @@ def test_committed_checks_have_the_present_ground_truth(committed):
 
 FORGES = """
 import gc, os
-from launcher_record import Recorder
+from trainbugs_launcher.report import Recorder
 
 def attach(model, optimizer, emit):
     class Forger:

@@ -103,7 +103,7 @@ def watch(python, folder, monitor, edits):
     out.unlink(missing_ok=True)
     option = ["--monitor", str(ROOT / "detectors" / monitor / "monitor.py")] if monitor else []
     done = subprocess.run(
-        [python, KIT / "launcher.py", out, *option, "program.py"],
+        [python, KIT / "launcher", out, *option, "program.py"],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -4,6 +4,7 @@ python toys_runner.py KIT MONITOR FOLDER: each FOLDER/NAME/program.py is run in 
 """
 
 import os
+import runpy
 import sys
 import traceback
 from pathlib import Path
@@ -17,10 +18,10 @@ def run(kit, monitor, folder):
     os.dup2(said, 1)
     os.dup2(said, 2)
     try:
-        import launcher
-
-        sys.argv = [str(Path(kit, "launcher.py")), "out.json", "--monitor", monitor, "program.py"]
-        launcher.main()
+        launcher = Path(kit, "launcher")
+        command = runpy.run_path(str(launcher / "__main__.py"))["load"]("command")
+        sys.argv = [str(launcher), "out.json", "--monitor", monitor, "program.py"]
+        command.main()
         status = 0
     except BaseException:
         traceback.print_exc()

@@ -129,7 +129,7 @@ def test_a_program_that_fails_keeps_its_exit_status_and_its_alarms(python, tmp_p
 
 def test_without_torch_the_launcher_says_so(tmp_path):
     done = subprocess.run(
-        [sys.executable, KIT / "launcher.py", "o", "p.py"],
+        [sys.executable, KIT / "launcher", "o", "p.py"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

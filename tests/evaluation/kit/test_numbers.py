@@ -79,7 +79,7 @@ print(model.weight)
 def test_what_is_done_with_numbers_is_what_it_is_alone(tmp_path, name):
     python = builder.build(spec.load(ROOT, name), on_stderr()).python
     (tmp_path / "program.py").write_text(toys.HEAD + PROGRAM)
-    argv = [KIT / "launcher.py", "out.json", "--monitor", toys.MONITOR, "program.py"]
+    argv = [KIT / "launcher", "out.json", "--monitor", toys.MONITOR, "program.py"]
     runs = [
         subprocess.run(
             [python, "-W", "ignore", *each],

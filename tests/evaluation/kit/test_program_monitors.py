@@ -130,7 +130,7 @@ def launch(python, folder, mode, wanted=ALL, program=PROGRAM):
     monitor.parent.mkdir(exist_ok=True)
     monitor.write_text(f"WANTED = {wanted.split()!r}\n{TELLER}")
     out = folder / "out.json"
-    argv = [KIT / "launcher.py", out, "--monitor", monitor, "program.py", mode]
+    argv = [KIT / "launcher", out, "--monitor", monitor, "program.py", mode]
     runs = [
         subprocess.run(
             [python, "-W", "ignore", *each], cwd=folder, capture_output=True, text=True, timeout=300
@@ -184,7 +184,7 @@ def test_only_what_a_monitor_asks_for_is_hooked(python, tmp_path):
         ("before_forward", [True, False]),
     ):
         _, watched, _ = launch(python, tmp_path, "x", wanted, program)
-        assert [Path(path).parent.name == "kit" for path in watched.split()] == hooked
+        assert [Path(path).parent.name == "launcher" for path in watched.split()] == hooked
 
 
 ITERATIONS = """\
@@ -238,7 +238,7 @@ def test_alarms_count_the_iterations_of_the_program(python, tmp_path, name):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "monitor.py").write_text(OWN)
     (tmp_path / "program.py").write_text(ITERATIONS.replace("#BODY#", body))
-    argv = [python, KIT / "launcher.py", "out.json", "--monitor", "m/monitor.py", "program.py"]
+    argv = [python, KIT / "launcher", "out.json", "--monitor", "m/monitor.py", "program.py"]
     subprocess.run(argv, cwd=tmp_path, check=True, capture_output=True)
     report = json.loads((tmp_path / "out.json").read_text())
     assert report["error"] is None
@@ -269,7 +269,7 @@ def test_a_program_without_an_optimizer_is_unsupported(python, tmp_path):
     (tmp_path / "program.py").write_text("import torch\n")
     target = {
         "directory": str(tmp_path), "script": "program.py", "arguments": [], "python": str(python),
-        "launcher": str(KIT / "launcher.py"), "packages": [], "timeout_s": 100,
+        "launcher": str(KIT / "launcher"), "packages": [], "timeout_s": 100,
     }  # fmt: skip
     (tmp_path / "target.json").write_text(json.dumps(target))
     argv = [
@@ -293,7 +293,7 @@ def test_a_program_without_an_optimizer_is_unsupported(python, tmp_path):
 @pytest.mark.real
 def test_the_hooks_do_without_what_later_releases_have_taken_from_the_core_of_dynamo(torch_python):
     program = (
-        "import torch._dynamo; del torch._C._dynamo.eval_frame.skip_code; import launcher_hooks"
+        "import torch._dynamo; del torch._C._dynamo.eval_frame.skip_code; import launcher.hooks"
     )
     subprocess.run([torch_python, "-c", program], cwd=KIT, check=True)
 
@@ -346,7 +346,7 @@ def test_what_a_monitor_does_undisturbed_is_not_seen(torch_python, tmp_path):
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "monitor.py").write_text(CURIOUS)
     (tmp_path / "program.py").write_text(DRAWS)
-    argv = [KIT / "launcher.py", "out.json", "--monitor", "m/monitor.py", "program.py"]
+    argv = [KIT / "launcher", "out.json", "--monitor", "m/monitor.py", "program.py"]
     watched, alone = (
         subprocess.run(
             [torch_python, *each], cwd=tmp_path, check=True, capture_output=True, text=True
@@ -383,7 +383,7 @@ torch.nn.functional.mse_loss(torch.ones(1), torch.ones(1))
 
 def places(python, folder, kit, monitor):
     (folder / "program.py").write_text(LOSS)
-    argv = [kit / "launcher.py", "out.json", "--monitor", monitor, "program.py"]
+    argv = [kit / "launcher", "out.json", "--monitor", monitor, "program.py"]
     subprocess.run([python, *argv], cwd=folder, check=True, capture_output=True)
     report = json.loads((folder / "out.json").read_text())
     return [(alarm["file"], alarm["line"]) for alarm in report["alarms"]]

@@ -33,7 +33,7 @@ def said(*command):
 # Each is true where the attack succeeds.
 ATTACKS = {
     "the guard switched off": """
-        __import__("sitecustomize").__dict__.update(GUARDED=()) or open(ROOT + "/bugs/Toy-1/buggy.py").read()""",
+        __import__("catalogue_guard").__dict__.update(GUARDED=()) or open(ROOT + "/bugs/Toy-1/buggy.py").read()""",
     "a shell": """said("sh", "-c", f"cd {ROOT} && sha256sum b*gs/*/*.py")""",
     "a descriptor of a folder": """os.read(os.open("bugs/Toy-1/buggy.py", os.O_RDONLY, dir_fd=os.open(ROOT, 0)), 1)""",
     "isolated Python": """said(sys.executable, "-I", "-S", "-c", f"print(open('{ROOT}/bugs/Toy-1/buggy.py'))")""",

@@ -18,7 +18,7 @@ from evaluation.scoring.comparison import comparisons
 from evaluation.scoring.report import tables
 from evaluation.scoring.scores import outcomes, scores
 
-# As launcher.py is called, without torch, which toys do without: the monitor's `watch` begins, then the program runs.
+# As the launcher is called, without torch, which toys do without: the monitor's `watch` begins, then the program runs.
 LAUNCHER = """
 import json, runpy, sys
 out, *rest = sys.argv[1:]
@@ -76,7 +76,7 @@ def launcher(tmp_path, monkeypatch):
     """The kit with a launcher that needs no torch."""
     folder = tmp_path / "kit"
     shutil.copytree(KIT, folder)
-    (folder / "launcher.py").write_text(LAUNCHER)
+    (folder / "launcher" / "__main__.py").write_text(LAUNCHER)
     monkeypatch.setattr("evaluation.running.evaluation.KIT", folder)
 
 

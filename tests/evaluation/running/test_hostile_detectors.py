@@ -89,7 +89,7 @@ COVERS = {
 # What one does before it looks.
 BEFORE = {
     "another note": f"os.environ['TRAINBUGS_PEEKED'] = {NOTE}.with_name('other').as_posix()",
-    "no guard": "sys.modules['sitecustomize'].__dict__.update(GUARDED=(), EVENTS=(), paths=lambda *_: [])",
+    "no guard": "sys.modules['catalogue_guard'].__dict__.update(GUARDED=(), EVENTS=(), paths=lambda *_: [])",
     "a removed note": f"{NOTE}.unlink()",
 }
 # What lies beside an answer that is well.

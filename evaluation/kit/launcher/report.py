@@ -1,4 +1,4 @@
-"""What the launcher writes in the end: alarms, times and errors, those of started processes included."""
+"""The report that the launcher writes in the end: alarms, times and errors, also of processes that were started."""
 
 import json
 import os
@@ -9,17 +9,23 @@ import traceback
 from pathlib import Path
 
 MAX_ALARMS = 1000
-KIT = f"{Path(__file__).absolute().parent}{os.sep}"
+KIT = f"{Path(__file__).absolute().parents[1]}{os.sep}"
 INSTALLED = tuple(
     {
         os.path.realpath(sysconfig.get_path(name)) + os.sep
         for name in ("purelib", "platlib", "stdlib")
     }
 )
-FIELDS = ("iteration", "file", "line", "api", "parameter", "code", "message", "severity", "seen")
+ALARM_FIELDS = (
+    "iteration", "file", "line", "api", "parameter", "code", "message", "severity", "seen",
+)  # fmt: skip
+REPORT_FIELDS = (
+    "alarms", "dropped", "optimizers", "steps", "iterations", "loop_s", "error", "traceback",
+    "notes",
+)  # fmt: skip
 
 
-def foreign(monitor, script):
+def monitor_paths(monitor, script):
     """How the paths of the monitor's code begin: its folder, or itself alone where the script lies there too."""
     if monitor is None:
         return ()
@@ -33,20 +39,15 @@ class Recorder:
     def __init__(self, script, out, monitor=None):
         self.script, self.out = Path(script).resolve(), Path(out).resolve()
         self.monitor = monitor and str(Path(monitor).resolve())
-        self.foreign = (*INSTALLED, KIT, *foreign(self.monitor, self.script))
+        self.foreign_paths = (*INSTALLED, KIT, *monitor_paths(self.monitor, self.script))
         self.error, self.traceback = None, None
         self.forget()
 
     def forget(self):
         """Begin anew, in a copy of the process."""
         self.alarms, self.dropped, self.notes = [], 0, {}
-        self.optimizers, self.steps, self.iterations, self.started, self.loop_s = (
-            0,
-            0,
-            0,
-            None,
-            None,
-        )
+        self.optimizers, self.steps, self.iterations = 0, 0, 0
+        self.started, self.loop_s = None, None
 
     def alarm(self, iteration, code, message, severity, api, parameter, seen, where=None):
         """Keep an alarm; `seen` is the program's iteration now, whatever `iteration` says."""
@@ -55,8 +56,8 @@ class Recorder:
             return
         file, line = where or self.here()
         values = (iteration, file, line, api, parameter, code, message, severity, seen)
-        # Old interpreters know no `strict`.
-        self.alarms.append(dict(zip(FIELDS, values)))  # noqa: B905
+        # Python 3.9 and older know no `strict`.
+        self.alarms.append(dict(zip(ALARM_FIELDS, values)))  # noqa: B905
 
     def here(self):
         """File and line of the user's code that is being run: the innermost frame below the script's folder."""
@@ -64,38 +65,28 @@ class Recorder:
         frame = sys._getframe(1)
         while frame:
             path = frame.f_code.co_filename
-            if path.startswith(folder) and not path.startswith(self.foreign):
+            if path.startswith(folder) and not path.startswith(self.foreign_paths):
                 return path[len(folder) :], frame.f_lineno
             frame = frame.f_back
         return None, None
 
-    def failed(self, error):
-        """The monitor has failed: it is called no more."""
+    def fail(self, error):
+        """Note that the monitor has failed, which is called no more then."""
+        lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-20)
         self.error = f"{type(error).__name__}: {error}"
-        self.traceback = "".join(
-            traceback.format_exception(type(error), error, error.__traceback__, limit=-20)
-        )
+        self.traceback = "".join(lines)
 
     def begin_loop(self):
+        """Count an optimizer, the first of which starts the clock."""
         self.optimizers += 1
         self.started = self.started or time.perf_counter()
 
     def finish(self, since):
+        """Stop the clock, which ran from the first optimizer on; without an optimizer, from `since`."""
         self.loop_s = time.perf_counter() - (self.started or since)
 
     def report(self):
-        names = (
-            "alarms",
-            "dropped",
-            "optimizers",
-            "steps",
-            "iterations",
-            "loop_s",
-            "error",
-            "traceback",
-            "notes",
-        )
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in REPORT_FIELDS}
 
     def is_empty(self):
         return not (self.alarms or self.notes or self.error or self.optimizers or self.steps)
@@ -103,21 +94,19 @@ class Recorder:
     def write(self, path=None):
         """Write the report; a process that is killed meanwhile leaves none, rather than a part."""
         path = path or self.out
-        begun = path.with_name(f"{path.name}.begun")
-        begun.write_text(json.dumps(self.report(), indent=1), encoding="utf-8")
-        begun.replace(path)
+        unfinished = path.with_name(f"{path.name}.begun")
+        unfinished.write_text(json.dumps(self.report(), indent=1), encoding="utf-8")
+        unfinished.replace(path)
 
-    def take(self, reports):
-        """Add what other processes of the program have reported; what all of them say is said once."""
+    def merge(self, reports):
+        """Add the reports of other processes of the program; an alarm that several of them raise is kept once."""
         for report in reports:
             self.alarms += [alarm for alarm in report["alarms"] if alarm not in self.alarms]
             self.dropped += report["dropped"] + max(0, len(self.alarms) - MAX_ALARMS)
             del self.alarms[MAX_ALARMS:]
             if self.steps < report["steps"]:
-                # The training was there, not here.
+                # The training was in that process, not in this one.
                 self.steps, self.loop_s = report["steps"], report["loop_s"]
             self.optimizers += report["optimizers"]
-            self.error, self.traceback = (
-                self.error or report["error"],
-                self.traceback or report["traceback"],
-            )
+            self.error = self.error or report["error"]
+            self.traceback = self.traceback or report["traceback"]
