@@ -2,10 +2,8 @@
 
 import json
 import math
-import sys
-from argparse import Namespace
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
@@ -27,11 +25,6 @@ Document = dict[str, Any]
 
 # Up to here a float knows every whole number.
 EXACT = 2**53
-
-
-def beside(arguments: Namespace) -> TextIO:
-    """The stream for what is said beside a table, names of files above all; a document stands alone on its own."""
-    return sys.stderr if arguments.json else sys.stdout
 
 
 def print_json(document: Document | Sequence[Document]) -> None:
@@ -65,7 +58,7 @@ def _number(value: float) -> float | str | None:
     return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def of_numbers(numbers: Numbers) -> Iterable[Document]:
+def statistics_documents(numbers: Numbers) -> Iterable[Document]:
     """A row for each list, entry and location."""
     return (
         {"list": name, "entry": entry, "location": location, "bugs": found}
@@ -75,7 +68,7 @@ def of_numbers(numbers: Numbers) -> Iterable[Document]:
     )
 
 
-def of_outcome(outcome: "Outcome", store: "Store") -> Document:
+def outcome_document(outcome: "Outcome", store: "Store") -> Document:
     """A verdict with its checks, as in verdict.json, and the paths of the records behind it."""
     from runner.verdicts.outcome import summary
 
@@ -88,7 +81,7 @@ def of_outcome(outcome: "Outcome", store: "Store") -> Document:
     }
 
 
-def of_record(record: "RunRecord", store: "Store") -> Document:
+def record_document(record: "RunRecord", store: "Store") -> Document:
     """A run and the last of its records, with the path of them all."""
     return {
         "id": f"{record.bug}/{record.case}/{record.variant}",
@@ -103,7 +96,7 @@ def of_record(record: "RunRecord", store: "Store") -> Document:
     }
 
 
-def of_study(results: "Results") -> Document:
+def study_document(results: "Results") -> Document:
     """A study: how much of it is known, and a row for each cell."""
     study = results.study
     return {
@@ -125,7 +118,7 @@ def of_study(results: "Results") -> Document:
     }
 
 
-def of_map(sweep: "VersionMap") -> list[Document]:
+def version_documents(sweep: "VersionMap") -> list[Document]:
     """A row for each case and environment."""
     found = [
         (case, item) for case in sweep.bug.cases for item in sweep.findings if item.case == case
@@ -142,12 +135,12 @@ def of_map(sweep: "VersionMap") -> list[Document]:
     ]
 
 
-def of_runs(found: "Found[RunRecord]") -> Iterable[Document]:
+def run_documents(found: "Found[RunRecord]") -> Iterable[Document]:
     """A row for each run, with the path of its record."""
     return (row._asdict() | {"path": f"{found.root}/{row.path}"} for row in found.rows)
 
 
-def of_environment(described: "Environment", built: "Built | None") -> Document:
+def environment_document(described: "Environment", built: "Built | None") -> Document:
     """An environment; `built` is its directory on disk, null where it is not built."""
     return {
         "name": described.name,
@@ -160,13 +153,13 @@ def of_environment(described: "Environment", built: "Built | None") -> Document:
     }
 
 
-def of_detector(detector: "Detector") -> Document:
+def detector_document(detector: "Detector") -> Document:
     """What detector.json says, and the detector's directory."""
     described: Document = to_builtins(detector, enc_hook=str)
     return described
 
 
-def of_scores(scores: "pd.DataFrame") -> list[Document]:
+def score_documents(scores: "pd.DataFrame") -> list[Document]:
     """A row for each detector, kind of references and rule, as in scores.json."""
     rows: list[Document] = json.loads(scores.to_json(orient="records"))
     return rows

@@ -13,26 +13,18 @@ from runner.files.untrusted import shown
 from runner.progress.lines import discard
 from runner.progress.streams import escaped_output, message
 from trainbugs import interrupts
-from trainbugs.cli.types import Formatter, Parser
+from trainbugs.cli.exits import INVALID, SUCCESS, ExitStatus, ReaderLeftError
+from trainbugs.cli.parser import Formatter, Parser
 
 # What `run --python` does without, and whatever needs it imports late.
 OPTIONAL = ("uv", "pandas", "matplotlib", "numpy")
 # What Python says where memory lacks for a thread, and the loader where it lacks for a library.
 LACK_OF_MEMORY = ("can't start new thread", "failed to map segment")
-# The subcommands by the module that has them.
-COMMANDS = {
-    "bugs": ("list", "info", "checkout", "new", "validate"),
-    "run": ("run",),
-    "study": ("study",),
-    "figures": ("figures",),
-    "results": ("results",),
-    "environments": ("env", "versions", "why"),
-    "detectors": ("detectors", "evaluate", "scores"),
-    "watch": ("watch",),
-    "site": ("site",),
-    "export": ("export",),
-    "completion": ("completion",),
-}
+# The subcommands, in the order of the help; each is a module of trainbugs.cli.commands.
+COMMANDS = (
+    "list", "info", "checkout", "new", "validate", "run", "study", "figures", "results", "env",
+    "versions", "why", "detectors", "evaluate", "scores", "watch", "site", "export", "completion",
+)  # fmt: skip
 
 
 class Version(argparse.Action):
@@ -61,15 +53,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _main(argv)
 
 
-def _main(argv: Sequence[str] | None) -> int:
-    # `status` becomes the exit status where the reader of the output goes away before the end.
-    arguments = argparse.Namespace(status=0)
+def _main(argv: Sequence[str] | None) -> ExitStatus:
     try:
-        status = _call(argv, arguments)
-        sys.stdout.flush()
+        return _run(argv)
     except TrainbugsError as error:
         print(f"trainbugs: {message(str(error))}", file=sys.stderr)
-        return 2
+        return INVALID
     except ModuleNotFoundError as error:
         if error.name not in OPTIONAL:
             raise
@@ -77,23 +66,36 @@ def _main(argv: Sequence[str] | None) -> int:
             f"trainbugs: {error.name} is not installed; `pip install {' '.join(OPTIONAL)}` is enough",
             file=sys.stderr,
         )
-        return 2
-    except BrokenPipeError:
-        discard(sys.stdout)
-        return int(arguments.status)
+        return INVALID
     except (OSError, MemoryError, ImportError, RuntimeError) as error:
-        about = _about(error)
-        if about is None:
+        line = _describe(error)
+        if line is None:
             raise
         discard(sys.stdout)
-        print(f"trainbugs: {message(about)}", file=sys.stderr)
-        return 2
+        print(f"trainbugs: {message(line)}", file=sys.stderr)
+        return INVALID
     except KeyboardInterrupt:
         print(
             "\ntrainbugs: interrupted; finished runs are kept, the same command goes on from there",
             file=sys.stderr,
         )
-        return interrupts.STATUS
+        return ExitStatus(interrupts.STATUS)
+
+
+def _run(argv: Sequence[str] | None) -> ExitStatus:
+    """Run what is typed; where the reader of the output goes away before the end, the status is what is known then."""
+    status = SUCCESS
+    try:
+        typed = _parse(argv)
+        if typed is not None:
+            status = typed.unfinished
+            status = typed.call(typed)
+        sys.stdout.flush()
+    except ReaderLeftError as error:
+        discard(sys.stdout)
+        return error.status
+    except BrokenPipeError:
+        discard(sys.stdout)
     return status
 
 
@@ -109,10 +111,9 @@ def parser(command: str = "") -> Parser:
     )
     root.add_argument("-V", "--version", action=Version, nargs=0, help="show the version and exit")
     subparsers = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module, names in COMMANDS.items():
-        # All are there to be listed; one that is called needs no other.
-        if command in names or not any(command in others for others in COMMANDS.values()):
-            import_module(f"trainbugs.cli.{module}").add_commands(subparsers)
+    # All are there to be listed; one that is called needs no other.
+    for name in (command,) if command in COMMANDS else COMMANDS:
+        import_module(f"trainbugs.cli.commands.{name}").add_arguments(subparsers)
     return root
 
 
@@ -126,16 +127,16 @@ def _prepare() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _about(error: Exception) -> str | None:
+def _describe(error: Exception) -> str | None:
     """One line about what the system refuses: a file, or memory; None for any other error, a mistake of ours."""
     if isinstance(error, OSError):
-        return _about_file(error)
+        return _describe_file(error)
     if isinstance(error, MemoryError) or any(words in str(error) for words in LACK_OF_MEMORY):
         return "there is not enough memory; see `ulimit -v`, and the limit of the batch job"
     return None
 
 
-def _about_file(error: OSError) -> str:
+def _describe_file(error: OSError) -> str:
     try:
         Path.cwd()
     except OSError:
@@ -151,17 +152,17 @@ def _about_file(error: OSError) -> str:
     return f"{shown(Path(os.fsdecode(error.filename)))}: {words}{advice}"
 
 
-def _call(argv: Sequence[str] | None, arguments: argparse.Namespace) -> int:
+def _parse(argv: Sequence[str] | None) -> argparse.Namespace | None:
+    """What is typed; None where the parser itself has done all, as with --help; raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
         typed, unknown = parser(*words[:1]).parse_known_args(words)
-    except SystemExit as done:  # --help, --version
-        arguments.status = 0 if done.code is None else int(done.code)
-        return int(arguments.status)
-    if unknown:  # `parse_args` would point at the help of all commands
+    except SystemExit:
+        # The parser ends a program only after --help or --version: mistakes are UsageError.
+        return None
+    if unknown:
+        # `parse_args` would point at the help of all commands.
         raise UsageError(
             f"unrecognized arguments: {' '.join(unknown)}; `{typed.prog} --help` shows examples"
         )
-    for name, value in vars(typed).items():
-        setattr(arguments, name, value)
-    return int(arguments.call(arguments))
+    return typed

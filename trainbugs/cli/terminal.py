@@ -54,6 +54,11 @@ class Terminal:
         return cls(terminal_width(stream), not plain)
 
 
+def side_stream(as_json: bool) -> TextIO:
+    """The stream for what accompanies a table, names of files above all; a document stands alone on its own."""
+    return sys.stderr if as_json else sys.stdout
+
+
 def show_table(rows: Rows) -> None:
     """Print a table; the first row is the heading."""
     print("\n".join(_with_foot(table(rows, Terminal.of(sys.stdout).width))))

@@ -9,9 +9,9 @@ import pytest
 import trainbugs
 from runner.errors import UsageError
 from runner.session.options import Options, OptionValues, from_values
-from trainbugs.cli import run
+from trainbugs.cli.commands import run
 from trainbugs.cli.main import parser
-from trainbugs.cli.types import options
+from trainbugs.cli.parser import session_options
 
 # A value that is not the default, as typed and as meant.
 TYPED: dict[str, tuple[list[str], Any]] = {
@@ -37,14 +37,14 @@ TYPED: dict[str, tuple[list[str], Any]] = {
 
 
 def test_nothing_typed_is_the_defaults():
-    assert options(parser().parse_args(["run", "Toy-1"])) == Options() == from_values({})
+    assert session_options(parser().parse_args(["run", "Toy-1"])) == Options() == from_values({})
 
 
 @pytest.mark.parametrize("name", TYPED)
 def test_what_is_typed_is_what_the_python_interface_takes(name, monkeypatch):
     monkeypatch.setattr("runner.session.options._network_can_be_cut", lambda: None)
     words, value = TYPED[name]
-    typed = options(parser().parse_args(["run", "Toy-1", *words]))
+    typed = session_options(parser().parse_args(["run", "Toy-1", *words]))
     assert getattr(typed, name) == value != getattr(Options(), name)
     assert from_values({"gpus": typed.gpus, name: value}) == typed
 
@@ -55,7 +55,7 @@ def test_every_option_is_offered_everywhere():
         names
         == set(OptionValues.__annotations__)
         == set(TYPED) | {"keep"}
-        == set(run.OPTIONS) | {"keep"}
+        == set(run.SESSION_OPTIONS) | {"keep"}
     )
     hints = get_type_hints(OptionValues)
     for field in fields(Options):

@@ -8,7 +8,7 @@ from support.records import as_pinned
 from support.toy import SCRIPT
 
 from runner.session.promote import promote_runs
-from trainbugs.cli.text import exit_status
+from trainbugs.cli.exits import verdict_status
 
 PYTHON = ("--python", sys.executable)
 # Another factor at every execution, taken from a list in a file.
@@ -81,7 +81,7 @@ def test_a_verdict_may_be_stable_though_numbers_vary(toy, shared):
 def test_a_crash_in_one_repeat_makes_it_invalid(toy, shared):
     flaky(toy, shared, "2 crash 2")
     outcome = toy.run(repeat=3, seeds=(0,))
-    assert (outcome.verdict.outcome, exit_status([outcome])) == ("INVALID", 2)
+    assert (outcome.verdict.outcome, verdict_status([outcome])) == ("INVALID", 2)
     assert outcome.verdict.reason.startswith("flaky: REPRODUCED 2 of 3 times, INVALID 1; ")
 
 

@@ -18,7 +18,7 @@ from trainbugs.cli.main import COMMANDS, parser
 
 pytestmark = MARKS
 
-NAMES = [name for names in COMMANDS.values() for name in names]
+NAMES = list(COMMANDS)
 # Bytes of a command line that are no UTF-8 arrive as halves of characters; a zero byte cannot arrive.
 WORDS = [
     *HIDDEN_TEXTS,

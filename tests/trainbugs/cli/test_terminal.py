@@ -12,6 +12,7 @@ from support.toy import OWN_PYTHON, SCRIPT
 
 from runner.bugs.catalog import Catalog
 from runner.progress.lines import terminal_width
+from trainbugs.cli.tables import list_table
 from trainbugs.cli.terminal import (
     COLOURS,
     LEAST,
@@ -22,7 +23,6 @@ from trainbugs.cli.terminal import (
     show_verdicts,
     table,
 )
-from trainbugs.cli.text import listing
 
 ROWS = [
     ["CASE", "VERDICT", "RUNS", "WHY"],
@@ -129,7 +129,7 @@ def test_it_is_said_how_many_columns_do_not_fit(screen, monkeypatch, width, foot
 
 def test_the_list_keeps_its_titles_on_a_narrow_terminal(screen, monkeypatch):
     monkeypatch.setattr("sys.stdout", screen)
-    table_of_bugs = listing(list(Catalog(ROOT)))
+    table_of_bugs = list_table(list(Catalog(ROOT)))
     show_table(table_of_bugs)
     heading, *rows, foot = screen.getvalue().splitlines()
     assert " TITLE " in heading

@@ -19,7 +19,7 @@ from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
 from runner.files import swap
 from runner.session.promote import promote_runs
-from trainbugs.cli import site as command
+from trainbugs.cli.commands import site as command
 from trainbugs.release import write as release
 from trainbugs.release.about import about
 from trainbugs.website import index
@@ -422,7 +422,7 @@ def test_what_is_not_installed_is_named(cli, monkeypatch):
 def test_other_commands_do_not_load_what_the_site_needs():
     code = "import sys; from trainbugs.cli.main import parser; parser(); print(*sys.modules)"
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
-    assert "trainbugs.cli.site" in loaded
+    assert "trainbugs.cli.commands.site" in loaded
     assert not {
         *command.NEEDED,
         "trainbugs.website",

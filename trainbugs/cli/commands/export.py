@@ -2,29 +2,36 @@
 
 import re
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from runner.errors import UsageError
 from trainbugs import api
+from trainbugs.cli.exits import ExitStatus, invalid_if, reporting
+from trainbugs.cli.parser import Help, Subparsers, add_command
 from trainbugs.cli.text import unreadable
-from trainbugs.cli.types import Commands, add
 
+HELP = Help(
+    "write the benchmark as a dataset: tables and their description",
+    ["export", "export --out release --url https://example.org/trainbugs"],
+)
 # A scheme, and then whatever is neither a blank nor a control character: addresses may be in any script.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff\"<>{}|\\^`]+")
 
 
-def add_commands(to: Commands) -> None:
+@dataclass(frozen=True)
+class ExportOptions:
+    """The options of `trainbugs export`."""
+
+    out: Path
+    url: str
+
+
+def add_arguments(subparsers: Subparsers) -> None:
     """Add export."""
-    examples = ["export", "export --out release --url https://example.org/trainbugs"]
-    parser = add(
-        to,
-        "export",
-        export_command,
-        "write the benchmark as a dataset: tables and their description",
-        examples,
-    )
+    parser = add_command(subparsers, "export", export_release, ExportOptions, HELP)
     parser.add_argument(
         "--out", type=Path, default=Path("release"), metavar="DIR", help="default: ./release"
     )
@@ -46,17 +53,18 @@ def address(text: str) -> str:
     return text
 
 
-def export_command(arguments: Namespace) -> int:
-    """Write a release; status 2 where a file of the catalogue cannot be read."""
+def export_release(options: ExportOptions) -> ExitStatus:
+    """Write a release; INVALID where a file of the catalogue cannot be read."""
     if find_spec("pyarrow") is None:
         raise UsageError("export needs pyarrow, not installed; `pip install 'trainbugs[export]'`")
     from trainbugs.release.about import about
     from trainbugs.release.write import write
 
     catalog = api.load()
-    made = write(catalog, about(catalog, arguments.url), arguments.out)
-    arguments.status = 2 if made.problems else 0
-    print(unreadable(made.problems), end="", file=sys.stderr)
-    rows = ", ".join(f"{count} {name}" for name, count in made.rows.items())
-    print(f"release: {arguments.out} ({rows}; {made.size / 1e6:.1f} MB)")
-    return int(arguments.status)
+    release = write(catalog, about(catalog, options.url), options.out)
+    status = invalid_if(release.problems)
+    with reporting(status):
+        print(unreadable(release.problems), end="", file=sys.stderr)
+        rows = ", ".join(f"{count} {name}" for name, count in release.rows.items())
+        print(f"release: {options.out} ({rows}; {release.size / 1e6:.1f} MB)")
+    return status

@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,27 +9,37 @@ from dataclasses import dataclass
 from runner.bugs.catalog import NAME, Catalog
 from runner.errors import CatalogError, TrainbugsError, UsageError
 from trainbugs import api
-from trainbugs.cli.types import Commands, add
-from trainbugs.cli.watch import SANITIZER, SCRIPT
+from trainbugs.cli.commands.watch import SANITIZER, SCRIPT
+from trainbugs.cli.exits import SUCCESS, ExitStatus
+from trainbugs.cli.parser import Help, Subparsers, add_command
 
-SHELLS = ("bash", "zsh", "tcsh")
-
-
-def add_commands(to: Commands) -> None:
-    """Add completion."""
-    examples = [
+HELP = Help(
+    "print a script by which a shell completes commands and names",
+    [
         "completion bash > ~/.trainbugs.bash     # source it in ~/.bashrc",
         "completion zsh > ~/.zfunc/_trainbugs    # a folder of $fpath",
         "completion tcsh > ~/.trainbugs.tcsh     # source it in ~/.tcshrc",
-    ]
-    text = "print a script by which a shell completes commands and names"
-    parser = add(to, "completion", completion_command, text, examples)
+    ],
+)
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+@dataclass(frozen=True)
+class CompletionOptions:
+    """The options of `trainbugs completion`."""
+
+    shell: str
+
+
+def add_arguments(subparsers: Subparsers) -> None:
+    """Add completion."""
+    parser = add_command(subparsers, "completion", print_completion, CompletionOptions, HELP)
     parser.add_argument(
         "shell", choices=SHELLS, metavar="|".join(SHELLS), help="which shell it is for"
     )
 
 
-def completion_command(arguments: Namespace) -> int:
+def print_completion(options: CompletionOptions) -> ExitStatus:
     """Print the script for a shell."""
     try:
         import shtab
@@ -42,18 +51,18 @@ def completion_command(arguments: Namespace) -> int:
     from trainbugs.cli.main import parser
 
     root, kinds = parser(), _kinds(api.load())
-    for action in _actions(root):
-        kind = kinds.get(str(action.metavar))
+    for argument in _arguments(root):
+        kind = kinds.get(str(argument.metavar))
+        # `complete` is an attribute that shtab looks for.
         if kind:
-            # An attribute that shtab looks for.
-            action.complete = kind.functions  # type: ignore[attr-defined]
-        elif action.metavar == "DIR":
-            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif action.metavar in ("FILE", "PATH", "DIR|FILE", SCRIPT):
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-    preamble = "\n".join(kind.definition(arguments.shell) for kind in dict.fromkeys(kinds.values()))
-    print(shtab.complete(root, arguments.shell, preamble=preamble))
-    return 0
+            argument.complete = kind.functions  # type: ignore[attr-defined]
+        elif argument.metavar == "DIR":
+            argument.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+        elif argument.metavar in ("FILE", "PATH", "DIR|FILE", SCRIPT):
+            argument.complete = shtab.FILE  # type: ignore[attr-defined]
+    preamble = "\n".join(kind.definition(options.shell) for kind in dict.fromkeys(kinds.values()))
+    print(shtab.complete(root, options.shell, preamble=preamble))
+    return SUCCESS
 
 
 @dataclass(frozen=True)
@@ -142,15 +151,14 @@ def _invariants(catalog: Catalog) -> Iterator[str]:
     from evaluation.watching import invariants
 
     with suppress(CatalogError):
-        yield from (each.name for each in invariants.read(catalog.root / SANITIZER))
+        yield from (invariant.name for invariant in invariants.read(catalog.root / SANITIZER))
 
 
-def _actions(root: argparse.ArgumentParser) -> Sequence[argparse.Action]:
+def _arguments(root: argparse.ArgumentParser) -> Sequence[argparse.Action]:
     """The arguments of all subcommands."""
-    return [
-        argument
-        for action in root._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for parser in action.choices.values()
-        for argument in parser._actions
-    ]
+    arguments: list[argparse.Action] = []
+    for action in root._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for parser in action.choices.values():
+                arguments += parser._actions
+    return arguments

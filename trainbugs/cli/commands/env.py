@@ -1,0 +1,196 @@
+"""The subcommand env: lists, builds, checks and removes environments."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from runner.errors import UsageError
+from trainbugs import api
+from trainbugs.cli.documents import environment_document, print_json, print_rows
+from trainbugs.cli.exits import SUCCESS, ExitStatus, invalid_if
+from trainbugs.cli.parser import Help, Subparsers, add_command, add_session_options
+from trainbugs.cli.tables import environment_table
+from trainbugs.cli.terminal import show_table, show_text
+
+if TYPE_CHECKING:
+    from runner.bugs.catalog import Catalog
+    from runner.environments.spec import Built, Environment
+
+HELP = Help(
+    "list, build, check or remove the environments of the bugs",
+    [
+        "env list",
+        "env build torch-2.2.2",
+        "env build torch-2.2.2 --torch-backend cpu",
+        "env check my/own/bug",
+        "env remove torch-2.2.2",
+    ],
+)
+
+
+@dataclass(frozen=True)
+class EnvOptions:
+    """The options of `trainbugs env`."""
+
+    action: str
+    names: tuple[str, ...]
+    torch_backend: str | None
+    force: bool
+    json: bool
+    quiet: bool
+    trust_environments: bool = False
+
+    def check(self, environments: int) -> None:
+        """Raise UsageError for options that the action does not have; so many environments are chosen."""
+        if self.action != "build" and (self.torch_backend or self.force):
+            raise UsageError(
+                f"--torch-backend and --force are for env build, not for env {self.action}"
+            )
+        if self.action not in ("list", "check") and self.json:
+            raise UsageError(f"--json is for env list and env check, not for env {self.action}")
+        if not self.names and self.action in ("build", "remove") and environments > 1:
+            raise UsageError(
+                f"env {self.action} needs the names of environments; `trainbugs env list` shows all"
+            )
+
+
+def add_arguments(subparsers: Subparsers) -> None:
+    """Add env."""
+    parser = add_command(subparsers, "env", manage_environments, EnvOptions, HELP)
+    parser.add_argument(
+        "action", choices=list(ACTIONS), metavar="|".join(ACTIONS), help="check: against the lock"
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="of environments, or a bug directory that brings one; list, check: default: all",
+    )
+    parser.add_argument(
+        "--torch-backend",
+        metavar="BACKEND",
+        help="build: uv's option, e.g. cpu: smaller, not hashed",
+    )
+    parser.add_argument("--force", action="store_true", help="build: anew, even if it is there")
+    add_session_options(parser, trust_environments="build, check: also what other users may change")
+    parser.add_argument(
+        "--json", action="store_true", help="list, check: one JSON document on standard output"
+    )
+    parser.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="build: no progress on standard error, only errors",
+    )
+
+
+def manage_environments(options: EnvOptions) -> ExitStatus:
+    """List, build, check or remove the named environments."""
+    environments = _select(api.load(), options.names)
+    options.check(len(environments))
+    return ACTIONS[options.action](environments, options)
+
+
+def _select(catalog: "Catalog", names: Sequence[str]) -> "list[Environment]":
+    """The named environments, a bug standing for the one that it brings; without names all of the catalogue."""
+    from runner.environments import spec
+
+    known = spec.names(catalog.root)
+    return [
+        spec.load(catalog.root, name) if name in known else _brought(catalog, name)
+        for name in names or known
+    ]
+
+
+def _brought(catalog: "Catalog", name: str) -> "Environment":
+    """The environment that a bug brings; raises UsageError where there is no such bug, or it brings none."""
+    from runner.bugs.catalog import load_bug
+    from runner.environments import spec
+
+    if name not in catalog and not (Path(name) / "config.json").is_file():
+        # The error names all environments.
+        return spec.load(catalog.root, name)
+    bug = catalog.bug(name) if name in catalog else load_bug(Path(name))
+    if bug.brought is None:
+        raise UsageError(
+            f"{name} brings no environment, it runs in {bug.environment}; name that one"
+        )
+    return spec.brought(bug)
+
+
+def _list(environments: "Sequence[Environment]", options: EnvOptions) -> ExitStatus:
+    from runner.environments.spec import cache_root, find
+
+    builds = [(environment, find(environment)) for environment in environments]
+    if options.json:
+        print_rows([environment_document(environment, build) for environment, build in builds])
+    else:
+        show_table(environment_table(builds))
+        print(f"\ncache: {cache_root()}")
+    return SUCCESS
+
+
+def _build(environments: "Sequence[Environment]", options: EnvOptions) -> ExitStatus:
+    from runner.environments.builder import build
+    from runner.progress.lines import on_stderr
+
+    progress, trust = on_stderr(options.quiet), options.trust_environments
+    for environment in environments:
+        built = build(environment, progress, options.torch_backend, options.force, trust=trust)
+        versions = f"Python {built.python_version}, torch {built.torch_version}"
+        print(f"{environment.name}: {built.directory} ({versions})")
+    return SUCCESS
+
+
+def _check(environments: "Sequence[Environment]", options: EnvOptions) -> ExitStatus:
+    from runner.environments.spec import find
+
+    documents = []
+    for environment in environments:
+        build = find(environment)
+        problems = _problems(environment, build, options.trust_environments)
+        documents.append(environment_document(environment, build) | {"problems": problems})
+        if not options.json:
+            show_text(f"{environment.name}: {'; '.join(problems) or 'as its lock says'}")
+    if options.json:
+        print_json(documents)
+    return invalid_if(any(document["problems"] for document in documents))
+
+
+def _problems(environment: "Environment", build: "Built | None", trust: bool) -> list[str]:
+    """What is wrong with a build, and what to do; nothing is run in one that others may change."""
+    from runner.environments import owner
+    from runner.environments.check import all_problems
+
+    if build is None:
+        return [f"not built; `trainbugs env build {environment.named}`"]
+    stranger = None if trust else owner.problem(build, whole=True)
+    if stranger:
+        return [stranger]
+    problems = all_problems(build)
+    return [*problems, build.remedy] if problems else []
+
+
+def _remove(environments: "Sequence[Environment]", options: EnvOptions) -> ExitStatus:
+    from runner.environments.builder import remove
+
+    for environment in environments:
+        removal = remove(environment)
+        if removal is None:
+            print(f"{environment.name}: was not built")
+            continue
+        print(
+            f"{environment.name}: removed; {removal.freed_gb:.1f} GB freed, {removal.linked_gb:.1f} GB stay in "
+            "uv's cache for the next build (`uv cache clean` frees them)"
+        )
+    return SUCCESS
+
+
+Action: TypeAlias = "Callable[[Sequence[Environment], EnvOptions], ExitStatus]"
+ACTIONS: Mapping[str, Action] = {
+    "list": _list,
+    "build": _build,
+    "check": _check,
+    "remove": _remove,
+}

@@ -1,0 +1,119 @@
+"""The subcommand figures: draws curves, heat maps and maps of versions from records."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import ResultsError, UsageError
+from trainbugs import api
+from trainbugs.cli.drawing import draw_runs
+from trainbugs.cli.exits import ExitStatus, invalid_if, reporting
+from trainbugs.cli.parser import Help, Subparsers, add_command, add_session_options
+from trainbugs.cli.text import unreadable
+
+if TYPE_CHECKING:
+    from plots.figures import CaseRuns
+    from runner.bugs.catalog import Catalog
+    from runner.bugs.model import Bug
+    from runner.results.store import Store
+
+HELP = Help(
+    "draw the figures of bugs from their records",
+    ["figures", "figures SO-60335387 --from results --format pdf"],
+)
+
+
+@dataclass(frozen=True)
+class FiguresOptions:
+    """The options of `trainbugs figures`."""
+
+    bugs: tuple[str, ...]
+    source: str
+    format: str
+    out: Path
+    results: Path = Path("results")
+
+
+def add_arguments(subparsers: Subparsers) -> None:
+    """Add figures."""
+    parser = add_command(subparsers, "figures", draw_figures, FiguresOptions, HELP)
+    parser.add_argument("bugs", nargs="*", metavar="BUG", help="default: all")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("expected", "results"),
+        default="expected",
+        help="whose records",
+    )
+    parser.add_argument(
+        "--format", choices=("png", "pdf", "svg"), default="png", help="default: png"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("figures"), metavar="DIR", help="default: ./figures"
+    )
+    add_session_options(parser, "results")
+
+
+def draw_figures(options: FiguresOptions) -> ExitStatus:
+    """Draw the figures of bugs, and print the names of their files; INVALID where some records cannot be read."""
+    from plots.figures import draw_maps
+
+    catalog = api.load()
+    bugs = [catalog.bug(name) for name in options.bugs or catalog.ids()]
+    runs, problems = _read(bugs, catalog, options)
+    if not runs and not problems:
+        names = ", ".join(bug.id for bug in bugs)
+        raise UsageError(f"there are no {options.source} records of {names} to draw")
+    status = invalid_if(problems)
+    with reporting(status):
+        draw_runs(runs, options.out, options.format)
+        if options.source == "expected":
+            for path in draw_maps(bugs, options.out, options.format, catalog.root):
+                print(f"figure: {path}")
+        print(unreadable(problems), end="", file=sys.stderr)
+    return status
+
+
+def _read(
+    bugs: "Sequence[Bug]", catalog: "Catalog", options: FiguresOptions
+) -> "tuple[list[CaseRuns], list[str]]":
+    """The runs to draw, and a line for each case whose runs cannot be read."""
+    from runner.results.store import Store
+
+    if options.source == "expected":
+        return _expected_runs(bugs), []
+    store = Store(options.results)
+    for bug in bugs:
+        store.check_owner(catalog, bug)
+    return _judged_runs(bugs, store)
+
+
+def _expected_runs(bugs: "Sequence[Bug]") -> "list[CaseRuns]":
+    """The expected runs of every case that has some."""
+    from plots.figures import CaseRuns
+    from runner.results.expected import expected_runs
+
+    return [
+        CaseRuns(bug, bug.cases[case], tuple(runs))
+        for bug in bugs
+        for case, runs in expected_runs(bug).items()
+    ]
+
+
+def _judged_runs(bugs: "Sequence[Bug]", store: "Store") -> "tuple[list[CaseRuns], list[str]]":
+    """The runs behind the verdicts in a results folder, and a line for each case whose runs cannot be read."""
+    from plots.figures import CaseRuns
+
+    judged, problems = [], []
+    for bug in bugs:
+        for case in bug.cases.values():
+            try:
+                runs = store.judged_runs(bug.id, case.name)
+            except ResultsError as error:
+                problems.append(str(error))
+                continue
+            if runs:
+                judged.append(CaseRuns(bug, case, tuple(runs)))
+    return judged, problems

@@ -1,0 +1,136 @@
+"""The subcommand list: the bugs that match, with their cases."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.bugs.catalog import Catalog
+from runner.bugs.model import Bug
+from runner.bugs.statistics import count
+from runner.errors import CatalogError, UsageError
+from runner.session.selection import Filter
+from trainbugs import api
+from trainbugs.cli.catalogue_page import catalogue_page
+from trainbugs.cli.documents import print_json, print_rows, statistics_documents
+from trainbugs.cli.exits import SUCCESS, ExitStatus
+from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
+from trainbugs.cli.tables import list_table, statistics_tables
+from trainbugs.cli.terminal import show_table
+from trainbugs.descriptions import bug_document
+
+HELP = Help(
+    "show the bugs and their cases",
+    [
+        "list",
+        "list --label compiler --max-seconds 30",
+        "list --needs 2-processes",
+        "list --json",
+        "list --stats",
+    ],
+)
+FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
+
+
+@dataclass(frozen=True)
+class ListOptions:
+    """The options of `trainbugs list`."""
+
+    bugs: tuple[str, ...]
+    needs: str | None
+    max_seconds: float | None
+    json: bool
+    markdown: bool
+    stats: bool
+    out: Path | None
+    label: tuple[str, ...] = ()
+
+    @property
+    def filter(self) -> Filter:
+        """The conditions on the cases."""
+        return Filter(self.label, self.needs, self.max_seconds)
+
+    def check(self) -> None:
+        """Raise UsageError for options that exclude each other."""
+        if self.stats and self.markdown:
+            raise UsageError("--stats and --markdown exclude each other; give one of them")
+        if self.out and not (self.stats and self.out.suffix in FIGURE_SUFFIXES):
+            raise UsageError(
+                f"--out {self.out}: expected a .png, .pdf or .svg, together with --stats"
+            )
+
+
+def add_arguments(subparsers: Subparsers) -> None:
+    """Add list."""
+    parser = add_command(subparsers, "list", list_bugs, ListOptions, HELP)
+    parser.add_argument(
+        "bugs", nargs="*", metavar="BUG", help="IDs of bugs, or bug directories; default: all"
+    )
+    add_session_options(parser, "label")
+    parser.add_argument("--needs", metavar="WHAT", help="data, c++, gpu, 2-processes … or none")
+    parser.add_argument(
+        "--max-seconds",
+        type=float,
+        metavar="S",
+        help="all runs of the case took no longer, together",
+    )
+    form = parser.add_mutually_exclusive_group()
+    add_json(form)
+    form.add_argument("--markdown", action="store_true", help="the page docs/bugs.md")
+    parser.add_argument(
+        "--stats", action="store_true", help="numbers of bugs by cause, effect, stage and realism"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="with --stats: draw them, to a .png, .pdf or .svg"
+    )
+
+
+def list_bugs(options: ListOptions) -> ExitStatus:
+    """Print the bugs that match; raises CatalogError at the end where some cannot be read."""
+    options.check()
+    bugs, problems = _load(api.load(), options)
+    matching = options.filter.of(bugs)
+    if options.filter != Filter() and not matching:
+        raise UsageError("; ".join([options.filter.lack(bugs), *problems]))
+    if options.stats:
+        _print_statistics(matching, options)
+    else:
+        _print_bugs(matching, options)
+    if problems:
+        raise CatalogError("; ".join(problems))
+    return SUCCESS
+
+
+def _load(catalog: Catalog, options: ListOptions) -> tuple[list[Bug], list[str]]:
+    """The named bugs, or all, and a line for each one that cannot be read."""
+    bugs, problems = [], []
+    for name in dict.fromkeys(options.bugs or catalog.ids()):
+        try:
+            bugs.append(catalog.bug(name))
+        except CatalogError as error:
+            problems.append(str(error))
+    return bugs, problems
+
+
+def _print_bugs(bugs: list[Bug], options: ListOptions) -> None:
+    if options.json:
+        print_json([bug_document(bug) for bug in bugs])
+    elif options.markdown:
+        print(catalogue_page(bugs))
+    else:
+        show_table(list_table(bugs))
+
+
+def _print_statistics(bugs: list[Bug], options: ListOptions) -> None:
+    """Print the numbers of bugs, and draw them if the options say where."""
+    numbers = count(bugs)
+    if options.json:
+        print_rows(statistics_documents(numbers))
+    else:
+        for table in statistics_tables(numbers):
+            show_table(table)
+            print()
+    if options.out:
+        from plots.taxonomy import draw_taxonomy
+
+        path = draw_taxonomy(numbers, options.out)
+        print(f"figure: {path}", file=sys.stderr if options.json else sys.stdout)

@@ -1,0 +1,176 @@
+"""The subcommand scores: scores of detectors from their records."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainbugs import api
+from trainbugs.cli.exits import INVALID, ExitStatus, invalid_if, reporting
+from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
+from trainbugs.cli.scoring import ScoreFolder, report_rewritten, report_scores, report_seeds
+from trainbugs.cli.text import unreadable
+
+if TYPE_CHECKING:
+    from evaluation.reading.sources import RecordSelection, ScoreSource
+    from evaluation.records import CheckRecord, Records
+    from runner.bugs.catalog import Catalog
+
+HELP = Help(
+    "score detectors from their records",
+    [
+        "scores",
+        "scores --from results --figures pdf",
+        "scores my-detector --beside api-sequence --format latex",
+    ],
+)
+
+
+@dataclass(frozen=True)
+class ScoresOptions:
+    """The options of `trainbugs scores`."""
+
+    detectors: tuple[str, ...]
+    source: "ScoreSource | None"
+    beside: tuple[str, ...]
+    bugs: tuple[str, ...]
+    common: bool
+    isolated: bool
+    format: str
+    figures: str
+    out: Path
+    json: bool
+    label: tuple[str, ...] = ()
+    results: Path = Path("results")
+
+    @property
+    def printed_format(self) -> str:
+        """The format of the scores on standard output."""
+        return "json" if self.json else self.format
+
+    @property
+    def selection(self) -> "RecordSelection":
+        """Which records to read."""
+        from evaluation.reading.sources import RecordSelection
+
+        return RecordSelection(
+            detectors=self.detectors,
+            source=self.source or ("results" if self.beside else "expected"),
+            folder=self.results,
+            bugs=self.bugs,
+            label=self.label,
+            common=self.common,
+            beside=self.beside,
+            isolated=self.isolated,
+        )
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only a part of the programs counts."""
+        return bool(self.bugs or self.label or self.common or self.beside or self.isolated)
+
+
+def add_arguments(subparsers: Subparsers) -> None:
+    """Add scores."""
+    parser = add_command(subparsers, "scores", score_detectors, ScoresOptions, HELP)
+    parser.add_argument("detectors", nargs="*", metavar="DETECTOR", help="default: all")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("expected", "results", "both", "submissions"),
+        help="whose records: the committed ones, yours, both (yours, and the committed ones of other detectors), or "
+        "submissions (those, and the committed ones); default: expected",
+    )
+    parser.add_argument(
+        "--beside", nargs="+", default=(), metavar="DETECTOR",
+        help="your records beside the committed ones of these, on the programs that all were shown",
+    )  # fmt: skip
+    parser.add_argument(
+        "--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="only these, and all controls"
+    )
+    parser.add_argument(
+        "--common", action="store_true", help="only programs that all of the detectors were shown"
+    )
+    parser.add_argument(
+        "--isolated",
+        action="store_true",
+        help="only records of programs that ran in namespaces (docs/isolation.md)",
+    )
+    formats = ("table", "csv", "json", "markdown", "latex")
+    parser.add_argument(
+        "--format", choices=formats, default="table", help="of what is printed; default: table"
+    )
+    kinds = ("png", "pdf", "svg", "none")
+    parser.add_argument(
+        "--figures",
+        choices=kinds,
+        default="png",
+        help="their format, or none of them; default: png",
+    )
+    add_session_options(parser, "label", "results")
+    parser.add_argument(
+        "--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores"
+    )
+    add_json(parser)
+
+
+def score_detectors(options: ScoresOptions) -> ExitStatus:
+    """Score detectors from their records; INVALID where some cannot be read."""
+    from evaluation.reading.sources import read_records
+
+    catalog = api.load()
+    records = read_records(catalog, options.selection)
+    status = invalid_if(records.problems)
+    with reporting(status):
+        _print_notes(records, catalog.root)
+        problems = _report(records, catalog, options)
+    return INVALID if problems else status
+
+
+def _print_notes(records: "Records", root: Path) -> None:
+    """Print which records are left out or stale, on standard error."""
+    from evaluation.records import OLDER_CODE, REPLACED
+
+    print(unreadable(records.problems), end="", file=sys.stderr)
+    older = records.excluded_count(OLDER_CODE)
+    if older:
+        print(f"{older} records of older code of a detector are left out", file=sys.stderr)
+    _print_stale(records.checks, root)
+    replaced = records.excluded_detectors(REPLACED)
+    if replaced:
+        print(
+            f"of {', '.join(replaced)} the committed records are left out for those of yours",
+            file=sys.stderr,
+        )
+
+
+def _print_stale(checks: "Sequence[CheckRecord]", root: Path) -> None:
+    """Print which share of the records of controls are of scripts that have changed since."""
+    from evaluation.catalog import controls
+    from evaluation.model import CONTROL
+    from evaluation.running.stale import stale_controls
+
+    stale = stale_controls(checks, controls.load(root))
+    if stale:
+        shown = sum(check.kind == CONTROL for check in checks)
+        print(
+            f"{len(stale)} of {shown} records of controls are stale: their scripts have changed since; "
+            "evaluate the detectors anew",
+            file=sys.stderr,
+        )
+
+
+def _report(records: "Records", catalog: "Catalog", options: ScoresOptions) -> Sequence[str]:
+    """Write and print scores; returns a line for each file of rewritten programs that cannot be read."""
+    from evaluation.reading.sources import read_rewritten, read_seeds
+
+    folder, format = ScoreFolder(options.out), options.printed_format
+    scores = report_scores(records, folder, format, options.figures)
+    if options.is_part:
+        # Of a part of the programs there is no further table.
+        report_seeds(None, scores, folder, format)
+        return ()
+    selection = options.selection
+    report_seeds(read_seeds(catalog, selection, records), scores, folder, format)
+    return report_rewritten(read_rewritten(catalog, selection), scores, folder, format)

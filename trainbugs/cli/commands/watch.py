@@ -1,0 +1,208 @@
+"""The subcommand watch: runs a program of the user's own under the sanitizer, and says what it saw."""
+
+import signal
+import sys
+from argparse import REMAINDER
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import UsageError
+from runner.files.structs import near
+from runner.files.untrusted import shown
+from runner.progress.streams import one_line
+from trainbugs import api
+from trainbugs.cli.exits import FAILURE, SUCCESS, ExitStatus
+from trainbugs.cli.parser import Help, Subparsers, add_command
+from trainbugs.cli.terminal import show_noted
+
+if TYPE_CHECKING:
+    from evaluation.watching.invariants import Invariant
+    from evaluation.watching.program import Watched
+    from evaluation.watching.report import Report
+
+HELP = Help(
+    "run a training script of your own, and say which invariants of training it breaks",
+    [
+        "watch train.py --epochs 3              # what stands behind the script is the script's",
+        "watch --ignore stale-gradients train.py",
+        "watch -m my_package.train",
+        "watch --list",
+    ],
+)
+SANITIZER = Path("detectors", "sanitizer")
+SCRIPT = "SCRIPT.py"
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """The options of `trainbugs watch`; `command` is the script with its arguments."""
+
+    python: Path | None
+    module: bool
+    ignore: tuple[str, ...]
+    light: bool
+    info: bool
+    json: Path | None
+    list: bool
+    command: tuple[str, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The script and its arguments, without a -- before them."""
+        return self.command[1:] if self.command[:1] == ("--",) else self.command
+
+    def check(self, invariants: Sequence[str]) -> None:
+        """Raise UsageError unless there is a script to run, and all that is named exists."""
+        if not self.words:
+            raise UsageError("name the script to run; `trainbugs watch --help` shows examples")
+        if not self.module and not Path(self.words[0]).is_file():
+            raise UsageError(f"{self.words[0]}: there is no such script")
+        for name in self.ignore:
+            if name not in invariants:
+                raise UsageError(
+                    f"there is no invariant {name!r}{near(name, invariants)}; `trainbugs watch --list` shows all"
+                )
+        if self.json and not _can_be_written(self.json):
+            raise UsageError(
+                f"--json {self.json}: expected the name of a file, in a folder that is there"
+            )
+
+
+def _can_be_written(path: Path) -> bool:
+    return path.absolute().parent.is_dir() and not path.is_dir()
+
+
+def add_arguments(subparsers: Subparsers) -> None:
+    """Add watch."""
+    parser = add_command(subparsers, "watch", watch_program, WatchOptions, HELP)
+    parser.usage = f"trainbugs watch [options] {SCRIPT} [ARGUMENT ...]"
+    # The script's own options are no abbreviations of these.
+    parser.allow_abbrev = False
+    parser.add_argument(
+        "--python",
+        type=Path,
+        metavar="PATH",
+        help="default: python3 if it has torch, else that of trainbugs",
+    )
+    parser.add_argument(
+        "-m", dest="module", action="store_true", help="run a module, as `python -m` does"
+    )
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="INVARIANT",
+        help="silence one; several times for more",
+    )
+    parser.add_argument(
+        "--light", action="store_true", help="leave out what copies or computes much"
+    )
+    parser.add_argument("--info", action="store_true", help="show advice too")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the whole report to a file"
+    )
+    parser.add_argument("--list", action="store_true", help="show the invariants, and run nothing")
+    parser.add_argument("command", nargs=REMAINDER, metavar=SCRIPT, help="with its arguments")
+
+
+def watch_program(options: WatchOptions) -> ExitStatus:
+    """Run a program; its own status, or FAILURE where it ends well and an error was seen, else SUCCESS."""
+    from evaluation.watching import invariants, program
+
+    known = invariants.read(api.load().root / SANITIZER)
+    if options.list:
+        _print_invariants(known)
+        return SUCCESS
+    options.check([invariant.name for invariant in known])
+    watched = _watched(options)
+    returned, report = program.run(watched)
+    status = 128 - returned if returned < 0 else returned
+    if report is None:
+        _say(f"{_end_of_program(returned)}, without a report: nothing is known of what was seen")
+    else:
+        _print_report(report, watched, options.info)
+    if options.json:
+        _write(options.json, watched, status, report)
+    if status == SUCCESS and report is not None and report.has_error:
+        return FAILURE
+    return ExitStatus(status)
+
+
+def _print_invariants(invariants: "Sequence[Invariant]") -> None:
+    rows = [
+        (invariant.name, invariant.severity, "yes" if invariant.light else "no")
+        for invariant in invariants
+    ]
+    statements = [invariant.statement for invariant in invariants]
+    show_noted([("INVARIANT", "SEVERITY", "LIGHT"), *rows], statements, sys.stdout)
+
+
+def _watched(options: WatchOptions) -> "Watched":
+    """The program with the interpreter and the settings of the sanitizer; raises UsageError without torch."""
+    from evaluation.watching.interpreter import choose
+    from evaluation.watching.program import Watched
+
+    script, *arguments = options.words
+    return Watched(
+        python=choose(options.python),
+        script=script,
+        arguments=arguments,
+        module=options.module,
+        sanitizer=api.load().root / SANITIZER,
+        ignore=options.ignore,
+        light=options.light,
+    )
+
+
+def _print_report(report: "Report", watched: "Watched", with_advice: bool) -> None:
+    """Print what was seen, on standard error: the other stream is the script's."""
+    from evaluation.watching.report import HEADING, findings, summary
+
+    _say(summary(report, watched.ignore))
+    alarms = [*report.broken, *(report.advice if with_advice else [])]
+    if alarms:
+        rows, texts = [], []
+        for finding in findings(alarms, _folder(watched)):
+            rows.append(tuple(map(one_line, finding.row)))
+            texts.append(one_line(finding.text))
+        show_noted([HEADING, *rows], texts, sys.stderr)
+    if report.dropped:
+        _say(f"{report.dropped} more alarms were not kept")
+    if report.advice and not with_advice:
+        _say("there is advice, too: --info shows it")
+    for failure in report.failures:
+        _say(f"a fault of the sanitizer: {one_line(failure.strip())}")
+
+
+def _folder(watched: "Watched") -> str:
+    """The folder that the report's files lie in, from the working directory if that is above it."""
+    working = Path.cwd()
+    folder = working if watched.module else Path(watched.script).resolve().parent
+    return str(folder.relative_to(working) if folder.is_relative_to(working) else folder)
+
+
+def _end_of_program(returned: int) -> str:
+    if returned >= 0:
+        return f"the program ended with status {returned}"
+    return f"the program was ended by {signal.Signals(-returned).name}"
+
+
+def _write(path: Path, watched: "Watched", status: int, report: "Report | None") -> None:
+    from msgspec import to_builtins
+
+    from runner.files.atomic import write_json
+
+    run = {
+        "script": watched.script,
+        "arguments": list(watched.arguments),
+        "python": watched.python,
+        "status": status,
+    }
+    write_json(path, {**run, "report": to_builtins(report)})
+    _say(f"the report is in {shown(path)}")
+
+
+def _say(text: str) -> None:
+    print(f"trainbugs watch: {one_line(text)}", file=sys.stderr)
