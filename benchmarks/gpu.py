@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from runner.bugs.bug import Bug, Target
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Bug, Target
 from runner.environments import interpreter
 from runner.environments.interpreter import Interpreter
 from runner.errors import ResultsError, TrainbugsError, UsageError

@@ -23,8 +23,8 @@ from evaluation.model import (
     Timing,
     Training,
 )
-from runner.bugs.model import Name
 from runner.errors import ResultsError
+from runner.fields import Name
 from runner.files import untrusted
 from runner.files.structs import MismatchError, as_struct
 from runner.results.record import MAX_RECORD_BYTES, Amount

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plots.style import COLOURS, PREFIX, SINGLE, Only, new_figure, save, seeds_text, styled
-from runner.bugs.model import VARIANTS, Case, Line, Panel
+from runner.bugs.case import Case
+from runner.bugs.figures import Line, Panel
+from runner.bugs.program import VARIANTS
 from runner.errors import MeasureError
+from runner.expectations.series import measure, select
 from runner.results.record import RunRecord
-from runner.verdicts.series import select, values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,7 +149,7 @@ def _curves(
     """x of shape (records,) and y of shape (seeds, records); raises MeasureError where seeds differ in length."""
     metrics = [record.metrics for record in runs]
     x = [select(case.plot.x, line.where, records, variant) for records in metrics]
-    y = [values(line, variant, {variant: records}) for records in metrics]
+    y = [measure(line, variant, {variant: records}) for records in metrics]
     if len({len(row) for row in (*x, *y)}) > 1:
         raise MeasureError(f"{variant} runs differ in the number of records of {line.metric!r}")
     return np.asarray(x[0], dtype=np.float64), np.asarray(y, dtype=np.float64)

@@ -14,7 +14,9 @@ from plots.heatmap import draw_heatmaps, heatmaps
 from plots.style import Only, styled
 from plots.summary import draw_summary
 from plots.versions import draw_versions
-from runner.bugs.model import VARIANTS, Bug, Case
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
+from runner.bugs.program import VARIANTS
 from runner.environments.spec import releases
 from runner.errors import MeasureError
 from runner.files.untrusted import brief

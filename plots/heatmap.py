@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plots.style import PREFIX, Only, new_figure, save, seeds_text, styled
-from runner.bugs.model import VARIANTS, Case, Heatmap
+from runner.bugs.case import Case
+from runner.bugs.figures import Heatmap
+from runner.bugs.program import VARIANTS
 from runner.errors import MeasureError
 from runner.results.record import RunRecord
 

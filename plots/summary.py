@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plots.style import COLOURS, new_figure, save, styled
-from runner.bugs.model import Case
+from runner.bugs.case import Case
 from runner.results.record import RunRecord
 from runner.verdicts.verdict import verify
 

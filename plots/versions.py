@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plots.style import NOT_RUN, STATES, new_figure, save, styled
-from runner.bugs.model import Bug
+from runner.bugs.bug import Bug
 from runner.verdicts.affected import Finding, version_order
 
 if TYPE_CHECKING:

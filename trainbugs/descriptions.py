@@ -5,8 +5,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Bug, Case
 from runner.results.expected import seconds, seen_on
 
 

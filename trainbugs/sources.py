@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from evaluation.reading.sources import Source, select_cases
+from runner.bugs.bug import Target
 from runner.bugs.catalog import NAME, Catalog
-from runner.bugs.model import Target
 from runner.errors import ResultsError, UsageError
 from runner.results.expected import expected_paths, expected_records
 from runner.results.record import RunRecord, read_record

@@ -8,21 +8,14 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from evaluation.model import CONTROL, Text
+from runner.bugs.bug import Bug, Target
+from runner.bugs.case import Case, GroundTruth, Oracle, Site
 from runner.bugs.catalog import check, read_json
-from runner.bugs.model import (
-    Bug,
-    Case,
-    GroundTruth,
-    Labels,
-    Oracle,
-    Plot,
-    Program,
-    Scalar,
-    Site,
-    Target,
-    Variant,
-)
+from runner.bugs.figures import Plot
+from runner.bugs.labels import Labels
+from runner.bugs.program import CaseProgram, Variant
 from runner.errors import CatalogError
+from runner.fields import Scalar
 
 
 class Control(Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,5 +118,5 @@ def _case(name: str, directory: Path, described: Described) -> Case:
         "fixed", directory / f"{name}.py", control.environment or described.environment
     )
     parameters = {**(control.parameters or {}), **described.parameters}
-    program = Program({"fixed": variant}, parameters, described.timeout_s)
+    program = CaseProgram({"fixed": variant}, parameters, described.timeout_s)
     return Case(CONTROL, name, control.title, program, Oracle(), GroundTruth(NO_SITE), Plot())

@@ -13,8 +13,8 @@ from evaluation.catalog import detectors, development, frozen
 from evaluation.catalog.frozen import Date, Frozen
 from evaluation.model import Detector, Text
 from runner.bugs.catalog import check, read_json
-from runner.bugs.model import Name
 from runner.errors import CatalogError
+from runner.fields import Name
 from runner.files.folders import check_links
 from runner.files.untrusted import UnsafeError, shown
 

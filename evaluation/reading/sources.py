@@ -17,8 +17,8 @@ from evaluation.reading.load import (
 from evaluation.reading.rewritten import committed_with_rewritten, results_with_rewritten
 from evaluation.reading.seeds import committed_with_seeds
 from evaluation.records import Records
+from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Target
 from runner.errors import UsageError
 from runner.files.structs import near
 from runner.session.selection import labelled

@@ -11,7 +11,7 @@ from evaluation.catalog.controls import Controls
 from evaluation.keys import KIT
 from evaluation.model import CONTROL, Reference
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject, seeds_of
-from runner.bugs.model import Target
+from runner.bugs.bug import Target
 from runner.execution.launch import launch
 from runner.files import untrusted
 from runner.session.session import Session

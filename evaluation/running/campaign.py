@@ -18,8 +18,8 @@ from evaluation.running.perturbation import perturbed
 from evaluation.running.planting import planted
 from evaluation.running.subject import Sample, Subject
 from evaluation.store.results import CheckStore
+from runner.bugs.bug import Target
 from runner.bugs.catalog import with_upstream
-from runner.bugs.model import Target
 from runner.errors import UsageError
 from runner.execution.local import Report
 from runner.execution.resources import Share

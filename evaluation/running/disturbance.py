@@ -10,10 +10,11 @@ from pathlib import Path
 
 from evaluation.model import Answer
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
-from runner.bugs.model import Record, counted
 from runner.execution.execute import read_metrics
 from runner.execution.launch import launch
-from runner.verdicts.verdict import distance
+from runner.fields import Record
+from runner.plurals import counted
+from runner.verdicts.drift import distance
 from runner.verdicts.whole import not_whole
 
 OnWait = Callable[[float], None]

@@ -7,11 +7,13 @@ from msgspec.structs import replace
 from evaluation.rewriting.layout import RewriteError, Text
 from evaluation.rewriting.twins import kept_for, keywords, rewrite
 from evaluation.running.rewritten import Program, RewrittenSession, records_of
-from runner.bugs.model import PROBE, Case, Oracle, Site, Target
+from runner.bugs.bug import PROBE, Target
+from runner.bugs.case import Case, Oracle, Site
 from runner.execution.key import HARNESS, read_scripts
 from runner.results.record import RunRecord
 from runner.session.session import Session
-from runner.verdicts.verdict import REPRODUCED, drift, verify
+from runner.verdicts.drift import drift
+from runner.verdicts.verdict import REPRODUCED, verify
 
 # Files beside a script that are the benchmark's, and no part of the program.
 NO_PROGRAM = (PROBE, HARNESS.name)

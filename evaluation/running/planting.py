@@ -17,13 +17,15 @@ from evaluation.rewriting.twins import kept_for, rewrite
 from evaluation.running.perturbation import files_of
 from evaluation.running.rewritten import Program, RewrittenSession
 from evaluation.running.subject import ARGUMENTS, SCRIPT, Subject, seeds_of
-from runner.bugs.model import GroundTruth, Oracle, Site, Target, Variant
+from runner.bugs.bug import Target
+from runner.bugs.case import GroundTruth, Oracle, Site
+from runner.bugs.program import Variant
 from runner.execution.launch import launch
 from runner.execution.run import Run
 from runner.files import untrusted
 from runner.results.record import RunRecord
 from runner.session.session import Session
-from runner.verdicts.verdict import drift
+from runner.verdicts.drift import drift
 
 # Seeds on which the oracle compares a program with and without the fault.
 SEEDS = 3

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evaluation.running.subject import seeds_of
+from runner.bugs.bug import Target
 from runner.bugs.config import REWRITTEN
-from runner.bugs.model import Target
 from runner.execution.run import Run
 from runner.results.record import RunRecord
 from runner.session.session import Session

@@ -6,7 +6,7 @@ from evaluation.catalog.controls import Controls
 from evaluation.model import CONTROL
 from evaluation.records import CheckRecord
 from evaluation.running.subject import SCRIPT, program_digest
-from runner.bugs.model import Case
+from runner.bugs.case import Case
 from runner.execution.run import effective_parameters
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from evaluation.model import CONTROL, Kind
-from runner.bugs.model import Bug, Case, Record, Scalar
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.execution.run import Run
+from runner.fields import Record, Scalar
 
 # Of a program that is laid out: what it is called, and how it is called.
 SCRIPT, ARGUMENTS = "program.py", ("config.json",)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.bugs.model import Target
+from runner.bugs.bug import Target
 from runner.errors import UsageError
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runner.bugs.model import Bug, Case
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.environments import spec
 from runner.environments.spec import Environment
 from runner.errors import CatalogError, UsageError

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from runner.bugs.model import VARIANTS, Case, Line
+from runner.bugs.case import Case
+from runner.bugs.figures import Line
+from runner.bugs.program import VARIANTS
 from runner.errors import MeasureError
+from runner.expectations.checks import ExpectationCheck
+from runner.expectations.series import measure, select
 from runner.results.record import RunRecord
-from runner.verdicts.series import select, values
-from runner.verdicts.verdict import NOT_REPRODUCED, REPRODUCED, Check, unjudged, verify
+from runner.verdicts.verdict import NOT_REPRODUCED, REPRODUCED, unjudged, verify
 from runner.verdicts.whole import flaw
 
 
@@ -34,7 +37,7 @@ def check_verdicts(case: Case, records: Sequence[RunRecord]) -> Iterator[str]:
             )
 
 
-def _failures(case: Case, checks: Iterable[Check]) -> Iterator[str]:
+def _failures(case: Case, checks: Iterable[ExpectationCheck]) -> Iterator[str]:
     """A line for each expectation that fails: of the first seed with which it does."""
     seen = set()
     for check in checks:
@@ -42,7 +45,7 @@ def _failures(case: Case, checks: Iterable[Check]) -> Iterator[str]:
             continue
         seen.add(id(check.expectation))
         verb = "does not hold of" if check.holds is False else "cannot be decided by"
-        said = f"{check.expectation.statement!r} {verb} the expected records: {check.of}: {check.explanation}"
+        said = f"{check.expectation.statement!r} {verb} the expected records: {check.seeds}: {check.explanation}"
         yield f"case {case.name}: {said}; mend config.json, or make the records anew"
 
 
@@ -63,6 +66,6 @@ def _lack(case: Case, line: Line, records: Sequence[RunRecord]) -> Iterator[str]
         own = {each.variant: each.metrics for each in records if each.seed == record.seed}
         try:
             select(case.plot.x, line.where, record.metrics, record.variant)
-            values(line, record.variant, own)
+            measure(line, record.variant, own)
         except MeasureError as error:
             yield f"seed {record.seed}: {error}"

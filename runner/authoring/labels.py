@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from runner.bugs.model import Bug, Provenance
+from runner.bugs.bug import Bug
+from runner.bugs.labels import Provenance
 from runner.bugs.taxonomy import LISTS
 
 

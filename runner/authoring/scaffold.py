@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from runner.bugs.config import TAKEN
-from runner.bugs.model import VARIANTS
+from runner.bugs.program import VARIANTS
 from runner.environments import spec
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.verdicts.affected import version_order

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from runner.bugs.model import PROBE, Bug
+from runner.bugs.bug import PROBE, Bug
 from runner.files import untrusted
 
 # Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own API do not match.

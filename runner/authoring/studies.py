@@ -5,7 +5,8 @@ from pathlib import Path
 
 from runner.authoring.current import environment_at
 from runner.authoring.scripts import check_scripts, check_text
-from runner.bugs.model import VARIANTS, Bug
+from runner.bugs.bug import Bug
+from runner.bugs.program import VARIANTS
 from runner.errors import TrainbugsError
 from runner.execution.key import read_scripts, run_key
 from runner.files import untrusted

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import UPSTREAM, VARIANTS, Bug, Case
+from runner.bugs.program import UPSTREAM, VARIANTS
 from runner.environments import spec
 from runner.results.expected import CUDA, VERSIONS
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from runner.bugs.model import Bug
+from runner.bugs.bug import Bug
 from runner.results.record import RunRecord
 from runner.verdicts.affected import findings
 

@@ -4,7 +4,9 @@ import difflib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runner.bugs.model import VARIANTS, Bug, Case
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
+from runner.bugs.program import VARIANTS
 from runner.environments import spec, wheels
 from runner.errors import CatalogError, UsageError
 from runner.files import untrusted

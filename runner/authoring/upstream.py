@@ -5,8 +5,10 @@ from pathlib import Path
 
 from runner.authoring.current import check_digests, is_current
 from runner.authoring.together import check_revisions
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import UPSTREAM, Bug, Case
+from runner.bugs.program import UPSTREAM
 from runner.environments import spec
 from runner.environments.spec import Environment
 from runner.errors import ResultsError

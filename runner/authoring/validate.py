@@ -14,8 +14,10 @@ from runner.authoring.surplus import check_surplus
 from runner.authoring.together import check_revisions, check_whole_map
 from runner.authoring.truth import check_site, check_trigger
 from runner.authoring.upstream import check_upstream
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog, load_bug
-from runner.bugs.model import VARIANTS, Bug, Case
+from runner.bugs.program import VARIANTS
 from runner.environments import spec
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.files import untrusted

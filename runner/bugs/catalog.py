@@ -9,25 +9,15 @@ from typing import Any, TypeVar
 
 from msgspec import structs
 
+from runner.bugs.bug import ENVIRONMENT, Bug, Target, brought_name
+from runner.bugs.case import Case, GroundTruth, Oracle
 from runner.bugs.config import BROUGHT, Config, WrittenCase, WrittenVariant
-from runner.bugs.model import (
-    ENVIRONMENT,
-    UPSTREAM,
-    VARIANTS,
-    Bug,
-    Case,
-    GroundTruth,
-    Oracle,
-    Plot,
-    Program,
-    Target,
-    Variant,
-    brought_name,
-    counted,
-)
+from runner.bugs.figures import Plot
+from runner.bugs.program import UPSTREAM, VARIANTS, CaseProgram, Variant
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.files import swap, untrusted
 from runner.files.structs import MismatchError, as_struct, near
+from runner.plurals import counted
 
 T = TypeVar("T")
 
@@ -294,7 +284,7 @@ def _case(name: str, case: WrittenCase, config: Config, directory: Path) -> Case
     )
 
 
-def _program(case: WrittenCase, config: Config, directory: Path) -> Program:
+def _program(case: WrittenCase, config: Config, directory: Path) -> CaseProgram:
     buggy, upstream = case.variants.buggy, case.variants.upstream
     written = {"buggy": buggy, "fixed": case.variants.fixed}
     if upstream:
@@ -303,7 +293,7 @@ def _program(case: WrittenCase, config: Config, directory: Path) -> Program:
             environment=upstream.environment,
             records=upstream.records or buggy.records,
         )
-    return Program(
+    return CaseProgram(
         variants={
             name: _variant(name, variant, case, config, directory)
             for name, variant in written.items()

@@ -6,19 +6,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from runner.bugs.model import (
-    Expectation,
-    Heatmap,
-    Labels,
-    Name,
-    Panel,
-    Provenance,
-    Scalar,
-    Seconds,
-    Site,
-    Text,
-    Versions,
-)
+from runner.bugs.case import Site
+from runner.bugs.figures import Heatmap, Panel
+from runner.bugs.labels import Labels, Provenance, Versions
+from runner.expectations.expectation import Expectation
+from runner.fields import Name, Scalar, Seconds, Text
 
 # So that the name of an environment that it brings is one.
 MAX_ID = 76

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from runner.bugs.model import Bug
+from runner.bugs.bug import Bug
 from runner.bugs.taxonomy import LISTS, REALISM
 
 # What is counted where a bug says nothing.

@@ -10,8 +10,8 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from runner.bugs.bug import ENVIRONMENT, Bug, brought_name
 from runner.bugs.catalog import load_bug, read_json
-from runner.bugs.model import ENVIRONMENT, Bug, brought_name
 from runner.environments.manifest import MANIFEST
 from runner.errors import CatalogError, UsageError
 from runner.files import untrusted

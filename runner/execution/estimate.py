@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from runner.bugs.model import UPSTREAM, VARIANTS, Bug, Case
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
+from runner.bugs.program import UPSTREAM, VARIANTS
 from runner.errors import ResultsError
 from runner.results.expected import expected_records
 

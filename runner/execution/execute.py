@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from runner.bugs.model import FAULT, Record
+from runner.bugs.bug import FAULT
 from runner.environments.check import problems
 from runner.errors import ProcessError
 from runner.execution import downloads
 from runner.execution.launch import launch
 from runner.execution.run import Run
+from runner.fields import Record
 from runner.files import untrusted
 from runner.results.record import SCHEMA, RunRecord, Status, digest
 from runner.results.runtime_identity import identify

@@ -5,7 +5,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner.bugs.model import PROBE, Bug, Case, Variant
+from runner.bugs.bug import PROBE, Bug
+from runner.bugs.case import Case
+from runner.bugs.program import Variant
 from runner.errors import CatalogError, UsageError
 from runner.files import untrusted
 from runner.results.record import SCHEMA

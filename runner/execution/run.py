@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from runner.bugs.model import FAULT, PROBE, Case, Scalar
+from runner.bugs.bug import FAULT, PROBE
+from runner.bugs.case import Case
 from runner.environments.runtime import Runtime
 from runner.execution.estimate import Estimate
 from runner.execution.key import HARNESS, PROBE_FILES, run_key
 from runner.execution.resources import Need
+from runner.fields import Scalar
 from runner.results.record import file_name
 from runner.sandbox.limits import Limits, default_memory_mb
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import msgspec
 
-from runner.bugs.model import UPSTREAM, Bug, Case
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
+from runner.bugs.program import UPSTREAM
 from runner.errors import ResultsError
 from runner.files import untrusted
 from runner.results.record import METRICS, START_BYTES, Amount, RunRecord, read_record, run_name

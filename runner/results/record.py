@@ -9,12 +9,13 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from runner.bugs.model import Name, Record, Scalar, counted
 from runner.errors import ResultsError
+from runner.fields import Name, Record, Scalar
 from runner.files import untrusted
 from runner.files.atomic import finite
 from runner.files.flat_structs import flat_format
 from runner.files.structs import MismatchError, as_struct
+from runner.plurals import counted
 from runner.results.runtime_identity import RuntimeIdentity, Version
 
 SCHEMA: Final = 1

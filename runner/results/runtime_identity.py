@@ -8,8 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from runner.bugs.model import Name
 from runner.environments.runtime import Runtime
+from runner.fields import Name
 from runner.sandbox.access import Isolation
 from runner.sandbox.env import THREADS
 from runner.sandbox.isolation import isolation

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from runner.bugs.bug import Bug
 from runner.bugs.catalog import NAME, Catalog
 from runner.bugs.config import TAKEN
-from runner.bugs.model import Bug
 from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
 from runner.files.atomic import unwritable, write_json, write_text

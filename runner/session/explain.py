@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.bugs.model import FAULT, WHY, Bug
+from runner.bugs.bug import FAULT, WHY, Bug
 from runner.environments.runtime import Runtime
 from runner.errors import EnvironmentBuildError, ProcessError, UsageError
 from runner.files.locks import working_folder

@@ -6,8 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from runner.bugs.bug import Bug
 from runner.bugs.catalog import installed_root
-from runner.bugs.model import UPSTREAM, Bug
+from runner.bugs.program import UPSTREAM
 from runner.errors import UsageError
 from runner.files.atomic import write_json
 from runner.files.swap import changing

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from runner.bugs.bug import FAULT, Bug, Target
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import FAULT, Bug, Case, Target
 from runner.bugs.taxonomy import LISTS
 from runner.errors import UsageError
 from runner.files.structs import near

@@ -5,8 +5,10 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING
 
+from runner.bugs.bug import FAULT, Target
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import FAULT, Case, Target, Variant
+from runner.bugs.program import Variant
 from runner.environments.runtime import Runtime, RuntimeFinder, Runtimes
 from runner.errors import ResultsError, UsageError
 from runner.execution import downloads
@@ -23,9 +25,10 @@ from runner.results.revision import NOT_RUN, find_revision
 from runner.results.store import Store
 from runner.sandbox.isolation import isolation, weakness
 from runner.session.options import Options
+from runner.verdicts.drift import drift
 from runner.verdicts.outcome import Outcome, summary
 from runner.verdicts.repeatability import judge
-from runner.verdicts.verdict import drift, unjudged
+from runner.verdicts.verdict import unjudged
 
 if TYPE_CHECKING:
     from runner.cluster.client import Cluster

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from msgspec import structs
 
+from runner.bugs.bug import Bug, Target
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Bug, Case, Target
 from runner.environments import builder, spec
 from runner.environments.spec import Environment
 from runner.errors import EnvironmentBuildError, UsageError

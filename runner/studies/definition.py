@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
+from runner.bugs.bug import ENVIRONMENT, Bug, brought_name
 from runner.bugs.catalog import NAME, Catalog, check, read_json
 from runner.bugs.config import (
     BROUGHT,
@@ -20,18 +21,9 @@ from runner.bugs.config import (
     check_different,
     check_output,
 )
-from runner.bugs.model import (
-    ENVIRONMENT,
-    VARIANTS,
-    Bug,
-    Name,
-    Scalar,
-    Seconds,
-    Text,
-    Variant,
-    brought_name,
-)
+from runner.bugs.program import VARIANTS, Variant
 from runner.errors import CatalogError, UsageError
+from runner.fields import Name, Scalar, Seconds, Text
 from runner.files.structs import near
 
 FOLDER = "studies"

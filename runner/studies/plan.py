@@ -4,9 +4,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-from runner.bugs.model import Case, GroundTruth, Line, Oracle, Panel, Plot, Program, Scalar
+from runner.bugs.case import Case, GroundTruth, Oracle
+from runner.bugs.figures import Line, Panel, Plot
+from runner.bugs.program import CaseProgram
 from runner.execution.key import data_digest, read_scripts
 from runner.execution.run import Run
+from runner.fields import Scalar
 from runner.results.revision import find_revision
 from runner.session.session import Session
 from runner.studies.centres import centres
@@ -39,7 +42,7 @@ def case_of(study: Study, point: Point, centre: Mapping[Point, float]) -> Case:
         bug=study.bug.id,
         name=study.case,
         title=written.title,
-        program=Program(
+        program=CaseProgram(
             variants=study.variants,
             parameters={**written.parameters, **own},
             timeout_s=written.timeout_s,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 from typing import TypeVar
 
-from runner.bugs.model import counted
+from runner.plurals import counted
 from runner.studies.analysis import ALL, Pair, explained, pairs, row_name, row_names, shares
 from runner.studies.cells import LABELS, Cell, best, by_point, tuned
 from runner.studies.definition import Study

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runner.bugs.model import Scalar
 from runner.errors import ResultsError
+from runner.fields import Scalar
 from runner.files import untrusted
 from runner.files.cells import cell, text_of
 from runner.results.record import RunRecord

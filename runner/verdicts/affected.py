@@ -4,10 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from runner.bugs.model import VARIANTS, Bug, Case, Expectation
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
+from runner.bugs.program import VARIANTS
 from runner.errors import ResultsError
+from runner.expectations.checks import ExpectationCheck, check
+from runner.expectations.expectation import Expectation
 from runner.results.record import RunRecord
-from runner.verdicts.verdict import INVALID, Check, check
+from runner.verdicts.verdict import INVALID
 from runner.verdicts.whole import flaw
 
 AFFECTED = "affected"
@@ -80,16 +84,16 @@ def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:
     checks = {variant: _checks(case, variant, records) for variant in VARIANTS}
     undecided = [item for group in checks.values() for item in group if item.holds is None]
     if undecided:
-        return INVALID, f"{undecided[0].of}: {undecided[0].explanation}"
+        return INVALID, f"{undecided[0].seeds}: {undecided[0].explanation}"
     if all(item.holds for item in checks["buggy"]):
         return AFFECTED, f"{len(checks['buggy'])} checks of the buggy variant hold"
     failed = next((item for item in checks["fixed"] if not item.holds), None)
     if failed is None:
         return NOT_AFFECTED, f"{len(checks['fixed'])} checks of the fixed variant hold"
-    return NEITHER, f"{failed.of}: {failed.explanation}"
+    return NEITHER, f"{failed.seeds}: {failed.explanation}"
 
 
-def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Check]:
+def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[ExpectationCheck]:
     """The expectations about one variant, on the records of the buggy script."""
     expectations = _alone(case, variant)
     return [

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from runner.bugs.model import Target, counted
+from runner.bugs.bug import Target
+from runner.plurals import counted
 from runner.results.record import (
     CheckedStatement,
     JudgedRun,

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runner.bugs.model import Case
+from runner.bugs.case import Case
 from runner.results.record import RunRecord
-from runner.verdicts.verdict import INVALID, NOT_REPRODUCED, Verdict, drift, verify
+from runner.verdicts.drift import drift
+from runner.verdicts.verdict import INVALID, NOT_REPRODUCED, Verdict, verify
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from runner.bugs.model import Case, Plot, Record, Scalar
+from runner.bugs.case import Case
+from runner.bugs.figures import Plot
+from runner.fields import Record, Scalar
 from runner.results.record import RunRecord
 
 

@@ -20,7 +20,7 @@ from evaluation.catalog import detectors
 from evaluation.running import campaign
 from runner.authoring.validate import problems
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import UPSTREAM
+from runner.bugs.program import UPSTREAM
 from runner.environments import builder, check, spec
 from runner.environments.runtime import Runtimes
 from runner.errors import UsageError

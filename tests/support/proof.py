@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Bug, Case
 from runner.errors import ResultsError
 from runner.results.expected import expected_records, seconds
 from runner.results.runtime_identity import machine

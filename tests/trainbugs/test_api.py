@@ -14,8 +14,8 @@ from evaluation.catalog.detectors import read
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
 from plots import figures, style
+from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Target
 from runner.errors import MeasureError, ResultsError, UsageError
 from runner.files.atomic import write_json
 from runner.results.expected import expected_path, expected_records, seconds

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from runner.bugs.model import Bug, Case
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.results.expected import CPU, CUDA, seen_on
 from trainbugs.cli.text import seconds_text
 

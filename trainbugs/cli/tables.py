@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from runner.bugs.model import UPSTREAM, Bug
+from runner.bugs.bug import Bug
+from runner.bugs.program import UPSTREAM
 from runner.bugs.statistics import Numbers
 from runner.bugs.taxonomy import LISTS
 from runner.progress.streams import one_line

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from runner.bugs.model import UPSTREAM, Bug, Case, Provenance, Versions
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
+from runner.bugs.labels import Provenance, Versions
+from runner.bugs.program import UPSTREAM
 from runner.progress.streams import message
 from runner.results.expected import seconds, seen_on
 from runner.studies.definition import names as studies

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import to_builtins
 
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Bug, Case, Variant, Versions
+from runner.bugs.labels import Versions
+from runner.bugs.program import Variant
 from runner.bugs.taxonomy import Location
 from runner.errors import ResultsError
 from runner.execution.key import read_scripts

@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runner.bugs.model import UPSTREAM, VARIANTS, Bug, Case, Expectation
+from runner.bugs.bug import Bug
+from runner.bugs.case import Case
+from runner.bugs.program import UPSTREAM, VARIANTS
 from runner.environments.spec import releases
 from runner.errors import MeasureError, ResultsError, TrainbugsError
+from runner.expectations.expectation import Expectation
 from runner.files import untrusted
 from runner.results.expected import (
     CPU,
@@ -203,8 +206,8 @@ def _observed(verdict: Verdict) -> list[Observed]:
     made = []
     for expectation in verdict.case.oracle.expectations:
         checks = [check for check in verdict.checks if check.expectation is expectation]
-        wanted = next((check.wanted for check in checks if check.wanted), "")
-        values = [(check.of, check.observed or check.explanation) for check in checks]
+        wanted = next((check.expected for check in checks if check.expected), "")
+        values = [(check.seeds, check.observed or check.explanation) for check in checks]
         holds = [check.holds for check in checks]
         made.append(
             Observed(

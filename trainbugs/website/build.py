@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Bug
 from runner.errors import ResultsError, TrainbugsError, UsageError
 from runner.files import swap, untrusted
 from runner.results.revision import find_revision

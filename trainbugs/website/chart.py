@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.bugs.model import VARIANTS, Case, Line, Panel
+from runner.bugs.case import Case
+from runner.bugs.figures import Line, Panel
+from runner.bugs.program import VARIANTS
 from runner.errors import MeasureError
+from runner.expectations.series import measure, select
 from runner.results.record import RunRecord
-from runner.verdicts.series import select, values
 
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 10, 12, 44
@@ -95,7 +97,7 @@ def _curve(
 ) -> Curve:
     x = [select(case.plot.x, line.where, run.metrics, variant) for run in runs]
     y = [
-        [_number(value) for value in values(line, variant, {variant: run.metrics})] for run in runs
+        [_number(value) for value in measure(line, variant, {variant: run.metrics})] for run in runs
     ]
     if len({len(row) for row in (*x, *y)}) > 1:
         raise MeasureError(f"{variant} runs differ in the number of records of {line.metric!r}")

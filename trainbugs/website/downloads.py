@@ -12,8 +12,8 @@ from pathlib import Path
 
 from evaluation.scoring.rewritten import FILE
 from evaluation.store.committed import CommittedChecks
+from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Bug
 from runner.files import swap, untrusted
 from runner.files.cells import cell
 from runner.files.locks import WORK, TemporaryFolder

@@ -9,7 +9,7 @@ from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL
 from evaluation.scoring import report, scores
 from evaluation.scoring.report import as_csv
-from runner.bugs.model import Bug
+from runner.bugs.bug import Bug
 
 if TYPE_CHECKING:
     import pandas as pd

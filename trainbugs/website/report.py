@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.reading.sources import RecordSelection, read_records
+from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Case
 from runner.errors import MeasureError, ResultsError, UsageError
 from runner.files import untrusted
 from runner.results.record import CheckedStatement, RunRecord, VerdictRecord, read_verdict

@@ -35,7 +35,7 @@ from evaluation.running.subject import seeds_of
 from evaluation.scoring.scores import label, outcomes, scores
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
-from runner.bugs.model import Case
+from runner.bugs.case import Case
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.main import main

@@ -8,7 +8,7 @@ from support.records import as_pinned
 from support.toy import alone
 
 from runner.authoring.validate import problems
-from runner.bugs.model import Versions
+from runner.bugs.labels import Versions
 from runner.errors import UsageError
 from runner.results.expected import version_records
 from runner.session.promote import promote_runs, promote_versions

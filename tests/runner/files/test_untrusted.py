@@ -18,11 +18,11 @@ from runner.authoring.validate import problems
 from runner.bugs.catalog import load_bug
 from runner.errors import CatalogError, MeasureError, ResultsError
 from runner.execution.key import read_scripts
+from runner.expectations.reductions import reduce
 from runner.files import untrusted
 from runner.results.record import read_record
 from runner.results.store import Store
 from runner.session.promote import promote_runs
-from runner.verdicts.series import reduce
 
 pytestmark = pytest.mark.stress
 COMMANDS = (

@@ -17,7 +17,7 @@ from runner.results.record import digest, encode
 from runner.session.options import Options
 from runner.session.promote import promote_runs
 from runner.session.selection import without_gpu_cases
-from runner.verdicts.verdict import drift
+from runner.verdicts.drift import drift
 
 
 def on_gpu(outcome, **changes):

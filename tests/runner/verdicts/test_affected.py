@@ -8,7 +8,7 @@ from support.records import record
 from support.toy import alone
 
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Versions
+from runner.bugs.labels import Versions
 from runner.verdicts.affected import findings, mappable
 
 

@@ -5,7 +5,7 @@ from support.copies import replace
 from support.records import record
 from support.toy import SCRIPT, alone, of_any_length, toy_config
 
-from runner.bugs.model import Heatmap, Line, Panel, Plot
+from runner.bugs.figures import Heatmap, Line, Panel, Plot
 from runner.results.record import read_record
 from runner.verdicts.affected import findings
 from runner.verdicts.verdict import verify

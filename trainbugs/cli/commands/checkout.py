@@ -10,8 +10,8 @@ from trainbugs.cli.exits import SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command
 
 if TYPE_CHECKING:
+    from runner.bugs.bug import Bug
     from runner.bugs.catalog import Catalog
-    from runner.bugs.model import Bug
     from runner.environments.spec import Environment
 
 HELP = Help(

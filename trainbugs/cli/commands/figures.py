@@ -15,8 +15,8 @@ from trainbugs.cli.text import unreadable
 
 if TYPE_CHECKING:
     from plots.figures import CaseRuns
+    from runner.bugs.bug import Bug
     from runner.bugs.catalog import Catalog
-    from runner.bugs.model import Bug
     from runner.results.store import Store
 
 HELP = Help(

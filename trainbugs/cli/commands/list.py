@@ -4,8 +4,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
-from runner.bugs.model import Bug
 from runner.bugs.statistics import count
 from runner.errors import CatalogError, UsageError
 from runner.session.selection import Filter

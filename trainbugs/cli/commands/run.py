@@ -24,8 +24,8 @@ from trainbugs.cli.parser import (
 from trainbugs.cli.terminal import show_table, show_verdicts, side_stream
 
 if TYPE_CHECKING:
+    from runner.bugs.bug import Bug, Target
     from runner.bugs.catalog import Catalog
-    from runner.bugs.model import Bug, Target
     from runner.progress.lines import Progress
     from runner.results.record import RunRecord
     from runner.verdicts.outcome import Outcome

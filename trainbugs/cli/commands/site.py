@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from runner.bugs.model import counted
 from runner.errors import UsageError
+from runner.plurals import counted
 from trainbugs import api
 from trainbugs.cli.exits import ExitStatus, invalid_if, reporting
 from trainbugs.cli.parser import Help, Subparsers, add_command, add_session_options

@@ -19,8 +19,8 @@ from trainbugs.cli.parser import (
 from trainbugs.cli.terminal import show_verdicts, side_stream
 
 if TYPE_CHECKING:
+    from runner.bugs.bug import Bug
     from runner.bugs.catalog import Catalog
-    from runner.bugs.model import Bug
     from runner.session.version_sweep import VersionMap
 
 HELP = Help(

@@ -11,10 +11,11 @@ from support.paths import ROOT
 from support.records import record
 from support.toy import toy_config
 
-from runner.bugs.model import Expectation
 from runner.errors import CatalogError
+from runner.expectations.checks import check, check_across
+from runner.expectations.expectation import Expectation
 from runner.verdicts.affected import findings, mappable
-from runner.verdicts.verdict import check, check_across, verify
+from runner.verdicts.verdict import verify
 
 PAGE = (ROOT / "docs" / "expectations.md").read_text()
 RECORDS, *EXAMPLES = (

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from runner.bugs.model import Series
 from runner.errors import MeasureError
-from runner.verdicts.series import reduce, values
+from runner.expectations.reductions import reduce
+from runner.expectations.series import Series, measure
 
 RECORDS = {
     "buggy": [{"mode": "a", "v": 1.0, "p": [1.0, 2.0]}, {"mode": "b", "v": 4.0, "p": [1.5, 1.0]}],
@@ -15,12 +15,12 @@ RECORDS = {
 
 
 def test_values_where_and_minus():
-    assert values(Series("v"), "buggy", RECORDS) == [1.0, 4.0]
-    assert values(Series("v", {"mode": "b"}), "buggy", RECORDS) == [4.0]
-    assert values(Series("v", minus="fixed"), "buggy", RECORDS) == [0.5, 3.0]
+    assert measure(Series("v"), "buggy", RECORDS) == [1.0, 4.0]
+    assert measure(Series("v", {"mode": "b"}), "buggy", RECORDS) == [4.0]
+    assert measure(Series("v", minus="fixed"), "buggy", RECORDS) == [0.5, 3.0]
     # Of lists the largest absolute difference of elements is taken: |1.5 - 1| and |1 - 2|.
-    assert values(Series("p", {"mode": "b"}, minus_where={"mode": "a"}), "buggy", RECORDS) == [1.0]
-    assert values(Series("p", {"mode": "b"}, "fixed", {"mode": "a"}), "buggy", RECORDS) == [1.5]
+    assert measure(Series("p", {"mode": "b"}, minus_where={"mode": "a"}), "buggy", RECORDS) == [1.0]
+    assert measure(Series("p", {"mode": "b"}, "fixed", {"mode": "a"}), "buggy", RECORDS) == [1.5]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_largest_drop_of_a_rising_or_single_sequence():
 )
 def test_unusable_series(series, words):
     with pytest.raises(MeasureError, match=words):
-        values(series, "buggy", RECORDS)
+        measure(series, "buggy", RECORDS)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_unusable_series(series, words):
 )
 def test_not_finite_is_never_a_value(value):
     with pytest.raises(MeasureError, match="record 2"):
-        values(Series("v"), "buggy", {"buggy": [{"v": 1.0}, {"v": value}]})
+        measure(Series("v"), "buggy", {"buggy": [{"v": 1.0}, {"v": value}]})
 
 
 def test_text_cannot_be_averaged():

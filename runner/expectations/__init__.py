@@ -1,0 +1,1 @@
+"""Expectations: statements about the records of runs, and their evaluation."""
