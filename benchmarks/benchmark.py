@@ -31,6 +31,7 @@ from timing import interleaved, seconds, show
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign
+from evaluation.running.options import CampaignOptions
 from runner.bugs.catalog import Catalog
 from runner.environments import builder, manifest, spec
 from runner.progress.lines import on_stderr
@@ -264,7 +265,7 @@ def bench_watch(arguments):
         detectors.load(ROOT, name)
         for name in ("api-sequence", "gradient-cycle", "optimizer-progress")
     ]
-    plan = campaign.Campaign(
+    plan = CampaignOptions(
         chosen, bugs=["SO-60335387/digits"], controls="none", repeats=arguments.repeats
     )
     with tempfile.TemporaryDirectory() as folder:

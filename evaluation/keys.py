@@ -11,6 +11,7 @@ from msgspec import to_builtins
 
 from evaluation.model import Detector, Rule
 from evaluation.records import SCHEMA
+from runner.fields import Scalar
 from runner.files import untrusted
 from runner.files.folders import MAX_FILE_BYTES, files_in
 
@@ -61,6 +62,13 @@ def overhead_key(
 ) -> str:
     """Of a timing: as of a check, with the text of the adapter that times bare runs, and where it is done."""
     return _hash([SCHEMA, digest, bare, run, how, repeats, of, machine])
+
+
+def program_digest(files: Mapping[str, bytes], parameters: Mapping[str, Scalar]) -> str:
+    """A hash of a program: its files, by their neutral names, and the parameters that it reads."""
+    texts = [[name, hashlib.sha256(text).hexdigest()] for name, text in sorted(files.items())]
+    described = json.dumps([texts, dict(parameters)], sort_keys=True)
+    return hashlib.sha256(described.encode()).hexdigest()
 
 
 def _files(folder: Path) -> list[list[str]]:

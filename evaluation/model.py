@@ -22,6 +22,8 @@ TimedPart = Literal["loop", "process"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 REFERENCES: tuple[Reference, ...] = get_args(Reference)
 CONTROL: Literal["control"] = "control"
+# A program's script and its arguments, as detectors see them.
+SCRIPT, ARGUMENTS = "program.py", ("config.json",)
 # The score of a detector whose first alarm says where the fault is, says it roughly, or does not.
 DIAGNOSES = ("exact", "near", "no")
 

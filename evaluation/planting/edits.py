@@ -33,7 +33,7 @@ class Operator:
     judged_by_loss: bool = True
 
 
-def blocks(tree: ast.AST) -> Iterator[Block]:
+def find_blocks(tree: ast.AST) -> Iterator[Block]:
     """All blocks of statements."""
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
@@ -42,100 +42,106 @@ def blocks(tree: ast.AST) -> Iterator[Block]:
                 yield block
 
 
-def calls(statement: ast.stmt, method: str) -> ast.Attribute | None:
-    """The `receiver.method` of a statement that is a call of it, and nothing else."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    named = call.func if isinstance(call, ast.Call) else None
-    return named if isinstance(named, ast.Attribute) and named.attr == method else None
+def method_of(statement: ast.stmt, name: str) -> ast.Attribute | None:
+    """The `receiver.name` of a statement that is a call of this method, and nothing else."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    function = statement.value.func
+    if isinstance(function, ast.Attribute) and function.attr == name:
+        return function
+    return None
 
 
-def with_calls(tree: ast.AST, *methods: str) -> Iterator[tuple[Block, list[int]]]:
+def find_sequences(tree: ast.AST, *methods: str) -> Iterator[tuple[Block, list[int]]]:
     """The blocks in which the methods are called one after the other, and the places of these statements."""
-    for block in blocks(tree):
+    for block in find_blocks(tree):
         places: list[int] = []
         for place, statement in enumerate(block):
-            if len(places) < len(methods) and calls(statement, methods[len(places)]):
+            if len(places) < len(methods) and method_of(statement, methods[len(places)]):
                 places.append(place)
         if len(places) == len(methods):
             yield block, places
 
 
-def expressions(tree: ast.AST) -> Iterator[ast.Call]:
+def find_calls(tree: ast.AST) -> Iterator[ast.Call]:
     """All calls."""
     return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
-def word(node: ast.expr) -> str:
+def last_name(node: ast.expr) -> str:
     """The last part of a name: `cross_entropy` of functional.cross_entropy; empty for anything else."""
-    return (
-        node.attr
-        if isinstance(node, ast.Attribute)
-        else node.id
-        if isinstance(node, ast.Name)
-        else ""
-    )
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Name):
+        return node.id
+    return ""
 
 
-def assigned(
+def find_assignments(
     tree: ast.AST, is_value: Callable[[ast.Call], bool]
 ) -> Iterator[tuple[Block, int, ast.Name, ast.Call]]:
     """Statements `name = call(...)` of such calls: block, place, name and call."""
-    for block in blocks(tree):
+    for block in find_blocks(tree):
         for place, statement in enumerate(block):
-            if not isinstance(statement, ast.Assign) or not isinstance(
-                statement.targets[0], ast.Name
-            ):
+            if not isinstance(statement, ast.Assign):
                 continue
-            if isinstance(statement.value, ast.Call) and is_value(statement.value):
-                yield block, place, statement.targets[0], statement.value
+            target, value = statement.targets[0], statement.value
+            if not isinstance(target, ast.Name) or not isinstance(value, ast.Call):
+                continue
+            if is_value(value):
+                yield block, place, target, value
 
 
 def is_optimizer(call: ast.Call) -> bool:
     """Whether it makes an optimizer of all parameters of a model: torch.optim.Adam(model.parameters(), …)."""
-    if (
-        not isinstance(call.func, ast.Attribute)
-        or word(call.func.value) != "optim"
-        or not call.args
-    ):
+    if not isinstance(call.func, ast.Attribute) or not call.args:
         return False
-    given = call.args[0]
-    return (
-        isinstance(given, ast.Call)
-        and word(given.func) == "parameters"
-        and isinstance(given.func, ast.Attribute)
-    )
+    parameters = call.args[0]
+    if not isinstance(parameters, ast.Call) or not isinstance(parameters.func, ast.Attribute):
+        return False
+    return last_name(call.func.value) == "optim" and parameters.func.attr == "parameters"
 
 
-def statement(text: str, like: ast.stmt) -> ast.stmt:
+def new_statement(text: str, like: ast.stmt) -> ast.stmt:
     """A new statement, which counts as standing in the line of another one."""
-    new = ast.parse(text).body[0]
-    for node in ast.walk(new):
+    statement = ast.parse(text).body[0]
+    for node in ast.walk(statement):
         if hasattr(node, "lineno"):
             setattr(node, ORIGIN, (like.lineno, like.end_lineno))
-    return new
+    return statement
 
 
-def expression(text: str, **parts: ast.expr) -> ast.expr:
+def new_expression(text: str, **parts: ast.expr) -> ast.expr:
     """A new expression, in which names are replaced by parts of the program."""
 
-    class Put(ast.NodeTransformer):
+    class PartReplacer(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
             return parts.get(node.id, node)
 
-    new: ast.expr = Put().visit(ast.parse(text, mode="eval").body)
-    return new
+    expression: ast.expr = PartReplacer().visit(ast.parse(text, mode="eval").body)
+    return expression
 
 
-def neighbour(block: Sequence[ast.stmt], place: int) -> int:
+def neighbour_line(block: Sequence[ast.stmt], place: int) -> int:
     """The line of what comes after a statement that is taken out, or before it; its own, where it is alone."""
-    near = block[place + 1] if place + 1 < len(block) else block[max(place - 1, 0)]
-    return near.lineno
+    neighbour = block[place + 1] if place + 1 < len(block) else block[max(place - 1, 0)]
+    return neighbour.lineno
 
 
-def removed(block: Block, place: int) -> Callable[[], None]:
+def remove_statement(block: Block, place: int) -> Callable[[], None]:
     """An edit that takes a statement out."""
 
     def remove() -> None:
-        block[place : place + 1] = [] if len(block) > 1 else [statement("pass", block[place])]
+        substitute = [] if len(block) > 1 else [new_statement("pass", block[place])]
+        block[place : place + 1] = substitute
 
     return remove
+
+
+def replace_argument(call: ast.Call, index: int, text: str) -> Callable[[], None]:
+    """An edit that puts an expression of an `argument` of a call in its place."""
+
+    def replace() -> None:
+        call.args[index] = new_expression(text, argument=call.args[index])
+
+    return replace

@@ -25,7 +25,7 @@ class Harm:
     why: str
 
 
-def harm(
+def judge_metrics(
     clean: Runs, planted: Runs, volatile: frozenset[str] = frozenset(), judged_by_loss: bool = True
 ) -> Harm:
     """Whether some metric ends worse with the fault, in the runs of the same seeds (records by seed).
@@ -44,17 +44,20 @@ def harm(
     ]
     if not names:
         return Harm(False, "no metric tells how good a run is")
-    found = [(name, *_ends(name, clean), *_ends(name, planted)) for name in names]
-    for name, best, worst, planted_best, _ in found:
-        if math.isfinite(worst) and planted_best - worst > max(worst - best, SHARE * abs(worst)):
+    for name in names:
+        best, worst = _ends(name, clean)
+        planted_best, _ = _ends(name, planted)
+        tolerance = max(worst - best, SHARE * abs(worst))
+        if math.isfinite(worst) and planted_best - worst > tolerance:
             return Harm(
                 True,
-                f"{name} ends at {abs(planted_best):.4g} at best, without the fault at {abs(worst):.4g} at worst",
+                f"{name} ends at {abs(planted_best):.4g} at best, "
+                f"without the fault at {abs(worst):.4g} at worst",
             )
     return Harm(False, f"{', '.join(names)}: not worse by more than the seeds differ")
 
 
-def moves(clean: int | None, planted: int | None) -> Harm:
+def judge_moves(clean: int | None, planted: int | None) -> Harm:
     """Whether fewer tensors of parameters change during the training than without the fault; None: not known."""
     if clean is None or planted is None:
         return Harm(False, "it was not seen which parameters move")
@@ -62,31 +65,32 @@ def moves(clean: int | None, planted: int | None) -> Harm:
 
 
 def _metrics(runs: Runs) -> list[str]:
-    """The metrics of records, in their order, that tell how good a run is, and are there in each run."""
-    first, *others = runs.values()
-    names = dict.fromkeys(name for record in first for name in record if _sign(name))
-    return [name for name in names if all(_values(name, run) for run in (first, *others))]
+    """The metrics that tell how good a run is, and are in every run, in the order of records."""
+    first_run = next(iter(runs.values()))
+    names = dict.fromkeys(name for record in first_run for name in record if _sign(name))
+    return [name for name in names if all(_values(name, run) for run in runs.values())]
 
 
 def _sign(name: str) -> int:
-    """1 of a metric that is better low, -1 of one that is better high, 0 of any other."""
-    words = name.lower()
-    return (
-        1
-        if any(each in words for each in LOW)
-        else -1
-        if any(each in words for each in HIGH)
-        else 0
-    )
+    """1 for a metric that is better low, -1 for a metric that is better high, else 0."""
+    lower_name = name.lower()
+    if any(word in lower_name for word in LOW):
+        return 1
+    if any(word in lower_name for word in HIGH):
+        return -1
+    return 0
 
 
 def _values(name: str, run: Sequence[Record]) -> list[float]:
-    values = (record.get(name) for record in run)
-    return [
-        math.inf if isinstance(value, str) else float(value)
-        for value in values
-        if isinstance(value, int | float | str)
-    ]
+    """The values of a metric in a run; a text, as of a number that is not finite, counts as infinity."""
+    values = []
+    for record in run:
+        value = record.get(name)
+        if isinstance(value, str):
+            values.append(math.inf)
+        elif isinstance(value, int | float):
+            values.append(float(value))
+    return values
 
 
 def _ends(name: str, runs: Runs) -> tuple[float, float]:
@@ -96,7 +100,8 @@ def _ends(name: str, runs: Runs) -> tuple[float, float]:
 
 
 def _end(values: Sequence[float], sign: int) -> float:
-    last = values[-max(1, int(END * len(values))) :]
-    if not last or not all(math.isfinite(value) for value in last):
+    count = max(1, int(END * len(values)))
+    last_values = values[-count:]
+    if not last_values or not all(math.isfinite(value) for value in last_values):
         return math.inf
-    return sign * math.fsum(last) / len(last)
+    return sign * math.fsum(last_values) / len(last_values)

@@ -28,13 +28,13 @@ class Judgement(Struct, frozen=True, forbid_unknown_fields=True):
 def write(folder: Path, judgements: Iterable[Judgement], scratch: Path | None = None) -> Path:
     """Write the file of a folder, sorted by programs; raises ResultsError."""
     path = folder / FILE
-    ordered = sorted(judgements, key=lambda each: (each.program, each.operator))
-    write_json(path, [to_builtins(each) for each in ordered], scratch)
+    ordered = sorted(judgements, key=lambda judgement: (judgement.program, judgement.operator))
+    write_json(path, [to_builtins(judgement) for judgement in ordered], scratch)
     return path
 
 
 def read(folder: Path) -> tuple[Judgement, ...]:
-    """Those in the file of a folder, none where there is no file; raises ResultsError for any other."""
+    """The judgements in the file of a folder, none where there is no file; raises ResultsError for any other."""
     path = folder / FILE
     if not path.exists():
         return ()
@@ -47,8 +47,9 @@ def read(folder: Path) -> tuple[Judgement, ...]:
         ) from error
 
 
-def merged(earlier: Iterable[Judgement], later: Iterable[Judgement]) -> list[Judgement]:
+def merge(earlier: Iterable[Judgement], later: Iterable[Judgement]) -> list[Judgement]:
     """Both; of a program only the later ones, where there are some."""
     newer = list(later)
-    again = {each.program for each in newer}
-    return [*(each for each in earlier if each.program not in again), *newer]
+    judged_again = {judgement.program for judgement in newer}
+    older = [judgement for judgement in earlier if judgement.program not in judged_again]
+    return [*older, *newer]

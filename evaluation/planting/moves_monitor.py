@@ -10,14 +10,18 @@ BEFORE: list[tuple[Any, Any]] = []
 
 def attach(model: Any, optimizer: Any, emit: Any) -> None:
     """Keep a copy of what the optimizer has."""
-    known = {id(parameter) for parameter, _ in BEFORE}
+    copied = {id(parameter) for parameter, _ in BEFORE}
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    BEFORE.extend((each, each.detach().clone()) for each in parameters if id(each) not in known)
+    BEFORE.extend(
+        (parameter, parameter.detach().clone())
+        for parameter in parameters
+        if id(parameter) not in copied
+    )
 
 
 def write() -> None:
     """Count, and write."""
-    moved = sum(not bool((now.detach() == then).all()) for now, then in BEFORE)
+    moved = sum(not bool((parameter.detach() == copy).all()) for parameter, copy in BEFORE)
     Path("moves.json").write_text(json.dumps(moved))
 
 

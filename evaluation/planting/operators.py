@@ -1,52 +1,152 @@
 """All operators, and faulty programs made by them."""
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.planting import of_calls, of_gradients, of_losses
+from evaluation.planting import calls, gradients, losses
 from evaluation.planting.edits import Operator
+from evaluation.planting.seed_operators import operator_names
 from evaluation.rewriting import choice
-from evaluation.rewriting.layout import parsed, written
+from evaluation.rewriting.layout import parse_program, write_program
 
+BACKWARD, DETACH = "torch.Tensor.backward", "torch.Tensor.detach"
+CROSS_ENTROPY = "torch.nn.functional.cross_entropy"
+OPTIMIZER = "torch.optim.Optimizer.__init__"
+STEP, ZERO_GRAD = "torch.optim.Optimizer.step", "torch.optim.Optimizer.zero_grad"
+
+# A new operator also joins seeds.json: no earlier seed plants it.
 OPERATORS: tuple[Operator, ...] = (
-    *of_calls.OPERATORS,
-    *of_gradients.OPERATORS,
-    *of_losses.OPERATORS,
+    Operator(
+        "no-zero-grad",
+        "zero_grad is left out",
+        ZERO_GRAD,
+        calls.leave_out_zero_grad,
+        iteration=2,
+    ),
+    Operator("no-step", "the optimizer's step is left out", STEP, calls.leave_out_step),
+    Operator("step-first", "step comes before backward", STEP, calls.step_before_backward),
+    Operator(
+        "zero-grad-late",
+        "zero_grad comes between backward and step",
+        ZERO_GRAD,
+        calls.zero_grad_before_step,
+    ),
+    Operator(
+        "evaluation-mode",
+        "eval() in the place of train()",
+        "torch.nn.Module.train",
+        calls.evaluation_mode,
+    ),
+    Operator(
+        "break-left-in",
+        "a break left in from debugging: one batch an epoch",
+        "break",
+        calls.break_left_in,
+        judged_by_loss=False,
+    ),
+    Operator(
+        "detached-loss",
+        "backward is called on a detached loss",
+        DETACH,
+        gradients.detached_loss,
+    ),
+    Operator("negated-loss", "the loss is maximised", BACKWARD, gradients.negated_loss),
+    Operator(
+        "detached-body",
+        "a part of the network is detached from what comes before it",
+        DETACH,
+        gradients.detached_body,
+    ),
+    Operator(
+        "head-only",
+        "the optimizer is given the last layer alone",
+        OPTIMIZER,
+        gradients.head_only,
+    ),
+    Operator(
+        "frozen-head",
+        "the last layer takes no gradients",
+        "torch.Tensor.requires_grad_",
+        gradients.frozen_head,
+    ),
+    Operator(
+        "stale-parameters",
+        "the model is replaced after the optimizer was made",
+        OPTIMIZER,
+        gradients.stale_parameters,
+    ),
+    Operator(
+        "clipped-away",
+        "gradients are clipped to a ten-thousandth",
+        "torch.nn.utils.clip_grad_norm_",
+        gradients.clipped_to_nothing,
+    ),
+    Operator(
+        "softmax-first",
+        "softmax before cross entropy, which takes logits",
+        CROSS_ENTROPY,
+        losses.softmax_first,
+        judged_by_loss=False,
+    ),
+    Operator(
+        "labels-apart",
+        "labels are shuffled apart from the inputs",
+        "torch.randperm",
+        losses.labels_apart,
+    ),
+    Operator(
+        "broadcast",
+        "shapes that differ by one dimension are broadcast",
+        "torch.Tensor.sub",
+        losses.lost_unsqueeze,
+        judged_by_loss=False,
+    ),
 )
 
 
 @dataclass(frozen=True)
-class Planted:
-    """A faulty program, made of a clean one by an operator; `line` is where the fault is, None where it has no line."""
+class FaultyProgram:
+    """A program made of a clean one by an operator; `line` is where the fault is, None where it has no line."""
 
     operator: Operator
     text: str
     line: int | None
 
 
-def plant(text: str, operator: Operator, seed: int) -> Planted | None:
+def plant(text: str, operator: Operator, seed: int) -> FaultyProgram | None:
     """The program with the fault in one of the places where it fits, by the seed; None where there is none.
 
     Raises RewriteError for what cannot be parsed or written anew.
     """
-    tree = parsed(text)
+    tree = parse_program(text)
     edits = list(operator.edits(tree))
     if not edits:
         return None
-    edit = choice.one(seed, edits, operator.name, text)
+    edit = choice.pick(seed, edits, operator.name, text)
     edit.make()
-    faulty = written(tree)
-    return Planted(operator, faulty.text, faulty.lines.get(edit.line))
+    faulty = write_program(tree)
+    return FaultyProgram(operator, faulty.text, faulty.lines.get(edit.line))
 
 
-def fitting(text: str, seed: int, known: str | None = None) -> list[Planted]:
-    """The programs that the operators make of a clean one, in an order by the seed.
+def plant_all(text: str, seed: int, published: str | None = None) -> list[FaultyProgram]:
+    """The programs that the operators of a seed make of a clean one, in an order by the seed.
 
-    Left out is the one that is the published faulty program, `known`.
+    Left out is the program that is `published` as the faulty one.
     """
-    dump = ast.dump(parsed(known)) if known else None
-    ordered = sorted(
-        OPERATORS, key=lambda operator: choice.number(seed, "operator", operator.name, text)
+    published_dump = ast.dump(parse_program(published)) if published else None
+    programs = []
+    for operator in _order_operators(text, seed):
+        program = plant(text, operator, seed)
+        if program and ast.dump(parse_program(program.text)) != published_dump:
+            programs.append(program)
+    return programs
+
+
+def _order_operators(text: str, seed: int) -> Sequence[Operator]:
+    """The operators that a seed plants, in an order by the seed and the program."""
+    names = operator_names(seed)
+    operators = [operator for operator in OPERATORS if operator.name in names]
+    return sorted(
+        operators, key=lambda operator: choice.number(seed, "operator", operator.name, text)
     )
-    planted = [each for operator in ordered if (each := plant(text, operator, seed))]
-    return [each for each in planted if ast.dump(parsed(each.text)) != dump]

@@ -1,4 +1,4 @@
-"""Choices by a seed: numbers that depend on the seed and on what is chosen for, and on nothing else."""
+"""Choices by a seed: numbers that depend on the seed and on their purpose, and on nothing else."""
 
 import hashlib
 import json
@@ -8,12 +8,12 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def number(seed: int, *what: object) -> int:
-    """A number of 64 bits; the same for the same seed and the same text of `what`, in any process."""
-    text = json.dumps([seed, *map(str, what)])
+def number(seed: int, *purpose: object) -> int:
+    """A number of 64 bits; the same for the same seed and the same text of `purpose`, in any process."""
+    text = json.dumps([seed, *map(str, purpose)])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def one(seed: int, choices: Sequence[T], *what: object) -> T:
-    """One of the choices."""
-    return choices[number(seed, *what) % len(choices)]
+def pick(seed: int, choices: Sequence[T], *purpose: object) -> T:
+    """A choice out of several."""
+    return choices[number(seed, *purpose) % len(choices)]

@@ -18,11 +18,10 @@ def reorder(trees: Sequence[ast.Module], seed: int) -> None:
     for tree in trees:
         definitions = {node.name: node for node in tree.body if isinstance(node, DEFINITIONS)}
         for name, node in definitions.items():
-            needs.setdefault(name, set()).update(_needed(node, definitions))
+            needs.setdefault(name, set()).update(_needed_names(node, definitions))
     for tree in trees:
-        tree.body = [
-            statement for row in _rows(tree.body) for statement in _sorted(row, needs, seed)
-        ]
+        rows = [_sort_row(row, needs, seed) for row in _rows(tree.body)]
+        tree.body = [statement for row in rows for statement in row]
 
 
 def _rows(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
@@ -37,44 +36,44 @@ def _rows(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
     return rows
 
 
-def _sorted(row: list[ast.stmt], needs: Mapping[str, Set[str]], seed: int) -> list[ast.stmt]:
+def _sort_row(row: list[ast.stmt], needs: Mapping[str, Set[str]], seed: int) -> list[ast.stmt]:
     definitions = [statement for statement in row if isinstance(statement, DEFINITIONS)]
-    left = {definition.name: definition for definition in definitions}
-    if len(left) < len(row) or len(row) < 2:
+    remaining = {definition.name: definition for definition in definitions}
+    if len(remaining) < len(row) or len(row) < 2:
         return row
     ordered: list[ast.stmt] = []
-    while left:
-        # One that is defined in terms of each other's names stays where the program has it.
-        ready = [name for name in left if not needs[name] & (left.keys() - {name})] or [
-            next(iter(left))
-        ]
-        ordered.append(left.pop(min(ready, key=lambda name: choice.number(seed, "order", name))))
+    while remaining:
+        ready = [name for name in remaining if not needs[name] & (remaining.keys() - {name})]
+        if not ready:
+            # Definitions that need each other stay where the program has them.
+            ready = [next(iter(remaining))]
+        first = min(ready, key=lambda name: choice.number(seed, "order", name))
+        ordered.append(remaining.pop(first))
     return ordered
 
 
-def _needed(node: Definition, definitions: Mapping[str, Definition]) -> set[str]:
+def _needed_names(node: Definition, definitions: Mapping[str, Definition]) -> set[str]:
     """The names that are looked up when the definition is executed, and by whatever may be called then."""
-    todo, needed = list(_at_once(node)), set[str]()
+    todo = list(_names_at_once(node))
+    needed = set[str]()
     while todo:
         name = todo.pop()
         if name not in needed:
             needed.add(name)
-            todo += _loaded(definitions[name]) if name in definitions else ()
+            if name in definitions:
+                todo += _loaded_names(definitions[name])
     return needed
 
 
-def _at_once(node: Definition) -> set[str]:
+def _names_at_once(node: Definition) -> set[str]:
     if isinstance(node, ast.ClassDef) or node.decorator_list:
         # A class body is executed, and a decorator may call what it is given.
-        return _loaded(node)
+        return _loaded_names(node)
     annotations = [arg.annotation for arg in ast.walk(node.args) if isinstance(arg, ast.arg)]
     parts = [*node.args.defaults, *node.args.kw_defaults, *annotations, node.returns]
-    return {name for part in parts if part for name in _loaded(part)}
+    return {name for part in parts if part for name in _loaded_names(part)}
 
 
-def _loaded(node: ast.AST) -> set[str]:
-    return {
-        each.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
-    }
+def _loaded_names(node: ast.AST) -> set[str]:
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return {name.id for name in names if isinstance(name.ctx, ast.Load)}

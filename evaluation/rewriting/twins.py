@@ -8,65 +8,76 @@ from collections.abc import Iterable, Mapping, Set
 from difflib import SequenceMatcher
 
 from evaluation.rewriting.filler import fill, statements
-from evaluation.rewriting.layout import RewriteError, Text, parsed, written
-from evaluation.rewriting.names import DEFINITIONS, Renaming, identifiers, new_names, of_module
+from evaluation.rewriting.layout import RewriteError, RewrittenText, parse_program, write_program
+from evaluation.rewriting.names import (
+    DEFINITIONS,
+    Renaming,
+    choose_names,
+    identifiers,
+    module_names,
+)
 from evaluation.rewriting.order import reorder
 
 
 def rewrite(
-    texts: Mapping[str, str], seed: int, kept: Set[str] = frozenset(), module: bool = False
-) -> dict[str, Text]:
+    texts: Mapping[str, str],
+    seed: int,
+    kept_names: Set[str] = frozenset(),
+    module: bool = False,
+) -> dict[str, RewrittenText]:
     """The texts of a program and perhaps its twin, rewritten, by the same keys; the same for the same seed and texts.
 
-    `kept` are names that stay. Of a `module`, which others import, so do the names at its top level. Raises
+    `kept_names` stay. In a `module`, which others import, the names at its top level stay, too. Raises
     RewriteError where that is not possible, also where the twins would differ in more than before.
     """
-    trees = {key: parsed(text) for key, text in texts.items()}
-    order = list(trees.values())
-    before = difference(order)
-    stay = set(kept)
-    for tree in order if module else ():
-        stay |= of_module(tree)
-    names = new_names(order, seed, stay)
-    for tree in order:
+    tree_by_key = {key: parse_program(text) for key, text in texts.items()}
+    trees = list(tree_by_key.values())
+    before = difference(trees)
+    kept = set(kept_names)
+    if module:
+        kept = kept.union(*map(module_names, trees))
+    names = choose_names(trees, seed, kept)
+    for tree in trees:
         Renaming(names).visit(tree)
-    reorder(order, seed)
-    fill(order, seed, {name for tree in order for name in _all_names(tree)} | stay)
-    after = difference([ast.parse(ast.unparse(ast.fix_missing_locations(tree))) for tree in order])
+    reorder(trees, seed)
+    fill(trees, seed, kept.union(*map(_all_names, trees)))
+    new_texts = [ast.unparse(ast.fix_missing_locations(tree)) for tree in trees]
+    after = difference([ast.parse(text) for text in new_texts])
     if before != after:
         raise RewriteError(
             f"its variants differ in {before} statements, and would differ in {after}"
         )
-    return {key: written(tree) for key, tree in trees.items()}
+    return {key: write_program(tree) for key, tree in tree_by_key.items()}
 
 
 def difference(trees: Iterable[ast.Module]) -> int:
-    """How many statements twins do not have in common; 0 of a program alone."""
-    first, *others = map(statements, trees)
-    matchers = [SequenceMatcher(None, first, other, autojunk=False) for other in others]
-    return sum(
-        max(a_end - a, b_end - b)
-        for matcher in matchers
-        for tag, a, a_end, b, b_end in matcher.get_opcodes()
-        if tag != "equal"
-    )
+    """How many statements twins do not have in common; 0 for a program alone."""
+    first, *twins = map(statements, trees)
+    count = 0
+    for twin in twins:
+        matcher = SequenceMatcher(None, first, twin, autojunk=False)
+        for tag, start, end, twin_start, twin_end in matcher.get_opcodes():
+            if tag != "equal":
+                count += max(end - start, twin_end - twin_start)
+    return count
 
 
-def kept_for(parameters: Iterable[str], probe: str | None, api: str) -> set[str]:
-    """The names that a program keeps: those of its parameters, what its probe looks at, and the site's.
+def names_to_keep(parameters: Iterable[str], probe: str | None, api: str) -> set[str]:
+    """The names that a program keeps: its parameters, the names in its probe, and the site's API.
 
     Raises RewriteError for a probe that cannot be parsed.
     """
+    kept = {*parameters, *api.split(".")}
     if probe:
-        parsed(probe)
-    return {*parameters, *(identifiers(probe) if probe else ()), *api.split(".")}
+        parse_program(probe)
+        kept |= identifiers(probe)
+    return kept
 
 
 def keywords(text: str) -> set[str]:
     """The names by which a program's calls give arguments; raises RewriteError for what cannot be parsed."""
-    return {
-        node.arg for node in ast.walk(parsed(text)) if isinstance(node, ast.keyword) and node.arg
-    }
+    nodes = ast.walk(parse_program(text))
+    return {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
 
 
 def _all_names(tree: ast.Module) -> set[str]:

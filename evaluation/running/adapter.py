@@ -15,9 +15,9 @@ from typing import Any, BinaryIO
 import msgspec
 
 from evaluation.keys import KIT
-from evaluation.model import Alarm, Answer, Detector, OwnAnswer, Status
+from evaluation.model import ARGUMENTS, SCRIPT, Alarm, Answer, Detector, OwnAnswer, Status
 from evaluation.running.peeking import note_of
-from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
+from evaluation.running.program import ShownProgram
 from runner.bugs.catalog import default_root
 from runner.environments import builder, check, owner, spec
 from runner.errors import EnvironmentBuildError, TrainbugsError
@@ -84,7 +84,7 @@ class Adapter:
     trusted: bool = False
 
     def prepare(
-        self, samples: Sequence[Sample], state: Path, on_wait: OnWait
+        self, programs: Sequence[ShownProgram], state: Path, on_wait: OnWait
     ) -> tuple[Answer | None, float]:
         """Let the detector learn from clean runs, into `state`; returns why it failed, if so, and the seconds."""
         start = time.monotonic()
@@ -92,13 +92,13 @@ class Adapter:
             state.mkdir(parents=True)
             with open_streams(state.parent) as streams:
                 return self._prepare(
-                    samples, state, Place(state.with_name(f"{state.name}-work"), streams), on_wait
+                    programs, state, Place(state.with_name(f"{state.name}-work"), streams), on_wait
                 )
         except Exception as error:
             return broken_by(error), time.monotonic() - start
 
     def check(
-        self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait
+        self, program: ShownProgram, state: Path | None, place: Place, on_wait: OnWait
     ) -> tuple[Answer, float]:
         """What the detector answers of a program, and the seconds that it took.
 
@@ -107,32 +107,32 @@ class Adapter:
         """
         start = time.monotonic()
         try:
-            failure, seconds = self._check(sample, state, place, on_wait)
+            failure, seconds = self._check(program, state, place, on_wait)
             answer = failure or read_answer(place.folder / ANSWER)
             return answer if self.detector.monitor else _unstamped(answer), seconds
         except Exception as error:
             return broken_by(error), time.monotonic() - start
 
     def _prepare(
-        self, samples: Sequence[Sample], state: Path, place: Place, on_wait: OnWait
+        self, programs: Sequence[ShownProgram], state: Path, place: Place, on_wait: OnWait
     ) -> tuple[Answer | None, float]:
         work = place.folder
         work.mkdir(parents=True, exist_ok=True)
         targets = [
-            self._target(sample, work / f"reference{index}")
-            for index, sample in enumerate(samples, 1)
+            self._target(program, work / f"reference{index}")
+            for index, program in enumerate(programs, 1)
         ]
         (work / "refs.json").write_text(
             json.dumps({"schema": 1, "references": targets}, indent=1), encoding="utf-8"
         )
         arguments = ["prepare", "--refs", "refs.json"]
-        failure, seconds = self._call(arguments, samples[0].subject, place, state, on_wait)
+        failure, seconds = self._call(arguments, programs[0], place, state, on_wait)
         if failure and failure.status == "tool_error":
             failure = _by_the_kit(process.error_in(place.streams.stderr)) or failure
         return failure, seconds
 
     def _check(
-        self, sample: Sample, state: Path | None, place: Place, on_wait: OnWait
+        self, program: ShownProgram, state: Path | None, place: Place, on_wait: OnWait
     ) -> tuple[Answer | None, float]:
         work = place.folder
         own_state = work / "state"
@@ -140,20 +140,25 @@ class Adapter:
             own_state.mkdir(parents=True)
         else:
             _copy_state(state, own_state)
-        target = self._target(sample, work / PROGRAM)
+        target = self._target(program, work / PROGRAM)
         (work / "target.json").write_text(json.dumps(target, indent=1), encoding="utf-8")
         arguments = ["check", "--target", "target.json", "--out", ANSWER]
-        return self._call(arguments, sample.subject, place, own_state, on_wait)
+        return self._call(arguments, program, place, own_state, on_wait)
 
     def _call(
-        self, arguments: Sequence[str], subject: Subject, place: Place, state: Path, on_wait: OnWait
+        self,
+        arguments: Sequence[str],
+        program: ShownProgram,
+        place: Place,
+        state: Path,
+        on_wait: OnWait,
     ) -> tuple[Answer | None, float]:
         """Run the adapter; returns what is to be said of it instead of its answer, if anything, and the seconds."""
         if isolation() != "none":
-            return self._run_adapter(arguments, subject, place, state, on_wait, {})
+            return self._run_adapter(arguments, program, place, state, on_wait, {})
         with note_of(self.guarded, place.folder.parent) as note:
             failure, seconds = self._run_adapter(
-                arguments, subject, place, state, on_wait, note.variables
+                arguments, program, place, state, on_wait, note.variables
             )
             peeked = note.seen and Answer("peeked", f"looked at {note.seen}"[:MAX_REASON])
         return peeked or failure, seconds
@@ -161,7 +166,7 @@ class Adapter:
     def _run_adapter(
         self,
         arguments: Sequence[str],
-        subject: Subject,
+        program: ShownProgram,
         place: Place,
         state: Path,
         on_wait: OnWait,
@@ -189,18 +194,18 @@ class Adapter:
         timeout_s = self.timeout_s + GRACE_S
         start = time.monotonic()
         finished = launch(
-            argv, work, self._run(subject), timeout_s=timeout_s, streams=streams, extra=extra, on_wait=on_wait,
+            argv, work, self._run(program), timeout_s=timeout_s, streams=streams, extra=extra, on_wait=on_wait,
             closed=True, reads=(self.kit, *self.reads, *self.packages), room=work.parent, hidden=self.guarded,
         )  # fmt: skip
         return self._failure(finished, streams.stderr), time.monotonic() - start
 
-    def _run(self, subject: Subject) -> Run:
+    def _run(self, program: ShownProgram) -> Run:
         """The run of the program, without network where it can be cut, unless the detector says why it needs it.
 
         A detector that does not look at the running process cannot read what would run the program.
         """
         offline = self.detector.network is None and process.network_can_be_cut() is None
-        run = replace(subject.run, network=False) if offline else subject.run
+        run = replace(program.run, network=False) if offline else program.run
         return run if self.detector.runs else replace(run, runtime=replace(run.runtime, paths=()))
 
     def _failure(self, finished: Finished, stderr: BinaryIO) -> Answer | None:
@@ -215,11 +220,11 @@ class Adapter:
             )
         return None
 
-    def _target(self, sample: Sample, directory: Path) -> dict[str, Any]:
+    def _target(self, program: ShownProgram, directory: Path) -> dict[str, Any]:
         """What target.json says of a program: only what the detector needs is there, the rest is null."""
-        runtime, text, runs = sample.subject.run.runtime, self.detector.has_text, self.detector.runs
+        runtime, text, runs = program.run.runtime, self.detector.has_text, self.detector.runs
         if text:
-            sample.subject.lay_out(directory)
+            program.lay_out(directory)
         return {
             "schema": 1,
             "directory": str(directory) if text else None,
@@ -231,14 +236,14 @@ class Adapter:
             "timeout_s": self.timeout_s,
             "launcher": str(self.kit / "launcher") if runs else None,
             "packages": [str(path) for path in self.packages] if runs else None,
-            **self._recorded(sample, directory),
+            **self._recorded(program, directory),
         }
 
-    def _recorded(self, sample: Sample, directory: Path) -> dict[str, str | None]:
+    def _recorded(self, program: ShownProgram, directory: Path) -> dict[str, str | None]:
         """The files beside `directory` with what was recorded of a bare run, for detectors that need metrics."""
         values: dict[str, str | None] = {"metrics": None, "losses": None}
         needed = "metrics" in self.detector.needs
-        for name, records in (("metrics", sample.metrics), ("losses", sample.losses)):
+        for name, records in (("metrics", program.metrics), ("losses", program.losses)):
             if needed and records is not None:
                 path = directory.with_name(f"{directory.name}-{name}.json")
                 path.write_text(json.dumps(list(records)), encoding="utf-8")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.model import Answer
-from evaluation.running.subject import ARGUMENTS, SCRIPT, Sample, Subject
+from evaluation.model import ARGUMENTS, SCRIPT, Answer
+from evaluation.running.program import ShownProgram
 from runner.execution.execute import read_metrics
 from runner.execution.launch import launch
 from runner.fields import Record
@@ -23,7 +23,7 @@ Again = Callable[[], Sequence[Record] | None]
 
 
 @dataclass(frozen=True)
-class Held:
+class ComparedAnswer:
     """An answer that was held against the bare run. `compared` says whether the values of the records were compared.
 
     It is False where only their number and fields could be: the program does not repeat itself here. It is None where
@@ -34,65 +34,70 @@ class Held:
     compared: bool | None
 
 
-def held(answer: Answer, sample: Sample, program: Path, required: bool, again: Again) -> Held:
-    """The answer of a detector that has run the program in the folder `program`, or what is to be said instead.
+def compare_with_bare(
+    answer: Answer, program: ShownProgram, folder: Path, required: bool, run_again: Again
+) -> ComparedAnswer:
+    """The answer of a detector that has run the program in the `folder`, or what is to be said instead.
 
     `required`: the program's records must be there, as after a run under the benchmark's own launcher.
     """
-    if answer.status != "ok" or sample.metrics is None:
-        return Held(answer, None)
-    if program.is_symlink():
-        return Held(
+    if answer.status != "ok" or program.metrics is None:
+        return ComparedAnswer(answer, None)
+    if folder.is_symlink():
+        return ComparedAnswer(
             Answer("tool_error", "after the check: a link is in the place of the program's folder"),
             None,
         )
-    path = program / f"{sample.subject.run.parameters['output']}.json"
+    path = folder / f"{program.run.parameters['output']}.json"
     if not required and not path.exists():
-        return Held(answer, None)
+        return ComparedAnswer(answer, None)
     records, lack = read_metrics(path)
     if lack or not records:
-        return Held(Answer("tool_error", f"after the check: {lack}"), None)
-    foreign = sorted(_fields(records) ^ _fields(sample.metrics))
+        return ComparedAnswer(Answer("tool_error", f"after the check: {lack}"), None)
+    foreign = sorted(_fields(records) ^ _fields(program.metrics))
     if foreign:
-        return Held(
+        return ComparedAnswer(
             Answer(
                 "tool_error",
                 f"after the check: the records of the program differ in {foreign[0]!r}",
             ),
             None,
         )
-    return _compared(answer, sample, records, again)
+    return _compare_records(answer, program, records, run_again)
 
 
-def _compared(answer: Answer, sample: Sample, records: Sequence[Record], again: Again) -> Held:
+def _compare_records(
+    answer: Answer, program: ShownProgram, records: Sequence[Record], run_again: Again
+) -> ComparedAnswer:
     """The answer, if the program recorded what it records alone.
 
     A bare run may be of another machine, and some programs do not repeat themselves. So the program is run alone once
     more where a difference is found: it counts where the two bare runs agree.
     """
-    subject = sample.subject
-    lack = not_whole(subject.case, subject.run.variant, records)
+    lack = not_whole(program.case, program.run.variant, records)
     if lack:
-        return Held(_disturbed(f"its records are not whole: {lack}"), True)
-    bare = sample.metrics or ()
-    if _difference(subject, records, bare) is None:
-        return Held(answer, True)
-    second = again()
-    difference = _difference(subject, records, second or bare)
+        return ComparedAnswer(_disturbed(f"its records are not whole: {lack}"), True)
+    bare = program.metrics or ()
+    if _difference(program, records, bare) is None:
+        return ComparedAnswer(answer, True)
+    second = run_again()
+    difference = _difference(program, records, second or bare)
     if difference is None:
-        return Held(answer, True)
+        return ComparedAnswer(answer, True)
     if len(records) == len(bare) and (
-        second is None or _difference(subject, second, bare) is not None
+        second is None or _difference(program, second, bare) is not None
     ):
-        return Held(answer, False)
-    return Held(_disturbed(difference), True)
+        return ComparedAnswer(answer, False)
+    return ComparedAnswer(_disturbed(difference), True)
 
 
-def _difference(subject: Subject, records: Sequence[Record], bare: Sequence[Record]) -> str | None:
+def _difference(
+    program: ShownProgram, records: Sequence[Record], bare: Sequence[Record]
+) -> str | None:
     """How records differ from those of a bare run, volatile metrics aside; None where they are the same."""
     if len(records) != len(bare):
         return f"{counted(len(records), 'record')} instead of {len(bare)}"
-    volatile = subject.case.oracle.volatile
+    volatile = program.case.oracle.volatile
     for number, (record, alone) in enumerate(zip(records, bare, strict=True), 1):
         if distance([record], [alone], volatile) == 0:
             continue
@@ -117,12 +122,14 @@ def _fields(records: Sequence[Record]) -> set[str]:
     return {name for record in records for name in record}
 
 
-def bare_again(subject: Subject, scratch: Path, on_wait: OnWait) -> Sequence[Record] | None:
+def run_bare_again(
+    program: ShownProgram, scratch: Path, on_wait: OnWait
+) -> Sequence[Record] | None:
     """The records of the program, run alone in a new folder inside of `scratch`; None where it does not end well."""
-    run = subject.run
+    run = program.run
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         directory = Path(folder) / "program"
-        subject.lay_out(directory)
+        program.lay_out(directory)
         argv = [str(run.runtime.python_path), SCRIPT, *ARGUMENTS]
         finished = launch(argv, directory, run, timeout_s=run.timeout_s, on_wait=on_wait)
         records, lack = read_metrics(directory / f"{run.parameters['output']}.json")

@@ -1,24 +1,24 @@
 """Programs with planted faults, shown to detectors beside the clean ones if the fault does harm."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from evaluation.keys import KIT
-from evaluation.model import CONTROL
+from evaluation.model import ARGUMENTS, CONTROL, SCRIPT
 from evaluation.planting import judgements
-from evaluation.planting.harm import Harm, harm, moves
+from evaluation.planting.harm import Harm, judge_metrics, judge_moves
 from evaluation.planting.judgements import Judgement
-from evaluation.planting.operators import Planted, fitting
-from evaluation.rewriting.layout import RewriteError
-from evaluation.rewriting.twins import kept_for, rewrite
-from evaluation.running.perturbation import files_of
-from evaluation.running.rewritten import Program, RewrittenSession
-from evaluation.running.subject import ARGUMENTS, SCRIPT, Subject, seeds_of
+from evaluation.planting.operators import FaultyProgram, plant_all
+from evaluation.rewriting.layout import RewriteError, RewrittenText
+from evaluation.rewriting.twins import names_to_keep, rewrite
+from evaluation.running.perturbation import Texts, encode_texts, read_texts
+from evaluation.running.program import ShownProgram, select_seeds
+from evaluation.running.rewritten_session import RewrittenProgram, RewrittenSession
 from runner.bugs.bug import Target
-from runner.bugs.case import GroundTruth, Oracle, Site
+from runner.bugs.case import Case, GroundTruth, Oracle, Site
 from runner.bugs.program import Variant
 from runner.execution.launch import launch
 from runner.execution.run import Run
@@ -27,100 +27,127 @@ from runner.results.record import RunRecord
 from runner.session.session import Session
 from runner.verdicts.drift import drift
 
-# Seeds on which the oracle compares a program with and without the fault.
+# The oracle compares a program with and without the fault on at least as many seeds.
 SEEDS = 3
 # It is not imported: whoever does that writes its file at the end.
 MONITOR = Path(__file__).parents[1] / "planting" / "moves_monitor.py"
+MAX_MOVES_BYTES = 100
 
 
 @dataclass(frozen=True)
 class Candidate:
     """A program with a fault, before it is known whether that does harm."""
 
-    program: Program
-    planted: Planted
+    program: RewrittenProgram
+    planted: FaultyProgram
 
     @property
     def target(self) -> Target:
         return self.program.target
 
+    @property
+    def case(self) -> Case:
+        return self.program.target.case
 
-def planted(
+
+@dataclass(frozen=True)
+class CandidateRuns:
+    """The runs on which a candidate is judged: of both rewritten variants, and of the clean program as published."""
+
+    candidate: Candidate
+    rewritten: Sequence[Run]
+    published: Sequence[Run]
+
+
+def plant_targets(
     session: Session, targets: Sequence[Target], seed: int, all_seeds: bool = False
 ) -> tuple[RewrittenSession, list[Target]]:
     """A session of planted programs, and the targets whose fault does harm; the others are named, and counted.
 
     One fault is put into each control and into the fixed program of each bug, by the seed; both twins are rewritten.
     """
-    inner = RewrittenSession(session, f"plant-{seed}")
-    candidates = [
-        each for target in _sources(targets) for each in _candidates(target, seed, session)
-    ]
-    inner.add(each.program for each in candidates)
-    judged = _judge(candidates, session, inner, all_seeds)
-    kept = [each.target for each, found in judged if found.shown]
-    for each, found in judged:
-        if not found.shown:
-            session.progress.line(f"{each.target.case.id}: discarded, {found.why}")
+    planted_session = RewrittenSession(session, f"plant-{seed}")
+    sources = clean_targets(targets)
+    all_candidates = [make_candidate(source, seed, session) for source in sources]
+    candidates = [candidate for candidate in all_candidates if candidate]
+    planted_session.add(candidate.program for candidate in candidates)
+    judged = _judge(candidates, session, planted_session, all_seeds)
+    harmful = [candidate.target for candidate, harm in judged if harm.shown]
+    for candidate, harm in judged:
+        if not harm.shown:
+            session.progress.line(f"{candidate.case.id}: discarded, {harm.why}")
     session.progress.note(
-        f"planted faults: {len(kept)} do harm, {len(judged) - len(kept)} are discarded"
+        f"planted faults: {len(harmful)} do harm, {len(judged) - len(harmful)} are discarded"
     )
+    store = planted_session.store
     judgements.write(
-        inner.store.root, [_described(*each) for each in judged], inner.store.scratch.path
+        store.root,
+        [_describe(candidate, harm) for candidate, harm in judged],
+        store.scratch.path,
     )
-    return inner, kept
+    return planted_session, harmful
 
 
-def _sources(targets: Sequence[Target]) -> list[Target]:
+def clean_targets(targets: Sequence[Target]) -> list[Target]:
     """The clean programs: controls, and the fixed one of each bug, of the first of its cases with that script."""
-    scripts: dict[Path, Target] = {}
+    by_script: dict[Path, Target] = {}
     for target in targets:
         script = target.case.program.variants["fixed"].script
-        scripts.setdefault(script, Target(target.bug, target.case, ("fixed",)))
-    return list(scripts.values())
+        by_script.setdefault(script, Target(target.bug, target.case, ("fixed",)))
+    return list(by_script.values())
 
 
-def _candidates(source: Target, seed: int, session: Session) -> Iterator[Candidate]:
+def make_candidate(source: Target, seed: int, session: Session) -> Candidate | None:
     """One fault for a clean program; none, with a line that says so, where no operator fits."""
+    variants = source.case.program.variants
     try:
-        files = files_of(source, "fixed")
-        script = source.case.program.variants["fixed"].script.name
-        published = source.case.program.variants.get("buggy")
-        known = published.script.read_text(encoding="utf-8") if published else None
-        found = fitting(files[script], seed, known)
-        if not found:
+        texts = read_texts(source, "fixed")
+        script = variants["fixed"].script.name
+        published = None
+        if "buggy" in variants:
+            published = variants["buggy"].script.read_text(encoding="utf-8")
+        programs = plant_all(texts[script], seed, published)
+        if not programs:
             session.progress.note(f"{source.case.id}: left out, no operator fits")
-        for each in found[:1]:
-            yield Candidate(_program(source, each, files, seed), each)
+            return None
+        return Candidate(_rewrite_pair(source, programs[0], texts, seed), programs[0])
     except (RewriteError, UnicodeDecodeError, OSError) as error:
         session.progress.note(f"{source.case.id}: left out, {error}")
+        return None
 
 
-def _program(source: Target, found: Planted, files: dict[str, str], seed: int) -> Program:
+def _rewrite_pair(
+    source: Target, faulty: FaultyProgram, texts: Texts, seed: int
+) -> RewrittenProgram:
     """The pair of the faulty and the clean program, rewritten, as a case of a bug named after the clean one."""
-    own, operator = source.case.program.variants["fixed"], found.operator
-    script = own.script.name
-    kept = kept_for(source.case.program.parameters, None, operator.api)
-    texts = rewrite({"buggy": found.text, "fixed": files[script]}, seed, kept)
+    script = source.case.program.variants["fixed"].script.name
+    kept = names_to_keep(source.case.program.parameters, None, faulty.operator.api)
+    pair = rewrite({"buggy": faulty.text, "fixed": texts[script]}, seed, kept)
     modules = {
         name: rewrite({"": text}, seed, kept, module=True)[""]
-        for name, text in files.items()
+        for name, text in texts.items()
         if name != script
     }
     scripts = {
-        variant: {name: each.text.encode() for name, each in {**modules, script: text}.items()}
-        for variant, text in texts.items()
+        variant: encode_texts({**modules, script: new_text}) for variant, new_text in pair.items()
     }
-    line = None if found.line is None else texts["buggy"].lines.get(found.line)
-    site = Site(file=script, api=operator.api, line=line)
-    name = f"planted-{source.case.name if source.bug.id == CONTROL else source.bug.id}"
+    target = _planted_target(source, faulty, pair["buggy"])
+    return RewrittenProgram(target, source, dict.fromkeys(scripts, "fixed"), scripts)
+
+
+def _planted_target(source: Target, faulty: FaultyProgram, buggy: RewrittenText) -> Target:
+    """The case that detectors meet: the operator's, of a bug named after the clean program."""
+    clean, operator = source.case.program.variants["fixed"], faulty.operator
+    line = None if faulty.line is None else buggy.lines.get(faulty.line)
+    site = Site(file=clean.script.name, api=operator.api, line=line)
+    bug_id = f"planted-{source.case.name if source.bug.id == CONTROL else source.bug.id}"
     variants = {
-        each: Variant(each, own.script, own.environment, own.records, own.brought)
-        for each in scripts
+        name: Variant(name, clean.script, clean.environment, clean.records, clean.brought)
+        for name in ("buggy", "fixed")
     }
     case = replace(
         source.case,
-        bug=name,
+        bug=bug_id,
         name=operator.name,
         title=operator.title,
         program=replace(source.case.program, variants=variants),
@@ -128,79 +155,85 @@ def _program(source: Target, found: Planted, files: dict[str, str], seed: int) -
         truth=GroundTruth(site, operator.iteration),
         benign=False,
     )
-    bug = replace(source.bug, id=name, title=operator.title, site=site, cases={case.name: case})
-    return Program(
-        Target(bug, case, ("buggy", "fixed")), source, dict.fromkeys(scripts, "fixed"), scripts
-    )
+    bug = replace(source.bug, id=bug_id, title=operator.title, site=site, cases={case.name: case})
+    return Target(bug, case, ("buggy", "fixed"))
 
 
 def _judge(
-    candidates: Sequence[Candidate], session: Session, inner: RewrittenSession, all_seeds: bool
+    candidates: Sequence[Candidate],
+    session: Session,
+    planted_session: RewrittenSession,
+    all_seeds: bool,
 ) -> list[tuple[Candidate, Harm]]:
     """What the oracle says of each candidate; all of them are run first, as many at a time as there are slots."""
-    seeds = {
-        id(each): _seeds(seeds_of(each.target.case, session.options.seeds, all_seeds))
-        for each in candidates
-    }
-    runs = [run.bare for each in candidates for run in inner.plan(each.target, seeds[id(each)])]
-    plain = [
-        run.bare
-        for each in candidates
-        for run in session.plan(each.program.source, seeds[id(each)][:1])
-    ]
-    records = {run.key: record for run, record in (*session.execute(plain), *inner.execute(runs))}
-    judged = []
-    for each in candidates:
-        own = [records[run.bare.key] for run in inner.plan(each.target, seeds[id(each)])]
-        first = [
-            records[run.bare.key] for run in session.plan(each.program.source, seeds[id(each)][:1])
-        ]
-        judged.append((each, _harm(each, own, first, inner)))
-    return judged
+    planned = []
+    for candidate in candidates:
+        shown_seeds = select_seeds(candidate.case, session.options.seeds, all_seeds)
+        seeds = _enough_seeds(shown_seeds)
+        rewritten = planted_session.plan(candidate.target, seeds)
+        published = session.plan(candidate.program.source, seeds[:1])
+        planned.append(
+            CandidateRuns(
+                candidate,
+                [run.bare for run in rewritten],
+                [run.bare for run in published],
+            )
+        )
+    published_runs = [run for runs in planned for run in runs.published]
+    rewritten_runs = [run for runs in planned for run in runs.rewritten]
+    records = {run.key: record for run, record in session.execute(published_runs)}
+    records |= {run.key: record for run, record in planted_session.execute(rewritten_runs)}
+    return [(runs.candidate, _judge_candidate(runs, records, planted_session)) for runs in planned]
 
 
-def _seeds(first: Sequence[int]) -> list[int]:
-    return [*first, *range(max(first) + 1, max(first) + 1 + max(0, SEEDS - len(first)))]
+def _enough_seeds(seeds: Sequence[int]) -> list[int]:
+    """The seeds, and as many larger ones as make SEEDS of them."""
+    following = max(seeds) + 1
+    missing = max(0, SEEDS - len(seeds))
+    return [*seeds, *range(following, following + missing)]
 
 
-def _harm(
-    candidate: Candidate,
-    records: Sequence[RunRecord],
-    published: Sequence[RunRecord],
-    inner: RewrittenSession,
+def _judge_candidate(
+    runs: CandidateRuns, records_by_key: Mapping[str, RunRecord], planted_session: RewrittenSession
 ) -> Harm:
+    candidate, case = runs.candidate, runs.candidate.case
+    records = [records_by_key[run.key] for run in runs.rewritten]
+    published = [records_by_key[run.key] for run in runs.published]
     for record in (*published, *records):
         if not record.ok:
-            return Harm(
-                False, f"{record.variant} seed {record.seed}: {record.status}: {record.reason}"
-            )
-    case, operator = candidate.target.case, candidate.planted.operator
+            reason = f"{record.variant} seed {record.seed}: {record.status}: {record.reason}"
+            return Harm(False, reason)
     clean = [record for record in records if record.variant == "fixed"]
+    faulty = [record for record in records if record.variant == "buggy"]
     if drift(case, clean[:1], published) != 0:
         return Harm(False, "the clean program does not do the same when it is rewritten")
-    by_variant = {
-        name: {record.seed: record.metrics for record in records if record.variant == name}
-        for name in ("fixed", "buggy")
-    }
-    found = harm(
-        by_variant["fixed"], by_variant["buggy"], case.oracle.volatile, operator.judged_by_loss
+    by_metrics = judge_metrics(
+        {record.seed: record.metrics for record in clean},
+        {record.seed: record.metrics for record in faulty},
+        case.oracle.volatile,
+        candidate.planted.operator.judged_by_loss,
     )
-    if found.shown:
-        return found
-    runs = inner.plan(candidate.target, [clean[0].seed])
-    moved = {run.variant: _moved(Subject(candidate.target.bug, run.bare), inner) for run in runs}
-    by_parameters = moves(moved["fixed"], moved["buggy"])
-    return (
-        by_parameters if by_parameters.shown else Harm(False, f"{found.why}; {by_parameters.why}")
-    )
+    if by_metrics.shown:
+        return by_metrics
+    by_moves = _judge_by_moves(candidate, clean[0].seed, planted_session)
+    return by_moves if by_moves.shown else Harm(False, f"{by_metrics.why}; {by_moves.why}")
 
 
-def _moved(subject: Subject, session: Session) -> int | None:
+def _judge_by_moves(candidate: Candidate, seed: int, planted_session: RewrittenSession) -> Harm:
+    """Whether fewer parameters move with the fault than without, by the seed."""
+    moves = {}
+    for run in planted_session.plan(candidate.target, [seed]):
+        program = ShownProgram(candidate.target.bug, run.bare)
+        moves[run.variant] = _count_moves(program, planted_session)
+    return judge_moves(moves["fixed"], moves["buggy"])
+
+
+def _count_moves(program: ShownProgram, session: Session) -> int | None:
     """How many tensors of parameters move in a run of a program; None where that was not seen."""
-    run: Run = subject.run
+    run = program.run
     with session.store.working_directory() as scratch:
         directory = scratch / "program"
-        subject.lay_out(directory)
+        program.lay_out(directory)
         launcher = [str(KIT / "launcher"), "../out", "--monitor", str(MONITOR)]
         argv = [str(run.runtime.python_path), *launcher, SCRIPT, *ARGUMENTS]
         launch(
@@ -212,14 +245,13 @@ def _moved(subject: Subject, session: Session) -> int | None:
             room=directory.parent,
         )
         try:
-            moved = untrusted.read_json(directory / "moves.json", 100, directory)
+            moves = untrusted.read_json(directory / "moves.json", MAX_MOVES_BYTES, directory)
         except untrusted.UnsafeError:
             return None
-    return moved if isinstance(moved, int) else None
+    return moves if isinstance(moves, int) else None
 
 
-def _described(candidate: Candidate, found: Harm) -> Judgement:
-    case, site = candidate.target.case, candidate.target.bug.site
-    return Judgement(
-        case.bug.removeprefix("planted-"), case.name, case.title, site.line, found.shown, found.why
-    )
+def _describe(candidate: Candidate, harm: Harm) -> Judgement:
+    case, site = candidate.case, candidate.target.bug.site
+    program = case.bug.removeprefix("planted-")
+    return Judgement(program, case.name, case.title, site.line, harm.shown, harm.why)

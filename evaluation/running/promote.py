@@ -17,7 +17,8 @@ from evaluation.planting import judgements
 from evaluation.reading.rewritten import committed_with_rewritten
 from evaluation.records import CheckRecord, Records, program_name
 from evaluation.running.adapter import thin
-from evaluation.running.campaign import Campaign, Result
+from evaluation.running.campaign import CampaignResult
+from evaluation.running.options import CampaignOptions
 from evaluation.scoring.report import write_table
 from evaluation.scoring.rewritten import FILE, side_by_side
 from evaluation.store.committed import CommittedChecks
@@ -28,30 +29,35 @@ from runner.files.untrusted import without_folders
 from runner.session.options import Options
 
 
-def homes(campaign: Campaign, root: Path) -> dict[str, Path]:
+def homes(options: CampaignOptions, root: Path) -> dict[str, Path]:
     """By detector, the folder of its committed records: that of its submission, or the one of all of ours.
 
     Raises CatalogError.
     """
     ours = root / "detectors" / "expected"
-    return {each.name: submissions.records_of(root, each) or ours for each in campaign.detectors}
+    return {each.name: submissions.records_of(root, each) or ours for each in options.detectors}
 
 
-def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
+def refuse_part(options: CampaignOptions, session_options: Options, root: Path) -> None:
     """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs.
 
     Submissions may be of a part, and so may rewritten programs: what they are beside is chosen by what they met. One
     kind of reference runs is enough, since each is a row, but committed rows of the same code are not dropped for it.
     """
-    if campaign.rewriting:
+    if options.rewriting:
         return
-    folders = homes(campaign, root)
+    folders = homes(options, root)
     if all(folder.parent.name == submissions.FOLDER for folder in folders.values()):
         return
-    for detector in campaign.detectors:
-        _refuse_loss(detector, campaign, CommittedChecks(folders[detector.name]))
-    part = campaign.bugs or campaign.controls != "all" or options.label or options.seeds is not None
-    if part or campaign.overhead_on is None:
+    for detector in options.detectors:
+        _refuse_loss(detector, options, CommittedChecks(folders[detector.name]))
+    part = (
+        options.bugs
+        or options.controls != "all"
+        or session_options.label
+        or session_options.seeds is not None
+    )
+    if part or options.overhead_on is None:
         raise UsageError(
             "--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like"
         )
@@ -59,18 +65,18 @@ def refuse_part(campaign: Campaign, options: Options, root: Path) -> None:
     lacking = [
         target.case.id for target in catalog.select(catalog.active()) if target.case.program.data
     ]
-    if lacking and options.data is None:
+    if lacking and session_options.data is None:
         raise UsageError(
             f"--update-expected is for whole evaluations: {', '.join(lacking)} need --data DIR"
         )
 
 
-def _refuse_loss(detector: Detector, campaign: Campaign, expected: CommittedChecks) -> None:
+def _refuse_loss(detector: Detector, options: CampaignOptions, expected: CommittedChecks) -> None:
     digest = detector_digest(detector)
     rows = {
         each.references for each in expected.read([detector.name]).checks if each.code == digest
     }
-    lost = sorted(rows - {"none", *campaign.references})
+    lost = sorted(rows - {"none", *options.references})
     if lost:
         raise UsageError(
             f"{detector.name} has committed records with {lost[0]} references: add {lost[0]} to --references"
@@ -82,8 +88,8 @@ def no_tables(folder: Path, copy: Path) -> None:
 
 
 def promote_checks(
-    campaign: Campaign,
-    result: Result,
+    options: CampaignOptions,
+    result: CampaignResult,
     folders: Mapping[str, Path],
     tabulate: Callable[[Path, Path], None] = no_tables,
 ) -> dict[Path, CommittedChecks]:
@@ -99,36 +105,35 @@ def promote_checks(
     """
     if not folders:
         return {}
-    _refuse(campaign, result)
+    _refuse(options, result)
     for folder in dict.fromkeys(folders.values()):
-        detectors = [
-            detector for detector in campaign.detectors if folders[detector.name] == folder
-        ]
+        detectors = [detector for detector in options.detectors if folders[detector.name] == folder]
         with changing(folder) as copy:
-            _put(
-                campaign, result, detectors, CommittedChecks(copy).rewritten_by(campaign.rewriting)
-            )
+            _put(options, result, detectors, CommittedChecks(copy).rewritten_by(options.rewriting))
             tabulate(folder, copy)
     return {
-        folder: CommittedChecks(folder).rewritten_by(campaign.rewriting)
+        folder: CommittedChecks(folder).rewritten_by(options.rewriting)
         for folder in folders.values()
     }
 
 
 def _put(
-    campaign: Campaign, result: Result, detectors: Iterable[Detector], expected: CommittedChecks
+    options: CampaignOptions,
+    result: CampaignResult,
+    detectors: Iterable[Detector],
+    expected: CommittedChecks,
 ) -> None:
     """Put the records of these detectors into the copy of their folder."""
     for detector in detectors:
         checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
         overheads = [record for record in result.overheads if record.detector == detector.name]
-        first, further = (checks, []) if campaign.rewriting else _by_seed(checks)
+        first, further = (checks, []) if options.rewriting else _by_seed(checks)
         earlier = (expected.further.root / f"{detector.name}.jsonl").exists()
         further = further or (_still_valid(expected, detector, first) if earlier else [])
         expected.replace(detector, first, overheads)
         if further or earlier:
             expected.further.replace(detector, further, ())
-    if campaign.plant is not None:
+    if options.plant is not None:
         _keep_judgements(result.folder.parent, expected.root)
 
 
@@ -164,7 +169,7 @@ def _still_valid(
 def _keep_judgements(results: Path, committed: Path) -> None:
     """Add what the evaluation says of its planted faults; of programs that it had not, the committed word stays."""
     earlier, later = judgements.read(committed), judgements.read(results)
-    judgements.write(committed, judgements.merged(earlier, later))
+    judgements.write(committed, judgements.merge(earlier, later))
 
 
 def renew_side_by_side(folder: Path) -> Records | None:
@@ -193,14 +198,14 @@ def _thinned(record: CheckRecord) -> CheckRecord:
     return replace(record, reason=reason, alarms=kept)
 
 
-def _refuse(campaign: Campaign, result: Result) -> None:
+def _refuse(options: CampaignOptions, result: CampaignResult) -> None:
     for record in result.checks:
         _refuse_record(record)
     if result.broken:
         raise UsageError(
             f"{result.broken[0].run.name} does not run by itself: expected records stay as they are"
         )
-    lacking = {detector.name for detector in campaign.detectors} - {
+    lacking = {detector.name for detector in options.detectors} - {
         record.detector for record in result.checks
     }
     if lacking:

@@ -4,7 +4,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,11 @@ from msgspec.structs import replace as with_fields
 from evaluation.catalog import detectors
 from evaluation.model import Reference
 from evaluation.records import CheckRecord
-from evaluation.running.baseline import losses
-from evaluation.running.evaluation import MAX_KEPT_BYTES, Evaluation, Settings, Task
-from evaluation.running.subject import Sample, Subject
+from evaluation.running.bare_runs import record_losses
+from evaluation.running.check import DetectorCheck
+from evaluation.running.detector_run import DetectorRun, DetectorSettings
+from evaluation.running.program import ShownProgram
+from evaluation.running.recording import MAX_KEPT_BYTES, do_check
 from evaluation.store.results import CheckStore
 from runner.cluster import worker
 from runner.cluster.calls import stop_if_abandoned
@@ -29,29 +31,27 @@ from runner.files.trees import remove_tree
 from runner.progress.lines import Progress
 
 if TYPE_CHECKING:
-    from evaluation.running.campaign import Check
     from runner.cluster.client import Cluster
 
-# Of all that a detector wrote about one program.
+# Size of all files that a detector wrote about one program.
 MAX_BYTES = 4 * MAX_KEPT_BYTES
 
 
 @dataclass(frozen=True)
-class Order:
-    """A check to be done elsewhere: the detector's files by their paths, and the task. `timeout_s` as in Settings."""
+class CheckOrder:
+    """A check to be done elsewhere, with the detector's files by their paths. `timeout_s` as in DetectorSettings."""
 
     name: str
     files: Mapping[str, bytes]
-    how: Reference
-    sample: Sample
-    references: tuple[Subject, ...]
-    clean: tuple[Sample, ...]
+    reference_kind: Reference
+    program: ShownProgram
+    references: tuple[ShownProgram, ...]
     timeout_s: float | None
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """A check that was done: its record, and what was kept beside it, by name."""
+class CheckDelivery:
+    """A check that was done: its record, and the files that were kept beside it, by name."""
 
     record: CheckRecord
     files: Mapping[str, bytes]
@@ -64,49 +64,49 @@ class Remote:
         self.cluster, self.where, self.progress = cluster, where, progress
 
     def do(
-        self, jobs: "Sequence[Job[Check]]"
-    ) -> "Generator[tuple[Check, CheckRecord], None, None]":
+        self, jobs: Sequence[Job[DetectorCheck]]
+    ) -> Generator[tuple[DetectorCheck, CheckRecord], None, None]:
         """Yields each check with its record, which is saved, as they end.
 
         Raises ClusterError where a worker cannot do one, or works with other code.
         """
         from runner.cluster.backend import ClusterPool
 
-        def call(check: "Check") -> Future[Delivery]:
+        def call(check: DetectorCheck) -> Future[CheckDelivery]:
             return self.cluster.submit(perform, self.where, _order(check))
 
         for check, delivery in ClusterPool(self.cluster, self.progress).do(jobs, call):
-            yield check, _kept(check, delivery)
+            yield check, _keep(check, delivery)
 
 
-def _order(check: "Check") -> Order:
-    evaluation, task = check.evaluation, check.task
-    folder = evaluation.detector.directory
+def _order(check: DetectorCheck) -> CheckOrder:
+    detector_run = check.detector_run
+    folder = detector_run.detector.directory
     paths = [path for path in files_in(folder) if "__pycache__" not in path.parts]
     files = {
         path.relative_to(folder).as_posix(): untrusted.read_bytes(path, MAX_FILE_BYTES, folder)
         for path in paths
     }
-    timeout_s = evaluation.settings.timeout_s
-    return Order(
-        evaluation.detector.name,
+    return CheckOrder(
+        detector_run.detector.name,
         files,
-        evaluation.how,
-        task.sample,
-        task.references,
-        task.clean,
-        timeout_s,
+        detector_run.reference_kind,
+        check.program,
+        check.references,
+        detector_run.settings.timeout_s,
     )
 
 
-def _kept(check: "Check", delivery: Delivery) -> CheckRecord:
+def _keep(check: DetectorCheck, delivery: CheckDelivery) -> CheckRecord:
     """The record, saved with what came with it; raises ClusterError where it is not of this check."""
-    record = with_fields(delivery.record, revision=check.blank.revision)
-    if (record.key, record.kit) != (check.blank.key, check.blank.kit):
+    blank = check.blank_record()
+    record = with_fields(delivery.record, revision=blank.revision)
+    if (record.key, record.kit) != (blank.key, blank.kit):
         raise ClusterError(
-            f"{record.name}: a worker checked it with other code than is here; install the same there"
+            f"{record.name}: a worker checked it with other code than is here; "
+            "install the same there"
         )
-    store = check.evaluation.settings.store
+    store = check.detector_run.settings.store
     folder = store.artefacts(record)
     remove_tree(folder)
     folder.mkdir(parents=True)
@@ -116,7 +116,7 @@ def _kept(check: "Check", delivery: Delivery) -> CheckRecord:
     return record
 
 
-def perform(where: Where, order: Order) -> Delivery:
+def perform(where: Where, order: CheckOrder) -> CheckDelivery:
     """Do a check on this worker. Raises ClusterError where its programs cannot be run here."""
     with working_folder() as root:
         folder = root / "own" / order.name
@@ -124,49 +124,50 @@ def perform(where: Where, order: Order) -> Delivery:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        store = CheckStore(root / "results")
-        guarded = (where.root / "bugs", where.root / "detectors", where.root / "submissions")
-        settings = Settings(store, guarded, _with_losses(root), order.timeout_s, trust=where.trust)
-        with Evaluation(
-            detectors.read(folder), order.how, settings, Progress(sys.stderr)
-        ) as evaluation:
-            record = evaluation.check(_task(where, order), _report)
-        return Delivery(record, _files(store.artefacts(record)))
+        settings = DetectorSettings(
+            store=CheckStore(root / "results"),
+            guarded=(where.root / "bugs", where.root / "detectors", where.root / "submissions"),
+            with_losses=_losses_in(root),
+            timeout_s=order.timeout_s,
+            trust=where.trust,
+        )
+        detector = detectors.read(folder)
+        progress = Progress(sys.stderr)
+        with DetectorRun(detector, order.reference_kind, settings, progress) as detector_run:
+            program = _on_worker(where, order.program)
+            references = [_on_worker(where, reference) for reference in order.references]
+            record = do_check(DetectorCheck(detector_run, program, tuple(references)), _report)
+        return CheckDelivery(record, _read_files(settings.store.artefacts(record)))
 
 
-def _task(where: Where, order: Order) -> Task:
-    """The task with the runs as they can be done on this worker."""
-
-    def here(sample: Sample) -> Sample:
-        return replace(sample, subject=_here(where, sample.subject))
-
-    references = tuple(_here(where, subject) for subject in order.references)
-    return Task(here(order.sample), references, tuple(map(here, order.clean)))
-
-
-def _here(where: Where, subject: Subject) -> Subject:
-    run = worker.here(where, subject.run)
+def _on_worker(where: Where, program: ShownProgram) -> ShownProgram:
+    """The program with a run as it can be done on this worker."""
+    run = worker.here(where, program.run)
     if run.runtime.broken:
-        raise ClusterError(f"{subject.run.name}: {run.runtime.broken}")
-    return replace(subject, run=run)
+        raise ClusterError(f"{program.run.name}: {run.runtime.broken}")
+    return program.with_run(run)
 
 
-def _with_losses(root: Path) -> Callable[[Sample], Sample]:
-    def taken(sample: Sample) -> Sample:
+def _losses_in(root: Path) -> Callable[[ShownProgram], ShownProgram]:
+    """The function that gives a program its losses, by a run in a folder of `root`."""
+
+    def with_losses(program: ShownProgram) -> ShownProgram:
         with tempfile.TemporaryDirectory(dir=root) as folder:
-            return replace(sample, losses=losses(sample.subject, Path(folder)))
+            return program.with_losses(record_losses(program, Path(folder)))
 
-    return taken
+    return with_losses
 
 
 def _report(note: Callable[[], str]) -> None:
     stop_if_abandoned()
 
 
-def _files(folder: Path) -> dict[str, bytes]:
-    """What was kept of a check; what would make it too much is left out."""
+def _read_files(folder: Path) -> dict[str, bytes]:
+    """The files that were kept of a check, up to MAX_BYTES together."""
     files: dict[str, bytes] = {}
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.is_file() and sum(map(len, files.values())) + path.stat().st_size <= MAX_BYTES:
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    for path in paths:
+        total_bytes = sum(len(content) for content in files.values())
+        if path.is_file() and total_bytes + path.stat().st_size <= MAX_BYTES:
             files[path.name] = untrusted.read_bytes(path, MAX_KEPT_BYTES, folder)
     return files

@@ -8,8 +8,9 @@ from support.paths import ROOT
 
 from evaluation.catalog import detectors
 from evaluation.records import Records
-from evaluation.rewriting.twins import kept_for, rewrite
+from evaluation.rewriting.twins import names_to_keep, rewrite
 from evaluation.running import campaign
+from evaluation.running.options import CampaignOptions
 from evaluation.scoring.rewritten import side_by_side
 from runner.bugs.catalog import Catalog
 
@@ -34,7 +35,7 @@ def test_it_has_every_published_program_and_none_that_is_rewritten():
             }
             published.add(digest(texts["buggy"]))
             assert digest(texts["fixed"]) not in known()
-            kept = kept_for(
+            kept = names_to_keep(
                 case.program.parameters, bug.probe.read_text() if bug.probe else None, bug.site.api
             )
             assert not {digest(each.text) for each in rewrite(texts, 5, kept).values()} & known()
@@ -55,7 +56,7 @@ def memory(toy, tmp_path):
 def test_it_finds_all_that_is_published_and_nothing_that_is_rewritten(toy, memory):
     checks = []
     for seed in (None, 1):
-        plan = campaign.Campaign([memory], overhead_on=None, perturb=seed)
+        plan = CampaignOptions([memory], overhead_on=None, perturb=seed)
         checks += campaign.run(plan, toy.session()).checks
     row = side_by_side(Records(checks, (), {"memory": memory.alarm_rules})).iloc[0]
     assert (

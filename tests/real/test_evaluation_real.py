@@ -14,6 +14,7 @@ from support.paths import ROOT
 
 from evaluation.catalog import controls, detectors, submissions
 from evaluation.running import campaign
+from evaluation.running.options import CampaignOptions
 from evaluation.scoring.scores import outcomes, scores
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
@@ -33,7 +34,7 @@ SEED_CASES = (
 
 def evaluate(tmp_path, *names, **options):
     loaded = [detectors.load(ROOT, name) for name in names]
-    plan = campaign.Campaign(loaded, overhead_on=None, **options)
+    plan = CampaignOptions(loaded, overhead_on=None, **options)
     result = campaign.run(plan, make_session(tmp_path))
     assert not result.broken
     rules = {detector.name: detector.alarm_rules for detector in loaded}

@@ -18,6 +18,7 @@ from support.paths import ROOT
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign
+from evaluation.running.options import CampaignOptions
 from runner.authoring.validate import problems
 from runner.bugs.catalog import Catalog
 from runner.bugs.program import UPSTREAM
@@ -191,7 +192,7 @@ def test_the_fixed_variant_in_the_place_of_the_buggy_one_is_not_reproduced(place
 @every_case_without_data
 def test_our_detectors_are_silent_on_every_fixed_variant(place, target, results):
     ours = [detectors.load(ROOT, name) for name in OWN]
-    plan = campaign.Campaign(ours, bugs=[target], controls="none", overhead_on=None)
+    plan = CampaignOptions(ours, bugs=[target], controls="none", overhead_on=None)
     options = Options(results=results / "results", device="cpu", keep=False, jobs=2)
     result = campaign.run(plan, Session(CATALOG, options, on_stderr()))
     assert {record.status for record in result.checks} == {"ok"}

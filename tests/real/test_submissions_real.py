@@ -5,6 +5,7 @@ from support.paths import ROOT
 
 from evaluation.catalog import submissions
 from evaluation.running import campaign
+from evaluation.running.options import CampaignOptions
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.progress.lines import on_stderr
@@ -43,7 +44,7 @@ def test_a_sample_of_the_programs_has_the_same_answers_again(tmp_path, name):
     session = Session(
         Catalog(ROOT), Options(results=tmp_path / "results", device="cpu"), on_stderr()
     )
-    plan = campaign.Campaign([detector], bugs=[f"{bug}/{case}"], controls="none", overhead_on=None)
+    plan = CampaignOptions([detector], bugs=[f"{bug}/{case}"], controls="none", overhead_on=None)
     again = answers(campaign.run(plan, session).checks)
     assert {kind for _, _, kind in again} >= {"buggy", "fixed"}
     assert again == {program: committed[program] for program in again}

@@ -14,7 +14,8 @@ from support.toy import alone
 from evaluation.catalog.detectors import read
 from evaluation.planting import judgements
 from evaluation.planting.judgements import Judgement
-from evaluation.running.campaign import Campaign, Result
+from evaluation.running.campaign import CampaignResult
+from evaluation.running.options import CampaignOptions
 from evaluation.running.promote import promote_checks
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import load_bug
@@ -125,7 +126,7 @@ def test_records_of_detectors_and_their_tables(tmp_path, planted, monkeypatch):
         tmp_path / "expected",
         read(write_detector(tmp_path / "d", "main(lambda target, state: {})")),
     )
-    plan = Campaign([detector], plant=1 if planted else None)
+    plan = CampaignOptions([detector], plant=1 if planted else None)
 
     def commit(text, **changes):
         judgements.write(tmp_path, [Judgement("A", "no-step", text, 3, True, "worse")])
@@ -139,7 +140,10 @@ def test_records_of_detectors_and_their_tables(tmp_path, planted, monkeypatch):
             (copy / "side-by-side.csv").unlink(missing_ok=True)
 
         promote_checks(
-            plan, Result(tuple(checks), (), (), tmp_path / "detectors"), {"d": folder}, tabulate
+            plan,
+            CampaignResult(tuple(checks), (), (), tmp_path / "detectors"),
+            {"d": folder},
+            tabulate,
         )
 
     commit("old", code=CODE, reason="long " * 100)

@@ -13,6 +13,7 @@ from support.toy import OWN_PYTHON
 from evaluation import keys
 from evaluation.catalog import detectors, frozen, submissions
 from evaluation.running import adapter, campaign, remote
+from evaluation.running.options import CampaignOptions
 from runner.errors import CatalogError
 from runner.files.folders import check_links, copy_folder
 from runner.files.untrusted import UnsafeError
@@ -109,7 +110,7 @@ def test_links_within_the_directory_are_kept(toy, detector, tmp_path):
     copy_folder(detector, tmp_path / "copy", adapter._is_left_out)
     assert (tmp_path / "copy" / "words.txt").is_symlink()
     assert (tmp_path / "copy" / "words.txt").read_text() == "quiet"
-    result = campaign.run(campaign.Campaign([read], overhead_on=None), toy.session())
+    result = campaign.run(CampaignOptions([read], overhead_on=None), toy.session())
     assert [record.status for record in result.checks] == ["ok", "ok"], result.checks
 
 
@@ -125,8 +126,7 @@ class Moved:
 def test_a_link_that_appears_later_is_followed_by_nothing(detector, outside, tmp_path):
     moved = Moved(detector, outside).detector
     check = type("Check", (), {})()
-    check.evaluation = type("Evaluation", (), {"detector": moved, "settings": None})()
-    check.task = None
+    check.detector_run = type("DetectorRun", (), {"detector": moved, "settings": None})()
     words = "is a link that leads out of its directory"
     with pytest.raises(UnsafeError, match=words):
         copy_folder(moved.directory, tmp_path / "copy", adapter._is_left_out)
@@ -143,7 +143,7 @@ def test_a_link_that_appears_later_is_followed_by_nothing(detector, outside, tmp
 
 def test_a_check_of_a_detector_in_which_a_link_appears_is_none(toy, detector, outside, monkeypatch):
     """Between one check and the next its author, or a stranger, may change the folder."""
-    plan = campaign.Campaign([detectors.read(detector)], overhead_on=None)
+    plan = CampaignOptions([detectors.read(detector)], overhead_on=None)
     real = adapter.Adapter._target
 
     def target(self, sample, directory):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evaluation.planting.harm import harm, moves
+from evaluation.planting.harm import judge_metrics, judge_moves
 
 
 def runs(*ends, name="loss", start=10.0):
@@ -29,7 +29,7 @@ def runs(*ends, name="loss", start=10.0):
     ],
 )
 def test_a_loss_that_ends_higher(clean, planted, shown):
-    assert harm(runs(*clean), runs(*planted)).shown is shown
+    assert judge_metrics(runs(*clean), runs(*planted)).shown is shown
 
 
 def test_an_accuracy_that_ends_lower():
@@ -37,33 +37,33 @@ def test_an_accuracy_that_ends_lower():
         runs(0.9, 0.92, 0.95, name="validation_accuracy"),
         runs(0.5, 0.7, 0.8, name="validation_accuracy"),
     )
-    assert harm(clean, worse).shown
-    assert not harm(worse, clean).shown
+    assert judge_metrics(clean, worse).shown
+    assert not judge_metrics(worse, clean).shown
     assert (
         "validation_accuracy ends at 0.8 at best, without the fault at 0.9 at worst"
-        in harm(clean, worse).why
+        in judge_metrics(clean, worse).why
     )
 
 
 def test_what_is_not_judged():
     clean, worse = runs(1.0, 1.2), runs(7.0, 8.0)
-    assert harm(clean, worse).shown
+    assert judge_metrics(clean, worse).shown
     for found in (
-        harm(clean, worse, volatile=frozenset({"loss"})),
-        harm(clean, worse, judged_by_loss=False),
-        harm(runs(1, 1, name="seconds"), runs(7, 7, name="seconds")),
+        judge_metrics(clean, worse, volatile=frozenset({"loss"})),
+        judge_metrics(clean, worse, judged_by_loss=False),
+        judge_metrics(runs(1, 1, name="seconds"), runs(7, 7, name="seconds")),
     ):
         assert not found.shown
         assert found.why == "no metric tells how good a run is"
 
 
 def test_it_is_the_end_that_counts():
-    assert not harm(runs(1.0, 1.1), runs(1.0, 1.1, start=99.0)).shown
+    assert not judge_metrics(runs(1.0, 1.1), runs(1.0, 1.1, start=99.0)).shown
 
 
 def test_parameters_that_stay():
-    assert moves(6, 4).shown
-    assert moves(6, 0).shown
-    assert not moves(6, 6).shown
-    assert not moves(None, 0).shown
-    assert not moves(6, None).shown
+    assert judge_moves(6, 4).shown
+    assert judge_moves(6, 0).shown
+    assert not judge_moves(6, 6).shown
+    assert not judge_moves(None, 0).shown
+    assert not judge_moves(6, None).shown

@@ -7,8 +7,8 @@ import pytest
 from support.paths import ROOT
 
 from evaluation.catalog import controls
-from evaluation.planting.operators import OPERATORS, fitting, plant
-from evaluation.rewriting.layout import parsed
+from evaluation.planting.operators import OPERATORS, plant, plant_all
+from evaluation.rewriting.layout import parse_program
 from evaluation.rewriting.twins import difference
 
 CLEAN = """\
@@ -77,7 +77,7 @@ def test_each_operator_plants_one_fault_and_says_where(operator):
         assert "\n        break\n" in planted.text
     else:
         assert line == LINES[operator.name]
-    assert 1 <= difference([parsed(CLEAN), parsed(planted.text)]) <= 2
+    assert 1 <= difference([parse_program(CLEAN), parse_program(planted.text)]) <= 2
     assert plant(CLEAN, operator, 1) == planted
     assert plant("import torch\nprint(torch.ones(1))\n", operator, 1) is None
 
@@ -91,17 +91,17 @@ def test_there_are_at_least_ten_and_the_page_says_how_many():
 
 def test_what_is_computed_for_the_records_only_is_no_place_for_a_fault():
     loss = "@torch.no_grad()\ndef evaluate(x, y):\n    return functional.cross_entropy(x, y)\n"
-    assert not fitting(f"import torch\nfrom torch.nn import functional\n{loss}", 1)
+    assert not plant_all(f"import torch\nfrom torch.nn import functional\n{loss}", 1)
 
 
 def test_the_published_fault_is_not_planted():
     buggy = CLEAN.replace("        optimizer.zero_grad()\n", "")
-    assert "no-zero-grad" in {each.operator.name for each in fitting(CLEAN, 1)}
-    assert "no-zero-grad" not in {each.operator.name for each in fitting(CLEAN, 1, buggy)}
+    assert "no-zero-grad" in {each.operator.name for each in plant_all(CLEAN, 1)}
+    assert "no-zero-grad" not in {each.operator.name for each in plant_all(CLEAN, 1, buggy)}
 
 
 def test_the_seed_decides_which_fault_comes_first():
-    assert len({fitting(CLEAN, seed)[0].operator.name for seed in range(20)}) > 5
+    assert len({plant_all(CLEAN, seed)[0].operator.name for seed in range(20)}) > 5
 
 
 def test_operators_fit_the_controls():
@@ -109,7 +109,7 @@ def test_operators_fit_the_controls():
     count = Counter()
     for target in controls.load(ROOT).targets():
         text = target.case.program.variants["fixed"].script.read_text()
-        found = fitting(text, 1)
+        found = plant_all(text, 1)
         assert found, target.case.id
         for each in found:
             ast.parse(each.text)

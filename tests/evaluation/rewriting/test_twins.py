@@ -9,9 +9,9 @@ import pytest
 from support.paths import ROOT
 
 from evaluation.catalog import controls
-from evaluation.rewriting.layout import RewriteError, parsed
-from evaluation.rewriting.names import new_names
-from evaluation.rewriting.twins import difference, kept_for, rewrite
+from evaluation.rewriting.layout import RewriteError, parse_program
+from evaluation.rewriting.names import choose_names
+from evaluation.rewriting.twins import difference, names_to_keep, rewrite
 from runner.bugs.catalog import Catalog
 
 PROGRAM = '''\
@@ -152,12 +152,12 @@ def test_definitions_change_their_order():
     ],
 )
 def test_names_that_may_be_reached_in_other_ways_stay(text, name):
-    assert name not in new_names([parsed(text)], 1, set())
+    assert name not in choose_names([parse_program(text)], 1, set())
 
 
 def test_names_of_variables_change():
     text = "def f(batch):\n    global count\n    count = len(batch)\n    return lambda item: item + count"
-    assert new_names([parsed(text)], 1, set()).keys() == {"f", "batch", "count", "item"}
+    assert choose_names([parse_program(text)], 1, set()).keys() == {"f", "batch", "count", "item"}
 
 
 def test_a_module_keeps_what_others_import():
@@ -200,11 +200,11 @@ def test_every_script_can_be_rewritten(bug, case):
     variants = case.program.variants
     texts = {name: variants[name].script.read_text() for name in ("buggy", "fixed")}
     probe = bug.probe.read_text() if bug.probe else None
-    kept = kept_for(case.program.parameters, probe, bug.site.api)
+    kept = names_to_keep(case.program.parameters, probe, bug.site.api)
     seed = random.Random(case.id).randrange(1000)
     found = rewrite(texts, seed, kept)
     assert found == rewrite(texts, seed, kept), "not the same for the same seed"
-    trees = {name: (parsed(texts[name]), parsed(found[name].text)) for name in texts}
+    trees = {name: (parse_program(texts[name]), parse_program(found[name].text)) for name in texts}
     assert (
         difference([old for old, _ in trees.values()])
         == difference([new for _, new in trees.values()])
@@ -236,7 +236,9 @@ def test_every_module_and_control_can_be_rewritten():
             assert rewrite({"": module.read_text()}, 3, module=True)[""].text
     for target in controls.load(ROOT).targets():
         text = target.case.program.variants["fixed"].script.read_text()
-        new = rewrite({"": text}, 3, kept_for(target.case.program.parameters, None, ""))[""].text
+        new = rewrite({"": text}, 3, names_to_keep(target.case.program.parameters, None, ""))[
+            ""
+        ].text
         assert new != text
 
 

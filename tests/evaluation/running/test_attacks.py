@@ -9,6 +9,7 @@ import pytest
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign
+from evaluation.running.options import CampaignOptions
 from runner.sandbox import process
 
 pytestmark = pytest.mark.skipif(
@@ -137,7 +138,7 @@ def check(target, state):
 main(check)
 """
     (folder / "adapter.py").write_text(HEAD + f"ROOT = {str(toy.root)!r}\n" + REMEMBER + check)
-    plan = campaign.Campaign([detectors.load(toy.root, str(folder))], overhead_on=None)
+    plan = CampaignOptions([detectors.load(toy.root, str(folder))], overhead_on=None)
     result = campaign.run(plan, toy.session())
     expected = "tool_error" if "link in the place" in attack else "ok"
     assert {record.status for record in result.checks} == {expected}, result.checks

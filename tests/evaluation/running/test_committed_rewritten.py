@@ -21,7 +21,8 @@ from evaluation.planting.judgements import Judgement
 from evaluation.reading.rewritten import committed_with_rewritten
 from evaluation.records import OTHER_CODE
 from evaluation.running import promote
-from evaluation.running.campaign import Campaign, Result
+from evaluation.running.campaign import CampaignResult
+from evaluation.running.options import CampaignOptions
 from evaluation.running.promote import promote_checks, refuse_part, renew_side_by_side
 from evaluation.scoring.rewritten import FILE, side_by_side
 from evaluation.store.committed import CommittedChecks
@@ -156,7 +157,7 @@ def test_the_table_is_written_anew_and_goes_with_its_records(folder, keep):
 
 
 def result(folder, checks, broken=()):
-    return Result(tuple(checks), (), tuple(broken), folder / "detectors")
+    return CampaignResult(tuple(checks), (), tuple(broken), folder / "detectors")
 
 
 def clean(**changes):
@@ -173,7 +174,7 @@ def clean(**changes):
     ],
 )
 def test_what_is_not_committed_or_not_pinned_is_refused_here_too(tmp_path, folder, spoil, words):
-    plan = Campaign([read(write_detector(tmp_path / "d", NEVER))], perturb=1)
+    plan = CampaignOptions([read(write_detector(tmp_path / "d", NEVER))], perturb=1)
     checks = [replace(each, **spoil) for each in clean(perturb=1)]
     with pytest.raises(UsageError, match=words):
         promote_checks(plan, result(tmp_path, checks), {"d": folder})
@@ -185,7 +186,7 @@ def test_what_is_not_committed_or_not_pinned_is_refused_here_too(tmp_path, folde
 
 
 def test_a_program_that_does_not_run_is_refused_here_too(tmp_path, folder):
-    plan = Campaign([read(write_detector(tmp_path / "d", NEVER))], perturb=1)
+    plan = CampaignOptions([read(write_detector(tmp_path / "d", NEVER))], perturb=1)
     broken = type("Subject", (), {"run": type("Run", (), {"name": "Toy-1/only/fixed seed 0"})})
     with pytest.raises(UsageError, match="Toy-1/only/fixed seed 0 does not run by itself"):
         promote_checks(plan, result(tmp_path, clean(perturb=1), [broken]), {"d": folder})
@@ -197,7 +198,7 @@ def test_only_records_of_these_detectors_and_this_seed_are_replaced(tmp_path, fo
         keep("d", place, pair(**changes))
         keep("e", place, pair(**changes))
     before = {path: path.read_text() for path in folder.rglob("*.jsonl")}
-    plan = Campaign(
+    plan = CampaignOptions(
         [read(write_detector(tmp_path / "d", NEVER))], bugs=["B/two"], controls="none", perturb=1
     )
     promote_checks(plan, result(tmp_path, clean(case="two", perturb=1)), {"d": folder})
@@ -209,7 +210,9 @@ def test_only_records_of_these_detectors_and_this_seed_are_replaced(tmp_path, fo
 
 
 def test_a_part_is_enough_of_rewritten_programs_only(tmp_path):
-    part = Campaign([read(write_detector(tmp_path / "d", NEVER))], ["B"], "none", overhead_on=None)
+    part = CampaignOptions(
+        [read(write_detector(tmp_path / "d", NEVER))], ["B"], "none", overhead_on=None
+    )
     for rewritten in (replace_plan(part, perturb=0), replace_plan(part, plant=1)):
         refuse_part(rewritten, Options(), tmp_path)
     with pytest.raises(UsageError, match="for whole evaluations"):
@@ -220,7 +223,7 @@ def test_one_kind_of_references_is_enough_where_no_other_row_of_the_same_code_go
     described = read(write_detector(tmp_path / "detectors" / "d", NEVER))
     (tmp_path / "bugs").mkdir()
     expected = CommittedChecks(tmp_path / "detectors" / "expected")
-    plan = Campaign([described], references=("same",))
+    plan = CampaignOptions([described], references=("same",))
     for digest in (detector_digest(described), CODE):
         expected.replace(
             described, pair(code=digest, references="cross") + pair("two", code=CODE), ()
@@ -241,7 +244,7 @@ def judged(program, harm=True, why="loss ends at 2 at best"):
 
 
 def test_what_is_said_of_planted_faults_is_kept_beside_the_records(tmp_path, folder):
-    plan = Campaign([read(write_detector(tmp_path / "d", NEVER))], plant=1)
+    plan = CampaignOptions([read(write_detector(tmp_path / "d", NEVER))], plant=1)
     place = folder / "rewritten" / "plant-1"
     for program, harm in (("B", True), ("A", True), ("B", False)):
         judgements.write(tmp_path, [judged(program, harm)])

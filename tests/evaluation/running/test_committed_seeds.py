@@ -14,7 +14,7 @@ from evaluation.catalog.detectors import read as read_detector
 from evaluation.reading.seeds import committed_with_seeds
 from evaluation.records import OTHER_CODE, program_name
 from evaluation.running import promote
-from evaluation.running.campaign import Campaign
+from evaluation.running.options import CampaignOptions
 from evaluation.running.promote import refuse_part
 from evaluation.scoring.scores import outcomes
 from evaluation.scoring.seeds import FILE, by_seed
@@ -96,7 +96,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
 
 
 def test_a_whole_evaluation_has_the_cases_that_need_data(tmp_path):
-    plan = Campaign([read_detector(write_detector(tmp_path / "d", ALWAYS))])
+    plan = CampaignOptions([read_detector(write_detector(tmp_path / "d", ALWAYS))])
     with pytest.raises(UsageError, match="SO-60335387/lr1e-4, SO-60335387/lr1e-5 need --data DIR"):
         refuse_part(plan, Options(), ROOT)
     refuse_part(plan, Options(data=tmp_path), ROOT)

@@ -12,8 +12,9 @@ from evaluation.catalog import detectors
 from evaluation.keys import KIT
 from evaluation.model import Answer, Rule
 from evaluation.running import campaign
-from evaluation.running.disturbance import Held, held
-from evaluation.running.subject import Sample, Subject
+from evaluation.running.disturbance import ComparedAnswer, compare_with_bare
+from evaluation.running.options import CampaignOptions
+from evaluation.running.program import Baseline, ShownProgram
 from evaluation.scoring.comparison import comparisons
 from evaluation.scoring.report import tables
 from evaluation.scoring.scores import outcomes, scores
@@ -77,7 +78,7 @@ def launcher(tmp_path, monkeypatch):
     folder = tmp_path / "kit"
     shutil.copytree(KIT, folder)
     (folder / "launcher" / "__main__.py").write_text(LAUNCHER)
-    monkeypatch.setattr("evaluation.running.evaluation.KIT", folder)
+    monkeypatch.setattr("evaluation.running.detector_run.KIT", folder)
 
 
 def check(toy, tmp_path, text, **options):
@@ -90,7 +91,7 @@ def check(toy, tmp_path, text, **options):
     }  # fmt: skip
     (directory / "detector.json").write_text(json.dumps(described))
     (directory / "monitor.py").write_text(HEAD + text)
-    plan = campaign.Campaign(
+    plan = CampaignOptions(
         [detectors.read(directory)], controls="none", **{"overhead_on": None} | options
     )
     return campaign.run(plan, toy.session(seeds=(0,)))
@@ -136,13 +137,11 @@ def test_a_turn_of_a_timing_that_is_disturbed_makes_no_record(toy, tmp_path, mon
     def disturbs_later(answer, *arguments, **options):
         asked.append(answer)
         # After the checks of both programs.
-        return (
-            held(answer, *arguments, **options)
-            if len(asked) < 3
-            else Held(Answer("disturbed"), True)
-        )
+        if len(asked) < 3:
+            return compare_with_bare(answer, *arguments, **options)
+        return ComparedAnswer(Answer("disturbed"), True)
 
-    monkeypatch.setattr("evaluation.running.evaluation.held", disturbs_later)
+    monkeypatch.setattr("evaluation.running.detector_run.compare_with_bare", disturbs_later)
     assert not check(toy, tmp_path, "    pass", force=True, **timed).overheads
     assert len(asked) == 3
 
@@ -170,7 +169,7 @@ def test_an_adapter_that_runs_the_program_is_held_against_it_too(toy, tmp_path):
         detectors.read(write_detector(tmp_path / "own" / "elsewhere", never, needs=["in_process"]))
     )
     chosen.append(detectors.read(write_detector(tmp_path / "own" / "reads", never)))
-    plan = campaign.Campaign(chosen, controls="none", overhead_on=None)
+    plan = CampaignOptions(chosen, controls="none", overhead_on=None)
     checks = campaign.run(plan, toy.session(seeds=(0,))).checks
     statuses = {each.detector: (each.status, each.compared) for each in checks}
     assert statuses == {
@@ -202,8 +201,10 @@ def test_where_a_difference_is_found_the_program_runs_alone_once_more(
         [{"epoch": n, "accuracy": value} for n in (1, 2, 3)] for value in (watched, bare, again)
     ]
     (tmp_path / "metrics.json").write_text(json.dumps(rows[0]))
-    sample = Sample(Subject(toy.bug, run), rows[1])
-    result = held(Answer("ok"), sample, tmp_path, True, lambda: None if again is None else rows[2])
+    program = ShownProgram(toy.bug, run, Baseline(rows[1]))
+    result = compare_with_bare(
+        Answer("ok"), program, tmp_path, True, lambda: None if again is None else rows[2]
+    )
     assert (result.answer.status, result.compared) == (status, compared)
 
 

@@ -26,12 +26,16 @@ from evaluation.catalog.frozen import Frozen
 from evaluation.keys import KIT, kit_digest, rule_digest, rules_digest
 from evaluation.model import Alarm, Rule, Training
 from evaluation.records import Seconds
-from evaluation.running import campaign, overhead
+from evaluation.running import campaign
 from evaluation.running.adapter import STATUS_OF, Adapter
-from evaluation.running.baseline import Baselines, Once
-from evaluation.running.evaluation import Evaluation
+from evaluation.running.bare_runs import BareRuns, Once
+from evaluation.running.campaign import CampaignResult
+from evaluation.running.check import DetectorCheck
+from evaluation.running.detector_run import DetectorRun
+from evaluation.running.options import CampaignOptions
+from evaluation.running.program import select_seeds
 from evaluation.running.promote import promote_checks
-from evaluation.running.subject import seeds_of
+from evaluation.running.timing import select_timed, take_turns
 from evaluation.scoring.scores import label, outcomes, scores
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
@@ -128,7 +132,7 @@ def make(toy, tmp_path, monkeypatch):
     monkeypatch.setattr("evaluation.running.adapter.GRACE_S", 0.2)
     # The loss of each iteration is taken by a monitor in torch, which toys do without.
     monkeypatch.setattr(
-        "evaluation.running.baseline.Baselines._record_losses", lambda self, subject: []
+        "evaluation.running.bare_runs.BareRuns._record_losses", lambda self, program: []
     )
     toy.write(
         "fixed.py", (toy.directory / "fixed.py").read_text().replace("2 * epoch", "100 * epoch")
@@ -156,7 +160,7 @@ def evaluate(toy, *directories, **options):
     own = ("seeds", "jobs", "results")
     session = toy.session(**{name: options.pop(name) for name in own if name in options})
     chosen = [detectors.load(toy.root, str(directory)) for directory in directories]
-    return campaign.run(campaign.Campaign(chosen, overhead_on=None, **options), session)
+    return campaign.run(CampaignOptions(chosen, overhead_on=None, **options), session)
 
 
 def score(result):
@@ -309,7 +313,7 @@ def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make
     assert {r.kind for r in evaluate(toy, make("always", adapter)).checks} == {"buggy", "fixed"}
     checks = evaluate(toy, make("always", adapter), upstream=True).checks
     assert sorted(record.kind for record in checks) == ["buggy", "fixed", "upstream"]
-    row = score(campaign.Result(checks, (), (), Path())).iloc[0]
+    row = score(CampaignResult(checks, (), (), Path())).iloc[0]
     assert (
         row.false_upstream,
         row.false_upstream_n,
@@ -317,7 +321,7 @@ def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make
         row.paired_upstream_n,
     ) == (1, 1, 0, 1)
     quiet = [replace(each, alarms=()) if each.kind == "upstream" else each for each in checks]
-    row = score(campaign.Result(tuple(quiet), (), (), Path())).iloc[0]
+    row = score(CampaignResult(tuple(quiet), (), (), Path())).iloc[0]
     assert (row.paired, row.paired_upstream, row.false_upstream) == (0, 1, 0)
 
 
@@ -422,7 +426,7 @@ def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
 def test_of_all_seeds_a_case_that_needs_data_has_the_first(data, met):
     """Such programs take minutes."""
     case = cast("Case", SimpleNamespace(program=SimpleNamespace(seeds=[0, 1], data=data)))
-    assert [list(seeds_of(case, named, True)) for named in (None, (7,))] == [met, [7]]
+    assert [list(select_seeds(case, named, True)) for named in (None, (7,))] == [met, [7]]
 
 
 def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
@@ -443,7 +447,7 @@ def test_a_retired_bug_is_shown_only_when_it_is_named(toy, make):
 def test_two_detectors_of_one_name_are_refused(toy, make, tmp_path):
     one = detectors.read(make("never"))
     with pytest.raises(Exception, match="two detectors are named 'never'"):
-        campaign.Campaign([one, one])
+        CampaignOptions([one, one])
 
 
 @pytest.fixture
@@ -577,7 +581,7 @@ def test_why_nothing_is_learnt_is_told_as_of_a_check(toy, tmp_path, error, statu
 def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch, tmp_path):
     folder, checked, check_once = tmp_path / "bare", [], Adapter.check
     folder.mkdir()
-    monkeypatch.setattr("evaluation.running.overhead.BARE", folder)
+    monkeypatch.setattr("evaluation.running.timing.BARE", folder)
 
     def noted(adapter, *arguments, **options):
         checked.append(adapter.detector.directory)
@@ -591,7 +595,7 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch,
         adapter = f'main(lambda target, state: {{"training": {{"seconds": 3.0, "of": "{of}"}}}})'
         session = toy.session()
         chosen = [detectors.read(make("trains", adapter))]
-        plan = campaign.Campaign(chosen, overhead_on="Toy-1/only", repeats=2)
+        plan = CampaignOptions(chosen, overhead_on="Toy-1/only", repeats=2)
         result = campaign.run(plan, session)
         assert [len(record.bare) for record in result.overheads] == [2]
         table = scores(outcomes(result.checks, {"trains": RULES}), result.overheads)
@@ -606,7 +610,7 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch,
     (folder / "process.py").write_text("raise SystemExit(1)")
     assert not campaign.run(plan, session).overheads
     assert not campaign.run(
-        campaign.Campaign([detectors.read(make("never"))], overhead_on="Toy-1/only"), session
+        CampaignOptions([detectors.read(make("never"))], overhead_on="Toy-1/only"), session
     ).overheads
 
 
@@ -620,33 +624,31 @@ def test_one_fixed_program_of_the_named_case_is_timed():
         record("buggy", seconds=trained), record("fixed", "another", seconds=trained), record("fixed"),
         record("fixed", seconds=trained, seed=1), record("fixed", seconds=trained),
     ]  # fmt: skip
-    of = {campaign.Check(None, None, each): each for each in records}
-    checks = campaign._to_time(list(of), of, campaign.Campaign([], overhead_on="B/one"))
+    by_check = {DetectorCheck(None, None): record for record in records}
+    checks = select_timed(list(by_check), by_check, CampaignOptions([], overhead_on="B/one"))
     # By the smallest seed, whichever was met first.
-    assert [of[check] for check in checks] == records[4:]
+    assert [by_check[check] for check in checks] == records[4:]
 
 
 @pytest.mark.parametrize("bad", [None, Training(2.0, "process")])
-@pytest.mark.parametrize("turn", ["bare", "watched"])
+@pytest.mark.parametrize("turn", ["run_bare", "run_watched"])
 def test_a_turn_that_fails_or_times_something_else_makes_no_record(turn, bad):
     blank = timing((), ())
     turns = {
-        "bare": lambda: (Training(1.0, "loop"), 2.0),
-        "watched": lambda: (Training(3.0, "loop"), 5.0),
+        "run_bare": lambda: (Training(1.0, "loop"), 2.0),
+        "run_watched": lambda: (Training(3.0, "loop"), 5.0),
     }
     walls = {"bare_wall": (2.0, 2.0), "watched_wall": (5.0, 5.0)}
-    assert overhead.measure(blank, **turns, repeats=2, line=print) == replace(
+    assert take_turns(blank, **turns, repeats=2, show=print) == replace(
         timing((1.0, 1.0), (3.0, 3.0)), **walls
     )
-    assert (
-        overhead.measure(blank, **turns | {turn: lambda: (bad, 1.0)}, repeats=2, line=print) is None
-    )
+    assert take_turns(blank, **turns | {turn: lambda: (bad, 1.0)}, repeats=2, show=print) is None
 
 
 def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_path):
     directory = make("always")
     result = evaluate(toy, directory)
-    plan, folder = campaign.Campaign([detectors.read(directory)]), tmp_path / "expected"
+    plan, folder = CampaignOptions([detectors.read(directory)]), tmp_path / "expected"
     to = {"always": folder}
     good = [replace(record, pinned=True, revision="0" * 40) for record in result.checks]
     for bad, words in (
@@ -660,7 +662,7 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
             "not committed",
         ),
         (
-            replace_result(result, checks=tuple(good), broken=(session_subject(toy),)),
+            replace_result(result, checks=tuple(good), broken=(shown_program(toy),)),
             "does not run",
         ),
     ):
@@ -703,7 +705,7 @@ def test_committed_are_the_first_alarms_of_each_kind_and_their_number(toy, make,
         replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in ended
     )
     kept = promote_checks(
-        campaign.Campaign([detector]), replace_result(result, checks=checks), {"always": folder}
+        CampaignOptions([detector]), replace_result(result, checks=checks), {"always": folder}
     )
     for committed in kept[folder].read().checks:
         found = [(each.code, each.iteration) for each in committed.alarms]
@@ -732,16 +734,16 @@ def test_a_committed_reason_names_no_folder_of_the_machine(toy, make, tmp_path):
         replace(r, pinned=True, revision="0" * 40, status="tool_error", reason=reason)
         for r in result.checks
     ]
-    plan = campaign.Campaign([detector])
+    plan = CampaignOptions([detector])
     kept = promote_checks(plan, replace_result(result, checks=tuple(failed)), {"always": folder})
     said = {each.reason for each in kept[folder].read().checks}
     assert said == {"trace ended with 139: run.sh: line 2: 7 fault  python src/a/b.py, 1/2 of 3/4"}
 
 
-def session_subject(toy):
+def shown_program(toy):
     session = toy.session()
-    baselines = Baselines(session, controls.load(toy.root))
-    return baselines.subjects(session.catalog.select(["Toy-1"]))[0]
+    bare_runs = BareRuns(session, controls.load(toy.root))
+    return bare_runs.programs(session.catalog.select(["Toy-1"]))[0]
 
 
 @pytest.fixture
@@ -1006,7 +1008,7 @@ def test_checks_run_at_the_same_time_and_are_found_again(toy, make, monkeypatch)
 
 
 def test_a_check_has_started_before_it_is_answered(toy, make, monkeypatch):
-    answer, answered = Evaluation.answer, []
+    answer, answered = DetectorRun.answer, []
 
     def count(*arguments):
         answered.append(answer(*arguments))
@@ -1015,8 +1017,8 @@ def test_a_check_has_started_before_it_is_answered(toy, make, monkeypatch):
     clock = SimpleNamespace(
         now=lambda zone: datetime(2026, 1, 1, second=len(answered), tzinfo=zone)
     )
-    monkeypatch.setattr(Evaluation, "answer", count)
-    monkeypatch.setattr("evaluation.running.evaluation.datetime", clock)
+    monkeypatch.setattr(DetectorRun, "answer", count)
+    monkeypatch.setattr("evaluation.running.check.datetime", clock)
     started = {record.started for record in evaluate(toy, make("never")).checks}
     assert started == {"2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00"}
 
@@ -1046,11 +1048,11 @@ def test_checks_that_would_wait_for_one_that_learns_take_no_share_of_the_machine
     toy, make, monkeypatch
 ):
     begun, at_the_end_of_learning = [], []
-    answer, prepare = Evaluation.answer, Adapter.prepare
+    answer, prepare = DetectorRun.answer, Adapter.prepare
 
-    def begin(evaluation, task, *others):
-        begun.append(task)
-        return answer(evaluation, task, *others)
+    def begin(detector_run, program, *arguments):
+        begun.append(program)
+        return answer(detector_run, program, *arguments)
 
     def learn(*arguments):
         learnt = prepare(*arguments)
@@ -1058,7 +1060,7 @@ def test_checks_that_would_wait_for_one_that_learns_take_no_share_of_the_machine
         at_the_end_of_learning.append(len(begun))
         return learnt
 
-    monkeypatch.setattr(Evaluation, "answer", begin)
+    monkeypatch.setattr(DetectorRun, "answer", begin)
     monkeypatch.setattr(Adapter, "prepare", learn)
     monkeypatch.setattr("runner.execution.scheduler.AGAIN_S", 0.05)
     result = evaluate(toy, make("learns"), seeds=(0, 1), jobs=4)
@@ -1067,22 +1069,22 @@ def test_checks_that_would_wait_for_one_that_learns_take_no_share_of_the_machine
 
 
 def test_who_is_about_to_learn_has_the_turn_until_it_has_learnt_or_failed(toy, make):
-    evaluation = Evaluation(detectors.load(toy.root, str(make("learns"))), "same", None, None)
+    detector_run = DetectorRun(detectors.load(toy.root, str(make("learns"))), "same", None, None)
     keys = ("a", "b")
     with (
-        evaluation.turn(keys) as first,
-        evaluation.turn(keys) as second,
-        evaluation.turn(("c",)) as third,
+        detector_run.turn(keys) as first,
+        detector_run.turn(keys) as second,
+        detector_run.turn(("c",)) as third,
     ):
         assert (first, second, third) == (True, False, True)
     with (
-        evaluation.turn(keys) as first,
-        evaluation.turn(()) as second,
-        evaluation.turn(()) as third,
+        detector_run.turn(keys) as first,
+        detector_run.turn(()) as second,
+        detector_run.turn(()) as third,
     ):
         assert (first, second, third) == (True, True, True)
-        evaluation._learnt.get(keys, lambda: None)
-        with evaluation.turn(keys) as fourth:
+        detector_run._lessons.get(keys, lambda: None)
+        with detector_run.turn(keys) as fourth:
             assert fourth
 
 

@@ -14,6 +14,7 @@ from support.processes import called, wait_until
 from evaluation.catalog import detectors
 from evaluation.running import adapter, campaign
 from evaluation.running.adapter import read_answer
+from evaluation.running.options import CampaignOptions
 from evaluation.scoring.scores import outcomes, scores
 from evaluation.store.results import CheckStore
 from runner.errors import ResultsError
@@ -159,7 +160,7 @@ def evaluate(toy, tmp_path):
             )
         texts = {"never": NEVER} | texts
         result = campaign.run(
-            campaign.Campaign(chosen, controls="none", overhead_on=None),
+            CampaignOptions(chosen, controls="none", overhead_on=None),
             toy.session(seeds=(0,), jobs=2),
         )
         found = CheckStore(toy.results / "detectors").read()

@@ -10,7 +10,8 @@ from support.toy import OWN_PYTHON, SCRIPT, toy_config
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign
-from evaluation.running.perturbation import changed
+from evaluation.running.options import CampaignOptions
+from evaluation.running.perturbation import find_change
 from evaluation.store.results import CheckStore
 from runner.errors import UsageError
 from runner.results.store import Store
@@ -25,9 +26,7 @@ SHOWS = """
 
 
 def evaluate(toy, directory, **options):
-    plan = campaign.Campaign(
-        [detectors.load(toy.root, str(directory))], overhead_on=None, **options
-    )
+    plan = CampaignOptions([detectors.load(toy.root, str(directory))], overhead_on=None, **options)
     return campaign.run(plan, toy.session())
 
 
@@ -136,7 +135,7 @@ def test_what_cannot_be_read_is_left_out(toy, shows, capsys, text, why):
 def test_the_same_metrics_to_the_last_bit(toy, after, why):
     case = toy.bug.cases["only"]
     published = [record("buggy"), record("fixed", accuracies=(2, 4, 6))]
-    found = changed(case, published, after)
+    found = find_change(case, published, after)
     assert found is None if why is None else found and found.startswith(why)
 
 
@@ -145,23 +144,23 @@ def test_metrics_that_vary_from_run_to_run_are_not_compared(toy):
     volatile = replace(case, oracle=replace(case.oracle, volatile=frozenset({"seconds"})))
     one, two = ([replace(each, metrics=tuple({**m, "seconds": s} for m in each.metrics)) for each in
                  (record("buggy"), record("fixed", accuracies=(2, 4, 6)))] for s in (1, 2))  # fmt: skip
-    assert changed(volatile, one, two) is None
-    assert "metrics are not the same" in (changed(case, one, two) or "")
+    assert find_change(volatile, one, two) is None
+    assert "metrics are not the same" in (find_change(case, one, two) or "")
 
 
 def test_what_excludes_each_other():
     with pytest.raises(UsageError, match="name one of --perturb and --plant"):
-        campaign.Campaign([], perturb=1, plant=2)
+        CampaignOptions([], perturb=1, plant=2)
     for perturb, plant in ((0, None), (None, 1)):
         with pytest.raises(
             UsageError, match="--upstream is for scripts as they are published: leave out --perturb"
         ):
-            campaign.Campaign([], upstream=True, perturb=perturb, plant=plant)
+            CampaignOptions([], upstream=True, perturb=perturb, plant=plant)
         with pytest.raises(
             UsageError,
             match="--overhead Toy-1/only: rewritten programs are not timed; leave it out",
         ):
-            campaign.Campaign([], overhead_on="Toy-1/only", perturb=perturb, plant=plant)
+            CampaignOptions([], overhead_on="Toy-1/only", perturb=perturb, plant=plant)
 
 
 def test_scores_stand_side_by_side(cli, toy, shows):
@@ -284,7 +283,7 @@ def test_all_seeds_are_checked_and_met(toy, shows):
     assert met == [{1}, {0, 1}]
     assert len(Store(toy.results.absolute() / "rewritten" / "perturb-1").records()) == 4
     with pytest.raises(UsageError, match="--all-seeds and --seeds choose seeds: name one of them"):
-        plan = campaign.Campaign(
+        plan = CampaignOptions(
             [detectors.load(toy.root, str(shows))], overhead_on=None, all_seeds=True
         )
         campaign.run(plan, toy.session(seeds=(1,)))

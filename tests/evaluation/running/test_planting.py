@@ -11,9 +11,11 @@ from support.detectors import write_detector
 from support.paths import ROOT
 
 from evaluation.catalog import detectors
+from evaluation.planting import calls
 from evaluation.planting.edits import is_optimizer
-from evaluation.planting.of_calls import OPERATORS
+from evaluation.planting.operators import OPERATORS
 from evaluation.running import campaign
+from evaluation.running.options import CampaignOptions
 from evaluation.store.results import CheckStore
 
 # Descends along a parabola; what it calls is what a script in torch calls.
@@ -67,15 +69,19 @@ SHOWS = """
 
 @pytest.fixture
 def plant(toy, tmp_path, monkeypatch):
-    """Plant the faults of one operator, or of all, into the fixed toy."""
+    """Plant the faults of one operator, or of all that change the order of calls, into the fixed toy."""
     toy.write("fixed.py", CLEAN.replace("RATE", "0.3"))
     toy.write("buggy.py", CLEAN.replace("RATE", "0.0"))
 
     def call(operator=None, seed=1, adapter=SHOWS):
-        chosen = tuple(each for each in OPERATORS if operator in (None, each.name))
-        monkeypatch.setattr("evaluation.planting.operators.OPERATORS", chosen)
+        operators = tuple(
+            entry
+            for entry in OPERATORS
+            if entry.edits.__module__ == calls.__name__ and operator in (None, entry.name)
+        )
+        monkeypatch.setattr("evaluation.planting.operators.OPERATORS", operators)
         directory = write_detector(tmp_path / "shows", adapter)
-        plan = campaign.Campaign(
+        plan = CampaignOptions(
             [detectors.load(toy.root, str(directory))], overhead_on=None, plant=seed
         )
         return campaign.run(plan, toy.session())

@@ -12,6 +12,7 @@ from support.toy import OWN_PYTHON
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign, remote
+from evaluation.running.options import CampaignOptions
 from evaluation.store.results import CheckStore
 from runner.errors import ClusterError
 
@@ -147,9 +148,10 @@ class Nobody:
 
 def test_an_answer_of_other_code_is_refused(toy, shows, monkeypatch):
     """What a worker sends back has to be of the check that it was given."""
-    plan = campaign.Campaign([detectors.read(shows)], overhead_on=None)
+    plan = CampaignOptions([detectors.read(shows)], overhead_on=None)
     result = campaign.run(plan, toy.session())
     record = result.checks[0]
-    check = type("Check", (), {"blank": replace(record, key="other"), "evaluation": None})()
+    other = replace(record, key="other")
+    check = type("Check", (), {"blank_record": lambda self: other, "detector_run": None})()
     with pytest.raises(ClusterError, match="a worker checked it with other code than is here"):
-        remote._kept(check, remote.Delivery(record, {}))
+        remote._keep(check, remote.CheckDelivery(record, {}))

@@ -9,7 +9,7 @@ from support.paths import ROOT
 from support.toy import OWN_PYTHON, SCRIPT
 
 from evaluation.catalog import controls
-from evaluation.running.stale import stale_controls
+from evaluation.reading.stale import stale_controls
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
 

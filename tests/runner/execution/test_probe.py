@@ -6,7 +6,7 @@ import sys
 import pytest
 from support.toy import SCRIPT, toy_config
 
-from evaluation.running.baseline import Baselines
+from evaluation.running.bare_runs import BareRuns
 from runner.authoring.validate import problems
 
 PROBE = """\
@@ -126,13 +126,14 @@ def test_lines_that_are_no_records_are_printed_as_they_are(probed):
 
 def test_no_detector_sees_it(probed, tmp_path):
     session = probed.session()
-    (subject,) = Baselines(session, None).subjects(session.catalog.select(["Toy-1/only/buggy"]))
-    assert set(subject.files) == {"program.py"}
-    subject.lay_out(tmp_path / "program")
+    bare_runs = BareRuns(session, None)
+    programs = bare_runs.programs(session.catalog.select(["Toy-1/only/buggy"]))
+    (program,) = bare_runs.with_baselines(programs)
+    assert set(program.files) == {"program.py"}
+    program.lay_out(tmp_path / "program")
     assert {path.name for path in (tmp_path / "program").iterdir()} == {"program.py", "config.json"}
-    (sample,) = Baselines(session, None).bare([subject])
-    assert "half" not in sample.metrics[0]
-    assert "draw" in sample.metrics[0]
+    assert "half" not in program.metrics[0]
+    assert "draw" in program.metrics[0]
 
 
 def test_a_script_must_not_import_it(probed):

@@ -32,7 +32,8 @@ from trainbugs.cli.types import count, positive, seed
 if TYPE_CHECKING:
     from evaluation.model import Reference
     from evaluation.records import CheckRecord
-    from evaluation.running.campaign import Campaign, Result
+    from evaluation.running.campaign import CampaignResult
+    from evaluation.running.options import CampaignOptions
     from runner.session.session import Session
 
 HELP = Help(
@@ -177,8 +178,8 @@ def evaluate_detectors(options: EvaluateOptions) -> ExitStatus:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     problems = _report(plan, result, session, options)
     _promote(plan, result, folders, options)
-    for subject in result.broken:
-        session.progress.note(f"{subject.run.name}: does not run by itself, no detector was asked")
+    for program in result.broken:
+        session.progress.note(f"{program.run.name}: does not run by itself, no detector was asked")
     if result.broken or problems:
         return INVALID
     return _check_status(result.checks)
@@ -188,11 +189,11 @@ def _check_status(checks: "Sequence[CheckRecord]") -> ExitStatus:
     return FAILURE if any(check.status in FAILED for check in checks) else SUCCESS
 
 
-def _campaign(options: EvaluateOptions, root: Path) -> "Campaign":
+def _campaign(options: EvaluateOptions, root: Path) -> "CampaignOptions":
     from evaluation.catalog import detectors
-    from evaluation.running.campaign import Campaign
+    from evaluation.running.options import CampaignOptions
 
-    return Campaign(
+    return CampaignOptions(
         detectors=[detectors.load(root, name) for name in options.detector],
         bugs=options.bugs,
         controls=options.controls,
@@ -209,7 +210,7 @@ def _campaign(options: EvaluateOptions, root: Path) -> "Campaign":
 
 
 def _refuse_promotion(
-    plan: "Campaign", folders: Mapping[str, Path], options: EvaluateOptions, root: Path
+    plan: "CampaignOptions", folders: Mapping[str, Path], options: EvaluateOptions, root: Path
 ) -> None:
     """Raise UsageError where the records could not become committed ones."""
     from evaluation.running.promote import refuse_part
@@ -220,7 +221,7 @@ def _refuse_promotion(
 
 
 def _report(
-    plan: "Campaign", result: "Result", session: "Session", options: EvaluateOptions
+    plan: "CampaignOptions", result: "CampaignResult", session: "Session", options: EvaluateOptions
 ) -> Sequence[str]:
     """Write and print the scores of the answers; returns a line for each file that cannot be read."""
     from evaluation.reading.load import load_results
@@ -259,7 +260,10 @@ def _report_rewritten(
 
 
 def _promote(
-    plan: "Campaign", result: "Result", folders: Mapping[str, Path], options: EvaluateOptions
+    plan: "CampaignOptions",
+    result: "CampaignResult",
+    folders: Mapping[str, Path],
+    options: EvaluateOptions,
 ) -> None:
     """Commit the records to these folders, by detector, and write what is made of them anew."""
     from evaluation.reading.seeds import committed_with_seeds

@@ -149,7 +149,7 @@ def _print_stale(checks: "Sequence[CheckRecord]", root: Path) -> None:
     """Print which share of the records of controls are of scripts that have changed since."""
     from evaluation.catalog import controls
     from evaluation.model import CONTROL
-    from evaluation.running.stale import stale_controls
+    from evaluation.reading.stale import stale_controls
 
     stale = stale_controls(checks, controls.load(root))
     if stale:

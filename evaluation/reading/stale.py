@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from evaluation.catalog.controls import Controls
-from evaluation.model import CONTROL
+from evaluation.keys import program_digest
+from evaluation.model import CONTROL, SCRIPT
 from evaluation.records import CheckRecord
-from evaluation.running.subject import SCRIPT, program_digest
 from runner.bugs.case import Case
 from runner.execution.run import effective_parameters
 
