@@ -51,12 +51,12 @@ def bugs(root: Path | str | None = None) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    from trainbugs.descriptions import case_rows
+    from trainbugs.descriptions import case_dtypes, case_rows
 
     readable, problems = load(root).readable()
     _warn(problems)
     table = pd.DataFrame([row for bug in readable for row in case_rows(bug)])
-    return table if table.empty else table.astype({"seconds": "float64", "site_line": "Int64"})
+    return table if table.empty else table.astype(case_dtypes())
 
 
 def run(

@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.results.expected import CPU, CUDA, seen_on
-from trainbugs.cli.text import seconds_text
+from trainbugs.facts import BUG_FACTS, CASE_FACTS, BugCase
 
-COLUMNS = (
-    "bug",
-    "what happens",
-    "where",
-    "program",
-    "environment",
-    "cases (seconds on two cores)",
-)
+# The facts between the link to a bug and the list of its cases.
+COLUMNS = ("headline", "location", "realisms", "environment")
 
 
 def catalogue_page(bugs: Sequence[Bug]) -> str:
@@ -23,6 +17,8 @@ def catalogue_page(bugs: Sequence[Bug]) -> str:
     locations = Counter(bug.labels.location for bug in bugs)
     numbers = ", ".join(f"{location} {count}" for location, count in locations.most_common())
     cases = [(bug, case) for bug in bugs for case in bug.cases.values()]
+    headings = [BUG_FACTS[name].heading.lower() for name in ("id", *COLUMNS)]
+    headings.append("cases (seconds on two cores)")
     lines = [
         "# The bugs",
         "",
@@ -31,8 +27,8 @@ def catalogue_page(bugs: Sequence[Bug]) -> str:
         "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains the words, and",
         "[Taxonomy](taxonomy.md) how near each program is to the report's.",
         "",
-        _line(COLUMNS),
-        "|---" * len(COLUMNS) + "|",
+        _line(headings),
+        "|---" * len(headings) + "|",
     ]
     return "\n".join([*lines, *map(_row, bugs)])
 
@@ -40,11 +36,8 @@ def catalogue_page(bugs: Sequence[Bug]) -> str:
 def _row(bug: Bug) -> str:
     cells = [
         f"[{bug.id}](../bugs/{bug.id}/README.md)",
-        ("(retired) " if bug.retired else "") + bug.title,
-        bug.labels.location,
-        _realism(bug),
-        bug.environment,
-        ", ".join(_case(bug, case) for case in bug.cases.values()),
+        *(BUG_FACTS[name].text(bug) for name in COLUMNS),
+        ", ".join(_case(BugCase(bug, case)) for case in bug.cases.values()),
     ]
     return _line([cell.replace("|", "\\|") for cell in cells])
 
@@ -64,13 +57,9 @@ def _devices(cases: Sequence[tuple[Bug, Case]]) -> str:
     return f"Seen on a CPU: {len(ids[CPU])} cases; {gpu}."
 
 
-def _realism(bug: Bug) -> str:
-    entries = [case.provenance.realism for case in bug.cases.values() if case.provenance]
-    return ", ".join(dict.fromkeys(entries)) or "-"
-
-
-def _case(bug: Bug, case: Case) -> str:
-    words = [seconds_text(bug, case), *case.program.needs]
+def _case(subject: BugCase) -> str:
+    case = subject.case
+    words = [CASE_FACTS["seconds"].text(subject), *case.program.needs]
     if case.benign:
         words.append("benign")
     return f"`{case.name}` ({', '.join(words)})"

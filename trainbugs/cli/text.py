@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
-from runner.bugs.labels import Provenance, Versions
+from runner.bugs.labels import Provenance
 from runner.bugs.program import UPSTREAM
 from runner.progress.streams import message
-from runner.results.expected import seconds, seen_on
+from runner.results.expected import seen_on
 from runner.studies.definition import names as studies
+from trainbugs.facts import BUG_FACTS
 
 # At most this many files that cannot be read are named one by one.
 MAX_NAMED = 10
@@ -39,17 +40,17 @@ def bug_text(bug: Bug) -> str:
 def _bug_facts(bug: Bug) -> list[tuple[str, str]]:
     line = f":{bug.site.line}" if bug.site.line else ""
     return [
-        ("source", bug.source),
-        ("location", bug.labels.location),
-        ("root cause", bug.labels.root_cause),
-        ("symptom", bug.labels.symptom),
+        *_named(("source", "location", "root_cause", "symptom"), bug),
         ("classes", _classes(bug)),
         ("site", f"{bug.site.file}{line}, {bug.site.api}"),
-        ("environment", bug.environment),
-        ("affected", _versions(bug.affected)),
-        ("fixed", _versions(bug.fixed)),
+        *_named(("environment", "affected", "fixed"), bug),
         ("read more", str(bug.directory / "README.md")),
     ]
+
+
+def _named(names: Iterable[str], bug: Bug) -> list[tuple[str, str]]:
+    """Facts with their names as labels."""
+    return [(name.replace("_", " "), BUG_FACTS[name].text(bug)) for name in names]
 
 
 def _labelled(facts: Iterable[tuple[str, str]]) -> list[str]:
@@ -79,8 +80,7 @@ def _case(bug: Bug, case: Case) -> list[str]:
 
 
 def _classes(bug: Bug) -> str:
-    names = ("cause", "effect", "stage")
-    classes = {name: getattr(bug.labels, name) for name in names}
+    classes = {name: BUG_FACTS[name].cell(bug) for name in ("cause", "effect", "stage")}
     return ", ".join(f"{name}: {entry}" for name, entry in classes.items() if entry) or "-"
 
 
@@ -93,19 +93,6 @@ def _provenance(provenance: Provenance | None) -> list[str]:
     ]
     realism = f"{provenance.realism}: {provenance.differs}"
     return _labelled([("realism", realism), ("derived from", ", ".join(origins))])
-
-
-def _versions(versions: Versions | None) -> str:
-    if versions is None:
-        return "-"
-    change = f" by {versions.change}" if versions.change else ""
-    return f"{versions.package} {', '.join(versions.versions)}{change}"
-
-
-def seconds_text(bug: Bug, case: Case) -> str:
-    """The whole seconds of all expected runs of a case; "-" where there are none."""
-    duration = seconds(bug, case)
-    return "-" if duration is None else f"{duration:.0f}"
 
 
 def unreadable(problems: Sequence[str]) -> str:

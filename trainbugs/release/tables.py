@@ -4,21 +4,17 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
-
-from msgspec import to_builtins
+from typing import TYPE_CHECKING, Any
 
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
-from runner.bugs.labels import Versions
 from runner.bugs.program import Variant
-from runner.bugs.taxonomy import Location
 from runner.errors import ResultsError
 from runner.execution.key import read_scripts
-from runner.results.record import RunRecord
+from runner.results.record import RUN_FORMAT, RunRecord
 from trainbugs import sources
-from trainbugs.descriptions import case_rows
+from trainbugs.facts import BUG_FACTS, CASE_FACTS, PROVENANCE_FACTS, BugCase
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,52 +34,43 @@ class Table:
     frame: "pd.DataFrame"
 
 
-LABELS = {
-    "location": f"where the fault is: {', '.join(get_args(Location))}",
-    "cause": "of the closed list of the taxonomy",
-    "effect": "of the closed list of the taxonomy",
-    "stage": "of training, of the closed list of the taxonomy",
-    "root_cause": "in one sentence",
-    "symptom": "in one sentence",
+ORIGIN = ("realism", "differs", "derived_from", "authors", "licences")
+# The columns of bugs and of cases: the names of their facts.
+BUG_COLUMNS = {
+    "bug": "id",
+    "title": "title",
+    "source": "source",
+    "location": "location",
+    "cause": "cause",
+    "effect": "effect",
+    "stage": "stage",
+    "root_cause": "root_cause",
+    "symptom": "symptom",
+    "site_file": "site_file",
+    "site_line": "site_line",
+    "site_api": "site_api",
+    "affected": "affected",
+    "fixed": "fixed",
+    "retired": "retired",
+    **{name: name for name in ORIGIN},
 }
-SITE = {
-    "site_file": "file of the fault: a script, or a file of the package at fault",
-    "site_line": "line in that file, where the fault is at one",
-    "site_api": "API that is misused or broken",
-}
-ORIGIN = {
-    "realism": "how near the program is to the report's: original, adapted or re-created",
-    "differs": "what differs from the report's program",
-    "derived_from": "links, one a line",
-    "authors": "of what it is derived from, one a line",
-    "licences": "of what it is derived from, one a line; the text itself is under the licence of the dataset",
-}
+CASE_COLUMNS = (
+    "bug",
+    "case",
+    "title",
+    "environment",
+    "seconds",
+    "seeds",
+    "trigger",
+    "benign",
+    "needs",
+    "devices",
+    "parameters",
+    "expectations",
+)
 COLUMNS = {
-    "bugs": {
-        "bug": "public identifier",
-        "title": "what happens, in one line",
-        "source": "where it was reported",
-        **LABELS,
-        **SITE,
-        "affected": "releases that have the fault, where it is one of a package",
-        "fixed": "releases that have the fix",
-        "retired": "why the bug runs no more by default; empty for all others",
-        **ORIGIN,
-    },
-    "cases": {
-        "bug": "public identifier",
-        "case": "name of the case",
-        "title": "what is special about it",
-        "environment": "pinned environment in which it runs",
-        "seconds": "of all expected runs on a CPU together",
-        "seeds": "separated by commas",
-        "trigger": "iteration, from 1, in which the fault first acts",
-        "benign": "whether the code is wrong and no harm is expected",
-        "needs": "what the machine must bring",
-        "devices": "on which kinds of device there are expected records",
-        "parameters": "of the program, as a JSON object",
-        "expectations": "the written oracle, one statement a line",
-    },
+    "bugs": {column: BUG_FACTS[name].description for column, name in BUG_COLUMNS.items()},
+    "cases": {name: CASE_FACTS[name].description for name in CASE_COLUMNS},
     "scripts": {
         "bug": "public identifier",
         "case": "name of the case",
@@ -92,7 +79,7 @@ COLUMNS = {
         "main": "whether it is the program that is run; all others are what it imports, or the probe that measures",
         "text": "the program",
         "sha256": "of the text in UTF-8",
-        **ORIGIN,
+        **{name: PROVENANCE_FACTS[name].description for name in ORIGIN},
     },
     "runs": {
         "bug": "public identifier",
@@ -184,27 +171,13 @@ def _typed(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _bug(bug: Bug) -> Row:
-    site = {f"site_{name}": value for name, value in to_builtins(bug.site).items()}
-    versions = {"affected": _versions(bug.affected), "fixed": _versions(bug.fixed)}
-    row = {"bug": bug.id, "title": bug.title, "source": bug.source, "retired": bug.retired}
-    return {**row, **to_builtins(bug.labels), **site, **versions, **_origin(bug, None)}
-
-
-def _versions(versions: Versions | None) -> str | None:
-    return (
-        None
-        if versions is None
-        else ", ".join(f"{name} {what}" for name, what in to_builtins(versions).items())
-    )
+    return {column: BUG_FACTS[name].cell(bug) for column, name in BUG_COLUMNS.items()}
 
 
 def _cases(bug: Bug) -> Iterator[Row]:
-    for row, case in zip(case_rows(bug), bug.cases.values(), strict=True):
-        more = {
-            "parameters": json.dumps(dict(case.program.parameters)),
-            "expectations": "\n".join(each.statement for each in case.oracle.expectations),
-        }
-        yield {name: value for name, value in (row | more).items() if name in COLUMNS["cases"]}
+    for case in bug.cases.values():
+        subject = BugCase(bug, case)
+        yield {name: CASE_FACTS[name].cell(subject) for name in CASE_COLUMNS}
 
 
 def _scripts(bug: Bug) -> Iterator[Row]:
@@ -214,6 +187,7 @@ def _scripts(bug: Bug) -> Iterator[Row]:
 
 
 def _files(bug: Bug, case: Case, variant: Variant) -> Iterator[Row]:
+    provenance = case.provenance or bug.provenance
     for name, content in read_scripts(bug, variant).items():
         yield {
             "bug": bug.id,
@@ -223,26 +197,15 @@ def _files(bug: Bug, case: Case, variant: Variant) -> Iterator[Row]:
             "main": name == variant.script.name,
             "text": content.decode(),
             "sha256": hashlib.sha256(content).hexdigest(),
-            **_origin(bug, case),
+            **{fact: PROVENANCE_FACTS[fact].cell(provenance) for fact in ORIGIN},
         }
 
 
-def _origin(bug: Bug, case: Case | None) -> Row:
-    known = (case and case.provenance) or bug.provenance
-    if known is None:
-        return {}
-    of = {"derived_from": "link", "authors": "author", "licences": "licence"}
-    lists = {
-        name: "\n".join(getattr(origin, key) for origin in known.derived_from)
-        for name, key in of.items()
-    }
-    return {"realism": known.realism, "differs": known.differs, **lists}
-
-
 def _run(record: RunRecord) -> Row:
-    row = to_builtins(record)
-    more = {"records": len(record.metrics), "metrics": json.dumps(row["metrics"], allow_nan=False)}
-    return {name: value for name, value in (row | more).items() if name in COLUMNS["runs"]}
+    row = RUN_FORMAT.dump(record)
+    row["records"] = len(record.metrics)
+    row["metrics"] = json.dumps(row["metrics"], allow_nan=False)
+    return {name: row.get(name) for name in COLUMNS["runs"]}
 
 
 def _outcomes(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.bugs.taxonomy import LISTS, REALISM
 from runner.verdicts.affected import version_order
+from trainbugs.facts import BUG_FACTS, CASE_FACTS
 from trainbugs.website.bug import BugPart
 from trainbugs.website.evaluations import ABSENT, ALL, RATES, Evaluation, Score
 from trainbugs.website.markdown import Text
@@ -13,15 +14,11 @@ NOBODY, UNRUN, UNKNOWN = "none of those that ran", "none ran", "not evaluated ye
 FINDERS = "Alarm on buggy only"
 DETECTOR, NEGATIVE = "detector", "negative control"
 CHOSEN, REJECTED = "chosen, or the only one", "others"
+CLASSES = ("location", "cause", "effect", "stage")
 BUG_COLUMNS = (
-    ("id", "Bug"),
-    ("title", "What happens"),
-    ("location", "Where"),
-    ("cause", "Cause"),
-    ("effect", "Effect"),
-    ("stage", "Stage"),
+    *((name, BUG_FACTS[name].heading) for name in ("id", "title", *CLASSES)),
     ("cases", "Cases"),
-    ("seconds", "Seconds"),
+    ("seconds", CASE_FACTS["seconds"].heading),
     ("found", FINDERS),
 )
 SCORE_COLUMNS = (
@@ -56,13 +53,8 @@ def of_bugs(
 
 def _of_bug(part: BugPart, found: Sequence[str], story: str) -> Indexed:
     bug, labels = part.bug, part.bug.labels
-    realism = sorted({case.provenance.realism for case in bug.cases.values() if case.provenance})
-    classes = {
-        "location": labels.location,
-        "cause": labels.cause,
-        "effect": labels.effect,
-        "stage": labels.stage,
-    }
+    realism = sorted(BUG_FACTS["realisms"].take(bug))
+    classes = {name: BUG_FACTS[name].cell(bug) for name in CLASSES}
     number = (
         None if found[0] == UNKNOWN else 0.0 if found[0] in (NOBODY, UNRUN) else float(len(found))
     )
@@ -92,13 +84,10 @@ def bug_facets(rows: Sequence[Indexed]) -> list[Facet]:
         key=lambda text: (text.split()[0] != "torch", text.split()[0], version_order(text)),
     )
     return [
-        facet("location", "Where", rows, LISTS["location"]),
-        facet("cause", "Cause", rows, LISTS["cause"]),
-        facet("effect", "Effect", rows, LISTS["effect"]),
-        facet("stage", "Stage", rows, LISTS["stage"]),
+        *(facet(name, BUG_FACTS[name].heading, rows, LISTS[name]) for name in CLASSES),
         facet("release", "Seen in", rows, order),
         facet("found", FINDERS, rows, (NOBODY, UNRUN, UNKNOWN)),
-        facet("realism", "Program", rows, REALISM),
+        facet("realism", BUG_FACTS["realisms"].heading, rows, REALISM),
     ]
 
 
