@@ -653,7 +653,7 @@ def test_a_folder_of_results_is_not_ignored(recorded, cli, tmp_path):
     ],
 )
 def test_the_footer_names_the_commit(recorded, monkeypatch, commit, said):
-    monkeypatch.setattr("trainbugs.website.build.revision", lambda *arguments: commit)
+    monkeypatch.setattr("trainbugs.website.build.find_revision", lambda *arguments: commit)
     footer = build(recorded.catalog).pages["index.html"].split("<footer><p>")[1]
     assert footer.split("</p>")[0].endswith(said)
 
