@@ -22,7 +22,8 @@ from evaluation.scoring.scores import label
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.results.expected import expected_records, seconds
-from trainbugs.cli.main import main, parser
+from trainbugs.cli.main import main
+from trainbugs.cli.root_parser import build_parser
 
 CATALOG = Catalog(ROOT)
 README = (ROOT / "README.md").read_text()
@@ -128,7 +129,7 @@ def broken(page: str, link: str) -> str | None:
 def misunderstood(words: list[str]) -> str | None:
     """What is wrong with a command line."""
     try:
-        parsed = vars(parser(*words[:1]).parse_args(words))
+        parsed = vars(build_parser(*words[:1]).parse_args(words))
     except SystemExit as done:  # --help, --version
         return f"ends with {done.code}" if done.code else None
     except UsageError as error:

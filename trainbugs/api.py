@@ -9,9 +9,10 @@
 """
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from runner.bugs.catalog import Catalog, default_root
 from runner.errors import UsageError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from evaluation.reading.sources import RecordSelection, ScoreSource, Source
+    from evaluation.reading.sources import ScoreSource, Source
     from evaluation.records import CheckRecord, Records
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
@@ -55,8 +56,9 @@ def bugs(root: Path | str | None = None) -> "pd.DataFrame":
 
     readable, problems = load(root).readable()
     _warn(problems)
-    table = pd.DataFrame([row for bug in readable for row in case_rows(bug)])
-    return table if table.empty else table.astype(case_dtypes())
+    rows = [row for bug in readable for row in case_rows(bug)]
+    table = pd.DataFrame(rows)
+    return table.astype(case_dtypes()) if rows else table
 
 
 def run(
@@ -73,14 +75,14 @@ def run(
     from runner.session.selection import to_run
     from runner.session.session import run_targets
 
-    catalog, chosen = load(root), from_values(options)
-    if not names and not chosen.label:
+    catalog, session = load(root), from_values(options)
+    if not names and not session.label:
         return []
     progress = on_stderr()
-    targets, notes = to_run(catalog, names, chosen)
+    targets, notes = to_run(catalog, names, session)
     for note in notes:
         progress.note(note)
-    return run_targets(catalog, targets, chosen, progress)
+    return run_targets(catalog, targets, session, progress)
 
 
 def records(
@@ -99,88 +101,100 @@ def records(
     """
     from evaluation.reading.sources import check_source
     from runner.results.export import frame
-    from trainbugs import sources
+    from trainbugs.run_records import read_expected, read_results
 
-    catalog, own = load(root), Path(folder)
-    check_source(source, own)
-    found, problems = (
-        sources.expected(catalog, names)
-        if source == "expected"
-        else sources.results(catalog, names, own)
-    )
+    catalog = load(root)
+    check_source(source, Path(folder))
+    if source == "expected":
+        run_records, problems = read_expected(catalog, names)
+    else:
+        run_records, problems = read_results(catalog, names, Path(folder))
     _warn(problems)
-    return frame(found)
+    return frame(run_records)
+
+
+class SelectionValues(TypedDict, total=False):
+    """Which records of evaluations count, as keyword arguments of `scores`, `outcomes` and `comparisons`.
+
+    `bugs` (BUG or BUG/CASE) and `label` choose bugs, as of `trainbugs scores`; controls stay. With `common` only
+    programs count that all the detectors were shown, with `isolated` only those that ran in namespaces. `beside` names
+    detectors whose committed records come beside those of `source`, which has to be "results"; `common` holds then.
+    `folder` is the results folder, `root` the root of the catalogue.
+    """
+
+    bugs: Iterable[str] | str
+    label: Iterable[str] | str
+    common: bool
+    beside: Iterable[str] | str
+    isolated: bool
+    folder: Path | str
+    root: Path | str | None
 
 
 def scores(
-    source: "ScoreSource" = "expected",
-    *detectors: str,
-    bugs: Iterable[str] | str = (),
-    label: Iterable[str] | str = (),
-    common: bool = False,
-    beside: Iterable[str] | str = (),
-    isolated: bool = False,
-    folder: Path | str = "results",
-    root: Path | str | None = None,
+    source: "ScoreSource" = "expected", *detectors: str, **selection: "Unpack[SelectionValues]"
 ) -> "pd.DataFrame":
     """The scores of detectors, all or those named: one row a detector, kind of references and rule, as in scores.csv.
 
     `source` is "expected" (the committed records of the catalogue), "results" (those in `folder`) or "both": those in
     `folder`, and the committed ones of detectors that have none there; "submissions": those of submitted detectors, and
-    the committed ones. `bugs` (BUG or BUG/CASE) and `label` choose bugs, as of `trainbugs scores`; controls stay. With
-    `common` only programs count that all the detectors were shown, with `isolated` only those that ran in namespaces.
-    `beside` names detectors whose committed records come beside those of `source`, which has to be "results"; `common`
-    holds then. A file of `folder` that cannot be read is left out, with a warning. Raises UsageError for a detector or
-    a bug without records there, ResultsError or CatalogError for another file that cannot be read.
+    the committed ones. `selection` are `SelectionValues`. A file of `folder` that cannot be read is left out, with a
+    warning. Raises UsageError for a detector or a bug without records there, ResultsError or CatalogError for another
+    file that cannot be read.
     """
-    from evaluation.reading.sources import RecordSelection
-
-    part = RecordSelection(
-        detectors,
-        source,
-        Path(folder),
-        _tuple(bugs),
-        _tuple(label),
-        common,
-        _tuple(beside),
-        isolated,
-    )
-    return _scores(*_scored(part, root), root)
+    evaluation = _select(source, detectors, **selection)
+    _warn(evaluation.records.problems)
+    return evaluation.scores()
 
 
 def outcomes(
-    source: "ScoreSource" = "expected",
-    *detectors: str,
-    bugs: Iterable[str] | str = (),
-    label: Iterable[str] | str = (),
-    common: bool = False,
-    beside: Iterable[str] | str = (),
-    isolated: bool = False,
-    folder: Path | str = "results",
-    root: Path | str | None = None,
+    source: "ScoreSource" = "expected", *detectors: str, **selection: "Unpack[SelectionValues]"
 ) -> "pd.DataFrame":
     """What is behind `scores`: one row a program and rule of a detector (whether it alarmed, and when).
 
     The columns are those of outcomes.csv; parameters and errors are those of `scores`.
     """
-    from evaluation.reading.sources import RecordSelection
-
-    part = RecordSelection(
-        detectors,
-        source,
-        Path(folder),
-        _tuple(bugs),
-        _tuple(label),
-        common,
-        _tuple(beside),
-        isolated,
-    )
-    return _scored(part, root)[1]
+    evaluation = _select(source, detectors, **selection)
+    _warn(evaluation.records.problems)
+    return evaluation.outcomes
 
 
 def comparisons(
-    source: "ScoreSource" = "expected",
-    *detectors: str,
+    source: "ScoreSource" = "expected", *detectors: str, **selection: "Unpack[SelectionValues]"
+) -> "pd.DataFrame":
+    """Pairs of rows of `scores` on the programs that both met, by McNemar's exact test.
+
+    The columns are those of comparisons.csv; parameters and errors are those of `scores`.
+    """
+    from evaluation.scoring import comparison
+
+    evaluation = _select(source, detectors, **selection)
+    _warn(evaluation.records.problems)
+    return comparison.comparisons(evaluation.outcomes, evaluation.scores())
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """The records that a selection is, and their outcomes."""
+
+    catalog: Catalog
+    records: "Records"
+    outcomes: "pd.DataFrame"
+
+    def scores(self) -> "pd.DataFrame":
+        """The scores; rules are chosen by all records of which the selection is a part."""
+        from evaluation.scoring import scores
+
+        records, whole = self.records, None
+        if records.whole:
+            whole = _outcomes(records.whole, records, self.catalog)
+        return scores.scores(self.outcomes, records.overheads, whole)
+
+
+def _select(
+    source: "ScoreSource",
+    detectors: Sequence[str],
+    *,
     bugs: Iterable[str] | str = (),
     label: Iterable[str] | str = (),
     common: bool = False,
@@ -188,15 +202,11 @@ def comparisons(
     isolated: bool = False,
     folder: Path | str = "results",
     root: Path | str | None = None,
-) -> "pd.DataFrame":
-    """Pairs of rows of `scores` on the programs that both met, by McNemar's exact test.
+) -> _Evaluation:
+    """Read the records of a selection."""
+    from evaluation.reading.sources import RecordSelection, read_records
 
-    The columns are those of comparisons.csv; parameters and errors are those of `scores`.
-    """
-    from evaluation.reading.sources import RecordSelection
-    from evaluation.scoring import comparison
-
-    part = RecordSelection(
+    selection = RecordSelection(
         detectors,
         source,
         Path(folder),
@@ -206,37 +216,19 @@ def comparisons(
         _tuple(beside),
         isolated,
     )
-    read, table = _scored(part, root)
-    return comparison.comparisons(table, _scores(read, table, root))
-
-
-def _scored(part: "RecordSelection", root: Path | str | None) -> "tuple[Records, pd.DataFrame]":
-    """The records of a part of the evaluations, and their outcomes; warns of files that cannot be read."""
-    from evaluation.reading.sources import read_records
-
-    read = read_records(load(root), part)
-    for problem in read.problems:
-        warnings.warn(problem, stacklevel=3)
-    return read, _outcomes(read.checks, read, root)
-
-
-def _scores(read: "Records", table: "pd.DataFrame", root: Path | str | None) -> "pd.DataFrame":
-    """The scores of the outcomes of what is read; rules are chosen by all records of which that is a part."""
-    from evaluation.scoring import scores as scoring
-
-    return scoring.scores(
-        table, read.overheads, _outcomes(read.whole, read, root) if read.whole else None
-    )
+    catalog = load(root)
+    records = read_records(catalog, selection)
+    return _Evaluation(catalog, records, _outcomes(records.checks, records, catalog))
 
 
 def _outcomes(
-    checks: "Iterable[CheckRecord]", read: "Records", root: Path | str | None
+    checks: "Iterable[CheckRecord]", records: "Records", catalog: Catalog
 ) -> "pd.DataFrame":
-    """The outcomes of some of the checks behind `read`, by its rules."""
+    """The outcomes of some checks by the rules of the records."""
     from evaluation.catalog import submissions
-    from evaluation.scoring import scores as scoring
+    from evaluation.scoring import scores
 
-    return scoring.outcomes(checks, read.rules, submissions.known(load(root).root))
+    return scores.outcomes(checks, records.rules, submissions.known(catalog.root))
 
 
 def plot(
@@ -254,16 +246,16 @@ def plot(
     """
     from evaluation.reading.sources import check_source, select_cases
     from plots.figures import CaseRuns, compare
-    from trainbugs import sources
+    from trainbugs.run_records import read_behind_verdict
 
     check_source(source, Path(folder))
     targets = select_cases(load(root), [case])
     if len(targets) != 1:
-        raise UsageError(
-            f"{case} has several cases; name one of {', '.join(target.case.id for target in targets)}"
-        )
-    runs = sources.behind_verdict(targets[0], source, Path(folder))
-    return compare(CaseRuns(targets[0].bug, targets[0].case, tuple(runs)))
+        ids = ", ".join(target.case.id for target in targets)
+        raise UsageError(f"{case} has several cases; name one of {ids}")
+    target = targets[0]
+    runs = read_behind_verdict(target, source, Path(folder))
+    return compare(CaseRuns(target.bug, target.case, tuple(runs)))
 
 
 def _tuple(names: Iterable[str] | str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 from runner.errors import TrainbugsError, UsageError
@@ -14,33 +13,12 @@ from runner.progress.lines import discard
 from runner.progress.streams import escaped_output, message
 from trainbugs import interrupts
 from trainbugs.cli.exits import INVALID, SUCCESS, ExitStatus, ReaderLeftError
-from trainbugs.cli.parser import Formatter, Parser
+from trainbugs.cli.root_parser import build_parser
 
 # What `run --python` does without, and whatever needs it imports late.
 OPTIONAL = ("uv", "pandas", "matplotlib", "numpy")
 # What Python says where memory lacks for a thread, and the loader where it lacks for a library.
 LACK_OF_MEMORY = ("can't start new thread", "failed to map segment")
-# The subcommands, in the order of the help; each is a module of trainbugs.cli.commands.
-COMMANDS = (
-    "list", "info", "checkout", "new", "validate", "run", "study", "figures", "results", "env",
-    "versions", "why", "detectors", "evaluate", "scores", "watch", "site", "export", "completion",
-)  # fmt: skip
-
-
-class Version(argparse.Action):
-    """The option that prints the version, which is looked up only then."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print it, and end the program."""
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            print(f"trainbugs {version('trainbugs')}")
-        except PackageNotFoundError as error:
-            raise UsageError(
-                "only an installed package has a version; run `pip install -e .` here"
-            ) from error
-        parser.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -99,24 +77,6 @@ def _run(argv: Sequence[str] | None) -> ExitStatus:
     return status
 
 
-def parser(command: str = "") -> Parser:
-    """The parser of the command line, of one subcommand or of all; `call` holds the function of each."""
-    root = Parser(
-        prog="trainbugs",
-        description="Silent training bugs of PyTorch programs, reproduced for real.",
-        epilog="examples:\n  trainbugs list\n  trainbugs run PyTorch-115607\n  trainbugs figures\n"
-        '  eval "$(trainbugs completion bash)"      # names are completed, in this shell\n\n'
-        "`trainbugs COMMAND --help` tells more.",
-        formatter_class=Formatter,
-    )
-    root.add_argument("-V", "--version", action=Version, nargs=0, help="show the version and exit")
-    subparsers = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    # All are there to be listed; one that is called needs no other.
-    for name in (command,) if command in COMMANDS else COMMANDS:
-        import_module(f"trainbugs.cli.commands.{name}").add_arguments(subparsers)
-    return root
-
-
 def _prepare() -> None:
     """Turn signals into KeyboardInterrupt, and make streams safe that are closed or can encode ASCII only."""
     interrupts.install()
@@ -156,7 +116,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace | None:
     """What is typed; None where the parser itself has done all, as with --help; raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
-        typed, unknown = parser(*words[:1]).parse_known_args(words)
+        typed, unknown = build_parser(*words[:1]).parse_known_args(words)
     except SystemExit:
         # The parser ends a program only after --help or --version: mistakes are UsageError.
         return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from runner.bugs.catalog import Catalog
-from trainbugs import sources
+from trainbugs.run_records import read_expected
 
 # Where nobody says where it is published.
 URN = "urn:trainbugs"
@@ -27,7 +27,7 @@ class About:
 
 def about(catalog: Catalog, url: str = URN) -> About:
     """The release of a catalogue. Its day is that of the newest record: the same records make the same release."""
-    records, _ = sources.expected(catalog, ())
+    records, _ = read_expected(catalog, ())
     day = max((record.started[:10] for record in records), default="1970-01-01")
     return About(TITLE[0].upper() + TITLE[1:], version("trainbugs"), day, url, [AUTHORS])
 

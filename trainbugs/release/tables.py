@@ -13,8 +13,8 @@ from runner.bugs.program import Variant
 from runner.errors import ResultsError
 from runner.execution.key import read_scripts
 from runner.results.record import RUN_FORMAT, RunRecord
-from trainbugs import sources
 from trainbugs.facts import BUG_FACTS, CASE_FACTS, PROVENANCE_FACTS, BugCase
+from trainbugs.run_records import read_expected
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,29 +137,39 @@ OPTIONAL = ("rewritten_outcomes",)
 
 def tables(catalog: Catalog) -> tuple[list[Table], Sequence[str]]:
     """All tables, and a line for each file that cannot be read."""
+    bugs, unreadable_bugs = catalog.readable()
+    records, unreadable_records = read_expected(catalog, [bug.id for bug in bugs])
+    problems = [*unreadable_bugs, *unreadable_records]
+    frames = {
+        "bugs": _frame("bugs", map(_bug, bugs)),
+        "cases": _frame("cases", (row for bug in bugs for row in _cases(bug))),
+        "scripts": _frame("scripts", (row for bug in bugs for row in _scripts(bug))),
+        "runs": _frame("runs", map(_run, records)),
+    }
+    frames |= _outcome_frames(catalog, problems)
+    release = []
+    for name, frame in frames.items():
+        if len(frame) or name not in OPTIONAL:
+            release.append(Table(name, ROWS[name], COLUMNS[name], _typed(frame)))
+    return release, problems
+
+
+def _frame(name: str, rows: Iterable[Row]) -> "pd.DataFrame":
+    """The rows of a table with its columns."""
     import pandas as pd
 
+    return pd.DataFrame(list(rows), columns=list(COLUMNS[name]))
+
+
+def _outcome_frames(catalog: Catalog, problems: list[str]) -> "dict[str, pd.DataFrame]":
+    """The outcomes of published and of rewritten programs, never in one table: no rate is of both."""
     from evaluation.store.committed import CommittedChecks
 
-    bugs, problems = catalog.readable()
-    records, unread = sources.expected(catalog, [bug.id for bug in bugs])
-    rows: dict[str, Iterable[Row]] = {
-        "bugs": map(_bug, bugs),
-        "cases": (row for bug in bugs for row in _cases(bug)),
-        "scripts": (row for bug in bugs for row in _scripts(bug)),
-        "runs": map(_run, records),
+    published = CommittedChecks(catalog.root / "detectors" / "expected")
+    return {
+        "outcomes": _outcomes([published], "outcomes", problems),
+        "rewritten_outcomes": _outcomes(published.rewritten, "rewritten_outcomes", problems),
     }
-    frames = {
-        name: pd.DataFrame(list(each), columns=list(COLUMNS[name])) for name, each in rows.items()
-    }
-    expected = CommittedChecks(catalog.root / "detectors" / "expected")
-    problems = [*problems, *unread]
-    # Never in one table: no rate is of both.
-    for name, folders in (("outcomes", [expected]), ("rewritten_outcomes", expected.rewritten)):
-        frames[name] = _outcomes(folders, name, problems)
-    kept = {name: frame for name, frame in frames.items() if len(frame) or name not in OPTIONAL}
-    made = [Table(name, ROWS[name], COLUMNS[name], _typed(frame)) for name, frame in kept.items()]
-    return made, problems
 
 
 def _typed(frame: "pd.DataFrame") -> "pd.DataFrame":

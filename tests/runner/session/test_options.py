@@ -10,8 +10,8 @@ import trainbugs
 from runner.errors import UsageError
 from runner.session.options import Options, OptionValues, from_values
 from trainbugs.cli.commands import run
-from trainbugs.cli.main import parser
 from trainbugs.cli.parser import session_options
+from trainbugs.cli.root_parser import build_parser
 
 # A value that is not the default, as typed and as meant.
 TYPED: dict[str, tuple[list[str], Any]] = {
@@ -37,14 +37,16 @@ TYPED: dict[str, tuple[list[str], Any]] = {
 
 
 def test_nothing_typed_is_the_defaults():
-    assert session_options(parser().parse_args(["run", "Toy-1"])) == Options() == from_values({})
+    assert (
+        session_options(build_parser().parse_args(["run", "Toy-1"])) == Options() == from_values({})
+    )
 
 
 @pytest.mark.parametrize("name", TYPED)
 def test_what_is_typed_is_what_the_python_interface_takes(name, monkeypatch):
     monkeypatch.setattr("runner.session.options._network_can_be_cut", lambda: None)
     words, value = TYPED[name]
-    typed = session_options(parser().parse_args(["run", "Toy-1", *words]))
+    typed = session_options(build_parser().parse_args(["run", "Toy-1", *words]))
     assert getattr(typed, name) == value != getattr(Options(), name)
     assert from_values({"gpus": typed.gpus, name: value}) == typed
 

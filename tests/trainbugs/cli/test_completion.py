@@ -7,7 +7,7 @@ import sys
 import pytest
 from support.paths import ROOT
 
-from trainbugs.cli.main import parser
+from trainbugs.cli.root_parser import build_parser
 
 TRY = """
 source ./script
@@ -96,7 +96,7 @@ def test_names_of_folders_are_no_commands(cli, toy, tmp_path):
 
 def test_what_is_typed_is_not_restricted(cli):
     cli("completion", "bash")
-    assert parser().parse_args(["run", "not/among/them"]).targets == ["not/among/them"]
+    assert build_parser().parse_args(["run", "not/among/them"]).targets == ["not/among/them"]
 
 
 def test_without_shtab_there_is_one_line(cli, monkeypatch):

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.fuzzing import HIDDEN_TEXTS, MARKS, opened, variants
 
-from trainbugs.cli.main import COMMANDS, parser
+from trainbugs.cli.root_parser import COMMANDS, build_parser
 
 pytestmark = MARKS
 
@@ -207,7 +207,9 @@ def bench(tmp_path_factory):
 
 def subcommand(name):
     groups = [
-        action for action in parser(name)._actions if isinstance(action, argparse._SubParsersAction)
+        action
+        for action in build_parser(name)._actions
+        if isinstance(action, argparse._SubParsersAction)
     ]
     return groups[0].choices[name]
 

@@ -420,7 +420,7 @@ def test_what_is_not_installed_is_named(cli, monkeypatch):
 
 
 def test_other_commands_do_not_load_what_the_site_needs():
-    code = "import sys; from trainbugs.cli.main import parser; parser(); print(*sys.modules)"
+    code = "import sys; from trainbugs.cli.root_parser import build_parser; build_parser(); print(*sys.modules)"
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
     assert "trainbugs.cli.commands.site" in loaded
     assert not {

@@ -12,6 +12,7 @@ from trainbugs import api
 from trainbugs.cli.commands.watch import SANITIZER, SCRIPT
 from trainbugs.cli.exits import SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command
+from trainbugs.cli.root_parser import build_parser
 
 HELP = Help(
     "print a script by which a shell completes commands and names",
@@ -48,9 +49,7 @@ def print_completion(options: CompletionOptions) -> ExitStatus:
             "completion needs shtab, which is not installed; `pip install shtab`"
         ) from error
 
-    from trainbugs.cli.main import parser
-
-    root, kinds = parser(), _kinds(api.load())
+    root, kinds = build_parser(), _kinds(api.load())
     for argument in _arguments(root):
         kind = kinds.get(str(argument.metavar))
         # `complete` is an attribute that shtab looks for.
