@@ -286,7 +286,9 @@ rows = [["RUN", "SEED", "STATUS", "ENVIRONMENT", "TORCH", "DEVICE", "SECONDS", "
 for made in sorted(records, key=lambda record: record.started):
     numbers = [f"{made.wall_s:.1f}", f"{made.peak_memory_mb:.0f}", str(len(made.metrics))]
     name = f"{made.bug}/{made.case}/{made.variant}"
-    rows.append([name, str(made.seed), made.status, made.environment, made.torch or "-", made.device, *numbers])
+    runtime = made.runtime
+    where = [runtime.environment, runtime.torch or "-", runtime.device]
+    rows.append([name, str(made.seed), made.status, *where, *numbers])
 show_table(rows)
 """
 

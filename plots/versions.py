@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from plots.style import NOT_RUN, STATES, new_figure, save, styled
 from runner.bugs.bug import Bug
-from runner.verdicts.affected import Finding, version_order
+from runner.verdicts.affected import VersionFinding, version_order
 
 if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
@@ -18,7 +18,11 @@ CELL_INCHES = (0.95, 0.5)
 
 
 def draw_versions(
-    bug: Bug, findings: Sequence[Finding], directory: Path, kind: str, releases: Sequence[str] = ()
+    bug: Bug,
+    findings: Sequence[VersionFinding],
+    directory: Path,
+    kind: str,
+    releases: Sequence[str] = (),
 ) -> Path:
     """Draw versions.<kind> into `directory`, from at least one finding; returns the file written.
 

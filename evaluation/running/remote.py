@@ -142,7 +142,7 @@ def perform(where: Where, order: CheckOrder) -> CheckDelivery:
 
 def _on_worker(where: Where, program: ShownProgram) -> ShownProgram:
     """The program with a run as it can be done on this worker."""
-    run = worker.here(where, program.run)
+    run = worker.localise(where, program.run)
     if run.runtime.broken:
         raise ClusterError(f"{program.run.name}: {run.runtime.broken}")
     return program.with_run(run)

@@ -57,13 +57,13 @@ def _blind(targets: Sequence[Target], directory: Path) -> list[tuple[str, str]]:
     bug = targets[0].bug
     for shared in bug.shared:
         shutil.copy(shared, directory / shared.name)
-    chosen = {
+    paths = {
         target.case.program.variants[variant].script
         for target in targets
         for variant in target.variants
     }
     # Numbered in the order of their hashes, which is stable and does not depend on the variant.
-    order = sorted(chosen, key=lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
+    order = sorted(paths, key=lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
     names = {script: f"program{index}.py" for index, script in enumerate(order, 1)}
     for script, name in names.items():
         shutil.copyfile(script, directory / name)

@@ -35,14 +35,14 @@ def check_digests(folder: str, records: Iterable[RunRecord], again: str) -> Iter
 
     `folder` is where they are, `again` what makes them anew.
     """
-    lacking = [
+    names = [
         f"{run_name(record)}.json"
         for record in records
         if record.metrics and record.metrics_digest is None
     ]
-    if lacking:
-        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        yield f"{folder}/{lacking[0]}{more}: no metrics_digest, an edit would not be seen; {again} makes one"
+    if names:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"{folder}/{names[0]}{more}: no metrics_digest, an edit would not be seen; {again} makes one"
 
 
 def environment_at(root: Path, place: str) -> Environment | None:

@@ -26,27 +26,28 @@ def check_verdicts(case: Case, records: Sequence[RunRecord]) -> Iterator[str]:
     yield from _failures(case, verdict.checks)
     if verdict.outcome != REPRODUCED or case.benign:
         return
-    for there in VARIANTS:
-        place = next(variant for variant in VARIANTS if variant != there)
-        own = [record for record in records if record.variant == there]
-        swapped = verify(case, [*own, *(replace(record, variant=place) for record in own)])
+    for source in VARIANTS:
+        target = next(variant for variant in VARIANTS if variant != source)
+        source_records = [record for record in records if record.variant == source]
+        target_records = [replace(record, variant=target) for record in source_records]
+        swapped = verify(case, [*source_records, *target_records])
         if swapped.outcome != NOT_REPRODUCED:
             yield (
-                f"case {case.name}: with the expected {there} records in the place of the {place} ones it is "
+                f"case {case.name}: with the expected {source} records in the place of the {target} ones it is "
                 f"{swapped.outcome} ({swapped.reason}), expected {NOT_REPRODUCED}: no expectation tells them apart"
             )
 
 
 def _failures(case: Case, checks: Iterable[ExpectationCheck]) -> Iterator[str]:
     """A line for each expectation that fails: of the first seed with which it does."""
-    seen = set()
+    reported = set()
     for check in checks:
-        if check.holds or id(check.expectation) in seen:
+        if check.holds or id(check.expectation) in reported:
             continue
-        seen.add(id(check.expectation))
+        reported.add(id(check.expectation))
         verb = "does not hold of" if check.holds is False else "cannot be decided by"
-        said = f"{check.expectation.statement!r} {verb} the expected records: {check.seeds}: {check.explanation}"
-        yield f"case {case.name}: {said}; mend config.json, or make the records anew"
+        message = f"{check.expectation.statement!r} {verb} the expected records: {check.seeds}: {check.explanation}"
+        yield f"case {case.name}: {message}; mend config.json, or make the records anew"
 
 
 def check_lines(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
@@ -63,9 +64,9 @@ def check_lines(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
 
 def _lack(case: Case, line: Line, records: Sequence[RunRecord]) -> Iterator[str]:
     for record in records:
-        own = {each.variant: each.metrics for each in records if each.seed == record.seed}
+        by_variant = {twin.variant: twin.metrics for twin in records if twin.seed == record.seed}
         try:
             select(case.plot.x, line.where, record.metrics, record.variant)
-            measure(line, record.variant, own)
+            measure(line, record.variant, by_variant)
         except MeasureError as error:
             yield f"seed {record.seed}: {error}"

@@ -23,9 +23,9 @@ def check_labels(bug: Bug) -> Iterator[str]:
 
 def check_provenance(bug: Bug) -> Iterator[str]:
     """Yield the cases without provenance, and what it names that the README does not."""
-    lacking = [case.name for case in bug.cases.values() if case.provenance is None]
-    if lacking:
-        cases = f"case{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}"
+    names = [case.name for case in bug.cases.values() if case.provenance is None]
+    if names:
+        cases = f"case{'s' if len(names) > 1 else ''} {', '.join(names)}"
         yield f"provenance is missing ({cases}): derived_from, realism and differs (CONTRIBUTING.md)"
     path = bug.directory / "README.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""

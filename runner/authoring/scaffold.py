@@ -37,10 +37,10 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
         )
     if name in TAKEN:
         raise UsageError(f"{name!r} is taken, for a folder of results; choose another ID")
-    known = spec.names(root)
-    if environment_name not in known:
+    environments = spec.names(root)
+    if environment_name not in environments:
         raise UsageError(
-            f"there is no environment {environment_name!r}; expected one of {', '.join(known)}"
+            f"there is no environment {environment_name!r}; expected one of {', '.join(environments)}"
         )
     if directory.exists():
         raise UsageError(f"{directory} is there already; name another ID, or another directory")

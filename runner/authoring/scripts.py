@@ -56,8 +56,8 @@ def _check_imports(bug: Bug, script: Path, imported: set[str]) -> Iterator[str]:
         yield f"{script.name}: imports {name}; a script must run without this project"
     if PROBE.removesuffix(".py") in imported:
         yield f"{script.name}: imports {PROBE}, which measures for the expectations; a script must run without it"
-    own = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
-    for name in sorted(imported & own):
+    variant_modules = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
+    for name in sorted(imported & variant_modules):
         yield f"{script.name}: imports {name}.py, a variant's script; what scripts share belongs into another file"
 
 

@@ -41,10 +41,10 @@ def _check_programs(folder: Bug) -> Iterator[str]:
 
 def _check_variants(study: Study) -> Iterator[str]:
     scripts = [variant.script for variant in study.variants.values()]
-    lacking = [script for script in scripts if not script.is_file()]
-    for script in lacking:
+    absent = [script for script in scripts if not script.is_file()]
+    for script in absent:
         yield f"{FOLDER}/{study.name}.json: there is no {script.name}; add it, or name another script"
-    if not lacking and len({script.read_bytes() for script in scripts}) < len(scripts):
+    if not absent and len({script.read_bytes() for script in scripts}) < len(scripts):
         yield f"{FOLDER}/{study.name}.json: {' and '.join(VARIANTS)} are the same program"
 
 

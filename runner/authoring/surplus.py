@@ -20,25 +20,25 @@ def check_surplus(bug: Bug, root: Path) -> Iterator[str]:
     """No file is of a seed that its case does not have, and none is anything else that does not belong there."""
     surplus = list(_surplus(bug.expected, _belonging(bug, root)))
     cases = {bug.expected / case: case for case in bug.cases}
-    of_seeds = [
+    seed_records = [
         path
         for path in surplus
         if path.parent in cases and RUN.fullmatch(path.name) and path.is_file()
     ]
     for folder, name in cases.items():
-        found = [path.name for path in of_seeds if path.parent == folder]
-        if found:
-            yield _of_no_seed(bug.cases[name], found, Catalog(root).named(bug))
-    others = [path for path in surplus if path not in of_seeds]
-    if others:
+        names = [path.name for path in seed_records if path.parent == folder]
+        if names:
+            yield _describe_seed_records(bug.cases[name], names, Catalog(root).named(bug))
+    odd_paths = [path for path in surplus if path not in seed_records]
+    if odd_paths:
         shown = ", ".join(
-            f"{path.relative_to(bug.expected)}{'/' if path.is_dir() else ''}" for path in others
+            f"{path.relative_to(bug.expected)}{'/' if path.is_dir() else ''}" for path in odd_paths
         )
-        verb = "is no record or picture" if len(others) == 1 else "are no records or pictures"
+        verb = "is no record or picture" if len(odd_paths) == 1 else "are no records or pictures"
         yield f"expected: {shown} {verb} of this bug; remove what is too much"
 
 
-def _of_no_seed(case: Case, names: list[str], bug: str) -> str:
+def _describe_seed_records(case: Case, names: list[str], bug: str) -> str:
     verb = "is of no seed" if len(names) == 1 else "are of no seeds"
     return (
         f"expected/{case.name}: {', '.join(names)} {verb} of the case, which has "
@@ -59,7 +59,7 @@ def _surplus(folder: Path, belonging: set[Path]) -> Iterator[Path]:
 
 def _belonging(bug: Bug, root: Path) -> set[Path]:
     """The paths that the files in `expected/` may have."""
-    names = {name for case in bug.cases.values() for name in _of_case(case)}
+    names = {name for case in bug.cases.values() for name in _case_files(case)}
     places = {
         variant.environment
         for case in bug.cases.values()
@@ -74,7 +74,7 @@ def _belonging(bug: Bug, root: Path) -> set[Path]:
     return {bug.expected / name for name in (*names, f"{VERSIONS}.png", *PICTURE.findall(text))}
 
 
-def _of_case(case: Case) -> Iterator[str]:
+def _case_files(case: Case) -> Iterator[str]:
     """The records of a case on each kind of device, those of the variant `upstream` apart, and its picture."""
     yield f"compare_{case.name}.png"
     for folder in (case.name, f"{case.name}/{CUDA}"):

@@ -23,13 +23,13 @@ def check_whole_map(bug: Bug, records: Sequence[RunRecord], again: str) -> Itera
     by_environment: dict[str, list[RunRecord]] = {}
     for record in records:
         by_environment.setdefault(record.runtime.environment, []).append(record)
-    every = {(record.case, record.seed) for record in records}
+    all_runs = {(record.case, record.seed) for record in records}
     for environment, present in sorted(by_environment.items()):
-        lacking = every - {(record.case, record.seed) for record in present}
-        if lacking:
-            case, seed = min(lacking)
+        absent = all_runs - {(record.case, record.seed) for record in present}
+        if absent:
+            case, seed = min(absent)
             yield f"expected/versions/{environment} lacks {case}, seed {seed}, which others have; {again} makes it"
         yield from check_revisions(f"expected/versions/{environment}", present, again)
-    named = set(bug.affected.versions) if bug.affected and records else set()
-    for version in sorted(named - {item.version for item in findings(bug, records)}):
+    declared = set(bug.affected.versions) if bug.affected and records else set()
+    for version in sorted(declared - {item.version for item in findings(bug, records)}):
         yield f"config.json: affected names {version}, and expected/versions has no record of it; {again} makes one"

@@ -26,8 +26,8 @@ def check_site(bug: Bug, root: Path) -> Iterator[str]:
     if script is not None:
         yield from _in_script(bug, script)
     elif "/" not in site.file:
-        known = near(site.file, [path.name for path in bug.scripts])
-        yield f"site.file is {untrusted.brief(site.file)}, no script of the bug{known}, nor a path in a package"
+        suggestion = near(site.file, [path.name for path in bug.scripts])
+        yield f"site.file is {untrusted.brief(site.file)}, no script of the bug{suggestion}, nor a path in a package"
     else:
         yield from _in_package(bug, root)
 

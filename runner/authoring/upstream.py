@@ -34,8 +34,11 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
     """The first environment of a release that config.json names as one with the fix; None where there is none."""
     if bug.fixed is None:
         return None
-    there = [spec.load(root, name) for name in spec.names(root)]
-    by_version = {found.pins.get(bug.fixed.package): found for found in reversed(there)}
+    environments = [spec.load(root, name) for name in spec.names(root)]
+    by_version = {
+        environment.pins.get(bug.fixed.package): environment
+        for environment in reversed(environments)
+    }
     return next(
         (by_version[version] for version in bug.fixed.versions if version in by_version), None
     )

@@ -55,17 +55,21 @@ def problems(directory: Path, root: Path) -> list[str]:
     if unreadable:
         return unreadable
     checks = (_check_name, _check_todo, _check_files, check_scripts, _check_readme, _check_cases)
-    wrong = [
-        problem for check in (*checks, check_labels, check_provenance) for problem in check(bug)
-    ]
-    wrong += [*check_site(bug, root), *_check_environments(bug, root), *_check_expected(bug, root)]
-    wrong += [
-        *check_surplus(bug, root),
-        *check_upstream(bug, root),
-        *_check_map(bug, root),
-        *check_studies(bug, root),
-    ]
-    return [untrusted.printable_lines(problem) for problem in wrong]
+    root_checks = (
+        check_site,
+        _check_environments,
+        _check_expected,
+        check_surplus,
+        check_upstream,
+        _check_map,
+        check_studies,
+    )
+    problems: list[str] = []
+    for check in (*checks, check_labels, check_provenance):
+        problems += check(bug)
+    for root_check in root_checks:
+        problems += root_check(bug, root)
+    return [untrusted.printable_lines(problem) for problem in problems]
 
 
 def real_diff(case: Case) -> str:
@@ -120,11 +124,13 @@ def _check_readme(bug: Bug) -> Iterator[str]:
 
 def _check_cases(bug: Bug) -> Iterator[str]:
     for case in bug.cases.values():
-        lacking = unjudged(case)
-        if lacking:
-            yield f"case {case.name}: {lacking}"
+        obstacle = unjudged(case)
+        if obstacle:
+            yield f"case {case.name}: {obstacle}"
         for item in case.oracle.expectations:
-            judged = {item.metric, (item.other and item.other.metric) or item.metric}
+            judged = {item.metric}
+            if item.other and item.other.metric:
+                judged.add(item.other.metric)
             for metric in sorted(judged & case.oracle.volatile):
                 yield f"case {case.name}: {item.statement!r} judges {metric}, which is volatile"
 
@@ -158,8 +164,8 @@ def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
     """The case says how many records a whole run of each variant has, and its expected records are whole."""
     finished = [record for record in records if record.ok]
     if any(variant.records is None for variant in case.program.variants.values()):
-        found = sorted({f"{record.variant} {len(record.metrics)}" for record in finished})
-        have = f"; the expected runs have: {', '.join(found)}" if found else ""
+        numbers = sorted({f"{record.variant} {len(record.metrics)}" for record in finished})
+        have = f"; the expected runs have: {', '.join(numbers)}" if numbers else ""
         yield f"case {case.name} has no `records`, the number of records of a whole run{have}"
     for record in finished:
         problem = flaw(case, record)
@@ -172,14 +178,10 @@ def _check_current(
 ) -> Iterator[str]:
     for record in records:
         place = case.program.variants[record.variant].place
-        # On a GPU any interpreter will do.
-        if not is_current(
-            bug,
-            case,
-            record,
-            record.runtime.environment if record.runtime.kind_of_device == CUDA else place,
-            root,
-        ):
+        if record.runtime.kind_of_device == CUDA:
+            # On a GPU any interpreter will do.
+            place = record.runtime.environment
+        if not is_current(bug, case, record, place, root):
             name = f"expected/{case.name}/{record.variant}-seed{record.seed}.json"
             yield f"{name} is of other scripts, parameters or another lock; {again} makes it anew"
 
@@ -203,10 +205,10 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
     states: dict[str, set[str]] = {}
     for item in findings(bug, records):
         states.setdefault(item.version, set()).add(item.state)
-    named = set(bug.affected.versions) if bug.affected else set()
+    affected = set(bug.affected.versions) if bug.affected else set()
     for version, shown in states.items():
-        if shown != {INVALID} and (AFFECTED in shown) != (version in named):
-            verb = "names" if version in named else "does not name"
+        if shown != {INVALID} and (AFFECTED in shown) != (version in affected):
+            verb = "names" if version in affected else "does not name"
             yield f"config.json: affected {verb} {version}; the map in expected/versions has {', '.join(sorted(shown))}"
 
 
@@ -223,11 +225,12 @@ def _check_environments(bug: Bug, root: Path) -> Iterator[str]:
 
 def _by_scripts(bug: Bug) -> list[Case]:
     """One case for each pair of scripts that exists."""
-    pairs = {
-        tuple(case.program.variants[name].script for name in VARIANTS): case
-        for case in bug.cases.values()
-    }
-    return [case for scripts, case in pairs.items() if all(script.is_file() for script in scripts)]
+    cases: dict[tuple[Path, ...], Case] = {}
+    for case in bug.cases.values():
+        scripts = tuple(case.program.variants[name].script for name in VARIANTS)
+        if all(script.is_file() for script in scripts):
+            cases[scripts] = case
+    return list(cases.values())
 
 
 def _bare(text: str) -> str:

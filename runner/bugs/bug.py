@@ -78,7 +78,9 @@ class Bug(Struct, frozen=True):
     @property
     def package(self) -> str:
         """The package whose releases have the fault, or not: torch where config.json names none."""
-        return next((named.package for named in (self.affected, self.fixed) if named), "torch")
+        return next(
+            (versions.package for versions in (self.affected, self.fixed) if versions), "torch"
+        )
 
     @property
     def expected(self) -> Path:

@@ -87,10 +87,10 @@ class Catalog:
 
     def outside(self, bug: Bug) -> Path | None:
         """The bug's directory where the catalogue does not hold it; None where it does."""
-        own = (self.root / name for name in ("bugs", "detectors"))
+        folders = (self.root / name for name in ("bugs", "detectors"))
         return (
             None
-            if any(bug.directory.is_relative_to(folder.resolve()) for folder in own)
+            if any(bug.directory.is_relative_to(folder.resolve()) for folder in folders)
             else bug.directory
         )
 
@@ -99,9 +99,9 @@ class Catalog:
         directory = self.outside(bug)
         if directory is None:
             return bug.id
-        here = Path.cwd()
-        near = directory.is_relative_to(here) and directory != here
-        return shlex.quote(f"./{directory.relative_to(here)}" if near else str(directory))
+        current = Path.cwd()
+        near = directory.is_relative_to(current) and directory != current
+        return shlex.quote(f"./{directory.relative_to(current)}" if near else str(directory))
 
     def select(self, names: Iterable[str], elsewhere: bool = False) -> list[Target]:
         """The targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory.
@@ -117,46 +117,46 @@ class Catalog:
                 raise UsageError(
                     f"{directory} and {target.bug.directory} have the same ID; give one of them another"
                 )
-            chosen = {*target.variants, *targets.get(target.case.id, target).variants}
-            variants = tuple(name for name in target.case.program.variants if name in chosen)
+            variant_names = {*target.variants, *targets.get(target.case.id, target).variants}
+            variants = tuple(name for name in target.case.program.variants if name in variant_names)
             targets[target.case.id] = Target(target.bug, target.case, variants)
         return list(targets.values())
 
     def _select(self, name: str, elsewhere: bool) -> list[Target]:
-        bug, rest = self._split(name)
-        if len(rest) > 2:
+        bug, parts = self._split(name)
+        if len(parts) > 2:
             raise UsageError(
                 f"{name!r} has too many parts; expected BUG, BUG/CASE or BUG/CASE/VARIANT"
             )
-        if rest and rest[0] not in bug.cases:
+        if parts and parts[0] not in bug.cases:
             raise UsageError(
-                f"{bug.id} has no case {rest[0]!r}; expected one of {', '.join(bug.cases)}"
+                f"{bug.id} has no case {parts[0]!r}; expected one of {', '.join(bug.cases)}"
             )
-        variants = bug.cases[rest[0]].program.variants if rest else VARIANTS
-        if rest[1:] and rest[1] not in variants:
+        variants = bug.cases[parts[0]].program.variants if parts else VARIANTS
+        if parts[1:] and parts[1] not in variants:
             raise UsageError(
-                f"{bug.id}/{rest[0]} has no variant {rest[1]!r}; expected one of {', '.join(variants)}"
+                f"{bug.id}/{parts[0]} has no variant {parts[1]!r}; expected one of {', '.join(variants)}"
             )
-        cases = [case for case in bug.cases.values() if case.name in rest[:1] or not rest]
-        if elsewhere and not rest:
+        cases = [case for case in bug.cases.values() if case.name in parts[:1] or not parts]
+        if elsewhere and not parts:
             cases = [case for case in cases if case.portable]
-        return [Target(bug, case, tuple(rest[1:]) or VARIANTS) for case in cases]
+        return [Target(bug, case, tuple(parts[1:]) or VARIANTS) for case in cases]
 
     def _split(self, name: str) -> tuple[Bug, list[str]]:
         """The bug that a name begins with, and the remaining parts; an ID of the catalogue wins over a path."""
-        first, *rest = name.strip("/").split("/")
+        first, *parts = name.strip("/").split("/")
         if self._has(first):
-            return self.bug(first), rest
+            return self.bug(first), parts
         if name and _holds_config(Path(name)):
             return load_bug(Path(name)), []
-        parts = Path(name).parts
-        for depth in range(1, min(3, len(parts))):
-            directory = Path(*parts[: len(parts) - depth])
+        folders = Path(name).parts
+        for depth in range(1, min(3, len(folders))):
+            directory = Path(*folders[: len(folders) - depth])
             if _holds_config(directory):
-                return load_bug(directory), list(parts[len(parts) - depth :])
+                return load_bug(directory), list(folders[len(folders) - depth :])
         if Path(name).is_dir():
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
-        return self.bug(name if name.startswith((".", "/", "~")) else first), rest
+        return self.bug(name if name.startswith((".", "/", "~")) else first), parts
 
 
 def with_upstream(target: Target) -> Target:

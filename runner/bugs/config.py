@@ -153,8 +153,8 @@ class WrittenCase(Written, frozen=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types above cannot express."""
-        for what in ("data", "needs", "seeds"):
-            check_different(what, getattr(self, what) or ())
+        for key in ("data", "needs", "seeds"):
+            check_different(key, getattr(self, key) or ())
         check_output(self.parameters)
 
 
@@ -261,13 +261,13 @@ class Config(Written, frozen=True):
         }
 
 
-def check_different(what: str, values: Iterable[Scalar]) -> None:
-    """Raise ValueError where a value occurs twice; `what` is the key that the message names."""
-    seen: set[Scalar] = set()
+def check_different(key: str, values: Iterable[Scalar]) -> None:
+    """Raise ValueError where a value occurs twice; `key` is the key that the message names."""
+    values_before: set[Scalar] = set()
     for value in values:
-        if value in seen:
-            raise ValueError(f"{what}: {value!r} is there twice")
-        seen.add(value)
+        if value in values_before:
+            raise ValueError(f"{key}: {value!r} is there twice")
+        values_before.add(value)
 
 
 def check_output(parameters: Mapping[str, Scalar]) -> None:

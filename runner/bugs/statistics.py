@@ -24,23 +24,23 @@ def count(bugs: Iterable[Bug]) -> Numbers:
     counted once, by its first case.
     """
     active = [bug for bug in bugs if bug.retired is None]
-    counted = {name: _pairs(active, name) for name in ROWS}
-    return {
-        name: {
-            entry: {place: found[entry, place] for place in LISTS["location"]}
-            for entry in _entries(name, found)
-        }
-        for name, found in counted.items()
-    }
+    return {name: _count_list(active, name) for name in ROWS}
 
 
-def _pairs(bugs: Iterable[Bug], name: str) -> Counter[tuple[str, str]]:
-    return Counter((_entry(bug, name), bug.labels.location) for bug in bugs)
+def _count_list(bugs: Iterable[Bug], name: str) -> dict[str, dict[str, int]]:
+    """The numbers by the entries of one list, and by location."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for bug in bugs:
+        pairs[_entry(bug, name), bug.labels.location] += 1
+    numbers = {}
+    for entry in _entries(name, pairs):
+        numbers[entry] = {place: pairs[entry, place] for place in LISTS["location"]}
+    return numbers
 
 
-def _entries(name: str, found: Counter[tuple[str, str]]) -> Iterator[str]:
+def _entries(name: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     yield from ROWS[name]
-    if any(entry == NOT_SAID for entry, _ in found):
+    if any(entry == NOT_SAID for entry, _ in pairs):
         yield NOT_SAID
 
 

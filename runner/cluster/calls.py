@@ -64,11 +64,11 @@ def identity() -> dict[str, str]:
     }
 
 
-def difference(here: dict[str, str], there: dict[str, str]) -> str | None:
+def difference(expected: dict[str, str], identity: dict[str, str]) -> str | None:
     """The first difference between two identities, as a text; None where there is none."""
-    for name, value in here.items():
-        if there.get(name) != value:
-            return f"has {name} {there.get(name)}, here it is {value}; install the same there"
+    for name, value in expected.items():
+        if identity.get(name) != value:
+            return f"has {name} {identity.get(name)}, here it is {value}; install the same there"
     return None
 
 
@@ -95,8 +95,8 @@ def perform(call: bytes) -> bytes:
     worker = get_worker()
     _current.worker, _current.key = worker, worker.get_current_task()
     try:
-        here, function, args = pickle.loads(call)
-        differs = difference(here, identity())
+        caller, function, args = pickle.loads(call)
+        differs = difference(caller, identity())
         if differs:
             raise UsageError(f"worker {worker.address} {differs}")
         return pickle.dumps((function(*args), None))

@@ -88,12 +88,12 @@ class Cluster:
             return None
         reason = f" ({self._refused})" if self._refused else ""
         seconds = f"{time.monotonic() - since:.0f} s"
-        what = (
+        problem = (
             f"no worker for {seconds}"
             if self._had_workers
             else f"no worker has joined yet, waiting for {seconds}"
         )
-        return f"{self.where}: {what}{reason}; {self._advice}"
+        return f"{self.where}: {problem}{reason}; {self._advice}"
 
     def close(self) -> None:
         """Cancel the calls that have not ended, and disconnect; workers that were started for this object are ended."""
@@ -153,7 +153,7 @@ class Cluster:
                 self._give_up()
                 raise self._lost() from error
             if isinstance(error, ImportError):
-                raise connection.lacking(f"{self.where}: a worker", error) from error
+                raise connection.lack_error(f"{self.where}: a worker", error) from error
             raise ClusterError(f"{self.where}: {connection.first_line(error)}") from error
         finally:
             future.release()
@@ -172,7 +172,7 @@ class Cluster:
 
     async def _watch(self) -> None:
         """Update the number of threads, notice when the scheduler ends, and keep asking Slurm for the missing jobs."""
-        asked = -math.inf
+        asked_at = -math.inf
         while not self._gone:
             threads: dict[str, int] = {}
             # Any exception: a scheduler that does not answer has no workers to offer.
@@ -184,9 +184,9 @@ class Cluster:
             elif (
                 self._deployed is not None
                 and len(threads) < self._jobs
-                and time.monotonic() > asked + ASK_S
+                and time.monotonic() > asked_at + ASK_S
             ):
-                asked = time.monotonic()
+                asked_at = time.monotonic()
                 self._refused = slurm.ask(self._deployed, self._jobs)
             await asyncio.sleep(POLL_S)
 

@@ -68,7 +68,7 @@ def check(client: Any, where: str) -> None:
     The scheduler needs no trainbugs. Workers that do not answer are ignored: the scheduler is about to drop them.
     Raises ClusterError where the scheduler does not answer.
     """
-    here = calls.identity()
+    local = calls.identity()
     try:
         release = client.run_on_scheduler(version, "distributed")
         identities = client.run(calls.identity, on_error="return")
@@ -76,25 +76,25 @@ def check(client: Any, where: str) -> None:
         raise ClusterError(
             f"{where}: the scheduler cannot be talked with ({first_line(error)})"
         ) from error
-    if release != here["distributed"]:
+    if release != local["distributed"]:
         raise UsageError(
-            f"{where}: the scheduler has distributed {release}, here it is {here['distributed']}; install the same"
+            f"{where}: the scheduler has distributed {release}, here it is {local['distributed']}; install the same"
         )
-    for worker, there in identities.items():
-        if isinstance(there, OSError):
+    for worker, remote in identities.items():
+        if isinstance(remote, OSError):
             continue
-        if isinstance(there, Exception):
-            raise lacking(f"{where}: worker {worker}", there)
-        differs = calls.difference(here, there)
+        if isinstance(remote, Exception):
+            raise lack_error(f"{where}: worker {worker}", remote)
+        differs = calls.difference(local, remote)
         if differs:
             raise UsageError(f"{where}: worker {worker} {differs}")
 
 
-def lacking(who: str, error: BaseException) -> UsageError:
+def lack_error(place: str, error: BaseException) -> UsageError:
     """The error for a worker that lacks trainbugs, and so could not even begin a call."""
-    here = calls.identity()["trainbugs"]
+    package = calls.identity()["trainbugs"]
     return UsageError(
-        f"{who} lacks trainbugs ({first_line(error)}); pip install {here} there, as here"
+        f"{place} lacks trainbugs ({first_line(error)}); pip install {package} there, as here"
     )
 
 

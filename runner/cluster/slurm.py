@@ -58,21 +58,23 @@ def options(logs: Path | None) -> dict[str, object]:
     """
     import dask
 
-    own = dask.config.collect()
+    configuration = dask.config.collect()
 
-    def of_user(name: str) -> Any:
-        return dask.config.get(f"jobqueue.slurm.{name}", None, config=own)
+    def user_option(name: str) -> Any:
+        return dask.config.get(f"jobqueue.slurm.{name}", None, config=configuration)
 
-    chosen = {name: value for name, value in DEFAULTS.items() if of_user(name) is None}
-    chosen = {("job_name" if name == "name" else name): value for name, value in chosen.items()}
-    if logs is not None and of_user("log-directory") is None:
-        chosen["log_directory"] = str(logs)
+    options = {name: value for name, value in DEFAULTS.items() if user_option(name) is None}
+    options = {("job_name" if name == "name" else name): value for name, value in options.items()}
+    if logs is not None and user_option("log-directory") is None:
+        options["log_directory"] = str(logs)
     # Any free port: Dask would take port 8787 for a dashboard, or warn that another scheduler has it.
-    chosen["scheduler_options"] = {"dashboard_address": ":0"} | (of_user("scheduler-options") or {})
-    return chosen | {
+    options["scheduler_options"] = {"dashboard_address": ":0"} | (
+        user_option("scheduler-options") or {}
+    )
+    return options | {
         "cores": 1,
         "processes": 1,
-        "job_cpu": of_user("job-cpu") or of_user("cores") or THREADS,
+        "job_cpu": user_option("job-cpu") or user_option("cores") or THREADS,
     }
 
 

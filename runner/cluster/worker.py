@@ -58,28 +58,28 @@ def perform(where: Where, run: Run) -> Delivery:
     """Execute a run that was planned elsewhere; a problem of this worker becomes the status of the run."""
     with working_folder() as folder:
         store = Store(folder)
-        record = execute(here(where, run), store, lambda elapsed, stdout: stop_if_abandoned())
+        record = execute(localise(where, run), store, lambda elapsed, stdout: stop_if_abandoned())
         paths = {stream: store.log_path(record, stream) for stream in ("stdout", "stderr")}
         return Delivery(
             record, {stream: _end(path) for stream, path in paths.items() if path.exists()}
         )
 
 
-def here(where: Where, run: Run) -> Run:
+def localise(where: Where, run: Run) -> Run:
     """The run as it can be done on this worker; `broken` of its runtime says why it cannot."""
     try:
-        own, name = run.case.program.variants[run.variant], run.runtime.environment
-        runtime = find_runtime(where, own.place if own.environment == name else name)
+        variant, name = run.case.program.variants[run.variant], run.runtime.environment
+        runtime = find_runtime(where, variant.place if variant.environment == name else name)
     except TrainbugsError as error:
         return _refused(run, str(error))
     if run.data is not None and not run.data.is_dir():
         return _refused(run, f"there is no {run.data}, the folder of data")
-    found = replace(run, runtime=runtime)
-    if found.key != run.key:
+    local_run = replace(run, runtime=runtime)
+    if local_run.key != run.key:
         return _refused(
             run, f"has {_words(runtime)}; the run was planned for {_words(run.runtime)}"
         )
-    return found
+    return local_run
 
 
 def _refused(run: Run, why: str) -> Run:

@@ -76,14 +76,14 @@ def obtain(
 
     One without a manifest, of an earlier trainbugs, is built anew. Raises EnvironmentBuildError.
     """
-    there = environments.find(environment)
-    if there and there.listed:
-        return there
-    if there:
+    built = environments.find(environment)
+    if built and built.listed:
+        return built
+    if built:
         progress.line(
             f"environment {environment.name}: has no manifest of its files (an earlier trainbugs built it)"
         )
-    return build(environment, progress, there.backend if there else None, keep=keep, trust=trust)
+    return build(environment, progress, built.backend if built else None, keep=keep, trust=trust)
 
 
 def remove(environment: Environment) -> Removed | None:

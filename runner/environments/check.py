@@ -19,11 +19,11 @@ def changed(built: Built) -> str | None:
 
     None where it has not. Nothing of the build is run before all its files have been compared.
     """
-    found = manifest.changes(built.directory) or _other_python(built)
-    if not found:
+    changes = manifest.changes(built.directory) or _other_python(built)
+    if not changes:
         return None
-    more = f" (and {len(found) - 1} more differences)" if found[1:] else ""
-    return f"environment {built.environment.name} was changed: {found[0]}{more}"
+    more = f" (and {len(changes) - 1} more differences)" if changes[1:] else ""
+    return f"environment {built.environment.name} was changed: {changes[0]}{more}"
 
 
 def problems(built: Built) -> list[str]:
@@ -97,9 +97,9 @@ def _misbehaviour(built: Built) -> list[str]:
         return [str(error)]
 
 
-def _some(found: Sequence[str]) -> list[str]:
-    left = len(found) - MAX_NAMED
-    return [*found[:MAX_NAMED], f"{left} more differences"] if left > 0 else list(found)
+def _some(differences: Sequence[str]) -> list[str]:
+    more = len(differences) - MAX_NAMED
+    return [*differences[:MAX_NAMED], f"{more} more differences"] if more > 0 else list(differences)
 
 
 def _public(version: str | None) -> str | None:

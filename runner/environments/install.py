@@ -53,7 +53,7 @@ class Installation:
             ["venv", "--relocatable", "--python", _base_python(self.environment), str(self.venv)]
         )
         interpreter = self._interpreter.resolve()
-        install = ["pip", "install", "--python", str(self._interpreter), *self._what()]
+        install = ["pip", "install", "--python", str(self._interpreter), *self._requirements()]
         # First offline: what the cache holds under the lock's hashes is what the index would give.
         if self.backend is not None or self._run_uv([*install, "--offline"]).returncode:
             self._uv(install if self.keep else [*install, "--no-cache"])
@@ -64,8 +64,8 @@ class Installation:
             hashes, wrong = self._replace(wrong, install)
             self._refuse_other(interpreter)
         self._compile(interpreter)
-        known = {path: digest for path, digest in hashes.items() if not path.endswith(".pyc")}
-        return Installed(known, tuple(item.path for item in wrong))
+        contents = {path: digest for path, digest in hashes.items() if not path.endswith(".pyc")}
+        return Installed(contents, tuple(item.path for item in wrong))
 
     @property
     def _interpreter(self) -> Path:
@@ -79,7 +79,7 @@ class Installation:
                 f"interpreter, bin/{self._interpreter.name}; expected none that does: leave that package out"
             )
 
-    def _what(self) -> list[str]:
+    def _requirements(self) -> list[str]:
         if self.backend is None:
             # No dependencies: the lock is complete, or it leaves out what is already installed where its packages are
             # used.
@@ -165,15 +165,18 @@ class Installation:
     def _uv(self, arguments: Sequence[str]) -> None:
         done = self._run_uv(arguments)
         if done.returncode:
-            log, kept = self._log, cache_root() / "environments" / f"{self.environment.name}.log"
-            shutil.copyfile(log, kept)
+            log, kept_log = (
+                self._log,
+                cache_root() / "environments" / f"{self.environment.name}.log",
+            )
+            shutil.copyfile(log, kept_log)
             why = (
                 "took too long"
                 if done.timed_out
                 else _reason(log.read_text(encoding="utf-8", errors="replace"))
             )
             raise EnvironmentBuildError(
-                f"environment {self.environment.name} could not be built: {why} (log: {kept})"
+                f"environment {self.environment.name} could not be built: {why} (log: {kept_log})"
             )
 
     def _run_uv(self, arguments: Sequence[str]) -> process.Finished:
@@ -196,7 +199,7 @@ class Installation:
             [program, "--no-progress", *arguments], f"uv {arguments[0]}", self.venv.parent
         )
 
-    def _run(self, argv: Sequence[str], what: str, cwd: Path) -> process.Finished:
+    def _run(self, argv: Sequence[str], step: str, cwd: Path) -> process.Finished:
         name = self.environment.name
         return process.run(
             argv,
@@ -206,7 +209,7 @@ class Installation:
             stderr=self._log,
             timeout_s=TIMEOUT_S,
             on_wait=lambda elapsed: self.progress.status(
-                lambda: f"environment {name}: {what}, {elapsed:.0f} s"
+                lambda: f"environment {name}: {step}, {elapsed:.0f} s"
             ),
         )
 
@@ -228,12 +231,12 @@ def _reason(log: str) -> str:
     messages = [line for line in lines if re.match(r"(?i)(error|cause|caused by)\b", line)] or [
         line for line in lines if line
     ]
-    chosen = dict.fromkeys([*messages[:2], *messages[-1:]])
-    return "; ".join(re.sub(r"(?i)^(error|cause|caused by): ", "", line) for line in chosen)[:400]
+    shown = dict.fromkeys([*messages[:2], *messages[-1:]])
+    return "; ".join(re.sub(r"(?i)^(error|cause|caused by): ", "", line) for line in shown)[:400]
 
 
 def _base_python(environment: Environment) -> str:
     """The base interpreter of this process, which surely exists, if its version fits; else the version, for uv."""
-    mine = f"{sys.version_info.major}.{sys.version_info.minor}"
-    base = Path(sys.base_prefix) / "bin" / f"python{mine}"
-    return str(base) if mine == environment.python and base.exists() else environment.python
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    base = Path(sys.base_prefix) / "bin" / f"python{version}"
+    return str(base) if version == environment.python and base.exists() else environment.python

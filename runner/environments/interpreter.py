@@ -77,8 +77,8 @@ def probe(path: Path, readable: Sequence[Path] | None = None) -> Interpreter:
     Raises EnvironmentBuildError where it or the import fails.
     """
     try:
-        what = "devices" if machine_has_accelerator() else "none"
-        answer = _answer([str(path), "-c", PROBE, what], readable)
+        scope = "devices" if machine_has_accelerator() else "none"
+        answer = _answer([str(path), "-c", PROBE, scope], readable)
         facts = json.loads(answer.splitlines()[-1])
         devices, paths = tuple(facts["devices"]), tuple(facts["paths"])
         return Interpreter(path=path, **{**facts, "devices": devices, "paths": paths})

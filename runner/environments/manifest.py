@@ -38,14 +38,14 @@ def changes(directory: Path) -> list[str]:
     """
     try:
         expected = {path: stamp for path, stamp, _ in _read(directory)}
-        found = dict(_stamps(directory))
+        present = dict(_stamps(directory))
     except (untrusted.UnsafeError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         return [f"its {MANIFEST} cannot be read: {error}"]
     except OSError as error:
         return [f"{error.filename} cannot be read: {error.strerror}"]
-    added = [f"{_shown(path)} was added" for path in sorted(found.keys() - expected.keys())]
-    missing = [f"{_shown(path)} is missing" for path in sorted(expected.keys() - found.keys())]
-    both = ((path, stamp, found[path]) for path, stamp in expected.items() if path in found)
+    added = [f"{_shown(path)} was added" for path in sorted(present.keys() - expected.keys())]
+    missing = [f"{_shown(path)} is missing" for path in sorted(expected.keys() - present.keys())]
+    both = ((path, stamp, present[path]) for path, stamp in expected.items() if path in present)
     changed = [
         _change(path, was, now) for path, was, now in both if was != now and not _same(was, now)
     ]
@@ -100,11 +100,11 @@ def _stamps(directory: Path) -> Iterator[tuple[str, str]]:
         handle = os.open(f"{directory}/{folder}", os.O_RDONLY | os.O_DIRECTORY)
         try:
             with os.scandir(handle) as entries:
-                found = [(folder + entry.name, _stamp(entry, handle)) for entry in entries]
+                stamps = [(folder + entry.name, _stamp(entry, handle)) for entry in entries]
         finally:
             os.close(handle)
-        folders += [f"{path}/" for path, stamp in found if stamp == FOLDER]
-        yield from (line for line in found if line[0] != MANIFEST)
+        folders += [f"{path}/" for path, stamp in stamps if stamp == FOLDER]
+        yield from (line for line in stamps if line[0] != MANIFEST)
 
 
 def _stamp(entry: "os.DirEntry[str]", folder: int) -> str:

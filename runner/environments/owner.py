@@ -73,7 +73,7 @@ def _may_execute(path: Path) -> bool:
 
 def refuse_cache(folder: Path, trust: bool) -> None:
     """Raise EnvironmentBuildError where others may change what is built into a folder of the cache."""
-    words = next(_of_cache(folder), None)
+    words = next(_cache_problems(folder), None)
     if words and not trust:
         raise EnvironmentBuildError(words)
 
@@ -99,26 +99,26 @@ def make_cache(folder: Path) -> None:
 
 def _problems(built: Built, folders: Iterable[tuple[str, os.stat_result]]) -> Iterator[str]:
     """Why others may change a build, in words."""
-    yield from _of_cache(built.directory.parent)
+    yield from _cache_problems(built.directory.parent)
     trusted = _trusted()
     for folder, status in folders:
         # Thousands of folders: only what may be a problem is looked at closely.
         if status.st_uid not in trusted or status.st_mode & 0o022:
-            yield from _of_path(Path(folder))
+            yield from _path_problems(Path(folder))
     for name in (DESCRIPTION, MANIFEST):
-        yield from _of_path(built.directory / name)
-    yield from _of_interpreter(built.python)
+        yield from _path_problems(built.directory / name)
+    yield from _interpreter_problems(built.python)
 
 
-def _of_cache(folder: Path) -> Iterator[str]:
+def _cache_problems(folder: Path) -> Iterator[str]:
     root = cache_root()
     for path in (folder, *folder.parents):
         if path.exists():
             inside = path.is_relative_to(root)
-            yield from _of_path(path) if inside else _of_folder_above(path)
+            yield from _path_problems(path) if inside else _parent_problems(path)
 
 
-def _of_interpreter(python: Path) -> Iterator[str]:
+def _interpreter_problems(python: Path) -> Iterator[str]:
     """Problems of all links to an interpreter, of the program itself, and of its standard library.
 
     There are none where it is the one that runs this: whoever may change that one runs as the user already.
@@ -129,16 +129,16 @@ def _of_interpreter(python: Path) -> Iterator[str]:
     path = python
     for _ in range(MAX_LINKS):
         for folder in path.parents:
-            yield from _of_folder_above(folder)
+            yield from _parent_problems(folder)
         if not path.is_symlink():
             break
         path = path.parent / path.readlink()
     library = real.parents[1] / "lib" / real.name
     for part in (real, real.parent, real.parents[1], library):
-        yield from _of_path(part)
+        yield from _path_problems(part)
 
 
-def _of_path(path: Path) -> Iterator[str]:
+def _path_problems(path: Path) -> Iterator[str]:
     status = _status(path)
     if status is None:
         return
@@ -150,7 +150,7 @@ def _of_path(path: Path) -> Iterator[str]:
     yield from _writers(path, status)
 
 
-def _of_folder_above(path: Path) -> Iterator[str]:
+def _parent_problems(path: Path) -> Iterator[str]:
     """The problem of a folder in which others may rename what lies in it; a sticky one, as /tmp, keeps them from it."""
     status = _status(path)
     if status is not None and not status.st_mode & stat.S_ISVTX:
@@ -158,14 +158,14 @@ def _of_folder_above(path: Path) -> Iterator[str]:
 
 
 def _writers(path: Path, status: os.stat_result) -> Iterator[str]:
-    who = None
+    writers = None
     if status.st_mode & stat.S_IWOTH:
-        who = "everybody"
+        writers = "everybody"
     elif status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid):
-        who = f"group {_group(status.st_gid)}"
-    if who:
+        writers = f"group {_group(status.st_gid)}"
+    if writers:
         yield (
-            f"{shown(path)} may be written to by {who}, expected {_expected()}: they may change what you run; "
+            f"{shown(path)} may be written to by {writers}, expected {_expected()}: they may change what you run; "
             f"`chmod go-w` it, or {_remedy()}"
         )
 
@@ -225,14 +225,14 @@ def _folders(folder: Path, depth: int) -> Iterator[tuple[str, os.stat_result]]:
     """The folders at most `depth` below one, and itself, with their status; links are not followed."""
     folders = [(str(folder), depth)]
     while folders:
-        path, left = folders.pop()
+        path, levels = folders.pop()
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             yield path, os.fstat(handle)
-            if left:
+            if levels:
                 with os.scandir(handle) as entries:
                     names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-                folders += [(f"{path}/{name}", left - 1) for name in names]
+                folders += [(f"{path}/{name}", levels - 1) for name in names]
         finally:
             os.close(handle)
 

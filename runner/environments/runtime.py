@@ -87,18 +87,18 @@ class Runtimes:
 
     def _own_python(self) -> Runtime:
         assert self.python is not None
-        own = probe(_interpreter(self.python))
-        packages = sorted(f"{name}=={version}" for name, version in own.packages.items())
+        interpreter = probe(_interpreter(self.python))
+        packages = sorted(f"{name}=={version}" for name, version in interpreter.packages.items())
         lock = hashlib.sha256("\n".join(packages).encode()).hexdigest()
-        paths = tuple(map(Path, own.paths))
+        paths = tuple(map(Path, interpreter.paths))
         return Runtime(
             "own",
-            own.path,
-            own.python,
-            own.torch,
+            interpreter.path,
+            interpreter.python,
+            interpreter.torch,
             lock,
             None,
-            *self._on(own, str(own.path)),
+            *self._on(interpreter, str(interpreter.path)),
             paths=paths,
         )
 

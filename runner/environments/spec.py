@@ -206,15 +206,12 @@ def location(environment: Environment, backend: str | None = None) -> Path:
 def find(environment: Environment) -> Built | None:
     """The build from the lock if there is one, else a build with another torch backend; None where there is neither."""
     complete = location(environment)
-    others = sorted(complete.parent.glob(f"{complete.name}-*"))
-    return next(
-        (
-            built
-            for built in (read_built(environment, path) for path in (complete, *others))
-            if built
-        ),
-        None,
-    )
+    backends = sorted(complete.parent.glob(f"{complete.name}-*"))
+    for path in (complete, *backends):
+        built = read_built(environment, path)
+        if built:
+            return built
+    return None
 
 
 def builds(environment: Environment) -> list[Path]:
@@ -240,11 +237,19 @@ def scratches(environment: Environment) -> list[Path]:
 def read_built(environment: Environment, directory: Path) -> Built | None:
     """The build in `directory`, or None where there is no finished one."""
     try:
-        said = untrusted.read_json(directory / DESCRIPTION, MAX_BYTES, directory)
+        description = untrusted.read_json(directory / DESCRIPTION, MAX_BYTES, directory)
         backend = directory.name.partition(f"{location(environment).name}-")[2] or None
-        wrong = tuple(said.get("misrecorded", ()))
-        stamp = said.get("interpreter")
-        return Built(environment, directory, backend, said["python"], said["torch"], wrong, stamp)
+        wrong = tuple(description.get("misrecorded", ()))
+        stamp = description.get("interpreter")
+        return Built(
+            environment,
+            directory,
+            backend,
+            description["python"],
+            description["torch"],
+            wrong,
+            stamp,
+        )
     except (untrusted.UnsafeError, AttributeError, KeyError, TypeError):
         return None
 

@@ -40,11 +40,11 @@ def wrong(directory: Path, hashes: Mapping[str, str], compiled: bool) -> list[Wr
     is left out, also what a wheel brings: that is compiled anew.
     """
     claims = _claims(directory)
-    found = [
-        Wrong(path, frozenset(said))
-        for path, said in claims.items()
+    problems = [
+        Wrong(path, frozenset(digests))
+        for path, digests in claims.items()
         if not (compiled and path.endswith(".pyc"))
-        and not _right(directory, path, said.values(), hashes)
+        and not _right(directory, path, digests.values(), hashes)
     ]
     sites = tuple(f"{site.relative_to(directory)}/" for site in directory.glob(SITE_PACKAGES))
     for path in hashes:
@@ -54,8 +54,8 @@ def wrong(directory: Path, hashes: Mapping[str, str], compiled: bool) -> list[Wr
             or (compiled and "/__pycache__/" in path)
         )
         if path.startswith(sites) and not expected:
-            found.append(Wrong(path, frozenset()))
-    return sorted(found, key=lambda item: item.path)
+            problems.append(Wrong(path, frozenset()))
+    return sorted(problems, key=lambda item: item.path)
 
 
 def packages(directory: Path) -> list[str]:
@@ -63,12 +63,12 @@ def packages(directory: Path) -> list[str]:
     return sorted(_package(record) for record in _records(directory))
 
 
-def _right(directory: Path, path: str, said: Collection[str], hashes: Mapping[str, str]) -> bool:
+def _right(directory: Path, path: str, digests: Collection[str], hashes: Mapping[str, str]) -> bool:
     if path not in hashes:
         # Some wheels name folders.
         return (directory / path).is_dir()
     # Wheels may bring the same file; the one that is installed last wins.
-    return "" in said or not _ways(hashes[path]).isdisjoint(said)
+    return "" in digests or not _ways(hashes[path]).isdisjoint(digests)
 
 
 def _claims(directory: Path) -> dict[str, dict[str, str]]:

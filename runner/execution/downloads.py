@@ -92,9 +92,9 @@ def _keep(file: Path, target: Path, expected: str) -> str | None:
         copy = Path(scratch, "copy")
         shutil.copyfile(file, copy)
         with copy.open("rb") as opened:
-            found = hashlib.file_digest(opened, "sha256").hexdigest()
-        if found != expected:
-            return f"its SHA-256 is {found}, expected {expected}"
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        if digest != expected:
+            return f"its SHA-256 is {digest}, expected {expected}"
         close_to_others(copy)
         # What is there stays: a run may be reading it. A run for which it is wrong downloads its own.
         with suppress(FileExistsError):

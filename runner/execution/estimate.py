@@ -28,14 +28,14 @@ def estimates(bug: Bug, case: Case) -> dict[str, Estimate]:
         records = []
     by_variant = {}
     for variant in VARIANTS:
-        own = [record for record in records if record.variant == variant]
+        variant_records = [record for record in records if record.variant == variant]
         # Linux reports the peak of the largest process only.
         peak = (
-            max((record.peak_memory_mb for record in own), default=0.0)
+            max((record.peak_memory_mb for record in variant_records), default=0.0)
             / 1000
             * case.program.processes
         )
-        seconds = max((record.wall_s for record in own), default=None)
+        seconds = max((record.wall_s for record in variant_records), default=None)
         by_variant[variant] = Estimate(
             seconds, peak if case.program.memory_gb is None else case.program.memory_gb
         )

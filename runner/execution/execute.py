@@ -149,10 +149,10 @@ def _held_against_the_case(
     return ("other data", other) if other else ("ok", None)
 
 
-def _repair(run: Run, what: str) -> str:
+def _repair(run: Run, problem: str) -> str:
     if run.runtime.built is None:
-        return what
-    return f"{what}; {run.runtime.built.remedy}"
+        return problem
+    return f"{problem}; {run.runtime.built.remedy}"
 
 
 def _record(
@@ -194,6 +194,6 @@ def _record(
     )
 
 
-def _whole(run: Run, found: int) -> int | None:
+def _whole(run: Run, number: int) -> int | None:
     allowed = numbers(run.case, run.variant)
-    return found if found in allowed else next(iter(allowed), None)
+    return number if number in allowed else next(iter(allowed), None)

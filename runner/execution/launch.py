@@ -79,14 +79,17 @@ def _the_same(directory: Path) -> Iterator[Callable[[], bool]]:
     descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
 
     def replaced() -> bool:
-        made = os.fstat(descriptor)
+        original = os.fstat(descriptor)
         try:
-            there = directory.lstat()
+            present = directory.lstat()
         except OSError:
-            there = None
-        if there is not None and (there.st_dev, there.st_ino) == (made.st_dev, made.st_ino):
+            present = None
+        if present is not None and (present.st_dev, present.st_ino) == (
+            original.st_dev,
+            original.st_ino,
+        ):
             return False
-        if there is not None:
+        if present is not None:
             directory.rename(directory.with_name(f"{directory.name}-{os.urandom(4).hex()}"))
         directory.mkdir(parents=True)
         return True

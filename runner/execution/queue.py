@@ -29,10 +29,10 @@ class RunQueue:
     def __init__(self, store: Store, progress: Progress, force: bool = False) -> None:
         self.store, self.progress, self.force = store, progress, force
 
-    def do(self, runs: Sequence[Run], what: str = "") -> Done:
+    def do(self, runs: Sequence[Run], prefix: str = "") -> Done:
         """Yields each run with its record: finished ones first, the others as they end.
 
-        `what` is printed before each name. A run that is listed twice is executed once.
+        `prefix` is printed before each name. A run that is listed twice is executed once.
         """
         self.store.sweep()
         total, number = len(runs), itertools.count(1)
@@ -44,7 +44,7 @@ class RunQueue:
             if record is None:
                 missing.setdefault((run.key, run.repeat), []).append(run)
             else:
-                self.progress.line(f"[{next(number)}/{total}] {what}{run.name}: done before")
+                self.progress.line(f"[{next(number)}/{total}] {prefix}{run.name}: done before")
                 yield run, record
         jobs: list[Job[Sequence[Run]]] = [
             Job(same[0].name, same[0].need, same[0].estimate.seconds, same)
@@ -53,7 +53,7 @@ class RunQueue:
         with closing(self._do(jobs)) as done:
             for run, record in ((run, record) for same, record in done for run in same):
                 say = self.progress.line if record.ok else self.progress.note
-                say(f"[{next(number)}/{total}] {what}{run.name}: {self._ended(record)}")
+                say(f"[{next(number)}/{total}] {prefix}{run.name}: {self._ended(record)}")
                 yield run, record
 
     def _find(self, run: Run, say: Callable[[str], None] = lambda text: None) -> RunRecord | None:

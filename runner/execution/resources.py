@@ -64,10 +64,10 @@ class Slots:
             or (need.gpu and self.has_gpus and not self._gpus)
         ):
             return None
-        taken, self._free = tuple(self._free[:slots]), self._free[slots:]
+        slots_taken, self._free = tuple(self._free[:slots]), self._free[slots:]
         self._memory_gb += need.memory_gb
         gpu = self._gpus.pop(0) if need.gpu and self.has_gpus else None
-        return Share(need, taken, self._cores_of(taken), gpu)
+        return Share(need, slots_taken, self._cores_of(slots_taken), gpu)
 
     def give(self, share: Share) -> None:
         """Take a share back."""

@@ -1,5 +1,6 @@
 """The scheduler: starts as many jobs as there are shares of the machine for, in order, and yields their results."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,10 +44,12 @@ class Shares(Protocol):
 
 def longest_first(jobs: Iterable[Job[W]]) -> list[Job[W]]:
     """The order in which many jobs end soonest: by slots, then by duration, both descending; unknown is longest."""
-    return sorted(
-        jobs,
-        key=lambda job: (-job.need.slots, -(float("inf") if job.seconds is None else job.seconds)),
-    )
+
+    def key(job: Job[W]) -> tuple[int, float]:
+        seconds = math.inf if job.seconds is None else job.seconds
+        return -job.need.slots, -seconds
+
+    return sorted(jobs, key=key)
 
 
 def schedule(

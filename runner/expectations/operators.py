@@ -65,8 +65,8 @@ def compare(
     if len(observed_values) != len(expected_values):
         return operator.differs
     results = (
-        _compare_pair(name, left, right, tolerance, relative)
-        for left, right in zip(observed_values, expected_values, strict=True)
+        _compare_pair(name, value, expected_value, tolerance, relative)
+        for value, expected_value in zip(observed_values, expected_values, strict=True)
     )
     # A list differs where any element does; one value must differ from all of them.
     return any(results) if operator.differs and is_list else all(results)

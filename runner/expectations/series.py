@@ -34,7 +34,7 @@ class Operand(ConfigPart, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError where nothing is named."""
-        if all(named is None for named in (self.variant, self.metric, self.where, self.reduce)):
+        if all(part is None for part in (self.variant, self.metric, self.where, self.reduce)):
             raise ValueError(
                 "expected some of variant, metric, where, reduce: without them nothing differs"
             )

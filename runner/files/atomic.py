@@ -61,9 +61,11 @@ def finite(value: Any) -> Any:
         return {key: finite(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
         return [finite(element) for element in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
 
 
 def unwritable(path: Path, error: OSError) -> ResultsError:

@@ -68,17 +68,17 @@ class _Place(NamedTuple):
     """Where a value does not fit: the words of msgspec, whether they are about a key, the path, and what is there."""
 
     text: str
-    of_key: bool
+    is_key: bool
     path: Path
     part: Any
 
 
 def _locate(value: Any, kind: Any, error: str) -> _Place:
     location = re.match(PLACE, error)
-    text, of_key, steps = location.groups() if location else (error, None, "")
+    text, is_key, steps = location.groups() if location else (error, None, "")
     try:
         path = _resolve(value, kind, error, _parse(steps))
-        return _Place(text, bool(of_key), path, _at(value, path))
+        return _Place(text, bool(is_key), path, _at(value, path))
     except (LookupError, TypeError):  # a key that looks like the end of such a message
         return _Place(error, False, (), value)
 
@@ -89,16 +89,16 @@ def _explain(place: _Place, kind: Any) -> str:
         f"[{step}]" if isinstance(step, int) else f".{_shown(step)}" for step in place.path
     )
     where = where.removeprefix(".")
-    unknown, lacking = re.match(UNKNOWN, text), re.match(LACKING, text)
+    unknown, missing = re.match(UNKNOWN, text), re.match(LACKING, text)
     if unknown:
-        known = [name for one in allowed for name in one.get("properties", {})]
-        text = f"there is no key {brief(unknown[1])}{near(unknown[1], known)}; expected some of {', '.join(known)}"
-    elif lacking:
-        text = f"the key {lacking[1]!r} is missing"
-    elif place.of_key:
+        keys = [name for rule in allowed for name in rule.get("properties", {})]
+        text = f"there is no key {brief(unknown[1])}{near(unknown[1], keys)}; expected some of {', '.join(keys)}"
+    elif missing:
+        text = f"the key {missing[1]!r} is missing"
+    elif place.is_key:
         text = f"{text[0].lower()}{text[1:]}, a key is {_bad_key(part, allowed)}"
     elif text.startswith("Invalid enum value"):
-        words = [str(word) for one in allowed for word in _words(one)]
+        words = [str(word) for rule in allowed for word in _words(rule)]
         text = f"is {brief(part)}, expected {'one of ' if len(words) > 1 else ''}{', '.join(words)}"
     elif text.startswith(("Expected", "Invalid")):
         text = f"is {brief(part)}, {text[0].lower()}{text[1:]}"
@@ -116,10 +116,13 @@ def _shown(key: str) -> str:
 
 def _parse(steps: str) -> list[str | int | None]:
     """The steps of a path; None for a key of a mapping, which the text leaves out."""
-    return [
-        int(index) if index else None if dots else name
-        for name, index, dots in re.findall(STEP, steps)
-    ]
+    parsed: list[str | int | None] = []
+    for name, index, dots in re.findall(STEP, steps):
+        if index:
+            parsed.append(int(index))
+        else:
+            parsed.append(None if dots else name)
+    return parsed
 
 
 def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -> Path:
@@ -167,31 +170,31 @@ def _schemas(kind: Any, path: Path) -> Iterator[dict[str, Any]]:
     whole = msgspec.json.schema(kind)
     level = [whole]
     for step in (*path, None):
-        level = [part for one in level for part in _alternatives(one, whole)]
+        level = [part for rule in level for part in _alternatives(rule, whole)]
         if isinstance(step, int):
-            level = [one["items"] for one in level if isinstance(one.get("items"), dict)]
+            level = [rule["items"] for rule in level if isinstance(rule.get("items"), dict)]
         elif step is not None:
             inner = [
-                one.get("properties", {}).get(step) or one.get("additionalProperties")
-                for one in level
+                rule.get("properties", {}).get(step) or rule.get("additionalProperties")
+                for rule in level
             ]
-            level = [one for one in inner if isinstance(one, dict)]
+            level = [rule for rule in inner if isinstance(rule, dict)]
     yield from level
 
 
-def _alternatives(one: dict[str, Any], whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "$ref" in one:
-        one = whole["$defs"][one["$ref"].rpartition("/")[2]]
-    for part in one.get("anyOf", [one]):
+def _alternatives(rule: dict[str, Any], whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "$ref" in rule:
+        rule = whole["$defs"][rule["$ref"].rpartition("/")[2]]
+    for part in rule.get("anyOf", [rule]):
         yield from _alternatives(part, whole) if "$ref" in part or "anyOf" in part else [part]
 
 
-def _words(one: dict[str, Any]) -> list[Any]:
-    return [one["const"]] if "const" in one else one.get("enum", [])
+def _words(rule: dict[str, Any]) -> list[Any]:
+    return [rule["const"]] if "const" in rule else rule.get("enum", [])
 
 
 def _bad_key(part: Any, allowed: list[dict[str, Any]]) -> str:
-    rules = [one.get("propertyNames", {}) for one in allowed]
+    rules = [schema.get("propertyNames", {}) for schema in allowed]
     for key in part:
         for rule in rules:
             long = len(key) > rule.get("maxLength", len(key))

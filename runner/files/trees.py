@@ -29,8 +29,11 @@ def remove_tree(folder: Path) -> None:
 def _flatten(folder: Path) -> None:
     """Empty a folder: folders two levels below it move up by one level, until none is left. Raises OSError."""
     names = _new_names(folder)
-    while inner := list(folder.iterdir()):
-        for path in inner:
+    while True:
+        paths = list(folder.iterdir())
+        if not paths:
+            return
+        for path in paths:
             if not _is_folder(path):
                 path.unlink()
                 continue

@@ -49,12 +49,12 @@ def shown(path: Path) -> str:
 
 def printable(text: str) -> str:
     """The text as one line that can be printed: what would move a cursor, or end the line, is shown escaped."""
-    return TO_ESCAPE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return TO_ESCAPE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def printable_lines(text: str) -> str:
     """Like `printable`, for a text of many lines, in which tabs may be."""
-    return re.sub(r"[^\n\t]+", lambda found: printable(found[0]), text)
+    return re.sub(r"[^\n\t]+", lambda match: printable(match[0]), text)
 
 
 def without_folders(text: str) -> str:
@@ -76,7 +76,10 @@ def read_start(path: Path, size: int, within: Path | None = None) -> bytes:
 
 
 def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
-    while size and (piece := file.read(min(size, PIECE_BYTES))):
+    while size:
+        piece = file.read(min(size, PIECE_BYTES))
+        if not piece:
+            return
         yield piece
         size -= len(piece)
 

@@ -84,10 +84,10 @@ class Board(Generic[T]):
         """Show the running jobs, if it is time for that; the waiting ones count for the time that is left."""
         rows = [self.rows[job] for job in running]
         self.progress.status(
-            lambda: table(self.pace.ended, self.total, rows, self._left(rows, waiting))
+            lambda: table(self.pace.ended, self.total, rows, self._remaining(rows, waiting))
         )
 
-    def _left(self, rows: Sequence[TaskRow], waiting: Sequence[T]) -> float | None:
+    def _remaining(self, rows: Sequence[TaskRow], waiting: Sequence[T]) -> float | None:
         """Seconds until all jobs are done, if no slot is ever idle.
 
         None as long as no job has ended and those expected of some job are not known.
@@ -95,16 +95,16 @@ class Board(Generic[T]):
         expected = [row.seconds for row in rows] + [job.seconds for job in waiting]
         if not self.pace.ended and None in expected:
             return None
-        of_running = sum(max(0.0, self.pace.of(row.seconds) - row.elapsed) for row in rows)
-        return (of_running + sum(self.pace.of(job.seconds) for job in waiting)) / max(
+        running_s = sum(max(0.0, self.pace.of(row.seconds) - row.elapsed) for row in rows)
+        return (running_s + sum(self.pace.of(job.seconds) for job in waiting)) / max(
             1, self.at_once()
         )
 
 
 def table(done: int, total: int, rows: Sequence[TaskRow], left_s: float | None) -> str:
     """A line about all jobs, then a line for each one that runs, for the first ROWS."""
-    left = "" if left_s is None else f", about {_duration(left_s)} left"
-    head = f"{done} of {total} done, {len(rows)} running{left}"
+    remaining = "" if left_s is None else f", about {_duration(left_s)} left"
+    head = f"{done} of {total} done, {len(rows)} running{remaining}"
     lines = [
         f"  {row.name}  {_duration(row.elapsed)}{_expected(row)}{_note(row)}" for row in rows[:ROWS]
     ]

@@ -67,11 +67,11 @@ class Progress:
 def terminal_width(stream: TextIO) -> int:
     """The columns of the terminal behind a stream; COLUMNS takes precedence."""
     try:
-        own = os.get_terminal_size(stream.fileno())
+        size = os.get_terminal_size(stream.fileno())
     except OSError:
-        own = os.terminal_size((0, 0))
+        size = os.terminal_size((0, 0))
     # It asks standard output, which may be a file while the stream is a terminal.
-    return shutil.get_terminal_size(own).columns or 80
+    return shutil.get_terminal_size(size).columns or 80
 
 
 def discard(stream: TextIO) -> None:

@@ -99,7 +99,7 @@ def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:
 def seconds(bug: Bug, case: Case) -> float | None:
     """Wall seconds of all runs of a case together, from its expected records; None where there are none to read."""
     try:
-        taken = expected_seconds(bug, case.name)
+        run_seconds = expected_seconds(bug, case.name)
     except ResultsError:
         return None
-    return sum(taken) if taken else None
+    return sum(run_seconds) if run_seconds else None

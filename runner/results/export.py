@@ -87,9 +87,8 @@ def _write(records: Iterable[RunRecord], names: Sequence[str], stream: TextIO) -
     writer.writeheader()
     for record in records:
         try:
-            writer.writerows(
-                {name: cell(value) for name, value in row.items()} for row in _rows(record)
-            )
+            for row in _rows(record):
+                writer.writerow({name: cell(value) for name, value in row.items()})
         except ValueError as error:
             raise ResultsError(
                 "the records have changed while they were read; run the same command again"

@@ -85,29 +85,32 @@ class Found(Generic[T]):
         return len(self.rows)
 
 
-def find(root: Path, bugs: Iterable[str], read: Callable[[Path], T]) -> Found[T]:
-    """The records of a results folder, or those of some bugs; `read` raises ResultsError for a file that is no record.
+def find(root: Path, bugs: Iterable[str], read_record: Callable[[Path], T]) -> Found[T]:
+    """The records of a results folder, or of some bugs in it.
 
-    Records that the index lacks are read and added to it.
+    `read_record` raises ResultsError for a file that is no record. It reads records that the index lacks, and they are
+    added to it.
     """
     problems: list[str] = []
     folders = list(dict.fromkeys(str(Path(bug)) for bug in bugs))
     files = _scan(root, folders or [""], problems)
-    rows, lines = _known(root, files)
-    lines += _read_missing(root, files, rows, problems, read)
+    rows, lines = _read_rows(root, files)
+    lines += _read_missing(root, files, rows, problems, read_record)
     if not folders and lines > LINES_PER_RECORD * len(rows) + SPARE:
         _write(root, (_line(rows[path], files[path]) for path in rows if path in files), os.O_TRUNC)
-    return Found(root, sorted(rows.values(), key=attrgetter("started", "path")), problems, read)
+    return Found(
+        root, sorted(rows.values(), key=attrgetter("started", "path")), problems, read_record
+    )
 
 
-def append(root: Path, path: Path, read: Callable[[Path], Any]) -> None:
+def append(root: Path, path: Path, read_record: Callable[[Path], Any]) -> None:
     """Add a record that has just been written to the index. Raises nothing: `find` adds what is missing here.
 
     The file is read again, because another program may have replaced it by its own.
     """
     with suppress(OSError, ResultsError):
         before = _state(path.stat())
-        row = _row(path.relative_to(root).as_posix(), read(path))
+        row = _row(path.relative_to(root).as_posix(), read_record(path))
         if _state(path.stat()) == before:
             _write(root, [_line(row, before)])
 
@@ -140,18 +143,22 @@ def _look(
     """
     folders, odd, records = [], [], 0
     for entry in entries:
-        named = RECORD.fullmatch(entry.name)
-        if named and entry.is_file():
+        is_record_name = RECORD.fullmatch(entry.name)
+        if is_record_name and entry.is_file():
             records += 1
             with suppress(FileNotFoundError):  # it has just been removed
                 files[prefix + entry.name] = _state(entry.stat())
         elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
             folders.append(entry.name)
-        elif named:
+        elif is_record_name:
             odd.append(prefix + entry.name)
     # A folder `logs` beside records is skipped: it holds twice as many files, and no record. Rewritten programs are
     # none of the catalogue's: their records are found where their own folder is named.
-    skipped = {LOGS} if records else set() if prefix else {REWRITTEN}
+    skipped: set[str] = set()
+    if records:
+        skipped.add(LOGS)
+    elif not prefix:
+        skipped.add(REWRITTEN)
     return [prefix + name for name in folders if name not in skipped], odd
 
 
@@ -159,7 +166,7 @@ def _state(stat: os.stat_result) -> State:
     return (stat.st_mtime_ns, stat.st_size)
 
 
-def _known(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow], int]:
+def _read_rows(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow], int]:
     """The rows of the index that fit the present state of these files, and the number of its lines."""
     rows: dict[str, IndexRow] = {}
     count = 0
@@ -167,9 +174,12 @@ def _known(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow],
         suppress(OSError),
         os.fdopen(os.open(root / INDEX, os.O_RDONLY | os.O_NONBLOCK), "rb") as file,
     ):
-        while lines := file.readlines(READ_BYTES):
-            good = [line[9:-1] for line in lines if line[:9] == _checksum(line[9:-1])]
-            for state_and_row in json.loads(b"[" + b",".join(good) + b"]"):
+        while True:
+            lines = file.readlines(READ_BYTES)
+            if not lines:
+                break
+            intact = [line[9:-1] for line in lines if line[:9] == _checksum(line[9:-1])]
+            for state_and_row in json.loads(b"[" + b",".join(intact) + b"]"):
                 row = _shared(state_and_row[2:])
                 if files.get(row.path) == (state_and_row[0], state_and_row[1]):
                     rows[row.path] = row
@@ -182,14 +192,14 @@ def _read_missing(
     files: Files,
     rows: dict[str, IndexRow],
     problems: list[str],
-    read: Callable[[Path], Any],
+    read_record: Callable[[Path], Any],
 ) -> int:
     """Read the files that have no row yet, and write lines for them; returns the number of lines."""
     lines: list[bytes] = []
     count = 0
     for path in sorted(files.keys() - rows.keys()):
         try:
-            row = _row(path, read(root / path))
+            row = _row(path, read_record(root / path))
             state = _state((root / path).stat())
             rows[path] = row
             if state == files[path]:

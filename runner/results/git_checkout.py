@@ -86,11 +86,13 @@ class Checkout:
         """
         if depth > MAX_SUBMODULES:
             raise UnreadableError(f"{directory}: submodules {MAX_SUBMODULES} deep")
-        wanted = [".", *(f":!{name}" for name in not_run)]
+        patterns = [".", *(f":!{name}" for name in not_run)]
         with self._own_directory(commit) as ask:
             ask(["read-tree", commit])
             # git would ask itself in a submodule, by the configuration there.
-            if ask(["status", "--porcelain", "--ignore-submodules=all", "--", *wanted], directory):
+            if ask(
+                ["status", "--porcelain", "--ignore-submodules=all", "--", *patterns], directory
+            ):
                 return True
             # Asking costs as much as the rest.
             if (
@@ -98,7 +100,7 @@ class Checkout:
                 and next(directory.rglob(GIT), None) is None
             ):
                 return False
-            tracked = ask(["ls-files", "--stage", "-z", "--", *wanted], directory).split("\0")
+            tracked = ask(["ls-files", "--stage", "-z", "--", *patterns], directory).split("\0")
         modules = [line for line in tracked if line.startswith(SUBMODULE)]
         return any(_is_other_submodule(directory, line, depth) for line in modules)
 

@@ -112,11 +112,11 @@ class Store:
         owner, folder = self._owner(bug.id), self.root / bug.id
         if owner is None and catalog.outside(bug) and bug.id in catalog.ids() and folder.exists():
             owner = f"{catalog.root / 'bugs' / bug.id}"
-        own = untrusted.shown(bug.directory)
-        if owner and owner != own:
+        directory = untrusted.shown(bug.directory)
+        if owner and owner != directory:
             raise ResultsError(
                 f"{untrusted.shown(folder)} holds runs of {untrusted.shown(Path(owner))}, which has the same ID as "
-                f"{own}; name another folder by --results, or give one of them another ID"
+                f"{directory}; name another folder by --results, or give one of them another ID"
             )
 
     def _owner(self, bug: str) -> str | None:

@@ -17,15 +17,18 @@ def kill(folder: str) -> None:
     The folder has a random name, so that no others are hit. One that was given other environment variables is missed.
     """
     until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until and (found := list(_of(folder))):
-        for process in found:
+    while time.monotonic() < until:
+        processes = list(_open_processes(folder))
+        if not processes:
+            return
+        for process in processes:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(process, signal.SIGKILL)
             os.close(process)
         time.sleep(0.002)
 
 
-def _of(folder: str) -> Iterator[int]:
+def _open_processes(folder: str) -> Iterator[int]:
     """File descriptors of these processes: a process ID could be that of another one by the time it is used."""
     word = f"TMPDIR={folder}".encode()
     for path in Path("/proc").glob("[0-9]*"):

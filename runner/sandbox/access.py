@@ -53,11 +53,11 @@ class Access:
         yield f"isolation={self.isolation}"
         if self.isolation == "none":
             return
-        hidden, read = self.hidden, self.read
+        hidden, readable = self.hidden, self.read
         if self.isolation == "landlock":
             # Landlock only allows: what is not hidden has to be named.
-            read, hidden = tuple(_without(read, hidden)), ()
-        for name, paths in (("read", read), ("write", self.write), ("hidden", hidden)):
+            readable, hidden = tuple(_without(readable, hidden)), ()
+        for name, paths in (("read", readable), ("write", self.write), ("hidden", hidden)):
             texts = [str(path) for path in paths]
             yield f"{name}=" + "\n".join(text for text in texts if "\n" not in text)
         if "namespaces" in self.isolation:
@@ -77,10 +77,10 @@ def open_access(
     """
     busy = [Path(folder) for folder in (*BUSY, tempfile.gettempdir())]
     lookups = [Path(folder) for folder in LOOKUPS]
-    named = [*needed, *_search_path(), *lookups]
+    paths = [*needed, *_search_path(), *lookups]
     away = _existing_folders([_home(), *busy, *our_folders(), *hidden, DEVICE_FOLDER])
-    read = (Path("/"), *_existing(named))
-    return Access(read, (*devices(), *write), away, isolation, _links(named))
+    readable = (Path("/"), *_existing(paths))
+    return Access(readable, (*devices(), *write), away, isolation, _links(paths))
 
 
 def closed_access(
@@ -90,16 +90,16 @@ def closed_access(
     hidden: Iterable[Path] = (),
 ) -> Access:
     """Only the system, without trainbugs itself, and what is `needed` may be read."""
-    named = [*map(Path, SYSTEM), *needed]
+    paths = [*map(Path, SYSTEM), *needed]
     away = _existing_folders([_home(), *our_folders(), *hidden, DEVICE_FOLDER])
-    return Access(tuple(_existing(named)), (*devices(), *write), away, isolation, _links(named))
+    return Access(tuple(_existing(paths)), (*devices(), *write), away, isolation, _links(paths))
 
 
 def reading_access(write: Iterable[Path], isolation: Isolation = "namespaces+landlock") -> Access:
     """Everything that the user may read can be read, but for devices and sockets of services."""
-    read = [Path("/"), *_existing([Path(folder) for folder in LOOKUPS])]
+    readable = [Path("/"), *_existing([Path(folder) for folder in LOOKUPS])]
     hidden = _existing_folders([DEVICE_FOLDER, *map(Path, SOCKETS)])
-    return Access(tuple(read), (*devices(), *write), hidden, isolation)
+    return Access(tuple(readable), (*devices(), *write), hidden, isolation)
 
 
 def devices(folder: Path = DEVICE_FOLDER) -> tuple[Path, ...]:
@@ -147,17 +147,17 @@ def _links(paths: Iterable[Path]) -> tuple[tuple[str, str], ...]:
     """The links on the way to these paths: the name of each, and what it leads to."""
     links: dict[str, str] = {}
     for path in dict.fromkeys(paths):
-        here, left = Path("/"), list(path.absolute().parts[1:])
-        while left and len(links) < MAX_LINKS:
-            part = left.pop(0)
-            step = here.parent if part == ".." else here / part
+        folder, parts = Path("/"), list(path.absolute().parts[1:])
+        while parts and len(links) < MAX_LINKS:
+            part = parts.pop(0)
+            step = folder.parent if part == ".." else folder / part
             if str(step) in links or not step.is_symlink():
-                here = step
+                folder = step
                 continue
             target = step.readlink()
             links[str(step)] = str(target)
-            here = Path("/") if target.is_absolute() else here
-            left = [*target.parts[target.is_absolute() :], *left]
+            folder = Path("/") if target.is_absolute() else folder
+            parts = [*target.parts[target.is_absolute() :], *parts]
     return tuple(links.items())
 
 

@@ -35,9 +35,9 @@ def isolation() -> Isolation:
 
     TRAINBUGS_ISOLATION names another one. Raises UsageError where it is unknown, or does not work.
     """
-    wanted = os.environ.get(VARIABLE)
-    if wanted:
-        return _chosen(wanted)
+    setting = os.environ.get(VARIABLE)
+    if setting:
+        return _from_setting(setting)
     version = landlock.version()
     if namespaces_work():
         return "namespaces+landlock" if version >= WHOLE_LANDLOCK else "namespaces"
@@ -63,14 +63,14 @@ def namespaces_work() -> bool:
     return done.returncode == 0
 
 
-def _chosen(wanted: str) -> Isolation:
+def _from_setting(setting: str) -> Isolation:
     for kind in KINDS:
-        if kind == wanted:
+        if kind == setting:
             break
     else:
-        raise UsageError(f"{VARIABLE}={wanted!r}: expected {', '.join(KINDS)}, or nothing")
-    lacking = "landlock" in kind and not landlock.version()
-    if lacking or ("namespaces" in kind and not namespaces_work()):
+        raise UsageError(f"{VARIABLE}={setting!r}: expected {', '.join(KINDS)}, or nothing")
+    is_missing = "landlock" in kind and not landlock.version()
+    if is_missing or ("namespaces" in kind and not namespaces_work()):
         raise UsageError(
             f"{VARIABLE}={kind}: this machine does not give it; leave the variable out"
         )

@@ -27,17 +27,21 @@ def version() -> int:
     return max(0, int(LIBC.syscall(CREATE_RULESET, None, 0, VERSION_FLAG)))
 
 
-def restrict(read: list[str], write: list[str]) -> None:
-    """Allow reading and executing below `read`, everything below `write`, and nothing else; raises OSError.
+def restrict(readable: list[str], writable: list[str]) -> None:
+    """Allow reading and executing below `readable`, everything below `writable`, and nothing else; raises OSError.
 
     A path that is missing is left out. Signals reach only what this process starts.
     """
-    known = version()
-    handled = (1 << RIGHTS[min(known, max(RIGHTS))]) - 1
-    fields = [handled, 0, SCOPES][: 1 if known < 4 else 2 if known < 6 else 3]
+    abi = version()
+    handled = (1 << RIGHTS[min(abi, max(RIGHTS))]) - 1
+    fields = [handled]
+    if abi >= 4:
+        fields.append(0)
+    if abi >= 6:
+        fields.append(SCOPES)
     attributes = struct.pack(f"{len(fields)}Q", *fields)
     ruleset = _call(CREATE_RULESET, attributes, len(attributes), 0)
-    for paths, rights in ((read, READ), (write, handled)):
+    for paths, rights in ((readable, READ), (writable, handled)):
         for path in paths:
             _allow(ruleset, path, rights & handled)
     if LIBC.prctl(PR_SET_NO_NEW_PRIVS, *map(ctypes.c_ulong, (1, 0, 0, 0))):

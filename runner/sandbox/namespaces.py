@@ -27,9 +27,13 @@ ESCAPES = ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"
 
 
 def restrict(
-    read: list[str], write: list[str], hidden: list[str], links: dict[str, str], shared: int = 0
+    readable: list[str],
+    writable: list[str],
+    hidden: list[str],
+    links: dict[str, str],
+    shared: int = 0,
 ) -> int | None:
-    """Go on in a new process that can read below `read`, write below `write`, and nothing else.
+    """Go on in a new process that can read below `readable`, write below `writable`, and nothing else.
 
     Below `hidden` there is nothing but deeper paths of the two. `links` are names of links, and what they
     lead to. `shared` is the size of its shared memory in bytes; 0: half of the memory.
@@ -39,8 +43,8 @@ def restrict(
     Raises OSError.
     """
     folder = os.getcwd()  # noqa: PTH109
-    wanted = {os.path.realpath(path) for path in write if path}
-    shown = {os.path.realpath(path) for path in read if path} - wanted
+    writable_paths = {os.path.realpath(path) for path in writable if path}
+    shown = {os.path.realpath(path) for path in readable if path} - writable_paths
     empty = {os.path.realpath(path) for path in hidden if path}
     _unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -51,7 +55,7 @@ def restrict(
         _, status = os.waitpid(first, 0)
         return int(os.read(ours, 16) or status)
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    _enter_root(shown, wanted - {os.path.realpath(SHARED_MEMORY)}, empty, links, shared)
+    _enter_root(shown, writable_paths - {os.path.realpath(SHARED_MEMORY)}, empty, links, shared)
     os.chdir(folder)
     if program := os.fork():
         # Python would end by it, and all others with this process.
@@ -76,7 +80,7 @@ def _unshare(flags: int) -> None:
 
 
 def _enter_root(
-    read: set[str], write: set[str], hidden: set[str], links: dict[str, str], shared: int
+    readable: set[str], writable: set[str], hidden: set[str], links: dict[str, str], shared: int
 ) -> None:
     """Enter a root of nothing but these paths, /proc, and a /dev of its own."""
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
@@ -88,9 +92,9 @@ def _enter_root(
     os.mkdir("/proc")  # noqa: PTH102
     _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     _forbid_more_of_them()
-    _show_all(read, hidden)
+    _show_all(readable, hidden)
     _make_devices(shared)
-    for path in _outermost(write):
+    for path in _outermost(writable):
         _show(path)
     for name, target in links.items():
         if not os.path.lexists(name):
@@ -98,16 +102,16 @@ def _enter_root(
             os.symlink(target, name)  # noqa: PTH211
     _check(LIBC.umount2(OUTSIDE.encode(), MNT_DETACH))
     os.rmdir(OUTSIDE)  # noqa: PTH106
-    _protect({*write, SHARED_MEMORY, TERMINALS})
+    _protect({*writable, SHARED_MEMORY, TERMINALS})
 
 
-def _show_all(read: set[str], hidden: set[str]) -> None:
+def _show_all(readable: set[str], hidden: set[str]) -> None:
     """Show what may be read, and empty folders in the place of what is hidden."""
-    if "/" in read:
+    if "/" in readable:
         entries = [entry for entry in os.scandir(OUTSIDE) if not entry.is_symlink()]
-        read = read | {entry.path.removeprefix(OUTSIDE) for entry in entries}
+        readable = readable | {entry.path.removeprefix(OUTSIDE) for entry in entries}
     # A folder comes before what is in it.
-    for path in sorted((read | hidden) - {"/", "/proc"}):
+    for path in sorted((readable | hidden) - {"/", "/proc"}):
         if path in hidden:
             if os.path.isdir(path):  # noqa: PTH112
                 _mount("tmpfs", path, "tmpfs", 0, "mode=755")

@@ -65,7 +65,7 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if arguments.get("network") == "no":
-        _beside("netns").cut(report)
+        _load_sibling("netns").cut(report)
     # Not earlier: the kernel may clear it when a namespace is entered.
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM)
     _call("prctl", PR_SET_CHILD_SUBREAPER, 1)
@@ -94,7 +94,7 @@ def main() -> None:
     _end_as(status)
 
 
-def _beside(name: str) -> "Any":
+def _load_sibling(name: str) -> "Any":
     """The module of a file beside this one, where isolated Python does not look; runpy would be slow to import."""
     sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
     return __import__(name)
@@ -113,16 +113,18 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
     if kind is None:
         return lambda: None
     # Loaded before the fork: the program would pay for it, and may not be able to read them.
-    modules = {name: _beside(name) for name in ("privileges", *kind.split("+")) if name != "none"}
-    read, write, hidden = (
+    modules = {
+        name: _load_sibling(name) for name in ("privileges", *kind.split("+")) if name != "none"
+    }
+    readable, write, hidden = (
         arguments.get(name, "").split("\n") for name in ("read", "write", "hidden")
     )
     folder, link = arguments.get("folder"), arguments.get("link")
-    named = arguments.get("links", "").split("\n")
-    links = dict(zip(named[::2], named[1::2], strict=False)) | (
+    link_paths = arguments.get("links", "").split("\n")
+    links = dict(zip(link_paths[::2], link_paths[1::2], strict=False)) | (
         {link: folder} if link and folder else {}
     )
-    own = [*write, *([folder] if folder else [])]
+    writable = [*write, *([folder] if folder else [])]
     # What lies in /dev/shm counts for no process: it has a limit of its own.
     shared = int(float(arguments.get("memory_mb", 0)) * MB)
 
@@ -130,12 +132,12 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
         try:
             if "namespaces" in modules:
                 # They hold for a new process only: that one returns, and this one ends as it ends.
-                status = modules["namespaces"].restrict(read, own, hidden, links, shared)
+                status = modules["namespaces"].restrict(readable, writable, hidden, links, shared)
                 if status is not None:
                     _end_as(status)
             modules["privileges"].drop_capabilities()
             if "landlock" in modules:
-                _keep_by_landlock(modules, read, own)
+                _keep_by_landlock(modules, readable, writable)
             if "namespaces" not in modules:
                 modules["privileges"].spare_other_processes()
         except OSError as error:
@@ -145,12 +147,12 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
     return isolate
 
 
-def _keep_by_landlock(modules: "dict[str, Any]", read: list[str], write: list[str]) -> None:
+def _keep_by_landlock(modules: "dict[str, Any]", readable: list[str], writable: list[str]) -> None:
     """Keep this process to its paths; in namespaces, all that it sees is what it may read."""
     if "namespaces" in modules:
         spaces = modules["namespaces"]
-        read, write = ["/"], [*write, spaces.SHARED_MEMORY, spaces.TERMINALS]
-    modules["landlock"].restrict(read, write)
+        readable, writable = ["/"], [*writable, spaces.SHARED_MEMORY, spaces.TERMINALS]
+    modules["landlock"].restrict(readable, writable)
 
 
 def _become(argv: list[str], report: int, file_limit: int) -> None:
@@ -279,13 +281,13 @@ def _excess_of_memory(program: int, memory: int) -> str | None:
 
 def _family(program: int) -> set[int]:
     """The process IDs of the program and of all descendants."""
-    left = [program, *_children(os.getpid())]
+    waiting = [program, *_children(os.getpid())]
     family: set[int] = set()
-    while left:
-        pid = left.pop()
+    while waiting:
+        pid = waiting.pop()
         if pid not in family:
             family.add(pid)
-            left += _children(pid)
+            waiting += _children(pid)
     return family
 
 

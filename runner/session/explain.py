@@ -48,11 +48,11 @@ def explain(bug: Bug, runtime: Runtime, inject: bool) -> str:
         for path in (*bug.scripts, *called):
             shutil.copy(path, folder)
         argv = [str(runtime.python_path), *(str(folder / path.name) for path in called)]
-        said = _said(argv, folder, runtime)
-    return printable_lines(said.replace("\r\n", "\n"))
+        text = _output(argv, folder, runtime)
+    return printable_lines(text.replace("\r\n", "\n"))
 
 
-def _said(argv: Sequence[str], folder: Path, runtime: Runtime) -> str:
+def _output(argv: Sequence[str], folder: Path, runtime: Runtime) -> str:
     room, scratch = folder.parent, folder.parent.parent
     access = open_access([room], [room, runtime.python_path, *runtime.paths], isolation())
     limits = Limits(default_memory_mb(), access=access, scratch=scratch, room=room)

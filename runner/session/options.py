@@ -87,7 +87,11 @@ class Options:
 
     def __post_init__(self) -> None:
         """Raise UsageError for a value that is out of range, or contradicts another one."""
-        for problem in (*self._of_runs(), *self._of_the_machine(), *self._of_a_cluster()):
+        for problem in (
+            *self._run_problems(),
+            *self._machine_problems(),
+            *self._cluster_problems(),
+        ):
             raise UsageError(problem)
 
     @property
@@ -100,7 +104,7 @@ class Options:
         """Whether runs happen in another environment than the bug's own, or with its fault put back."""
         return self.inject or self.environment is not None
 
-    def _of_runs(self) -> Iterator[str]:
+    def _run_problems(self) -> Iterator[str]:
         if self.seeds is not None and (
             len(set(self.seeds)) < len(self.seeds) or min(self.seeds, default=0) < 0
         ):
@@ -114,7 +118,7 @@ class Options:
         if self.python is not None and self.environment is not None:
             yield "an interpreter of your own and a pinned environment exclude each other; name one"
 
-    def _of_the_machine(self) -> Iterator[str]:
+    def _machine_problems(self) -> Iterator[str]:
         if not re.fullmatch(DEVICES, self.device):
             yield f"device is {self.device!r}, expected auto, cpu, cuda or cuda:N"
         for name in ("jobs", "per_gpu", "repeat"):
@@ -131,7 +135,7 @@ class Options:
         if refused:
             yield f"{refused}; allow it user namespaces (see `man unshare`), or leave out --no-network"
 
-    def _of_a_cluster(self) -> Iterator[str]:
+    def _cluster_problems(self) -> Iterator[str]:
         if self.executor != "local" and self.gpus:
             yield "--gpus is for this machine: a worker uses what its CUDA_VISIBLE_DEVICES shows"
         if self.executor not in ("local", "slurm") and self.jobs:
@@ -167,9 +171,9 @@ def from_values(values: Mapping[str, Any]) -> Options:
 
     Raises UsageError for an unknown name or an invalid value.
     """
-    known = Options.__dataclass_fields__
-    for name in values.keys() - known.keys():
-        raise UsageError(f"there is no option {name!r}; expected some of {', '.join(known)}")
+    fields = Options.__dataclass_fields__
+    for name in values.keys() - fields.keys():
+        raise UsageError(f"there is no option {name!r}; expected some of {', '.join(fields)}")
     # An empty path is none.
     converted = {
         name: value

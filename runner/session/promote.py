@@ -24,13 +24,13 @@ from runner.verdicts.verdict import REPRODUCED
 Draw = Callable[[Bug, Path], object]
 
 
-def refuse_installed(what: str, directories: Iterable[Path]) -> None:
+def refuse_installed(command: str, directories: Iterable[Path]) -> None:
     """Raise UsageError for the first of the directories that is part of an installed package, which stays as it is."""
     root = installed_root()
     for directory in directories:
         if root is not None and directory.is_relative_to(root):
             raise UsageError(
-                f"{what} needs a checkout: {directory} is part of the installed package"
+                f"{command} needs a checkout: {directory} is part of the installed package"
             )
 
 
@@ -136,11 +136,11 @@ def promote_versions(sweep: VersionMap, draw: Draw = no_figures) -> list[Path]:
     map is missing or not as pinned, or files are not committed.
     """
     mapped = {record.runtime.environment for record in sweep.records}
-    lacking = {record.runtime.environment for record in version_records(sweep.bug)} - mapped
-    lacking |= {item.environment for item in sweep.findings} - mapped
-    if lacking:
+    absent = {record.runtime.environment for record in version_records(sweep.bug)} - mapped
+    absent |= {item.environment for item in sweep.findings} - mapped
+    if absent:
         raise UsageError(
-            f"the map of {sweep.bug.id} lacks {', '.join(sorted(lacking))}: expected/ stays as it is"
+            f"the map of {sweep.bug.id} lacks {', '.join(sorted(absent))}: expected/ stays as it is"
         )
     if not all(_is_of_lock(record) for record in sweep.records):
         raise UsageError(

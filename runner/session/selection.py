@@ -40,24 +40,25 @@ class Filter:
 
     def of(self, bugs: Iterable[Bug]) -> list[Bug]:
         """The bugs with those of their cases that fit; bugs without any are left out."""
-        fitting = [
-            structs.replace(
-                bug, cases={name: case for name, case in bug.cases.items() if self._fits(bug, case)}
-            )
-            for bug in bugs
-            if has_label(bug, self.label)
-        ]
-        return [bug for bug in fitting if bug.cases]
+        fitting: list[Bug] = []
+        for bug in bugs:
+            if not has_label(bug, self.label):
+                continue
+            cases = {name: case for name, case in bug.cases.items() if self._fits(bug, case)}
+            if cases:
+                fitting.append(structs.replace(bug, cases=cases))
+        return fitting
 
     def lack(self, bugs: Sequence[Bug]) -> str:
         """A line for where none of the bugs fits: the conditions, and what is near a word that none of them has."""
-        needs = {
-            need for bug in bugs for case in bug.cases.values() for need in case.program.needs
-        } | {"none"}
-        conditions = [
-            f"--label {' or '.join(repr(label) + _near_label(label, bugs) for label in self.label)}"
-        ]
-        conditions = conditions if self.label else []
+        needs = {"none"}
+        for bug in bugs:
+            for case in bug.cases.values():
+                needs.update(case.program.needs)
+        conditions: list[str] = []
+        if self.label:
+            labels = [repr(label) + _near_label(label, bugs) for label in self.label]
+            conditions.append(f"--label {' or '.join(labels)}")
         if self.needs is not None:
             hint = "" if self.needs in needs else f" (expected one of {', '.join(sorted(needs))})"
             conditions.append(f"--needs {self.needs!r}{hint}")
@@ -66,23 +67,22 @@ class Filter:
         return f"no case fits {' and '.join(conditions)}; `trainbugs list` shows all"
 
     def _fits(self, bug: Bug, case: Case) -> bool:
-        if self.needs not in (
-            None,
-            *case.program.needs,
-            *(() if case.program.needs else ("none",)),
-        ):
+        needs = case.program.needs or ("none",)
+        if self.needs is not None and self.needs not in needs:
             return False
         if self.max_seconds is None:
             return True
-        taken = seconds(bug, case)
-        return taken is not None and taken <= self.max_seconds
+        duration_s = seconds(bug, case)
+        return duration_s is not None and duration_s <= self.max_seconds
 
 
 def has_label(bug: Bug, labels: Sequence[str]) -> bool:
     """Whether one of the labels is the bug's location, or in its root cause or symptom; without labels any bug fits."""
+    if not labels:
+        return True
     words = "\n".join(_texts(bug)).lower()
-    return not labels or any(
-        label == bug.labels.location or (label not in LOCATIONS and label.lower() in words)
+    return any(
+        label == bug.labels.location if label in LOCATIONS else label.lower() in words
         for label in labels
     )
 
@@ -105,31 +105,29 @@ def to_run(
 
     Raises UsageError where nothing is left.
     """
-    chosen, notes = labelled(catalog, names or catalog.active(), options.label), []
+    selected, notes = labelled(catalog, names or catalog.active(), options.label), []
     if not names and options.inject:
-        unable = [name for name in chosen if catalog.bug(name).fault is None]
-        chosen = [name for name in chosen if name not in unable]
+        unable = [name for name in selected if catalog.bug(name).fault is None]
+        selected = [name for name in selected if name not in unable]
         notes = [f"{', '.join(unable)}: left out, no {FAULT} puts the fault back"] if unable else []
-    targets = catalog.select(chosen, elsewhere=options.elsewhere)
+    targets = catalog.select(selected, elsewhere=options.elsewhere)
     notes += [
         f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to run it"
-        for target in catalog.select(chosen)
+        for target in catalog.select(selected)
         if target not in targets
     ]
-    targets, of_gpu = without_gpu_cases(targets, names, options)
-    notes += of_gpu
+    targets, gpu_notes = without_gpu_cases(targets, names, options)
+    notes += gpu_notes
     if not targets:
         raise UsageError(f"nothing is left to run: {'; '.join(notes)}")
-    lacking = [
-        target
-        for target in targets
-        if not names and target.case.program.data and options.data is None
-    ]
+    if names or options.data is not None:
+        return targets, notes
     notes += [
         f"{target.case.id}: left out, it needs --data; name it to let it download"
-        for target in lacking
+        for target in targets
+        if target.case.program.data
     ]
-    return [target for target in targets if target not in lacking], notes
+    return [target for target in targets if not target.case.program.data], notes
 
 
 def without_gpu_cases(
@@ -141,11 +139,11 @@ def without_gpu_cases(
     """
     if _may_have_gpu(options):
         return list(targets), []
-    named = {part for name in names for part in name.split("/")[1:]}
+    parts = {part for name in names for part in name.split("/")[1:]}
     out = [
         target
         for target in targets
-        if "gpu" in target.case.program.tools and target.case.name not in named
+        if "gpu" in target.case.program.tools and target.case.name not in parts
     ]
     notes = [f"{target.case.id}: left out, it needs a GPU" for target in out]
     return [target for target in targets if target not in out], notes
@@ -165,13 +163,10 @@ def _may_have_gpu(options: "Options") -> bool:
 def _near_label(label: str, bugs: Iterable[Bug]) -> str:
     if label in LOCATIONS or any(has_label(bug, [label]) for bug in bugs):
         return ""
-    words = {
-        word
-        for bug in bugs
-        for text in _texts(bug)
-        for word in text.lower().split()
-        if len(word) > 3
-    }
+    words: set[str] = set()
+    for bug in bugs:
+        for text in _texts(bug):
+            words.update(word for word in text.lower().split() if len(word) > 3)
     return near(label, {*LOCATIONS, *words})
 
 

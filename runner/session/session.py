@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from runner.bugs.bug import FAULT, Target
@@ -89,14 +90,16 @@ class Session:
         for a case that can have no verdict.
         """
         for target in targets:
-            lacking = unjudged(target.case)
-            if lacking:
+            obstacle = unjudged(target.case)
+            if obstacle:
                 again = f"trainbugs run {self.catalog.named(target.bug)} --record-only"
                 raise UsageError(
-                    f"{target.case.id}: {lacking}; `{again}` gives the records to write it by"
+                    f"{target.case.id}: {obstacle}; `{again}` gives the records to write it by"
                 )
+        outcomes: dict[int, Outcome] = {}
         with closing(self._records(targets)) as done:
-            outcomes = {index: self._outcome(targets[index], records) for index, records in done}
+            for index, records in done:
+                outcomes[index] = self._outcome(targets[index], records)
         return [outcomes[index] for index in range(len(targets))]
 
     def records(self, targets: Sequence[Target]) -> list[RunRecord]:
@@ -109,26 +112,29 @@ class Session:
     ) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
         """Yields the index of each target with the records of its runs; all are planned before the first one starts."""
         planned = [self.plan(target) for target in targets]
-        of = {id(run): index for index, runs in enumerate(planned) for run in runs}
-        left = Counter(of.values())
+        target_indices = {id(run): index for index, runs in enumerate(planned) for run in runs}
+        remaining = Counter(target_indices.values())
         done: dict[int, RunRecord] = {}
-        yield from ((index, ()) for index, runs in enumerate(planned) if not runs)
-        with closing(self.execute([run for runs in planned for run in runs])) as ended:
+        for index, runs in enumerate(planned):
+            if not runs:
+                yield index, ()
+        with closing(self.execute(list(chain.from_iterable(planned)))) as ended:
             for run, record in ended:
                 done[id(run)] = record
-                index = of[id(run)]
-                left[index] -= 1
-                if not left[index]:
+                index = target_indices[id(run)]
+                remaining[index] -= 1
+                if not remaining[index]:
                     yield index, tuple(done[id(run)] for run in planned[index])
 
     def execute(self, runs: Sequence[Run]) -> Done:
         """Yields each of these runs with its record, as they end; finished ones are not executed again."""
-        weaker = weakness(isolation()) if self.options.executor == "local" else None
-        if weaker:
-            self.progress.line(weaker)
-        advice = downloads.advice(runs) if self.options.executor == "local" else None
-        if advice:
-            self.progress.note(advice)
+        if self.options.executor == "local":
+            weaker = weakness(isolation())
+            if weaker:
+                self.progress.line(weaker)
+            advice = downloads.advice(runs)
+            if advice:
+                self.progress.note(advice)
         return self.queue.do(runs)
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
@@ -137,24 +143,21 @@ class Session:
         Missing environments are built. Raises UsageError where the runs are impossible with these options.
         """
         options, case = self.options, target.case
-        if options.inject and target.bug.fault is None:
-            raise UsageError(
-                f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject"
-            )
-        if case.program.data and self.data is None and not options.network:
-            raise UsageError(
-                f"{case.id} downloads its data: name a folder that has it by --data; see --no-network"
-            )
+        self._refuse_impossible(target)
         self.store.reserve(self.catalog, target.bug)
         revision = find_revision(target.bug.directory, (*NOT_RUN, "studies"))
         scripts = {
             name: read_scripts(target.bug, case.program.variants[name], options.inject)
             for name in target.variants
         }
-        digest, known = data_digest(case, self.data), estimates(target.bug, case)
+        digest = data_digest(case, self.data)
+        estimate_by_variant = estimates(target.bug, case)
         runtimes = {name: self.runtime_of(case.program.variants[name]) for name in target.variants}
         if "gpu" in case.program.tools:
             _require_gpu(case, runtimes.values())
+        if seeds is None:
+            seeds = case.program.seeds if options.seeds is None else options.seeds
+        repeats = range(1, options.repeat + 1)
         return [
             Run(
                 case=case,
@@ -168,18 +171,24 @@ class Session:
                 revision=revision,
                 injected=options.inject,
                 repeat=repeat,
-                estimate=known.get(variant, Estimate()),
+                estimate=estimate_by_variant.get(variant, Estimate()),
                 max_memory_mb=options.max_memory_gb and options.max_memory_gb * 1000,
                 network=options.network,
             )
-            for repeat in range(1, options.repeat + 1)
-            for seed in next(
-                chosen
-                for chosen in (seeds, options.seeds, case.program.seeds)
-                if chosen is not None
-            )
-            for variant in target.variants
+            for repeat, seed, variant in product(repeats, seeds, target.variants)
         ]
+
+    def _refuse_impossible(self, target: Target) -> None:
+        """Raise UsageError where the runs of a target are impossible with these options."""
+        options = self.options
+        if options.inject and target.bug.fault is None:
+            raise UsageError(
+                f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject"
+            )
+        if target.case.program.data and self.data is None and not options.network:
+            raise UsageError(
+                f"{target.case.id} downloads its data: name a folder that has it by --data; see --no-network"
+            )
 
     def runtime_of(self, variant: Variant) -> Runtime:
         """Where a variant runs; raises UsageError where GPUs are named and it sees none."""
@@ -194,28 +203,21 @@ class Session:
     def _outcome(self, target: Target, records: tuple[RunRecord, ...]) -> Outcome:
         records += tuple(self.store.other_repeats(records))
         verdict, repeatability = judge(target.case, records)
-        outcome = Outcome(
-            target,
-            verdict,
-            records,
-            self._drift(target, records),
-            self.options.inject,
-            repeatability,
-        )
+        distance = self._drift(target, records)
+        injected = self.options.inject
+        outcome = Outcome(target, verdict, records, distance, injected, repeatability)
         if verdict.outcome:
-            self.store.save_verdict(
-                target.bug.id, target.case.name, outcome.injected, summary(outcome)
-            )
+            self.store.save_verdict(target.bug.id, target.case.name, injected, summary(outcome))
         return outcome
 
     def _drift(self, target: Target, records: Sequence[RunRecord]) -> float | None:
+        bug, name = target.bug, target.case.name
+        devices = sorted({record.runtime.kind_of_device for record in records})
+        expected: list[RunRecord] = []
         try:
-            expected = [
-                record
-                for kind in sorted({record.runtime.kind_of_device for record in records})
-                for of in (expected_records, upstream_records)
-                for record in of(target.bug, target.case.name, kind)
-            ]
+            for device in devices:
+                expected += expected_records(bug, name, device)
+                expected += upstream_records(bug, name, device)
             return drift(target.case, records, expected)
         except ResultsError as error:
             self.progress.note(f"{target.case.id}: no drift: {error}")
@@ -236,10 +238,10 @@ def record_targets(
     """Run all targets, and give the records of each; nothing is judged, so that there need be no expectations."""
     with connected(options) as cluster:
         records = Session(catalog, options, progress, cluster).records(targets)
-    return [
-        (target, [record for record in records if _id(record) == target.case.id])
-        for target in targets
-    ]
+    by_case: dict[str, list[RunRecord]] = {}
+    for record in records:
+        by_case.setdefault(f"{record.bug}/{record.case}", []).append(record)
+    return [(target, by_case.get(target.case.id, [])) for target in targets]
 
 
 def _require_gpu(case: Case, runtimes: Iterable[Runtime]) -> None:
@@ -247,16 +249,10 @@ def _require_gpu(case: Case, runtimes: Iterable[Runtime]) -> None:
     for runtime in runtimes:
         if not runtime.broken and runtime.device == "cpu":
             where = runtime.python_path if runtime.built is None else runtime.environment
-            sees = (
-                f"torch {runtime.torch} of {where} sees none"
-                if runtime.torch
-                else f"{where} has no torch"
-            )
-            raise UsageError(f"{case.id} needs a GPU; {sees}; see --device and --python")
-
-
-def _id(record: RunRecord) -> str:
-    return f"{record.bug}/{record.case}"
+            reason = f"{where} has no torch"
+            if runtime.torch:
+                reason = f"torch {runtime.torch} of {where} sees none"
+            raise UsageError(f"{case.id} needs a GPU; {reason}; see --device and --python")
 
 
 def connected(options: Options) -> "AbstractContextManager[Cluster | None]":

@@ -1,6 +1,6 @@
 """Sweeps over versions: the buggy scripts of bugs, run in one environment after the other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,7 +18,7 @@ from runner.results.record import RunRecord
 from runner.session.options import Options
 from runner.session.selection import without_gpu_cases
 from runner.session.session import Session
-from runner.verdicts.affected import Finding, findings, mappable, version_order
+from runner.verdicts.affected import VersionFinding, findings, mappable, version_order
 from runner.verdicts.verdict import INVALID
 
 
@@ -27,7 +27,7 @@ class VersionMap:
     """The findings about a bug, in the order of versions, and the records behind them."""
 
     bug: Bug
-    findings: tuple[Finding, ...]
+    findings: tuple[VersionFinding, ...]
     records: tuple[RunRecord, ...]
 
 
@@ -51,32 +51,42 @@ def map_versions(
     targets, notes = without_gpu_cases(targets, names, options)
     for note in notes:
         progress.note(note)
-    chosen = _environments(catalog.root, {target.bug.package: pattern for target in targets})
+    environments = _environments(catalog.root, {target.bug.package: pattern for target in targets})
     unbuilt: list[tuple[Environment, str]] = []
     records: list[RunRecord] = []
-    for number, described in enumerate(chosen, 1):
-        there = spec.find(described) is not None
-        progress.line(f"environment {number} of {len(chosen)}: {described.name}")
+    for number, environment in enumerate(environments, 1):
+        is_built = spec.find(environment) is not None
+        progress.line(f"environment {number} of {len(environments)}: {environment.name}")
+        fitting = [target for target in targets if _fits(environment, target.bug, pattern)]
+        environment_options = replace(options, environment=environment.name, keep=not remove_after)
         try:
-            session = Session(
-                catalog,
-                replace(options, environment=described.name, keep=not remove_after),
-                progress,
-            )
-            records += session.records(
-                [target for target in targets if _fits(described, target.bug, pattern)]
-            )
+            session = Session(catalog, environment_options, progress)
+            records += session.records(fitting)
         except EnvironmentBuildError as error:
-            unbuilt.append((described, str(error)))
+            unbuilt.append((environment, str(error)))
         finally:
-            if remove_after and not there:
-                builder.remove(described)
-    bugs = {target.bug.id: target.bug for target in targets}
-    cases = {name: [target.case for target in targets if target.bug.id == name] for name in bugs}
-    return [
-        _map(bug, cases[name], records, [item for item in unbuilt if _fits(item[0], bug, pattern)])
-        for name, bug in bugs.items()
-    ]
+            if remove_after and not is_built:
+                builder.remove(environment)
+    return _maps(targets, records, unbuilt, pattern)
+
+
+def _maps(
+    targets: Iterable[Target],
+    records: Sequence[RunRecord],
+    unbuilt: Sequence[tuple[Environment, str]],
+    pattern: str | None,
+) -> list[VersionMap]:
+    """The map of each bug."""
+    bugs: dict[str, Bug] = {}
+    cases: dict[str, list[Case]] = {}
+    for target in targets:
+        bugs[target.bug.id] = target.bug
+        cases.setdefault(target.bug.id, []).append(target.case)
+    maps = []
+    for name, bug in bugs.items():
+        bug_unbuilt = [item for item in unbuilt if _fits(item[0], bug, pattern)]
+        maps.append(_map(bug, cases[name], records, bug_unbuilt))
+    return maps
 
 
 def _map(
@@ -85,14 +95,15 @@ def _map(
     records: Sequence[RunRecord],
     unbuilt: Sequence[tuple[Environment, str]],
 ) -> VersionMap:
-    own = tuple(record for record in records if record.bug == bug.id)
-    results = findings(bug, own)
-    for described, reason in unbuilt:
-        version = described.pins.get(bug.package, "-")
-        results += [Finding(described.name, version, case.name, INVALID, reason) for case in cases]
-    return VersionMap(
-        bug, tuple(sorted(results, key=lambda item: version_order(item.version))), own
-    )
+    bug_records = tuple(record for record in records if record.bug == bug.id)
+    results = findings(bug, bug_records)
+    for environment, reason in unbuilt:
+        version = environment.pins.get(bug.package, "-")
+        results += [
+            VersionFinding(environment.name, version, case.name, INVALID, reason) for case in cases
+        ]
+    ordered = sorted(results, key=lambda finding: version_order(finding.version))
+    return VersionMap(bug, tuple(ordered), bug_records)
 
 
 def _targets(catalog: Catalog, name: str) -> list[Target]:
@@ -108,26 +119,28 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
     return [Target(target.bug, _first_seed(target.case), ("buggy",)) for target in targets]
 
 
-def _fits(described: Environment, bug: Bug, pattern: str | None) -> bool:
-    return fnmatchcase(described.name, pattern or f"{bug.package}-*")
+def _fits(environment: Environment, bug: Bug, pattern: str | None) -> bool:
+    return fnmatchcase(environment.name, pattern or f"{bug.package}-*")
 
 
 def _environments(root: Path, patterns: Mapping[str, str | None]) -> list[Environment]:
     """The environments of these packages, each by its pattern, in the order of versions."""
-    matching: dict[str, Environment] = {}
+    environments: dict[str, Environment] = {}
     for package, pattern in patterns.items():
-        chosen = pattern or f"{package}-*"
-        found = [spec.load(root, name) for name in spec.names(root) if fnmatchcase(name, chosen)]
-        if not found:
-            known = ", ".join(spec.names(root)) or "(none)"
+        glob = pattern or f"{package}-*"
+        names = [name for name in spec.names(root) if fnmatchcase(name, glob)]
+        if not names:
+            all_names = ", ".join(spec.names(root)) or "(none)"
             raise UsageError(
-                f"no environment matches {chosen!r}; expected a pattern like 'torch-2.*' for some of {known}"
+                f"no environment matches {glob!r}; expected a pattern like 'torch-2.*' for some of {all_names}"
             )
-        matching |= {
-            item.name: item
-            for item in sorted(found, key=lambda item: version_order(item.pins.get(package, "")))
-        }
-    return list(matching.values())
+        versions: dict[str, tuple[int, ...]] = {}
+        matches = {name: spec.load(root, name) for name in names}
+        for name, environment in matches.items():
+            versions[name] = version_order(environment.pins.get(package, ""))
+        for name in sorted(names, key=lambda name: versions[name]):
+            environments[name] = matches[name]
+    return list(environments.values())
 
 
 def _first_seed(case: Case) -> Case:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from runner.fields import Scalar
 from runner.studies.cells import LABELS, Cell, best, by_point
 from runner.studies.definition import Point, Study
 
@@ -55,61 +56,66 @@ def row_names(study: Study, cells: Iterable[Cell]) -> list[str]:
     """The values of the parameter `shown.rows`, in the order of the study's points."""
     present = {row_name(study, cell) for cell in cells}
     index = study.written.axes.index(study.written.shown.rows)
-    return [
-        name
-        for name in dict.fromkeys(str(point.values[index]) for point in study.points)
-        if name in present
-    ]
+    names = dict.fromkeys(str(point.values[index]) for point in study.points)
+    return [name for name in names if name in present]
 
 
 def shares(study: Study, cells: Sequence[Cell]) -> list[Shares]:
     """The labels of the cells by the parameter `shown.rows`, and of all of them last."""
-    names = row_names(study, cells)
-    return [
-        Shares(name, _counted(cell for cell in cells if name in (ALL, row_name(study, cell))))
-        for name in (*names, ALL)
-    ]
+    rows = []
+    for name in row_names(study, cells):
+        row_cells = [cell for cell in cells if row_name(study, cell) == name]
+        rows.append(Shares(name, _count_labels(row_cells)))
+    return [*rows, Shares(ALL, _count_labels(cells))]
 
 
-def _counted(cells: Iterable[Cell]) -> dict[str, int]:
+def _count_labels(cells: Iterable[Cell]) -> dict[str, int]:
     counts = Counter(cell.label for cell in cells)
     return {label: counts[label] for label in LABELS}
 
 
 def pairs(cells: Sequence[Cell]) -> list[Pair]:
     """The pair of each point at which both programs have a setting without a number that is not finite."""
-    found = []
-    for point, own in by_point(cells).items():
-        fixed, buggy = best(own, "fixed"), best(own, "buggy")
+    result = []
+    for point, row in by_point(cells).items():
+        fixed, buggy = best(row, "fixed"), best(row, "buggy")
         if fixed and buggy:
-            ends = (own[0].setting, own[-1].setting)
+            ends = (row[0].setting, row[-1].setting)
             gain = fixed.sign * (buggy.buggy.mean - fixed.fixed.mean)
-            at_the_edge = fixed.setting in ends or buggy.setting in ends
-            found.append(
-                Pair(point, fixed, buggy, gain, buggy.setting / fixed.setting, at_the_edge)
-            )
-    return found
+            ratio = buggy.setting / fixed.setting
+            is_at_the_edge = fixed.setting in ends or buggy.setting in ends
+            result.append(Pair(point, fixed, buggy, gain, ratio, is_at_the_edge))
+    return result
 
 
 def explained(study: Study, cells: Iterable[Cell]) -> list[Explained]:
     """What explains the gain: each factor by itself, then the rows with the setting, then these with each other one."""
     finite = [cell for cell in cells if math.isfinite(cell.gain)]
-    setting = study.written.setting
-    factors = {
-        name: [cell.point.values[index] for cell in finite]
-        for index, name in enumerate(study.written.axes)
-    }
-    factors[setting] = [cell.place for cell in finite]
-    varied = [name for name, values in factors.items() if len(set(values)) > 1]
-    joint = [name for name in (study.written.shown.rows, setting) if name in varied]
-    sets: list[tuple[str, ...]] = [(name,) for name in varied]
-    if len(joint) == 2:
-        sets += [tuple(joint), *((*joint, name) for name in varied if name not in joint)]
     gains = [cell.gain for cell in finite]
-    found = [
-        Explained(names, _adjusted(gains, [factors[name] for name in names])) for names in sets
-    ]
-    return [item for item in found if math.isfinite(item.share)]
+    factors = _factors(study, finite)
+    explanations = []
+    for names in _sets_of_factors(study, factors):
+        columns = [factors[name] for name in names]
+        explanations.append(Explained(names, _adjusted(gains, columns)))
+    return [item for item in explanations if math.isfinite(item.share)]
+
+
+def _factors(study: Study, cells: Sequence[Cell]) -> dict[str, list[Scalar]]:
+    """The values of each parameter and of the setting in these cells; factors that do not vary are left out."""
+    factors: dict[str, list[Scalar]] = {}
+    for index, name in enumerate(study.written.axes):
+        factors[name] = [cell.point.values[index] for cell in cells]
+    factors[study.written.setting] = [cell.place for cell in cells]
+    return {name: values for name, values in factors.items() if len(set(values)) > 1}
+
+
+def _sets_of_factors(study: Study, varied: Iterable[str]) -> list[tuple[str, ...]]:
+    sets: list[tuple[str, ...]] = [(name,) for name in varied]
+    joint = [name for name in (study.written.shown.rows, study.written.setting) if name in varied]
+    if len(joint) == 2:
+        sets.append(tuple(joint))
+        sets += [(*joint, name) for name in varied if name not in joint]
+    return sets
 
 
 def _adjusted(values: Sequence[float], columns: Sequence[Sequence[object]]) -> float:

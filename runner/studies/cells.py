@@ -61,36 +61,45 @@ def cells(study: Study, rows: Iterable[Row]) -> list[Cell]:
         if row.setting is not None and row.ok:
             grouped.setdefault((row.point, row.setting), []).append(row)
     place = {point: index for index, point in enumerate(study.points)}
-    ordered = sorted(grouped.items(), key=lambda item: (place[item[0][0]], item[0][1]))
-    made = (_cell(study, point, setting, own) for (point, setting), own in ordered)
-    return [cell for cell in made if cell.fixed.values]
+    ordered = sorted(grouped, key=lambda key: (place[key[0]], key[1]))
+    all_cells = (_cell(study, *key, grouped[key]) for key in ordered)
+    return [cell for cell in all_cells if cell.fixed.values]
 
 
 def _cell(study: Study, point: Point, setting: float, rows: Sequence[Row]) -> Cell:
     comparison = study.written.comparison
-    by_variant = {
-        name: {row.seed: row for row in rows if row.variant == name} for name in study.variants
-    }
-    seeds = sorted(set.intersection(*map(set, by_variant.values())))
-    sides = {
-        name: _side([own[seed] for seed in seeds], comparison.metric)
-        for name, own in by_variant.items()
-    }
+    sides = _sides(study, rows)
     fixed, buggy = sides["fixed"], sides.get("buggy", Side())
     sign = 1 if comparison.better == "higher" else -1
     centre = rows[0].centre
     relative = setting if centre is None else float(f"{setting / centre:.2g}")
-    said = label(fixed, buggy, comparison) if fixed.values and buggy.values else UNDECIDED
-    return Cell(point, setting, relative, fixed, buggy, sign, said)
+    outcome = UNDECIDED
+    if fixed.values and buggy.values:
+        outcome = label(fixed, buggy, comparison)
+    return Cell(point, setting, relative, fixed, buggy, sign, outcome)
+
+
+def _sides(study: Study, rows: Sequence[Row]) -> dict[str, Side]:
+    """The side of each variant, over the seeds that all variants have."""
+    by_variant: dict[str, dict[int, Row]] = {name: {} for name in study.variants}
+    for row in rows:
+        by_variant[row.variant][row.seed] = row
+    seeds = sorted(set.intersection(*map(set, by_variant.values())))
+    sides = {}
+    for name, by_seed in by_variant.items():
+        variant_rows = [by_seed[seed] for seed in seeds]
+        sides[name] = _side(variant_rows, study.written.comparison.metric)
+    return sides
 
 
 def _side(rows: Sequence[Row], metric: str) -> Side:
-    numbers = [
-        number for row in rows for number in row.metrics.values() if isinstance(number, int | float)
-    ]
-    values = [row.metrics.get(metric) for row in rows]
-    known = tuple(float(value) if isinstance(value, int | float) else math.nan for value in values)
-    return Side(known, all(map(math.isfinite, (*numbers, *known))))
+    numbers: list[float] = []
+    values: list[float] = []
+    for row in rows:
+        numbers += [number for number in row.metrics.values() if isinstance(number, int | float)]
+        value = row.metrics.get(metric)
+        values.append(float(value) if isinstance(value, int | float) else math.nan)
+    return Side(tuple(values), all(map(math.isfinite, (*numbers, *values))))
 
 
 def label(fixed: Side, buggy: Side, comparison: Comparison) -> str:
@@ -130,15 +139,14 @@ def best(cells: Sequence[Cell], variant: str) -> Cell | None:
 
 def tuned(cells: Iterable[Cell], comparison: Comparison) -> list[Cell]:
     """The cells in which the fixed program is as good as at its best setting of that point, within the tolerance."""
-    chosen = []
-    for own in by_point(cells).values():
-        top = best(own, "fixed")
-        near = [
-            cell
-            for cell in own
-            if top
-            and cell.fixed.finite
-            and cell.sign * (top.fixed.mean - cell.fixed.mean) <= comparison.tolerance
-        ]
-        chosen += near
-    return chosen
+    result: list[Cell] = []
+    for row in by_point(cells).values():
+        top = best(row, "fixed")
+        if top is not None:
+            result += [cell for cell in row if _is_near(cell, top, comparison.tolerance)]
+    return result
+
+
+def _is_near(cell: Cell, top: Cell, tolerance: float) -> bool:
+    loss = cell.sign * (top.fixed.mean - cell.fixed.mean)
+    return cell.fixed.finite and loss <= tolerance

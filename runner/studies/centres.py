@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from runner.errors import UsageError
+from runner.fields import Scalar
 from runner.studies import table
 from runner.studies.cells import best, by_point, cells
 from runner.studies.definition import Point, Study, load
@@ -24,16 +25,16 @@ def centres(study: Study, points: Sequence[Point]) -> Mapping[Point, float]:
             f"{study.id}: centre.study is {centre.study}, whose grid is over {', '.join(other.written.axes)}, "
             f"expected {', '.join(study.written.axes)}, and no centre of its own"
         )
-    found = {
-        point.values: top.setting
-        for point, own in by_point(cells(other, table.read(other))).items()
-        if (top := best(own, "fixed"))
-    }
-    lacking = [point for point in points if point.values not in found]
-    if lacking:
+    settings: dict[tuple[Scalar, ...], float] = {}
+    for point, row in by_point(cells(other, table.read(other))).items():
+        top = best(row, "fixed")
+        if top:
+            settings[point.values] = top.setting
+    absent = [point for point in points if point.values not in settings]
+    if absent:
         again = f"`trainbugs study {other.id} --update-expected`"
         raise UsageError(
-            f"{study.id}: {other.path('.csv').name} lacks {len(lacking)} of {len(points)} points, "
-            f"{lacking[0].text} the first; {again} makes it"
+            f"{study.id}: {other.path('.csv').name} lacks {len(absent)} of {len(points)} points, "
+            f"{absent[0].text} the first; {again} makes it"
         )
-    return {point: found[point.values] for point in points}
+    return {point: settings[point.values] for point in points}

@@ -150,7 +150,7 @@ class WrittenStudy(Written, frozen=True, kw_only=True):
             if name not in self.parameters:
                 raise ValueError(f"parameters: the key {name!r} is missing")
         check_output(self.parameters)
-        for problem in (*self._of_the_grid(), *self._of_what_is_shown()):
+        for problem in (*self._grid_problems(), *self._display_problems()):
             raise ValueError(problem)
 
     @property
@@ -158,25 +158,20 @@ class WrittenStudy(Written, frozen=True, kw_only=True):
         """The parameters of the grid, in the order of the file."""
         return tuple(self.grid[0].values)
 
-    def _of_the_grid(self) -> Iterator[str]:
-        taken = {
-            *OF_RUN,
-            "variant",
-            "seed",
-            "output",
-            self.setting,
-            *([self.centre.parameter] if self.centre else []),
-        }
+    def _grid_problems(self) -> Iterator[str]:
+        reserved = {*OF_RUN, "variant", "seed", "output", self.setting}
+        if self.centre:
+            reserved.add(self.centre.parameter)
         for part in self.grid:
             if set(part.values) != set(self.axes):
                 yield f"grid: a part names {', '.join(part.values)}, the first one {', '.join(self.axes)}"
             for name in part.values:
-                if name in taken:
+                if name in reserved:
                     yield f"grid: {name!r} is taken; give the parameter another name"
                 if name not in self.parameters:
                     yield f"grid: {name!r} is no key of `parameters`; add it there, with a value for a run by hand"
 
-    def _of_what_is_shown(self) -> Iterator[str]:
+    def _display_problems(self) -> Iterator[str]:
         for name in (self.shown.rows, *self.shown.panels):
             if name not in self.axes:
                 yield f"shown: {name!r} is no parameter of the grid{near(name, self.axes)}"
@@ -230,8 +225,10 @@ def names(bug: Bug) -> list[str]:
 def load(bug: Bug, name: str) -> Study:
     """Read and check one study; raises UsageError where there is none, CatalogError for one that is malformed."""
     if name not in names(bug):
-        known = ", ".join(names(bug)) or "none"
-        raise UsageError(f"{bug.id} has no study {name!r}{near(name, names(bug))}; it has {known}")
+        studies = ", ".join(names(bug)) or "none"
+        raise UsageError(
+            f"{bug.id} has no study {name!r}{near(name, names(bug))}; it has {studies}"
+        )
     path = bug.directory / FOLDER / f"{name}.json"
     written = _read(bug, name)
     try:
@@ -239,11 +236,11 @@ def load(bug: Bug, name: str) -> Study:
     except ValueError as error:
         raise CatalogError(f"{path}: {error}") from error
     folder = structs.replace(bug, directory=path.parent, variant_scripts=_scripts(bug))
-    variants = {
-        variant: _variant(bug, path.parent, written, variant, program.script)
-        for variant in VARIANTS
-        if (program := getattr(written.variants, variant)) is not None
-    }
+    variants: dict[str, Variant] = {}
+    for variant in VARIANTS:
+        program: StudyScript | None = getattr(written.variants, variant)
+        if program is not None:
+            variants[variant] = _variant(bug, path.parent, written, variant, program.script)
     return Study(bug, folder, name, written, variants, points)
 
 
@@ -254,7 +251,8 @@ def select(catalog: Catalog, name: str) -> list[Study]:
     bug = catalog.bug(name.rstrip("/") if whole or not first else first)
     if not names(bug):
         raise UsageError(f"{bug.id} has no study; docs/studies.md tells how to write one")
-    return [load(bug, each) for each in (names(bug) if whole or not first else [last])]
+    selected = names(bug) if whole or not first else [last]
+    return [load(bug, study_name) for study_name in selected]
 
 
 def _read(bug: Bug, name: str) -> WrittenStudy:
@@ -266,27 +264,34 @@ def _read(bug: Bug, name: str) -> WrittenStudy:
 
 def _scripts(bug: Bug) -> frozenset[Path]:
     """The programs of all variants of all studies: a run gets its own one of them, and every other Python file."""
-    every = [_read(bug, name).variants for name in names(bug)]
-    programs = [program for each in every for program in (each.buggy, each.fixed) if program]
-    return frozenset(bug.directory / FOLDER / program.script for program in programs)
+    scripts: set[Path] = set()
+    for name in names(bug):
+        variants = _read(bug, name).variants
+        for program in (variants.buggy, variants.fixed):
+            if program:
+                scripts.add(bug.directory / FOLDER / program.script)
+    return frozenset(scripts)
 
 
 def _points(written: WrittenStudy) -> Iterator[Point]:
-    seen = set()
+    texts = set()
     for part in written.grid:
         for values in itertools.product(*(part.values[name] for name in written.axes)):
-            if json.dumps(values) in seen:
+            text = json.dumps(values)
+            if text in texts:
                 raise ValueError(f"grid: the point {', '.join(map(str, values))} is there twice")
-            seen.add(json.dumps(values))
-            if len(seen) > MAX_POINTS:
+            texts.add(text)
+            if len(texts) > MAX_POINTS:
                 raise ValueError(f"grid: has more than {MAX_POINTS} points")
             yield Point(values, part.data)
 
 
 def _variant(bug: Bug, directory: Path, written: WrittenStudy, name: str, script: str) -> Variant:
     place = written.environment
-    brought = (
-        bug.directory / ENVIRONMENT if place == BROUGHT else bug.brought if place is None else None
-    )
+    brought = None
+    if place == BROUGHT:
+        brought = bug.directory / ENVIRONMENT
+    elif place is None:
+        brought = bug.brought
     environment = brought_name(bug.id) if brought else place or bug.environment
     return Variant(name, directory / script, environment, written.records, brought)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from runner.bugs.case import Case, GroundTruth, Oracle
 from runner.bugs.figures import Line, Panel, Plot
@@ -32,9 +33,9 @@ def ordered(points: Sequence[Point]) -> list[Point]:
 def case_of(study: Study, point: Point, centre: Mapping[Point, float]) -> Case:
     """A point as a case without expectations."""
     written = study.written
-    own: dict[str, Scalar] = dict(zip(written.axes, point.values, strict=True))
+    parameters: dict[str, Scalar] = dict(zip(written.axes, point.values, strict=True))
     if written.centre:
-        own[written.centre.parameter] = centre[point]
+        parameters[written.centre.parameter] = centre[point]
     # A run in which two records have the same setting is not whole.
     line = Line(metric=written.comparison.metric, label=written.comparison.metric)
     plot = Plot(written.setting, (Panel(label=line.label, lines=(line,)),))
@@ -44,7 +45,7 @@ def case_of(study: Study, point: Point, centre: Mapping[Point, float]) -> Case:
         title=written.title,
         program=CaseProgram(
             variants=study.variants,
-            parameters={**written.parameters, **own},
+            parameters={**written.parameters, **parameters},
             timeout_s=written.timeout_s,
             seeds=written.seeds,
             data=point.data,
@@ -68,15 +69,18 @@ def plan(session: Session, study: Study) -> dict[Point, list[Run]]:
     scripts = {
         name: read_scripts(study.folder, variant) for name, variant in study.variants.items()
     }
-    chosen = [point for point in ordered(study.points) if session.data or not point.data]
-    centre = centres(study, chosen)
-    cases = {point: case_of(study, point, centre) for point in chosen}
-    digests = {
-        files: data_digest(cases[point], session.data) for point in chosen for files in [point.data]
-    }
+    points = [point for point in ordered(study.points) if session.data or not point.data]
+    centre = centres(study, points)
+    cases = {point: case_of(study, point, centre) for point in points}
+    digests: dict[tuple[str, ...], str | None] = {}
+    for point in points:
+        if point.data not in digests:
+            digests[point.data] = data_digest(cases[point], session.data)
     runtimes = {name: session.runtime_of(variant) for name, variant in study.variants.items()}
-    return {
-        point: [
+    planned: dict[Point, list[Run]] = {}
+    for point, case in cases.items():
+        seeds = case.program.seeds if options.seeds is None else options.seeds
+        planned[point] = [
             Run(
                 case=case,
                 variant=variant,
@@ -91,8 +95,6 @@ def plan(session: Session, study: Study) -> dict[Point, list[Run]]:
                 network=options.network,
                 label=point.text,
             )
-            for seed in (options.seeds if options.seeds is not None else case.program.seeds)
-            for variant in study.variants
+            for seed, variant in product(seeds, study.variants)
         ]
-        for point, case in cases.items()
-    }
+    return planned

@@ -52,12 +52,12 @@ def _refuse_runs(results: Results) -> None:
     study = results.study
     if not results.rows:
         raise UsageError(f"{study.id}: nothing has been run; its table stays as it is")
-    wanted = {variant.environment for variant in study.variants.values()}
+    environments = {variant.environment for variant in study.variants.values()}
     records = results.records
     if not all(
         record.runtime.pinned
         and not record.runtime.trusted
-        and record.runtime.environment in wanted
+        and record.runtime.environment in environments
         for record in records
     ):
         raise UsageError(

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from runner.bugs.catalog import Catalog
 from runner.execution.run import Run
@@ -70,20 +71,24 @@ def run_study(
                 f"{study.id}: {left_out} points are left out, they need data: name a folder by --data"
             )
         keys = [run.key for runs in planned.values() for run in runs]
-        kept = {key: committed[key[:KEY_LENGTH]] for key in keys if key[:KEY_LENGTH] in committed}
+        kept_rows = {
+            key: committed[key[:KEY_LENGTH]] for key in keys if key[:KEY_LENGTH] in committed
+        }
         if committed:
-            progress.note(f"{study.id}: {len(kept)} runs are kept from {study.path('.csv').name}")
-        runs = _next(planned, session.store, points, options.force, kept)
+            progress.note(
+                f"{study.id}: {len(kept_rows)} runs are kept from {study.path('.csv').name}"
+            )
+        runs = _next(planned, session.store, points, options.force, kept_rows)
         with closing(session.execute(runs)) as ended:
             for _ in ended:
                 pass
-        return _known(study, planned, session.store, kept)
+        return _collect(study, planned, session.store, kept_rows)
 
 
 def known(catalog: Catalog, study: Study, options: Options, progress: Progress) -> Results:
     """What a results folder holds of the study as it is now; nothing is run."""
     session = Session(catalog, options, progress)
-    return _known(study, plan(session, study), session.store)
+    return _collect(study, plan(session, study), session.store)
 
 
 def _whole(study: Study) -> dict[str, list[Row]]:
@@ -100,29 +105,35 @@ def _next(
     store: Store,
     points: int | None,
     again: bool,
-    kept: Collection[str],
+    kept_rows: Collection[str],
 ) -> list[Run]:
     """The runs to execute; finished ones may be among them."""
-    wanted = [[run for run in runs if run.key not in kept] for runs in planned.values()]
-    if points is None:
-        return [run for runs in wanted for run in runs]
-    untried = [[run for run in runs if again or _tried(store, run) is None] for runs in wanted]
-    return [run for runs in [runs for runs in untried if runs][:points] for run in runs]
+    by_point: list[list[Run]] = []
+    for runs in planned.values():
+        pending = [run for run in runs if run.key not in kept_rows]
+        if points is not None and not again:
+            pending = [run for run in pending if _tried(store, run) is None]
+        by_point.append(pending)
+    if points is not None:
+        by_point = [runs for runs in by_point if runs][:points]
+    return list(chain.from_iterable(by_point))
 
 
 def _tried(store: Store, run: Run) -> RunRecord | None:
     return store.find(run.case.bug, run.case.name, run.file_name, run.key, failed=True)
 
 
-def _known(
+def _collect(
     study: Study,
     planned: Mapping[Point, Iterable[Run]],
     store: Store,
-    kept: Mapping[str, Sequence[Row]] = NONE_KEPT,
+    kept_rows: Mapping[str, Sequence[Row]] = NONE_KEPT,
 ) -> Results:
-    others = [
-        (point, run) for point, runs in planned.items() for run in runs if run.key not in kept
-    ]
-    found = [(point, record) for point, run in others if (record := _tried(store, run))]
-    rows = [*table.rows(study, found), *(row for rows in kept.values() for row in rows)]
-    return Results(study, rows, [record for _, record in found])
+    run_records: list[tuple[Point, RunRecord]] = []
+    for point, runs in planned.items():
+        for run in runs:
+            record = None if run.key in kept_rows else _tried(store, run)
+            if record:
+                run_records.append((point, record))
+    rows = [*table.rows(study, run_records), *chain.from_iterable(kept_rows.values())]
+    return Results(study, rows, [record for _, record in run_records])

@@ -1,6 +1,6 @@
 """The summary of a study as Markdown, which is made of its table alone."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import TypeVar
 
@@ -16,17 +16,18 @@ T = TypeVar("T")
 def summary(results: Results) -> str:
     """The summary: what was run, then what it says, a table each."""
     study, cells = results.study, results.cells
-    said = _of_two(study, cells) if "buggy" in study.variants else _of_one(study, cells)
-    return "\n".join([*_head(results), *said, ""])
+    is_compared = "buggy" in study.variants
+    body = _variant_lines(study, cells) if is_compared else _single_lines(study, cells)
+    return "\n".join([*_head(results), *body, ""])
 
 
 def _head(results: Results) -> list[str]:
     study, rows = results.study, results.rows
     runs = {(row.point, row.variant, row.seed) for row in rows}
     seeds = sorted({row.seed for row in rows})
-    where = " and ".join(
-        sorted({f"{row.run['environment']} (torch {row.run['torch']})" for row in rows})
-    )
+    trainings = sum(row.setting is not None for row in rows)
+    environments = {f"{row.run['environment']} (torch {row.run['torch']})" for row in rows}
+    where = " and ".join(sorted(environments))
     dates = sorted({row.run["date"] for row in rows})
     when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "never"
     return [
@@ -38,12 +39,12 @@ def _head(results: Results) -> list[str]:
         "",
         f"{results.points} of {len(study.points)} points ({', '.join(study.written.axes)}), seeds "
         f"{', '.join(map(str, seeds))}: {counted(len(runs), 'run')} with "
-        f"{sum(row.setting is not None for row in rows)} trainings, in {where or 'no environment'}, {when}. "
+        f"{trainings} trainings, in {where or 'no environment'}, {when}. "
         f"INVALID runs, which count in no number below: {results.invalid}.",
     ]
 
 
-def _of_two(study: Study, cells: Sequence[Cell]) -> list[str]:
+def _variant_lines(study: Study, cells: Sequence[Cell]) -> list[str]:
     comparison = study.written.comparison
     best_pairs = pairs(cells)
     near = tuned(cells, comparison)
@@ -94,19 +95,19 @@ def _pairs(study: Study, pairs: Sequence[Pair], tolerance: float) -> list[str]:
         "|---" * 8 + "|",
     ]
 
-    def line(name: str, own: Sequence[Pair]) -> str:
-        gains = [pair.gain for pair in own]
+    def line(name: str, group: Sequence[Pair]) -> str:
+        gains = [pair.gain for pair in group]
         cured = sum(gain >= -tolerance * (1 + 1e-9) for gain in gains)
-        ratio, edge = median(pair.ratio for pair in own), sum(pair.edge for pair in own)
+        ratio, edge = median(pair.ratio for pair in group), sum(pair.edge for pair in group)
         numbers = (
             f"{median(gains):+.3f} | {min(gains):+.3f} | {max(gains):+.3f} | {ratio:.2g} | {edge}"
         )
-        return f"| {name} | {len(own)} | {cured} | {numbers} |"
+        return f"| {name} | {len(group)} | {cured} | {numbers} |"
 
     return [*lines, *_by_row(study, pairs, lambda pair: pair.fixed, line)]
 
 
-def _of_one(study: Study, cells: Sequence[Cell]) -> list[str]:
+def _single_lines(study: Study, cells: Sequence[Cell]) -> list[str]:
     setting = study.written.setting
     lines = [
         "",
@@ -115,14 +116,19 @@ def _of_one(study: Study, cells: Sequence[Cell]) -> list[str]:
         f"| {study.written.shown.rows} | points | least | median | largest | at an end of the range |",
         "|---" * 6 + "|",
     ]
-    chosen = [(own, top) for own in by_point(cells).values() if (top := best(own, "fixed"))]
+    tops: list[tuple[list[Cell], Cell]] = []
+    for row in by_point(cells).values():
+        top = best(row, "fixed")
+        if top:
+            tops.append((row, top))
 
-    def line(name: str, own: Sequence[tuple[list[Cell], Cell]]) -> str:
-        values = [top.setting for _, top in own]
-        edge = sum(top in (around[0], around[-1]) for around, top in own)
-        return f"| {name} | {len(own)} | {min(values):g} | {median(values):g} | {max(values):g} | {edge} |"
+    def line(name: str, group: Sequence[tuple[list[Cell], Cell]]) -> str:
+        values = [top.setting for _, top in group]
+        edge = sum(top in (row[0], row[-1]) for row, top in group)
+        statistics = f"{min(values):g} | {median(values):g} | {max(values):g} | {edge}"
+        return f"| {name} | {len(group)} | {statistics} |"
 
-    return [*lines, *_by_row(study, chosen, lambda item: item[1], line)]
+    return [*lines, *_by_row(study, tops, lambda item: item[1], line)]
 
 
 def _by_row(
@@ -130,7 +136,9 @@ def _by_row(
     items: Sequence[T],
     cell: Callable[[T], Cell],
     line: Callable[[str, Sequence[T]], str],
-) -> Iterable[str]:
+) -> Iterator[str]:
     names = row_names(study, map(cell, items))
-    for name in (*names, *([ALL] if names else [])):
-        yield line(name, [item for item in items if name in (ALL, row_name(study, cell(item)))])
+    for name in names:
+        yield line(name, [item for item in items if row_name(study, cell(item)) == name])
+    if names:
+        yield line(ALL, items)

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -47,75 +48,77 @@ class Row(Struct, frozen=True):
 
 def rows(study: Study, records: Iterable[tuple[Point, RunRecord]]) -> list[Row]:
     """The rows of these runs, read back from their CSV: so numbers are the same whether it was committed or not."""
-    return parse(
-        study,
-        text(study, [row for point, record in records for row in _of_run(study, point, record)]),
-    )
+    run_rows: list[Row] = []
+    for point, record in records:
+        run_rows += _run_rows(study, point, record)
+    return parse(study, text(study, run_rows))
 
 
-def _of_run(study: Study, point: Point, record: RunRecord) -> list[Row]:
-    columns = (
+def _run_rows(study: Study, point: Point, record: RunRecord) -> list[Row]:
+    run = _run_columns(record)
+    setting = study.written.setting
+    centre = None
+    if study.written.centre:
+        centre = float(record.parameters[study.written.centre.parameter])
+    if not record.ok:
+        return [Row(point, record.variant, record.seed, run, None, centre)]
+    run_rows = []
+    for metrics in record.metrics:
+        if not isinstance(metrics.get(setting), int | float):
+            raise ResultsError(
+                f"{study.id}: a record has no number {setting!r}, which the study names: {metrics}"
+            )
+        numbers = {name: value for name, value in metrics.items() if name != setting}
+        value = float(metrics[setting])
+        run_rows.append(Row(point, record.variant, record.seed, run, value, centre, numbers))
+    return run_rows
+
+
+def _run_columns(record: RunRecord) -> dict[str, str]:
+    """The columns OF_RUN of a run."""
+    values = (
         record.status,
         record.key[:KEY_LENGTH],
         record.runtime.environment,
         record.python,
         record.runtime.torch,
         record.runtime.device,
+        record.data,
+        record.started[:10],
+        (record.revision or "")[:REVISION_LENGTH],
     )
-    about = (*columns, record.data, record.started[:10], (record.revision or "")[:REVISION_LENGTH])
-    run = dict(zip(OF_RUN, ("" if value is None else str(value) for value in about), strict=True))
-    centre = None
-    if study.written.centre:
-        centre = float(record.parameters[study.written.centre.parameter])
-    if not record.ok:
-        return [Row(point, record.variant, record.seed, run, None, centre)]
-    setting = study.written.setting
-    for lacking in (
-        metrics for metrics in record.metrics if not isinstance(metrics.get(setting), int | float)
-    ):
-        raise ResultsError(
-            f"{study.id}: a record has no number {setting!r}, which the study names: {lacking}"
-        )
-    return [
-        Row(
-            point,
-            record.variant,
-            record.seed,
-            run,
-            float(metrics[setting]),
-            centre,
-            {name: value for name, value in metrics.items() if name != setting},
-        )
-        for metrics in record.metrics
-    ]
+    texts = ("" if value is None else str(value) for value in values)
+    return dict(zip(OF_RUN, texts, strict=True))
 
 
 def text(study: Study, rows: Sequence[Row]) -> str:
     """The table as CSV: sorted in the order of the study's file, numbers with six digits."""
-    place = {point: index for index, point in enumerate(study.points)}
-    variants = list(study.variants)
-    ordered = sorted(
-        rows,
-        key=lambda row: (
-            place[row.point],
-            variants.index(row.variant),
-            row.seed,
-            row.setting or 0.0,
-        ),
-    )
     written = study.written
+    ordered = _sort(study, rows)
     metrics = list(dict.fromkeys(name for row in ordered for name in row.metrics))
     centre = [written.centre.parameter] if written.centre else []
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*written.axes, *centre, "variant", "seed", written.setting, *metrics, *OF_RUN])
     for row in ordered:
-        own = [_cell(row.centre)] if written.centre else []
-        numbers = [_cell(row.metrics.get(name)) for name in metrics]
-        training = [row.variant, str(row.seed), _cell(row.setting), *numbers]
-        values = [*map(str, row.point.values), *own, *training, *(row.run[name] for name in OF_RUN)]
+        values = list(map(str, row.point.values))
+        if written.centre:
+            values.append(_cell(row.centre))
+        values += [row.variant, str(row.seed), _cell(row.setting)]
+        values += [_cell(row.metrics.get(name)) for name in metrics]
+        values += [row.run[name] for name in OF_RUN]
         writer.writerow(map(cell, values))
     return stream.getvalue()
+
+
+def _sort(study: Study, rows: Sequence[Row]) -> list[Row]:
+    place = {point: index for index, point in enumerate(study.points)}
+    variants = list(study.variants)
+
+    def key(row: Row) -> tuple[int, int, int, float]:
+        return place[row.point], variants.index(row.variant), row.seed, row.setting or 0.0
+
+    return sorted(rows, key=key)
 
 
 def _cell(value: object) -> str:
@@ -147,10 +150,7 @@ def parse(study: Study, table: str, path: Path | None = None) -> list[Row]:
     try:
         for line in reader:
             _check_cells(line)
-            texts = {
-                name: text_of(value) if isinstance(value, str) else value
-                for name, value in line.items()
-            }
+            texts = {name: _text_of(value) for name, value in line.items()}
             parsed.append(_row(study, points, texts))
     except (KeyError, ValueError, TypeError, csv.Error) as error:
         where = untrusted.shown(path) if path else study.id
@@ -160,11 +160,15 @@ def parse(study: Study, table: str, path: Path | None = None) -> list[Row]:
     return parsed
 
 
+def _text_of(value: Any) -> Any:
+    return text_of(value) if isinstance(value, str) else value
+
+
 def _check_cells(line: Mapping[str | None, str | list[str] | None]) -> None:
     """Raise ValueError for a line that has fewer or more cells than the first one, in which the columns are named."""
-    lacking = [name for name, cell in line.items() if cell is None]
-    if lacking:
-        raise ValueError(f"it has no cell for {untrusted.brief(lacking[0])}")
+    absent = [name for name, cell in line.items() if cell is None]
+    if absent:
+        raise ValueError(f"it has no cell for {untrusted.brief(absent[0])}")
     if None in line:
         raise ValueError("it has more cells than the first line names")
 
@@ -175,17 +179,23 @@ def _row(study: Study, points: Mapping[tuple[str, ...], Point], line: Mapping[st
     point = points[tuple(line[name] for name in written.axes)]
     if line["variant"] not in study.variants:
         raise ValueError(f"there is no variant {untrusted.brief(line['variant'])}")
-    own = {*written.axes, "variant", "seed", written.setting, centre, *OF_RUN}
-    metrics = {name: _value(cell) for name, cell in line.items() if name not in own and cell != ""}
+    columns = {*written.axes, "variant", "seed", written.setting, centre, *OF_RUN}
+    metrics = {
+        name: _value(cell) for name, cell in line.items() if name not in columns and cell != ""
+    }
     return Row(
-        point,
-        line["variant"],
-        int(line["seed"]),
-        {name: line[name] for name in OF_RUN},
-        float(line[written.setting]) if line[written.setting] else None,
-        float(line[centre]) if centre and line[centre] else None,
-        metrics,
+        point=point,
+        variant=line["variant"],
+        seed=int(line["seed"]),
+        run={name: line[name] for name in OF_RUN},
+        setting=_number(line[written.setting]),
+        centre=_number(line[centre]) if centre else None,
+        metrics=metrics,
     )
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if cell else None
 
 
 def _value(cell: str) -> Scalar:

@@ -20,7 +20,7 @@ NEITHER = "neither"
 
 
 @dataclass(frozen=True)
-class Finding:
+class VersionFinding:
     """What a case's buggy script does in one environment; `state` is one of the words above, or INVALID.
 
     Affected: it meets every expectation about the buggy variant. Not affected: it meets every expectation about the
@@ -35,7 +35,7 @@ class Finding:
     reason: str
 
 
-def findings(bug: Bug, records: Iterable[RunRecord]) -> list[Finding]:
+def findings(bug: Bug, records: Iterable[RunRecord]) -> list[VersionFinding]:
     """One finding for each environment and case among the records, in the order of versions and of cases.
 
     Raises ResultsError for a record whose case the bug does not have.
@@ -68,19 +68,20 @@ def version_order(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version.split("+")[0]))
 
 
-def _finding(package: str, case: Case, records: Sequence[RunRecord]) -> Finding:
+def _finding(package: str, case: Case, records: Sequence[RunRecord]) -> VersionFinding:
     first = records[0]
     # An environment of another package is called by its release; records say the release of torch only.
-    named, found, version = first.runtime.environment.partition(f"{package}-")
-    if named or not found:
+    prefix, is_release, version = first.runtime.environment.partition(f"{package}-")
+    if prefix or not is_release:
         version = (first.runtime.torch or "-").split("+")[0] if package == "torch" else "-"
-    return Finding(first.runtime.environment, version, case.name, *_state(case, records))
+    return VersionFinding(first.runtime.environment, version, case.name, *_state(case, records))
 
 
 def _state(case: Case, records: Sequence[RunRecord]) -> tuple[str, str]:
-    flaws = [f"seed {record.seed}: {why}" for record in records if (why := flaw(case, record))]
-    if flaws:
-        return INVALID, flaws[0]
+    for record in records:
+        reason = flaw(case, record)
+        if reason:
+            return INVALID, f"seed {record.seed}: {reason}"
     checks = {variant: _checks(case, variant, records) for variant in VARIANTS}
     undecided = [item for group in checks.values() for item in group if item.holds is None]
     if undecided:
@@ -105,5 +106,5 @@ def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Expe
 
 def _alone(case: Case, variant: str) -> list[Expectation]:
     """The expectations about one variant without the other one; not those about all seeds: a map is of one."""
-    own = [item for item in case.oracle.expectations if item.variants == {variant}]
-    return [item for item in own if item.across_seeds is None]
+    expectations = [item for item in case.oracle.expectations if item.variants == {variant}]
+    return [item for item in expectations if item.across_seeds is None]

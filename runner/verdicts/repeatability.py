@@ -25,36 +25,34 @@ class Repeatability:
     @property
     def text(self) -> str:
         """For example `REPRODUCED 4 of 5 times, NOT REPRODUCED 1`."""
-        (first, times), *others = self.said.items()
-        rest = "".join(f", {verdict} {count}" for verdict, count in others)
-        return f"{first} {times} of {sum(self.said.values())} times{rest}"
+        (first, times), *more = self.said.items()
+        suffix = "".join(f", {verdict} {count}" for verdict, count in more)
+        return f"{first} {times} of {sum(self.said.values())} times{suffix}"
 
 
 def judge(case: Case, records: Sequence[RunRecord]) -> tuple[Verdict, Repeatability | None]:
     """The verdict on all repeats, and how they varied (None for a single one). A flaky case is not REPRODUCED."""
-    repeats = {
-        number: [record for record in records if record.repeat == number]
-        for number in _numbers(records)
-    }
+    repeats: dict[int, list[RunRecord]] = {}
+    for record in records:
+        repeats.setdefault(record.repeat, []).append(record)
+    repeats = dict(sorted(repeats.items())) or {1: []}
     verdicts = [verify(case, group) for group in repeats.values()]
     if len(verdicts) == 1:
         return verdicts[0], None
     distances = [drift(case, group, repeats[1]) for group in repeats.values()]
     spread = max((distance for distance in distances if distance is not None), default=None)
-    varied = Repeatability(dict(Counter(map(_said, verdicts)).most_common()), spread)
+    varied = Repeatability(dict(Counter(map(_summarise, verdicts)).most_common()), spread)
     if varied.label == "stable":
         return verdicts[0], varied
-    worst = next((verdict for verdict in verdicts if verdict.invalid), None)
-    worst = worst or next(verdict for verdict in verdicts if verdict.failed)
-    outcome = None if worst.outcome is None else INVALID if worst.invalid else NOT_REPRODUCED
-    return Verdict(
-        case, outcome, f"flaky: {varied.text}; {worst.reason}", worst.checks, worst.upstream
-    ), varied
+    invalid = [verdict for verdict in verdicts if verdict.invalid]
+    failed = [verdict for verdict in verdicts if verdict.failed]
+    worst = [*invalid, *failed][0]
+    outcome = worst.outcome
+    if outcome is not None:
+        outcome = INVALID if worst.invalid else NOT_REPRODUCED
+    reason = f"flaky: {varied.text}; {worst.reason}"
+    return Verdict(case, outcome, reason, worst.checks, worst.upstream), varied
 
 
-def _numbers(records: Sequence[RunRecord]) -> list[int]:
-    return sorted({record.repeat for record in records}) or [1]
-
-
-def _said(verdict: Verdict) -> str:
+def _summarise(verdict: Verdict) -> str:
     return verdict.outcome or ("some checks fail" if verdict.failed else "all checks hold")

@@ -137,8 +137,8 @@ def _by_seed(records: Sequence[RunRecord]) -> dict[int, dict[str, Sequence[Recor
 def unjudged(case: Case) -> str | None:
     """Why a case can have no verdict: a variant that no expectation is about; None where there is one about each."""
     about = frozenset[str]().union(*(item.variants for item in case.oracle.expectations))
-    lacking = " or ".join(variant for variant in VARIANTS if variant not in about)
-    return f"no expectation is about variant {lacking}" if lacking else None
+    absent = " or ".join(variant for variant in VARIANTS if variant not in about)
+    return f"no expectation is about variant {absent}" if absent else None
 
 
 def _outcome(checks: Sequence[ExpectationCheck], obstacle: str | None) -> tuple[str | None, str]:

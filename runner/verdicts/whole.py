@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.bugs.case import Case
 from runner.bugs.figures import Plot
+from runner.expectations.series import matches_where
 from runner.fields import Record, Scalar
 from runner.results.record import RunRecord
 
@@ -24,9 +25,15 @@ def numbers(case: Case, variant: str) -> tuple[int, ...]:
     one in its place, is for the expectations to judge.
     """
     variants = case.program.variants
-    own = variants[variant].records
-    others = [other.records for other in variants.values() if other.records not in (None, own)]
-    return () if own is None else (own, *(number for number in others if number))
+    number = variants[variant].records
+    other_numbers = [
+        other.records for other in variants.values() if other.records not in (None, number)
+    ]
+    return (
+        ()
+        if number is None
+        else (number, *(other_number for other_number in other_numbers if other_number))
+    )
 
 
 def not_whole(case: Case, variant: str, metrics: Sequence[Record]) -> str | None:
@@ -36,15 +43,11 @@ def not_whole(case: Case, variant: str, metrics: Sequence[Record]) -> str | None
         return None
     if len(metrics) not in allowed:
         return f"expected {' or '.join(map(str, allowed))} records, found {len(metrics)}"
-    twice = next(
-        (
-            twice
-            for where, fields in _points(case.plot)
-            if (twice := _twice(metrics, where, fields))
-        ),
-        None,
-    )
-    return twice and f"two records have {twice}"
+    for where, fields in _points(case.plot):
+        twice = _twice(metrics, where, fields)
+        if twice:
+            return f"two records have {twice}"
+    return None
 
 
 def _points(plot: Plot) -> list[tuple[Mapping[str, Scalar], tuple[str, ...]]]:
@@ -58,14 +61,13 @@ def _twice(
     metrics: Sequence[Record], where: Mapping[str, Scalar], fields: Sequence[str]
 ) -> str | None:
     """The fields that two of the records have in common, with their values; records without one of them are skipped."""
-    seen: set[str] = set()
+    points: set[str] = set()
     for record in metrics:
-        if any(name not in record for name in fields) or any(
-            record.get(key) != value for key, value in where.items()
-        ):
+        has_fields = all(name in record for name in fields)
+        if not has_fields or not matches_where(record, where):
             continue
         point = json.dumps([record[name] for name in fields])
-        if point in seen:
+        if point in points:
             return ", ".join(f"{name} = {record[name]!r}" for name in fields)
-        seen.add(point)
+        points.add(point)
     return None

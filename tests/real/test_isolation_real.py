@@ -104,7 +104,7 @@ def records(toy, program, **options):
     outcome = toy.run("Toy-1/only/buggy", seeds=(0,), timeout_s=300, **options)
     record = outcome.records[0]
     assert record.ok, record.reason
-    assert record.isolated is True
+    assert record.runtime.isolated is True
     return [dict(row) for row in record.metrics]
 
 

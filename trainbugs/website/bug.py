@@ -21,7 +21,7 @@ from runner.results.expected import (
 )
 from runner.results.record import RunRecord
 from runner.studies.definition import names as studies
-from runner.verdicts.affected import AFFECTED, Finding, findings, version_order
+from runner.verdicts.affected import AFFECTED, VersionFinding, findings, version_order
 from runner.verdicts.verdict import REPRODUCED, Upstream, Verdict, verify, verify_upstream
 from trainbugs.website import chart
 from trainbugs.website.diff import Row, rows
@@ -106,7 +106,7 @@ class VersionMap:
 
     package: str
     versions: tuple[str, ...]
-    cases: Mapping[str, Mapping[str, Finding]]
+    cases: Mapping[str, Mapping[str, VersionFinding]]
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def test_a_case_that_is_not_portable_runs_elsewhere_only_if_named(sound, cli):
 def test_injected_records_are_never_expected_ones(sound, toy_environment):
     outcome = sound.run(inject=True, python=None)
     assert outcome.verdict.outcome == "REPRODUCED"
-    assert outcome.records[0].pinned
+    assert outcome.records[0].runtime.pinned
     with pytest.raises(UsageError, match="is not REPRODUCED as reported"):
         promote_runs([outcome])
 

@@ -66,7 +66,7 @@ def test_it_is_run_only_where_it_is_asked_for(mended):
 def test_the_buggy_script_behaves_as_fixed_there(mended):
     outcome = run(mended, upstream=True)
     assert (outcome.verdict.outcome, outcome.verdict.upstream.behaves) == ("REPRODUCED", True)
-    assert {(made.variant, made.environment) for made in outcome.records} == {
+    assert {(made.variant, made.runtime.environment) for made in outcome.records} == {
         ("buggy", "toy"), ("fixed", "toy"), ("upstream", "mended")
     }  # fmt: skip
     written = json.loads((mended.results / "Toy-1" / "only" / "verdict.json").read_text())

@@ -20,7 +20,7 @@ from runner.results.expected import version_records
 from runner.session.options import Options
 from runner.session.promote import promote_versions
 from runner.session.version_sweep import map_versions
-from runner.verdicts.affected import Finding
+from runner.verdicts.affected import VersionFinding
 
 
 @pytest.fixture
@@ -122,8 +122,8 @@ def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path
     assert path == tmp_path / "Toy-1" / "versions.svg"
     assert ">affected<" in path.read_text()
     found = [
-        Finding("toy", "1", "only", "not affected", ""),
-        Finding("toy", "2", "only", "INVALID", ""),
+        VersionFinding("toy", "1", "only", "not affected", ""),
+        VersionFinding("toy", "2", "only", "INVALID", ""),
     ]
     text = draw_versions(toy.bug, found, tmp_path, "svg").read_text()
     assert [colour.lower() in text for colour in style.STATES.values()] == [
