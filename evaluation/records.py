@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
+import msgspec
 from msgspec import Meta, Struct
 
 from evaluation.model import (
@@ -26,19 +27,21 @@ from evaluation.model import (
 from runner.errors import ResultsError
 from runner.fields import Name
 from runner.files import untrusted
+from runner.files.flat_structs import flat_format
 from runner.files.structs import MismatchError, as_struct
 from runner.results.record import MAX_RECORD_BYTES, Amount
-from runner.sandbox.access import Isolation
+from runner.results.runtime_identity import RuntimeIdentity
 
 SCHEMA: Literal[1] = 1
 T = TypeVar("T")
+R = TypeVar("R", "CheckRecord", "OverheadRecord")
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 def rewritten_as(perturb: int | None, plant: int | None) -> str:
     """The name of the folder for programs rewritten by one of these seeds; empty where there is none."""
-    named = {"perturb": perturb, "plant": plant}
-    return "".join(f"{how}-{seed}" for how, seed in named.items() if seed is not None)
+    seeds = {"perturb": perturb, "plant": plant}
+    return "".join(f"{name}-{seed}" for name, seed in seeds.items() if seed is not None)
 
 
 class Site(Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,12 +97,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     benign: bool
     trigger: Count
     site: Site
-    environment: str
-    pinned: bool
-    torch: str | None
-    device: str
-    machine: str
-    threads: Count
+    runtime: RuntimeIdentity
     status: Status
     reason: str | None
     alarms: tuple[Alarm, ...]
@@ -110,9 +108,6 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     revision: str | None
     kit: Hash | None = None
     rules: Hash | None = None
-    isolated: bool | None = None
-    isolation: Isolation | None = None
-    trusted: bool | None = None
     code: Hash | None = None
     declared: dict[RuleName, Hash] | None = None
     program: Hash | None = None
@@ -124,13 +119,9 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     @property
     def rewriting(self) -> Literal["public", "perturbed", "planted"]:
         """Which kind of programs it is of: as they are published, rewritten, or with a planted fault."""
-        return (
-            "planted"
-            if self.plant is not None
-            else "public"
-            if self.perturb is None
-            else "perturbed"
-        )
+        if self.plant is not None:
+            return "planted"
+        return "public" if self.perturb is None else "perturbed"
 
     @property
     def rewritten_as(self) -> str:
@@ -140,7 +131,24 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     @property
     def name(self) -> str:
         """The program's, without the seed."""
-        return f"{self.bug}/{self.case}" + ("" if self.bug == self.kind else f"/{self.kind}")
+        suffix = "" if self.bug == self.kind else f"/{self.kind}"
+        return f"{self.bug}/{self.case}{suffix}"
+
+
+# The keys of a record in the order of its file.
+CHECK_KEYS = (
+    *("schema", "key", "detector", "version", "references", "kind", "bug", "case", "seed"),
+    *("benign", "trigger", "site", "environment", "pinned", "torch", "device", "machine"),
+    *("threads", "status", "reason", "alarms", "dropped", "invariants", "seconds", "started"),
+    *("revision", "kit", "rules", "isolated", "isolation", "trusted", "code", "declared"),
+    *("program", "reference_text", "perturb", "plant", "compared"),
+)
+CHECK_FORMAT = flat_format(
+    CheckRecord,
+    "runtime",
+    CHECK_KEYS,
+    {"environment": str, "torch": str | None, "device": str, "threads": Count},
+)
 
 
 class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -244,21 +252,70 @@ def program_name(record: CheckRecord | OverheadRecord) -> ProgramName:
     return record.references, record.bug, record.case, kind, record.seed
 
 
-class Line(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+@dataclass(frozen=True)
+class CommittedLine:
     """One line of a detector's committed records: its description (the first line), a check, or an overhead."""
 
-    detector: Description | None = None
+    description: Description | None = None
     check: CheckRecord | None = None
     overhead: OverheadRecord | None = None
 
-    def __post_init__(self) -> None:
-        """Raise ValueError where it is not one of the three."""
-        if sum(part is not None for part in (self.detector, self.check, self.overhead)) != 1:
-            raise ValueError("expected one of the keys detector, check, overhead")
+    @property
+    def record(self) -> CheckRecord | OverheadRecord | None:
+        return self.check or self.overhead
+
+    @property
+    def detector_name(self) -> str | None:
+        if self.record:
+            return self.record.detector
+        return self.description.name if self.description else None
 
 
-def as_record(value: Any, kind: type[T], where: str) -> T:
+def _check_single(line: Any) -> None:
+    """Raise ValueError where a line is not one of the three."""
+    parts = (line.detector, line.check, line.overhead)
+    if sum(part is not None for part in parts) != 1:
+        raise ValueError("expected one of the keys detector, check, overhead")
+
+
+# A line as it stands in the file.
+_FLAT_LINE = msgspec.defstruct(
+    "Line",
+    [
+        ("detector", Description | None, None),
+        ("check", CHECK_FORMAT.flat | None, None),
+        ("overhead", OverheadRecord | None, None),
+    ],
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    namespace={"__post_init__": _check_single},
+)
+
+
+def parse_line(value: Any, where: str) -> CommittedLine:
+    """The line in a value of JSON that was read from `where`; raises ResultsError."""
+    flat: Any = _parse(value, _FLAT_LINE, where)
+    check = CHECK_FORMAT.nest(flat.check) if flat.check else None
+    return CommittedLine(flat.detector, check, flat.overhead)
+
+
+def parse_record(value: Any, kind: type[R], where: str) -> R:
     """The record in a value of JSON that was read from `where`; raises ResultsError."""
+    if issubclass(kind, OverheadRecord):
+        return _parse(value, kind, where)
+    return CHECK_FORMAT.nest(_parse(value, CHECK_FORMAT.flat, where))
+
+
+def dump_record(record: CheckRecord | OverheadRecord) -> dict[str, Any]:
+    """The record as a value for JSON."""
+    if isinstance(record, CheckRecord):
+        return CHECK_FORMAT.dump(record)
+    values: dict[str, Any] = msgspec.to_builtins(record)
+    return values
+
+
+def _parse(value: Any, kind: type[T], where: str) -> T:
     try:
         return as_struct(value, kind)
     except MismatchError as error:
@@ -267,7 +324,7 @@ def as_record(value: Any, kind: type[T], where: str) -> T:
         ) from error
 
 
-def read_record(path: Path, kind: type[T]) -> T:
+def read_record(path: Path, kind: type[R]) -> R:
     """The record in a file; raises ResultsError where it is none, or of another schema."""
     where = untrusted.shown(path)
     try:
@@ -276,10 +333,10 @@ def read_record(path: Path, kind: type[T]) -> T:
         raise ResultsError(f"{where}: not a record of an evaluation: {error}") from error
 
 
-def check_record(data: bytes, kind: type[T], where: str) -> T:
+def check_record(data: bytes, kind: type[R], where: str) -> R:
     """The record in the bytes of a file; raises ResultsError where it is none, or of another schema."""
     try:
         value = untrusted.parse_json(data)
     except untrusted.UnsafeError as error:
         raise ResultsError(f"{where}: not a record of an evaluation: {error}") from error
-    return as_record(value, kind, where)
+    return parse_record(value, kind, where)

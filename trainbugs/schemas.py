@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluation.catalog.controls import Described
 from evaluation.catalog.submissions import Submission
 from evaluation.model import Description, OwnAnswer
-from evaluation.records import CheckRecord, OverheadRecord
+from evaluation.records import CHECK_FORMAT, OverheadRecord
 from runner.bugs.config import Config
 from runner.files.atomic import write_text
 from runner.files.structs import schema, text_of
@@ -25,7 +25,7 @@ SCHEMAS = {
     "controls": Described,
     "submission": Submission,
     "answer": OwnAnswer,
-    "check-record": CheckRecord,
+    "check-record": CHECK_FORMAT.flat,
     "overhead-record": OverheadRecord,
 }
 

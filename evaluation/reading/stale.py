@@ -29,4 +29,6 @@ def stale_controls(checks: Iterable[CheckRecord], controls: Controls) -> list[Ch
 
 def _digest(case: Case, check: CheckRecord) -> str:
     text = case.program.variants["fixed"].script.read_bytes()
-    return program_digest({SCRIPT: text}, effective_parameters(case, check.seed, check.device))
+    return program_digest(
+        {SCRIPT: text}, effective_parameters(case, check.seed, check.runtime.device)
+    )

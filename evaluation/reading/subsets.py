@@ -48,7 +48,8 @@ def select_common(records: Records) -> Records:
 def select_isolated(records: Records) -> Records:
     """The records of checks whose programs ran in namespaces; older records do not name their isolation."""
     return _part(
-        records, [check for check in records.checks if "namespaces" in (check.isolation or "")]
+        records,
+        [check for check in records.checks if "namespaces" in (check.runtime.isolation or "")],
     )
 
 

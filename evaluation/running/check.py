@@ -8,9 +8,7 @@ from evaluation.model import SCRIPT
 from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
 from evaluation.running.detector_run import DetectorRun, reference_keys
 from evaluation.running.program import ShownProgram
-from runner.results.runtime_identity import machine
-from runner.sandbox.env import THREADS
-from runner.sandbox.isolation import isolation
+from runner.results.runtime_identity import identify
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +49,7 @@ class DetectorCheck:
             benign=case.benign,
             trigger=case.truth.iteration,
             site=_shown_site(self.program),
-            environment=run.runtime.environment,
-            pinned=run.runtime.pinned,
-            torch=run.runtime.torch,
-            device=run.runtime.device,
-            machine=machine(),
-            threads=THREADS,
+            runtime=identify(run.runtime),
             status="ok",
             reason=None,
             alarms=(),
@@ -67,9 +60,6 @@ class DetectorCheck:
             revision=detector_run.revision,
             kit=kit_digest(),
             rules=rules_digest(rules),
-            isolated=isolation() != "none",
-            isolation=isolation(),
-            trusted=run.runtime.trusted or None,
             code=detector_run.digest,
             declared={name: rule_digest(rule) for name, rule in rules.items()},
             program=self.program.digest,

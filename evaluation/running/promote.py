@@ -219,7 +219,7 @@ def _refuse_record(record: CheckRecord) -> None:
         raise UsageError(
             f"detector {record.detector} is not committed: expected records stay as they are; commit it"
         )
-    if not record.pinned or record.trusted:
+    if not record.runtime.pinned or record.runtime.trusted:
         raise UsageError(
             f"{record.name} did not run in a pinned environment: expected records stay as they are"
         )

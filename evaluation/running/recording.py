@@ -30,7 +30,7 @@ def do_check(check: DetectorCheck, report: Report) -> CheckRecord:
     with detector_run.place() as place:
         compared, seconds = detector_run.answer(check.program, check.references, place, report)
         if detector_run.is_trusted:
-            blank = replace(blank, trusted=True)
+            blank = replace(blank, runtime=replace(blank.runtime, trusted=True))
         record = _complete(blank, compared, seconds)
         try:
             _keep_artefacts(check, record, compared.answer, place)

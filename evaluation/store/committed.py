@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import to_builtins
-
 from evaluation.model import Description, Detector
 from evaluation.records import (
     CheckRecord,
-    Line,
+    CommittedLine,
     OverheadRecord,
     ProgramName,
     Records,
-    as_record,
+    dump_record,
+    parse_line,
     program_name,
 )
 from runner.bugs.catalog import read_json
@@ -83,8 +82,8 @@ class CommittedChecks:
                     checks.append(line.check)
                 if line.overhead:
                     overheads.append(line.overhead)
-                if line.detector:
-                    self._add_description(_parse_name(path)[0], line.detector, descriptions)
+                if line.description:
+                    self._add_description(_parse_name(path)[0], line.description, descriptions)
         rules = {name: description.alarm_rules for name, description in descriptions.items()}
         return Records(checks, overheads, rules)
 
@@ -106,9 +105,9 @@ class CommittedChecks:
         They are sorted, so that a record that is made again changes its own line only, if there is one file.
         """
         description = read_json(detector.directory / "detector.json", detector.directory)
-        check_lines = [{"check": to_builtins(check)} for check in sorted(checks, key=program_name)]
+        check_lines = [{"check": dump_record(check)} for check in sorted(checks, key=program_name)]
         overhead_lines = [
-            {"overhead": to_builtins(overhead)} for overhead in sorted(overheads, key=program_name)
+            {"overhead": dump_record(overhead)} for overhead in sorted(overheads, key=program_name)
         ]
         head = _as_text({"detector": description})
         parts = [head]
@@ -153,20 +152,20 @@ def _refuse_gaps(paths: Iterable[Path]) -> None:
         numbers[name] = number
 
 
-def _read_lines(path: Path, rewriting: str, origins: Origins) -> list[Line]:
+def _read_lines(path: Path, rewriting: str, origins: Origins) -> list[CommittedLine]:
     """The description of a detector and its records, of programs with this rewriting.
 
     `origins` gets the place of each record. Raises ResultsError for anything else, or a program that stands twice.
     """
     shown_path = untrusted.shown(path)
-    lines: list[Line] = []
+    lines: list[CommittedLine] = []
     try:
         texts = untrusted.read_bytes(path, MAX_RECORD_BYTES).splitlines()
         for number, text in enumerate(texts, 1):
             where = f"{shown_path}, line {number}"
-            line = as_record(untrusted.parse_json(text), Line, where)
+            line = parse_line(untrusted.parse_json(text), where)
             _check_line(line, number, where, path)
-            record = line.check or line.overhead
+            record = line.record
             if record:
                 _check_place(record, rewriting, where)
                 origin = f"{path.name}, line {number}"
@@ -181,15 +180,16 @@ def _read_lines(path: Path, rewriting: str, origins: Origins) -> list[Line]:
     return lines
 
 
-def _check_line(line: Line, number: int, where: str, path: Path) -> None:
+def _check_line(line: CommittedLine, number: int, where: str, path: Path) -> None:
     """Raise ResultsError unless the first line describes the detector, and all are of the detector of the file."""
-    record = line.check or line.overhead
+    record = line.record
     if (record is None) != (number == 1):
         raise ResultsError(f"{where}: the first line, and no other, describes the detector")
-    name = record.detector if record else line.detector and line.detector.name
     expected_name = _parse_name(path)[0]
-    if name != expected_name:
-        raise ResultsError(f"{where}: is of detector {name!r}, expected {expected_name!r}")
+    if line.detector_name != expected_name:
+        raise ResultsError(
+            f"{where}: is of detector {line.detector_name!r}, expected {expected_name!r}"
+        )
 
 
 def _check_place(record: CheckRecord | OverheadRecord, rewriting: str, where: str) -> None:

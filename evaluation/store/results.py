@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import to_builtins
-
 from evaluation.catalog.detectors import read_description
 from evaluation.model import Detector
 from evaluation.records import (
@@ -15,6 +13,7 @@ from evaluation.records import (
     OverheadRecord,
     Records,
     check_record,
+    dump_record,
     merge_records,
     read_record,
 )
@@ -84,10 +83,10 @@ class CheckStore:
         """The folder for what the detector wrote."""
         return self._path(record).with_suffix("")
 
-    def save(self, record: CheckRecord | OverheadRecord) -> Path:
+    def save(self, record: R) -> Path:
         """Write a record atomically; raises ResultsError, also for one that could not be read again."""
         path = self._path(record)
-        text = json.dumps(to_builtins(record), indent=1, allow_nan=False) + "\n"
+        text = json.dumps(dump_record(record), indent=1, allow_nan=False) + "\n"
         check_record(text.encode("utf-8"), type(record), untrusted.shown(path))
         write_text(path, text, self.scratch)
         return path

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -65,6 +66,7 @@ def flat_format(
     return FlatFormat(kind, part, flat)
 
 
+@cache
 def _fields(kind: type[Struct]) -> dict[str, structs.FieldInfo]:
     return {field.name: field for field in structs.fields(kind)}
 

@@ -20,7 +20,7 @@ from evaluation.keys import (
 )
 from evaluation.model import Alarm, Rule
 from evaluation.reading.load import load_results
-from evaluation.records import OLDER_CODE, CheckRecord, OverheadRecord
+from evaluation.records import OLDER_CODE, CheckRecord, OverheadRecord, dump_record
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
 from runner.bugs.catalog import load_bug
@@ -126,7 +126,7 @@ def test_records_that_are_too_much_for_one_file_go_on_in_the_next(detector, expe
     "labels", [{}, {"kit": "0" * 64, "rules": "1" * 64}, {"isolated": False}, {"code": "0" * 64}]
 )
 def test_labels_that_are_not_known_are_left_out(labels):
-    written = to_builtins(record(**labels))
+    written = dump_record(record(**labels))
     assert {
         name: written[name] for name in ("kit", "rules", "isolated", "code") if name in written
     } == labels

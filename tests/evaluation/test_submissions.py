@@ -39,7 +39,7 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
             detector.version,
             rules,
         )
-        assert record.pinned
+        assert record.runtime.pinned
         assert not record.revision.endswith("-dirty")
         # The kit may have another digest by now; where it has not, the detector's is that of the record.
         assert record.kit != keys.kit_digest() or record.code == keys.detector_digest(detector)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
-from support.checks import overhead
+from support.checks import overhead, with_changes
 from support.detectors import write_detector
 from support.paths import ROOT
 from support.rewritten import CODE, pair
@@ -175,7 +175,7 @@ def clean(**changes):
 )
 def test_what_is_not_committed_or_not_pinned_is_refused_here_too(tmp_path, folder, spoil, words):
     plan = CampaignOptions([read(write_detector(tmp_path / "d", NEVER))], perturb=1)
-    checks = [replace(each, **spoil) for each in clean(perturb=1)]
+    checks = [with_changes(check, **spoil) for check in clean(perturb=1)]
     with pytest.raises(UsageError, match=words):
         promote_checks(plan, result(tmp_path, checks), {"d": folder})
     assert not folder.exists()

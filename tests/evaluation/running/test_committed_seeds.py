@@ -178,12 +178,14 @@ def test_the_committed_table_is_that_of_the_committed_records():
 
 def test_further_seeds_are_of_what_was_met_by_the_first_one():
     folder = CommittedChecks(ROOT / "detectors" / "expected")
-    of_first = {what(each): each for each in folder.read().checks}
-    for each in folder.further.read().checks:
-        first = of_first[what(each)]
-        assert first.seed < each.seed and (first.trigger, first.site, first.environment, first.rules) == (
-            each.trigger, each.site, each.environment, each.rules,
-        )  # fmt: skip
+    firsts = {what(record): record for record in folder.read().checks}
+    for record in folder.further.read().checks:
+        first = firsts[what(record)]
+        assert first.seed < record.seed
+        assert first.trigger == record.trigger
+        assert first.site == record.site
+        assert first.runtime.environment == record.runtime.environment
+        assert first.rules == record.rules
 
 
 def what(record):

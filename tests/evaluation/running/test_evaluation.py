@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from msgspec.structs import replace
 from support.checks import overhead as timing
-from support.checks import record
+from support.checks import record, with_changes
 from support.detectors import write_detector
 from support.toy import SCRIPT, toy_config
 
@@ -650,9 +650,12 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     result = evaluate(toy, directory)
     plan, folder = CampaignOptions([detectors.read(directory)]), tmp_path / "expected"
     to = {"always": folder}
-    good = [replace(record, pinned=True, revision="0" * 40) for record in result.checks]
+    good = [with_changes(record, pinned=True, revision="0" * 40) for record in result.checks]
     for bad, words in (
-        (replace_result(result, checks=tuple(replace(r, pinned=False) for r in good)), "pinned"),
+        (
+            replace_result(result, checks=tuple(with_changes(r, pinned=False) for r in good)),
+            "pinned",
+        ),
         (
             replace_result(result, checks=tuple(replace(r, revision="0-dirty") for r in good)),
             "not committed",
@@ -702,7 +705,7 @@ def test_committed_are_the_first_alarms_of_each_kind_and_their_number(toy, make,
     # Two checks at a time end in either order.
     ended = sorted(result.checks, key=lambda record: record.kind)
     checks = tuple(
-        replace(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in ended
+        with_changes(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in ended
     )
     kept = promote_checks(
         CampaignOptions([detector]), replace_result(result, checks=checks), {"always": folder}
@@ -731,7 +734,7 @@ def test_a_committed_reason_names_no_folder_of_the_machine(toy, make, tmp_path):
     result, detector = evaluate(toy, directory), detectors.read(directory)
     reason = "trace ended with 139: /tmp/x-1/run.sh: line 2: 7 fault  /home/me/bin/python src/a/b.py, 1/2 of 3/4"
     failed = [
-        replace(r, pinned=True, revision="0" * 40, status="tool_error", reason=reason)
+        with_changes(r, pinned=True, revision="0" * 40, status="tool_error", reason=reason)
         for r in result.checks
     ]
     plan = CampaignOptions([detector])

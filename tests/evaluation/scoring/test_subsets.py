@@ -2,7 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
-from support.checks import HIT, overhead, record
+from support.checks import HIT, overhead, record, with_changes
 
 import trainbugs
 from evaluation.model import Rule
@@ -93,9 +93,10 @@ def test_common_programs_are_those_that_all_were_shown():
     [("namespaces+landlock", True), ("namespaces", True), ("landlock", False), (None, False)],
 )
 def test_strong_isolation_can_be_demanded(kind, counts):
-    checks = [replace(check, isolation=kind) for check in pair()]
+    checks = [with_changes(check, isolation=kind) for check in pair()]
     read = evaluated(
-        *checks, *[replace(check, detector="other", isolation="namespaces") for check in pair()]
+        *checks,
+        *[with_changes(check, detector="other", isolation="namespaces") for check in pair()],
     )
     assert {check.detector for check in select_isolated(read).checks} == (
         {"d", "other"} if counts else {"other"}

@@ -185,7 +185,7 @@ def test_scores_fit_into_80_columns(scored):
 def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored, tmp_path):
     """With what the first example of the page leaves in the results folder, and without it."""
     committed = CommittedChecks(ROOT / "detectors" / "expected").read(["optimizer-progress"]).checks
-    environment = next(each.environment for each in committed if each.bug == "SO-60335387")
+    environment = next(each.runtime.environment for each in committed if each.bug == "SO-60335387")
     store = CheckStore(tmp_path / "results" / "detectors")
     store.save_detector(read(write_detector(tmp_path / "my-detector", "")))
     for each in committed:
@@ -213,7 +213,7 @@ def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored,
     shown = [
         each for each in committed if each.kind == "control" and each.case not in for_sanitizers
     ]
-    accused, *others = [each for each in shown if each.environment == environment]
+    accused, *others = [each for each in shown if each.runtime.environment == environment]
     for each in (replace(accused, alarms=(HIT,)), *others):
         store.save(replace(each, detector="my-detector"))
     own, *rest = sorted(on_controls(), reverse=True)
