@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from plots.style import COLOURS, MOST_INCHES, new_figure, save, styled
-from runner.studies.analysis import Pair, explained, pairs, row_name, row_names, shares
+from runner.studies.analysis import BestPair, explained, pairs, row_name, row_names, shares
 from runner.studies.cells import BENIGN, LABELS, Cell, Side, tuned
 from runner.studies.definition import Study
 from runner.studies.running import Results
@@ -184,7 +184,7 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
     return figure
 
 
-def best_settings(study: Study, found: Sequence[Pair]) -> "Figure":
+def best_settings(study: Study, found: Sequence[BestPair]) -> "Figure":
     """Each program at its own best setting: the metric of one over that of the other, and the ratio of the settings."""
     figure = new_figure(2)
     left, right = figure.subplots(1, 2)
@@ -216,7 +216,7 @@ def best_settings(study: Study, found: Sequence[Pair]) -> "Figure":
     return figure
 
 
-def _scatter(axes: "Axes", own: Sequence[Pair], row: str, colour: str) -> None:
+def _scatter(axes: "Axes", own: Sequence[BestPair], row: str, colour: str) -> None:
     """A point for each pair, with the range of the seeds as bars."""
     fixed, buggy = [pair.fixed.fixed for pair in own], [pair.buggy.buggy for pair in own]
     axes.errorbar(

@@ -16,7 +16,7 @@ from runner.studies.definition import FOLDER, Study, load, names
 from runner.studies.plan import case_of
 from runner.studies.running import Results
 from runner.studies.summary import summary
-from runner.studies.table import KEY_LENGTH, Row
+from runner.studies.table import KEY_LENGTH, StudyRow
 
 
 def check_studies(bug: Bug, root: Path) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _check_table(study: Study, root: Path) -> Iterator[str]:
         yield f"{name}.md is not made of {name}.csv; `trainbugs study {study.id} --from expected --update-expected`"
 
 
-def _are_current(study: Study, rows: list[Row], root: Path) -> Iterator[bool]:
+def _are_current(study: Study, rows: list[StudyRow], root: Path) -> Iterator[bool]:
     """For each run of the table, whether its key is that of the present files."""
     runs = {(row.point, row.variant, row.seed): row for row in rows}
     points = list(dict.fromkeys(row.point for row in rows))

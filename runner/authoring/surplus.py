@@ -28,7 +28,7 @@ def check_surplus(bug: Bug, root: Path) -> Iterator[str]:
     for folder, name in cases.items():
         names = [path.name for path in seed_records if path.parent == folder]
         if names:
-            yield _describe_seed_records(bug.cases[name], names, Catalog(root).named(bug))
+            yield _describe_seed_records(bug.cases[name], names, Catalog(root).shell_name(bug))
     odd_paths = [path for path in surplus if path not in seed_records]
     if odd_paths:
         shown = ", ".join(

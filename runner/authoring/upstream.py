@@ -45,7 +45,7 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
 
 
 def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
-    again = f"`trainbugs run {Catalog(root).named(bug)}/{case.name}/{UPSTREAM} --force --update-expected`"
+    again = f"`trainbugs run {Catalog(root).shell_name(bug)}/{case.name}/{UPSTREAM} --force --update-expected`"
     folder = f"expected/{case.name}/{UPSTREAM}"
     device = CUDA if "gpu" in case.program.tools else CPU
     try:

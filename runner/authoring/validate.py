@@ -136,7 +136,7 @@ def _check_cases(bug: Bug) -> Iterator[str]:
 
 
 def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
-    again = f"`trainbugs run {Catalog(root).named(bug)} --force --update-expected`"
+    again = f"`trainbugs run {Catalog(root).shell_name(bug)} --force --update-expected`"
     for case in bug.cases.values():
         try:
             records = expected_records(bug, case.name, CUDA if "gpu" in case.program.tools else CPU)
@@ -193,7 +193,7 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
     except ResultsError as error:
         yield str(error)
         return
-    again = f"`trainbugs versions {Catalog(root).named(bug)} --force --update-expected`"
+    again = f"`trainbugs versions {Catalog(root).shell_name(bug)} --force --update-expected`"
     yield from check_digests("expected/versions", records, again)
     for record in records:
         case = bug.cases.get(record.case)

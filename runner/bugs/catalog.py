@@ -94,7 +94,7 @@ class Catalog:
             else bug.directory
         )
 
-    def named(self, bug: Bug) -> str:
+    def shell_name(self, bug: Bug) -> str:
         """The word for a bug that any command understands, quoted for a shell: its ID, or its directory."""
         directory = self.outside(bug)
         if directory is None:

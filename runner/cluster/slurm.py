@@ -95,7 +95,7 @@ def _job_class() -> Any:
     from dask_jobqueue.slurm import SLURMJob
     from distributed.core import Status
 
-    class Job(SLURMJob):  # type: ignore[misc]
+    class SlurmJob(SLURMJob):  # type: ignore[misc]
         """A job that Slurm may refuse: Dask would log a traceback, never submit it again, and fail when it closes."""
 
         refused: str | None = None
@@ -109,7 +109,7 @@ def _job_class() -> Any:
                     process.last_line(str(error)) or "no reason given",
                 )
 
-    return Job
+    return SlurmJob
 
 
 def _try_out(script: str) -> None:

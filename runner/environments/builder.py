@@ -18,7 +18,7 @@ from pathlib import Path
 from runner.environments import manifest, owner
 from runner.environments import spec as environments
 from runner.environments.check import differences
-from runner.environments.install import Installation, Installed
+from runner.environments.install import Installation, InstalledFiles
 from runner.environments.interpreter import probe
 from runner.environments.spec import DESCRIPTION, Built, Environment, interpreter_stamp
 from runner.errors import EnvironmentBuildError
@@ -140,7 +140,7 @@ def _build(
     return built
 
 
-def _verify(installation: Installation, installed: Installed) -> Built:
+def _verify(installation: Installation, installed: InstalledFiles) -> Built:
     """Describe and list what was installed; raises EnvironmentBuildError where it is not what the lock says."""
     environment, venv, backend = installation.environment, installation.venv, installation.backend
     python = venv / "bin" / "python"

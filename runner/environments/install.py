@@ -23,7 +23,7 @@ HOOKS = ("*.pth", "sitecustomize*", "usercustomize*")
 
 
 @dataclass(frozen=True)
-class Installed:
+class InstalledFiles:
     """What was installed: the SHA-256 of each file by relative path, and the files in which a wheel belies its RECORD.
 
     Bytecode has no hash here.
@@ -47,7 +47,7 @@ class Installation:
     keep: bool
     progress: Progress
 
-    def do(self) -> Installed:
+    def do(self) -> InstalledFiles:
         """Make the venv, install, check and compile; raises EnvironmentBuildError."""
         self._uv(
             ["venv", "--relocatable", "--python", _base_python(self.environment), str(self.venv)]
@@ -65,7 +65,7 @@ class Installation:
             self._refuse_other(interpreter)
         self._compile(interpreter)
         contents = {path: digest for path, digest in hashes.items() if not path.endswith(".pyc")}
-        return Installed(contents, tuple(item.path for item in wrong))
+        return InstalledFiles(contents, tuple(item.path for item in wrong))
 
     @property
     def _interpreter(self) -> Path:

@@ -51,7 +51,7 @@ class Environment:
         return self.directory.name == ENVIRONMENT
 
     @property
-    def named(self) -> str:
+    def shell_name(self) -> str:
         """The word by which `trainbugs env` knows it, quoted for a shell; empty for that of a detector."""
         if self.brought:
             return shlex.quote(str(self.directory.parent))
@@ -97,10 +97,12 @@ class Built:
     @property
     def remedy(self) -> str:
         """What to do about a broken one, in words."""
-        if not self.environment.named:
+        if not self.environment.shell_name:
             return f"remove {self.directory}, and it is built anew"
         backend = f" --torch-backend {self.backend}" if self.backend else ""
-        return f"`trainbugs env build {self.environment.named}{backend} --force` builds it anew"
+        return (
+            f"`trainbugs env build {self.environment.shell_name}{backend} --force` builds it anew"
+        )
 
 
 def cache_root() -> Path:

@@ -13,7 +13,7 @@ from runner.expectations.values import Value
 
 
 @dataclass(frozen=True)
-class Operator:
+class ExpectationOperator:
     """One way to compare. `holds` gets the observed value, the expected one, and the difference that is allowed.
 
     `needs_numbers`: a text cannot be compared. `needs_tolerance`: the expectation has the key `tolerance`.
@@ -26,14 +26,16 @@ class Operator:
     differs: bool = False
 
 
-OPERATORS: Mapping[str, Operator] = {
-    "==": Operator(lambda observed, expected, _: observed == expected, needs_numbers=False),
-    "!=": Operator(
+OPERATORS: Mapping[str, ExpectationOperator] = {
+    "==": ExpectationOperator(
+        lambda observed, expected, _: observed == expected, needs_numbers=False
+    ),
+    "!=": ExpectationOperator(
         lambda observed, expected, _: observed != expected, needs_numbers=False, differs=True
     ),
-    "<=": Operator(lambda observed, expected, _: observed <= expected),
-    ">=": Operator(lambda observed, expected, _: observed >= expected),
-    "close": Operator(
+    "<=": ExpectationOperator(lambda observed, expected, _: observed <= expected),
+    ">=": ExpectationOperator(lambda observed, expected, _: observed >= expected),
+    "close": ExpectationOperator(
         lambda observed, expected, tolerance: abs(observed - expected) <= tolerance,
         needs_tolerance=True,
     ),

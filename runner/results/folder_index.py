@@ -66,7 +66,7 @@ RECORD_COLUMNS = tuple(
 
 
 @dataclass(frozen=True)
-class Found(Generic[T]):
+class FolderRecords(Generic[T]):
     """Records, oldest first: their rows, and a line for each file that cannot be read.
 
     Iteration reads the records one by one, each time anew, so that few are in memory; it raises ResultsError for one
@@ -85,7 +85,7 @@ class Found(Generic[T]):
         return len(self.rows)
 
 
-def find(root: Path, bugs: Iterable[str], read_record: Callable[[Path], T]) -> Found[T]:
+def find(root: Path, bugs: Iterable[str], read_record: Callable[[Path], T]) -> FolderRecords[T]:
     """The records of a results folder, or of some bugs in it.
 
     `read_record` raises ResultsError for a file that is no record. It reads records that the index lacks, and they are
@@ -98,7 +98,7 @@ def find(root: Path, bugs: Iterable[str], read_record: Callable[[Path], T]) -> F
     lines += _read_missing(root, files, rows, problems, read_record)
     if not folders and lines > LINES_PER_RECORD * len(rows) + SPARE:
         _write(root, (_line(rows[path], files[path]) for path in rows if path in files), os.O_TRUNC)
-    return Found(
+    return FolderRecords(
         root, sorted(rows.values(), key=attrgetter("started", "path")), problems, read_record
     )
 

@@ -191,7 +191,7 @@ class Store:
         folders = [path.name for path in self.root.glob("*/") if NAME.fullmatch(path.name)]
         return sorted(name for name in folders if name not in TAKEN)
 
-    def records(self, bugs: Iterable[str] = ()) -> folder_index.Found[RunRecord]:
+    def records(self, bugs: Iterable[str] = ()) -> folder_index.FolderRecords[RunRecord]:
         """All records, or those of each BUG or BUG/CASE, oldest first; files that cannot be read are its `problems`.
 
         Raises UsageError for anything else that is named: a path could lead out of the folder.

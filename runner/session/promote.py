@@ -16,7 +16,7 @@ from runner.files.trees import remove_tree
 from runner.files.untrusted import without_folders
 from runner.results.expected import CUDA, VERSIONS, expected_path, version_path, version_records
 from runner.results.record import RunRecord, encode
-from runner.session.version_sweep import VersionMap
+from runner.session.version_sweep import BugVersions
 from runner.verdicts.outcome import Outcome
 from runner.verdicts.verdict import REPRODUCED
 
@@ -129,7 +129,7 @@ def _written(record: RunRecord) -> dict[str, Any]:
     return encode(replace(record, reason=record.reason and without_folders(record.reason)))
 
 
-def promote_versions(sweep: VersionMap, draw: Draw = no_figures) -> list[Path]:
+def promote_versions(sweep: BugVersions, draw: Draw = no_figures) -> list[Path]:
     """Make the records of a map, failed runs included, the bug's expected ones, instead of earlier ones.
 
     `draw` draws the map. After a crash all is new, or nothing is. Raises UsageError where an environment of the earlier

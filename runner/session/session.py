@@ -92,7 +92,7 @@ class Session:
         for target in targets:
             obstacle = unjudged(target.case)
             if obstacle:
-                again = f"trainbugs run {self.catalog.named(target.bug)} --record-only"
+                again = f"trainbugs run {self.catalog.shell_name(target.bug)} --record-only"
                 raise UsageError(
                     f"{target.case.id}: {obstacle}; `{again}` gives the records to write it by"
                 )

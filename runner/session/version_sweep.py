@@ -23,7 +23,7 @@ from runner.verdicts.verdict import INVALID
 
 
 @dataclass(frozen=True)
-class VersionMap:
+class BugVersions:
     """The findings about a bug, in the order of versions, and the records behind them."""
 
     bug: Bug
@@ -38,7 +38,7 @@ def map_versions(
     options: Options,
     progress: Progress,
     remove_after: bool = False,
-) -> list[VersionMap]:
+) -> list[BugVersions]:
     """Run the buggy scripts of each BUG or BUG/CASE in every environment whose name matches `pattern`.
 
     Without a pattern, in those of the releases of the bug's package: `torch-*`, for most.
@@ -75,7 +75,7 @@ def _maps(
     records: Sequence[RunRecord],
     unbuilt: Sequence[tuple[Environment, str]],
     pattern: str | None,
-) -> list[VersionMap]:
+) -> list[BugVersions]:
     """The map of each bug."""
     bugs: dict[str, Bug] = {}
     cases: dict[str, list[Case]] = {}
@@ -94,7 +94,7 @@ def _map(
     cases: Sequence[Case],
     records: Sequence[RunRecord],
     unbuilt: Sequence[tuple[Environment, str]],
-) -> VersionMap:
+) -> BugVersions:
     bug_records = tuple(record for record in records if record.bug == bug.id)
     results = findings(bug, bug_records)
     for environment, reason in unbuilt:
@@ -103,7 +103,7 @@ def _map(
             VersionFinding(environment.name, version, case.name, INVALID, reason) for case in cases
         ]
     ordered = sorted(results, key=lambda finding: version_order(finding.version))
-    return VersionMap(bug, tuple(ordered), bug_records)
+    return BugVersions(bug, tuple(ordered), bug_records)
 
 
 def _targets(catalog: Catalog, name: str) -> list[Target]:

@@ -13,7 +13,7 @@ from runner.studies.definition import Point, Study
 ALL = "all"
 
 
-class Shares(Struct, frozen=True):
+class LabelShares(Struct, frozen=True):
     """How many cells have each label; `name` is a value of the parameter `shown.rows`, or ALL."""
 
     name: str
@@ -25,7 +25,7 @@ class Shares(Struct, frozen=True):
         return sum(self.counts.values())
 
 
-class Pair(Struct, frozen=True):
+class BestPair(Struct, frozen=True):
     """The two programs at one point, each at its best setting: the cells, and what the bug gains (below 0: it costs).
 
     `ratio` is the best setting of the buggy program over that of the fixed one. `edge`: one of them is at an end of the
@@ -60,13 +60,13 @@ def row_names(study: Study, cells: Iterable[Cell]) -> list[str]:
     return [name for name in names if name in present]
 
 
-def shares(study: Study, cells: Sequence[Cell]) -> list[Shares]:
+def shares(study: Study, cells: Sequence[Cell]) -> list[LabelShares]:
     """The labels of the cells by the parameter `shown.rows`, and of all of them last."""
     rows = []
     for name in row_names(study, cells):
         row_cells = [cell for cell in cells if row_name(study, cell) == name]
-        rows.append(Shares(name, _count_labels(row_cells)))
-    return [*rows, Shares(ALL, _count_labels(cells))]
+        rows.append(LabelShares(name, _count_labels(row_cells)))
+    return [*rows, LabelShares(ALL, _count_labels(cells))]
 
 
 def _count_labels(cells: Iterable[Cell]) -> dict[str, int]:
@@ -74,7 +74,7 @@ def _count_labels(cells: Iterable[Cell]) -> dict[str, int]:
     return {label: counts[label] for label in LABELS}
 
 
-def pairs(cells: Sequence[Cell]) -> list[Pair]:
+def pairs(cells: Sequence[Cell]) -> list[BestPair]:
     """The pair of each point at which both programs have a setting without a number that is not finite."""
     result = []
     for point, row in by_point(cells).items():
@@ -84,7 +84,7 @@ def pairs(cells: Sequence[Cell]) -> list[Pair]:
             gain = fixed.sign * (buggy.buggy.mean - fixed.fixed.mean)
             ratio = buggy.setting / fixed.setting
             is_at_the_edge = fixed.setting in ends or buggy.setting in ends
-            result.append(Pair(point, fixed, buggy, gain, ratio, is_at_the_edge))
+            result.append(BestPair(point, fixed, buggy, gain, ratio, is_at_the_edge))
     return result
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from runner.studies.definition import Comparison, Point, Study
-from runner.studies.table import Row
+from runner.studies.table import StudyRow
 
 BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED = "benign", "worse", "unstable", "better", "undecided"
 LABELS = (BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED)
@@ -54,9 +54,9 @@ class Cell(Struct, frozen=True, dict=True):
         return self.sign * (self.buggy.mean - self.fixed.mean)
 
 
-def cells(study: Study, rows: Iterable[Row]) -> list[Cell]:
+def cells(study: Study, rows: Iterable[StudyRow]) -> list[Cell]:
     """The cells of these rows, in the order of the study's points; failed runs are left out, and so are their twins."""
-    grouped: dict[tuple[Point, float], list[Row]] = {}
+    grouped: dict[tuple[Point, float], list[StudyRow]] = {}
     for row in rows:
         if row.setting is not None and row.ok:
             grouped.setdefault((row.point, row.setting), []).append(row)
@@ -66,7 +66,7 @@ def cells(study: Study, rows: Iterable[Row]) -> list[Cell]:
     return [cell for cell in all_cells if cell.fixed.values]
 
 
-def _cell(study: Study, point: Point, setting: float, rows: Sequence[Row]) -> Cell:
+def _cell(study: Study, point: Point, setting: float, rows: Sequence[StudyRow]) -> Cell:
     comparison = study.written.comparison
     sides = _sides(study, rows)
     fixed, buggy = sides["fixed"], sides.get("buggy", Side())
@@ -79,9 +79,9 @@ def _cell(study: Study, point: Point, setting: float, rows: Sequence[Row]) -> Ce
     return Cell(point, setting, relative, fixed, buggy, sign, outcome)
 
 
-def _sides(study: Study, rows: Sequence[Row]) -> dict[str, Side]:
+def _sides(study: Study, rows: Sequence[StudyRow]) -> dict[str, Side]:
     """The side of each variant, over the seeds that all variants have."""
-    by_variant: dict[str, dict[int, Row]] = {name: {} for name in study.variants}
+    by_variant: dict[str, dict[int, StudyRow]] = {name: {} for name in study.variants}
     for row in rows:
         by_variant[row.variant][row.seed] = row
     seeds = sorted(set.intersection(*map(set, by_variant.values())))
@@ -92,7 +92,7 @@ def _sides(study: Study, rows: Sequence[Row]) -> dict[str, Side]:
     return sides
 
 
-def _side(rows: Sequence[Row], metric: str) -> Side:
+def _side(rows: Sequence[StudyRow], metric: str) -> Side:
     numbers: list[float] = []
     values: list[float] = []
     for row in rows:

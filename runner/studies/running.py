@@ -17,10 +17,10 @@ from runner.studies import table
 from runner.studies.cells import Cell, cells
 from runner.studies.definition import Point, Study
 from runner.studies.plan import plan
-from runner.studies.table import KEY_LENGTH, Row
+from runner.studies.table import KEY_LENGTH, StudyRow
 
 # By the keys of their runs.
-NONE_KEPT: Mapping[str, Sequence[Row]] = {}
+NONE_KEPT: Mapping[str, Sequence[StudyRow]] = {}
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Results:
     """What is known of a study: the rows of its table, and the records where they were read from a results folder."""
 
     study: Study
-    rows: Sequence[Row]
+    rows: Sequence[StudyRow]
     records: Sequence[RunRecord] = ()
 
     @cached_property
@@ -85,15 +85,17 @@ def run_study(
         return _collect(study, planned, session.store, kept_rows)
 
 
-def known(catalog: Catalog, study: Study, options: Options, progress: Progress) -> Results:
+def collect_results(
+    catalog: Catalog, study: Study, options: Options, progress: Progress
+) -> Results:
     """What a results folder holds of the study as it is now; nothing is run."""
     session = Session(catalog, options, progress)
     return _collect(study, plan(session, study), session.store)
 
 
-def _whole(study: Study) -> dict[str, list[Row]]:
+def _whole(study: Study) -> dict[str, list[StudyRow]]:
     """The rows of each run in the committed table that has all of its trainings, by the first digits of its key."""
-    runs: dict[str, list[Row]] = {}
+    runs: dict[str, list[StudyRow]] = {}
     for row in table.read(study):
         if row.ok:
             runs.setdefault(row.run["key"], []).append(row)
@@ -127,7 +129,7 @@ def _collect(
     study: Study,
     planned: Mapping[Point, Iterable[Run]],
     store: Store,
-    kept_rows: Mapping[str, Sequence[Row]] = NONE_KEPT,
+    kept_rows: Mapping[str, Sequence[StudyRow]] = NONE_KEPT,
 ) -> Results:
     run_records: list[tuple[Point, RunRecord]] = []
     for point, runs in planned.items():

@@ -5,7 +5,7 @@ from statistics import median
 from typing import TypeVar
 
 from runner.plurals import counted
-from runner.studies.analysis import ALL, Pair, explained, pairs, row_name, row_names, shares
+from runner.studies.analysis import ALL, BestPair, explained, pairs, row_name, row_names, shares
 from runner.studies.cells import LABELS, Cell, best, by_point, tuned
 from runner.studies.definition import Study
 from runner.studies.running import Results
@@ -87,7 +87,7 @@ def _shares(study: Study, cells: Sequence[Cell]) -> list[str]:
     return lines
 
 
-def _pairs(study: Study, pairs: Sequence[Pair], tolerance: float) -> list[str]:
+def _pairs(study: Study, pairs: Sequence[BestPair], tolerance: float) -> list[str]:
     setting = study.written.setting
     lines = [
         f"| {study.written.shown.rows} | points | cured | gain: median | worst | best | ratio of {setting}: median "
@@ -95,7 +95,7 @@ def _pairs(study: Study, pairs: Sequence[Pair], tolerance: float) -> list[str]:
         "|---" * 8 + "|",
     ]
 
-    def line(name: str, group: Sequence[Pair]) -> str:
+    def line(name: str, group: Sequence[BestPair]) -> str:
         gains = [pair.gain for pair in group]
         cured = sum(gain >= -tolerance * (1 + 1e-9) for gain in gains)
         ratio, edge = median(pair.ratio for pair in group), sum(pair.edge for pair in group)

@@ -26,7 +26,7 @@ OK = "ok"
 NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
-class Row(Struct, frozen=True):
+class StudyRow(Struct, frozen=True):
     """One training of a run, or a run that failed, which has no `setting` and no metrics.
 
     `centre` is the value of the parameter that another study gave, `run` has the columns OF_RUN.
@@ -46,22 +46,22 @@ class Row(Struct, frozen=True):
         return self.run["status"] == OK
 
 
-def rows(study: Study, records: Iterable[tuple[Point, RunRecord]]) -> list[Row]:
+def rows(study: Study, records: Iterable[tuple[Point, RunRecord]]) -> list[StudyRow]:
     """The rows of these runs, read back from their CSV: so numbers are the same whether it was committed or not."""
-    run_rows: list[Row] = []
+    run_rows: list[StudyRow] = []
     for point, record in records:
         run_rows += _run_rows(study, point, record)
     return parse(study, text(study, run_rows))
 
 
-def _run_rows(study: Study, point: Point, record: RunRecord) -> list[Row]:
+def _run_rows(study: Study, point: Point, record: RunRecord) -> list[StudyRow]:
     run = _run_columns(record)
     setting = study.written.setting
     centre = None
     if study.written.centre:
         centre = float(record.parameters[study.written.centre.parameter])
     if not record.ok:
-        return [Row(point, record.variant, record.seed, run, None, centre)]
+        return [StudyRow(point, record.variant, record.seed, run, None, centre)]
     run_rows = []
     for metrics in record.metrics:
         if not isinstance(metrics.get(setting), int | float):
@@ -70,7 +70,7 @@ def _run_rows(study: Study, point: Point, record: RunRecord) -> list[Row]:
             )
         numbers = {name: value for name, value in metrics.items() if name != setting}
         value = float(metrics[setting])
-        run_rows.append(Row(point, record.variant, record.seed, run, value, centre, numbers))
+        run_rows.append(StudyRow(point, record.variant, record.seed, run, value, centre, numbers))
     return run_rows
 
 
@@ -91,7 +91,7 @@ def _run_columns(record: RunRecord) -> dict[str, str]:
     return dict(zip(OF_RUN, texts, strict=True))
 
 
-def text(study: Study, rows: Sequence[Row]) -> str:
+def text(study: Study, rows: Sequence[StudyRow]) -> str:
     """The table as CSV: sorted in the order of the study's file, numbers with six digits."""
     written = study.written
     ordered = _sort(study, rows)
@@ -111,11 +111,11 @@ def text(study: Study, rows: Sequence[Row]) -> str:
     return stream.getvalue()
 
 
-def _sort(study: Study, rows: Sequence[Row]) -> list[Row]:
+def _sort(study: Study, rows: Sequence[StudyRow]) -> list[StudyRow]:
     place = {point: index for index, point in enumerate(study.points)}
     variants = list(study.variants)
 
-    def key(row: Row) -> tuple[int, int, int, float]:
+    def key(row: StudyRow) -> tuple[int, int, int, float]:
         return place[row.point], variants.index(row.variant), row.seed, row.setting or 0.0
 
     return sorted(rows, key=key)
@@ -129,7 +129,7 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else NOT_FINITE.get(str(value), str(value))
 
 
-def read(study: Study) -> list[Row]:
+def read(study: Study) -> list[StudyRow]:
     """The committed table; empty where there is none. Raises ResultsError for one that is not of this study's grid."""
     path = study.path(".csv")
     if not path.exists():
@@ -142,7 +142,7 @@ def read(study: Study) -> list[Row]:
         raise ResultsError(f"{untrusted.shown(path)}: {error}") from error
 
 
-def parse(study: Study, table: str, path: Path | None = None) -> list[Row]:
+def parse(study: Study, table: str, path: Path | None = None) -> list[StudyRow]:
     """The rows of a CSV; raises ResultsError, with the number of the line, for one that is none of this study."""
     points = {tuple(map(str, point.values)): point for point in study.points}
     reader = csv.DictReader(io.StringIO(table), strict=True)
@@ -173,7 +173,9 @@ def _check_cells(line: Mapping[str | None, str | list[str] | None]) -> None:
         raise ValueError("it has more cells than the first line names")
 
 
-def _row(study: Study, points: Mapping[tuple[str, ...], Point], line: Mapping[str, str]) -> Row:
+def _row(
+    study: Study, points: Mapping[tuple[str, ...], Point], line: Mapping[str, str]
+) -> StudyRow:
     written = study.written
     centre = written.centre and written.centre.parameter
     point = points[tuple(line[name] for name in written.axes)]
@@ -183,7 +185,7 @@ def _row(study: Study, points: Mapping[tuple[str, ...], Point], line: Mapping[st
     metrics = {
         name: _value(cell) for name, cell in line.items() if name not in columns and cell != ""
     }
-    return Row(
+    return StudyRow(
         point=point,
         variant=line["variant"],
         seed=int(line["seed"]),

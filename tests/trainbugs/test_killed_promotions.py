@@ -22,7 +22,7 @@ from runner.bugs.catalog import load_bug
 from runner.files.swap import recover
 from runner.results.record import digest
 from runner.session.promote import promote_runs, promote_versions
-from runner.session.version_sweep import VersionMap
+from runner.session.version_sweep import BugVersions
 from runner.studies.definition import load
 from runner.studies.promote import promote
 from runner.studies.running import run_study
@@ -77,8 +77,8 @@ def test_maps_of_versions(toy):
     alone(toy)
     record = as_pinned(toy.run()).records[0]
     records = [replace(record, environment=f"toy-{number}") for number in range(3)]
-    old = VersionMap(toy.bug, (), tuple(records))
-    new = VersionMap(toy.bug, (), tuple(later(record) for record in records))
+    old = BugVersions(toy.bug, (), tuple(records))
+    new = BugVersions(toy.bug, (), tuple(later(record) for record in records))
     promote_versions(old, draw("old"))
     check_all_or_nothing(
         toy.directory / "expected",

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from evaluation.model import Detector
     from runner.environments.spec import Built, Environment
-    from runner.results.folder_index import Found
+    from runner.results.folder_index import FolderRecords
     from runner.results.record import RunRecord
     from runner.results.store import Store
-    from runner.session.version_sweep import VersionMap
+    from runner.session.version_sweep import BugVersions
     from runner.studies.running import Results
     from runner.verdicts.outcome import Outcome
 
@@ -118,7 +118,7 @@ def study_document(results: "Results") -> Document:
     }
 
 
-def version_documents(sweep: "VersionMap") -> list[Document]:
+def version_documents(sweep: "BugVersions") -> list[Document]:
     """A row for each case and environment."""
     found = [
         (case, item) for case in sweep.bug.cases for item in sweep.findings if item.case == case
@@ -135,7 +135,7 @@ def version_documents(sweep: "VersionMap") -> list[Document]:
     ]
 
 
-def run_documents(found: "Found[RunRecord]") -> Iterable[Document]:
+def run_documents(found: "FolderRecords[RunRecord]") -> Iterable[Document]:
     """A row for each run, with the path of its record."""
     return (row._asdict() | {"path": f"{found.root}/{row.path}"} for row in found.rows)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runner.environments.spec import Built, Environment
     from runner.results.folder_index import IndexRow
     from runner.results.record import RunRecord
-    from runner.session.version_sweep import VersionMap
+    from runner.session.version_sweep import BugVersions
     from runner.studies.cells import Cell
     from runner.studies.running import Results
     from runner.verdicts.outcome import Outcome
@@ -160,7 +160,7 @@ def _field(value: object) -> str:
     return one_line(str(value))[:FIELD_CHARACTERS]
 
 
-def versions_table(maps: "Sequence[VersionMap]") -> Table:
+def versions_table(maps: "Sequence[BugVersions]") -> Table:
     """Cases and versions."""
     table = [["CASE", "PACKAGE", "VERSION", "STATE", "WHY"]]
     for sweep in maps:
@@ -229,7 +229,7 @@ def environment_table(builds: "Sequence[tuple[Environment, Built | None]]") -> T
     """Environments, and where they are built."""
     table = [["ENVIRONMENT", "PYTHON", "DISK", "BUILT"]]
     for environment, build in builds:
-        place = f"no; `trainbugs env build {environment.named}`"
+        place = f"no; `trainbugs env build {environment.shell_name}`"
         if build:
             place = f"{build.directory}"
         disk = f"{environment.disk_gb:.1f} GB"

@@ -12,7 +12,7 @@ from runner.bugs.labels import Versions
 from runner.errors import UsageError
 from runner.results.expected import version_records
 from runner.session.promote import promote_runs, promote_versions
-from runner.session.version_sweep import VersionMap
+from runner.session.version_sweep import BugVersions
 
 OLD, NEW = "1" * 40, "2" * 40
 
@@ -59,7 +59,7 @@ def sweep(toy, toy_environment):
         for name in ("toy-1", "toy-2")
         for record in records
     ]
-    return VersionMap(toy.bug, (), at(records, OLD))
+    return BugVersions(toy.bug, (), at(records, OLD))
 
 
 def gaps(toy):

@@ -257,14 +257,14 @@ def test_the_word_for_a_bug_is_understood_by_commands(toy, tmp_path, monkeypatch
     copy = tmp_path / "my own" / "copy"
     shutil.copytree(toy.directory, copy)
     bug = load_bug(copy)
-    assert toy.catalog.named(toy.bug) == "Toy-1"
+    assert toy.catalog.shell_name(toy.bug) == "Toy-1"
     for folder, word in (
         (tmp_path, "'./my own/copy'"),
         (copy, f"'{copy}'"),
         (toy.root, f"'{copy}'"),
     ):
         monkeypatch.chdir(folder)
-        assert toy.catalog.named(bug) == word
+        assert toy.catalog.shell_name(bug) == word
         assert toy.catalog.select(shlex.split(word))[0].bug.directory == copy
 
 

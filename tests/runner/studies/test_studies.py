@@ -24,7 +24,7 @@ from runner.studies.analysis import explained, pairs, shares
 from runner.studies.cells import Side, best, by_point, label, tuned
 from runner.studies.definition import Comparison, load, names, select
 from runner.studies.plan import ordered
-from runner.studies.running import known, run_study
+from runner.studies.running import collect_results, run_study
 from runner.studies.summary import summary
 
 COMPARISON = Comparison(metric="accuracy", better="higher", tolerance=0.05, unstable=0.2)
@@ -273,7 +273,7 @@ def test_an_invalid_run_is_told_and_counts_in_no_number(toy, cli):
     assert status == 2
     assert "5 of 5 points, INVALID runs: 1" in out
     assert "INVALID (crashed): 2, a, buggy seed 1" in out
-    results = known(
+    results = collect_results(
         toy.catalog,
         load(toy.bug, "grid"),
         options(toy, results=toy.root.parent / "results"),

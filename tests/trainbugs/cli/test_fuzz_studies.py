@@ -15,7 +15,7 @@ from runner.progress.lines import on_stderr
 from runner.session.options import Options
 from runner.studies import table
 from runner.studies.definition import select
-from runner.studies.running import known
+from runner.studies.running import collect_results
 
 pytestmark = MARKS
 
@@ -30,7 +30,7 @@ def bench(tmp_path_factory):
         assert made.call("study", STUDY, *RESULTS) == 0
         study = select(made.toy.catalog, STUDY)[0]
         how = Options(python=Path(sys.executable), results=made.toy.results)
-        rows = known(made.toy.catalog, study, how, on_stderr()).rows
+        rows = collect_results(made.toy.catalog, study, how, on_stderr()).rows
         study.path(".csv").write_text(table.text(study, rows))
         yield made
 

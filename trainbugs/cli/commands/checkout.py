@@ -55,7 +55,7 @@ def check_out(options: CheckoutOptions) -> ExitStatus:
     for line in checkout(targets, options.directory, options.blind, python):
         print(line)
     if build is None:
-        command = f" (`trainbugs env build {environment.named}`)" if environment else ""
+        command = f" (`trainbugs env build {environment.shell_name}`)" if environment else ""
         print(
             f"{bug.environment} is not built here{command}: python3 has to have its packages",
             file=sys.stderr,

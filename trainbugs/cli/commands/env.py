@@ -164,7 +164,7 @@ def _problems(environment: "Environment", build: "Built | None", trust: bool) ->
     from runner.environments.check import all_problems
 
     if build is None:
-        return [f"not built; `trainbugs env build {environment.named}`"]
+        return [f"not built; `trainbugs env build {environment.shell_name}`"]
     stranger = None if trust else owner.problem(build, whole=True)
     if stranger:
         return [stranger]

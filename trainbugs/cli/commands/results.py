@@ -18,7 +18,7 @@ from trainbugs.cli.terminal import show_table
 from trainbugs.cli.text import unreadable
 
 if TYPE_CHECKING:
-    from runner.results.folder_index import Found, IndexRow
+    from runner.results.folder_index import FolderRecords, IndexRow
     from runner.results.record import RunRecord
     from runner.results.store import Store
 
@@ -65,7 +65,7 @@ def show_results(options: ResultsOptions) -> ExitStatus:
         gc.enable()
 
 
-def _read(options: ResultsOptions) -> "Found[RunRecord]":
+def _read(options: ResultsOptions) -> "FolderRecords[RunRecord]":
     """The records of the named bugs, or of all; raises UsageError where there are none."""
     from runner.results.store import Store
 
@@ -91,7 +91,7 @@ def _refuse_missing(bugs: Sequence[str], rows: "Sequence[IndexRow]", store: "Sto
         raise UsageError(f"there are no records of {names} in {store.root}")
 
 
-def _print(records: "Found[RunRecord]", options: ResultsOptions) -> None:
+def _print(records: "FolderRecords[RunRecord]", options: ResultsOptions) -> None:
     from runner.results.export import write_csv
 
     if options.csv:

@@ -145,12 +145,12 @@ def _read_or_run(
     study: "Study", catalog: "Catalog", options: StudyOptions, progress: "Progress"
 ) -> "Results":
     """The results of a study from the source that the options name."""
-    from runner.studies.running import known, run_study
+    from runner.studies.running import collect_results, run_study
 
     if options.source == "expected":
         return _read_expected(study)
     if options.source == "results":
-        return known(catalog, study, options.session, progress)
+        return collect_results(catalog, study, options.session, progress)
     return run_study(catalog, study, options.session, progress, options.points, options.keep)
 
 

@@ -21,7 +21,7 @@ from trainbugs.cli.terminal import show_verdicts, side_stream
 if TYPE_CHECKING:
     from runner.bugs.bug import Bug
     from runner.bugs.catalog import Catalog
-    from runner.session.version_sweep import VersionMap
+    from runner.session.version_sweep import BugVersions
 
 HELP = Help(
     "run the buggy scripts of bugs in many environments and map which versions are affected",
@@ -112,7 +112,7 @@ def sweep_versions(options: VersionsOptions) -> ExitStatus:
     return status
 
 
-def _print(maps: "list[VersionMap]", options: VersionsOptions) -> None:
+def _print(maps: "list[BugVersions]", options: VersionsOptions) -> None:
     from trainbugs.cli.tables import versions_table
 
     if options.json:
@@ -121,7 +121,7 @@ def _print(maps: "list[VersionMap]", options: VersionsOptions) -> None:
         show_verdicts(versions_table(maps), column=3)
 
 
-def _write(sweep: "VersionMap", catalog: "Catalog", options: VersionsOptions) -> None:
+def _write(sweep: "BugVersions", catalog: "Catalog", options: VersionsOptions) -> None:
     """Draw the map of a bug, or keep it with the bug, and print where it is."""
     from plots.versions import draw_versions
     from runner.environments.spec import releases
