@@ -6,7 +6,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.scoring.report import others
+from evaluation.scoring.report import unusual_rows
 from evaluation.scoring.scores import label
 from plots.style import COLUMN_INCHES, SINGLE, column, new_figure, save
 
@@ -32,7 +32,7 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
     Rules that know different bugs, as the sanitizer's two, have a point each. Rows that met other programs than most
     are only named. None where no fixed twin ran.
     """
-    elsewhere = others(outcomes)
+    elsewhere = unusual_rows(outcomes)
     names = scores.apply(label, axis=1)
     there = scores.assign(label=names)[~names.isin(elsewhere) & (scores.false_fixed_n > 0)]
     one_of = ["detector", "references", "paired_known_n"]

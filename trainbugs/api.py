@@ -228,7 +228,7 @@ def _outcomes(
     from evaluation.catalog import submissions
     from evaluation.scoring import scores
 
-    return scores.outcomes(checks, records.rules, submissions.known(catalog.root))
+    return scores.outcomes(checks, records.rules, submissions.load_frozen(catalog.root))
 
 
 def plot(

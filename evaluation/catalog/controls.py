@@ -95,9 +95,9 @@ def load(root: Path) -> Controls:
             raise CatalogError(f"{path}: controls.{name}: there is no {name}.py beside it")
     accused = {name: control.accused for name, control in described.controls.items()}
     look_alikes = {
-        name: each.look_alike
-        for name, each in described.controls.items()
-        if each.look_alike is not None
+        name: control.look_alike
+        for name, control in described.controls.items()
+        if control.look_alike is not None
     }
     return Controls(
         _bug(directory, described.environment, cases), described.references, accused, look_alikes

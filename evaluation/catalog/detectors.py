@@ -26,10 +26,10 @@ def load(root: Path, name: str) -> Detector:
         return read(root / "detectors" / name)
     if (Path(name) / "detector.json").is_file():
         return read(Path(name))
-    known = names(root)
+    catalogued = names(root)
     raise UsageError(
-        f"there is no detector {name!r}{near(name, known)}; expected one of {', '.join(known) or '(none)'}, "
-        "or a directory that holds detector.json"
+        f"there is no detector {name!r}{near(name, catalogued)}; "
+        f"expected one of {', '.join(catalogued) or '(none)'}, or a directory that holds detector.json"
     )
 
 

@@ -25,5 +25,5 @@ def load(root: Path) -> Development | None:
     path = root / "detectors" / "development.json"
     if not path.is_file():
         return None
-    found: Development = check(read_json(path), Development, path)
-    return found
+    development: Development = check(read_json(path), Development, path)
+    return development

@@ -53,17 +53,22 @@ def load(root: Path) -> Mapping[str, Frozen]:
     if not path.is_file():
         return {}
     described = check(read_json(path), dict[str, Frozen], path)
-    found = {}
-    for name, each in described.items():
+    unchanged = {}
+    for name, detector in described.items():
         folder = path.with_name(name)
-        if digest(folder) == each.digest:
-            rules = {
-                rule: one
-                for rule, one in each.rules.items()
-                if digest_of(folder, one.files) == one.digest
-            }
-            found[name] = replace(each, rules=rules)
-    return found
+        if digest(folder) == detector.digest:
+            rules = _unchanged_rules(folder, detector)
+            unchanged[name] = replace(detector, rules=rules)
+    return unchanged
+
+
+def _unchanged_rules(folder: Path, detector: Frozen) -> dict[str, FrozenRule]:
+    """The rules whose files are still what they were."""
+    return {
+        name: rule
+        for name, rule in detector.rules.items()
+        if digest_files(folder, rule.files) == rule.digest
+    }
 
 
 def digest(folder: Path) -> str:
@@ -71,10 +76,10 @@ def digest(folder: Path) -> str:
     paths = [
         path for path in folder.rglob("*") if path.name == "detector.json" or path.suffix == ".py"
     ]
-    return digest_of(folder, [path.relative_to(folder).as_posix() for path in paths])
+    return digest_files(folder, [path.relative_to(folder).as_posix() for path in paths])
 
 
-def digest_of(folder: Path, files: Iterable[str]) -> str:
+def digest_files(folder: Path, files: Iterable[str]) -> str:
     """A hash of files of a folder, with their names; one that is not there has the hash of nothing."""
     paths = sorted(folder / file for file in files)
     lines = (

@@ -68,7 +68,7 @@ def _refuse_links(folder: Path) -> None:
         raise CatalogError(f"{shown(folder)}: {error}") from error
 
 
-def records_of(root: Path, detector: Detector) -> Path | None:
+def find_records(root: Path, detector: Detector) -> Path | None:
     """The folder with the records of a submitted detector; None for any other detector.
 
     Raises CatalogError where its submission.json says something else than it may.
@@ -80,22 +80,25 @@ def records_of(root: Path, detector: Detector) -> Path | None:
     return root / FOLDER / name
 
 
-def known(root: Path) -> Mapping[str, Frozen]:
+def load_frozen(root: Path) -> Mapping[str, Frozen]:
     """By detector, since when it is left alone and by which bugs it was made, or one of its rules is chosen.
 
     These are submissions, the frozen ones of ours, and those that development.json names. Raises CatalogError.
     """
-    described = {}
-    if developed := development.load(root):
+    frozen_detectors = {}
+    developed = development.load(root)
+    if developed:
         for name in developed.detectors:
             detector = detectors.load(root, name)
             digest = frozen.digest(detector.directory)
-            described[name] = Frozen(detector.version, developed.since, digest, developed.bugs)
-    described |= frozen.load(root)
+            frozen_detectors[name] = Frozen(
+                detector.version, developed.since, digest, developed.bugs
+            )
+    frozen_detectors |= frozen.load(root)
     for name in names(root):
         submission, detector = load(root, name)
         digest = frozen.digest(detector.directory)
-        described[name] = Frozen(
+        frozen_detectors[name] = Frozen(
             detector.version, submission.since, digest, submission.developed_on
         )
-    return described
+    return frozen_detectors

@@ -132,9 +132,9 @@ def _read_beside(catalog: Catalog, selection: RecordSelection) -> Records:
             f"not of {selection.source!r}"
         )
     folder = selection.folder
-    own = read_records(catalog, RecordSelection(selection.detectors, "results", folder))
+    own_records = read_records(catalog, RecordSelection(selection.detectors, "results", folder))
     committed = read_records(catalog, RecordSelection(selection.beside, "expected", folder))
-    return subsets.own_before_committed(own, committed)
+    return subsets.own_before_committed(own_records, committed)
 
 
 def _load(catalog: Catalog, selection: RecordSelection) -> Records:
@@ -148,28 +148,28 @@ def _load(catalog: Catalog, selection: RecordSelection) -> Records:
     if selection.source == "submissions":
         submitted = load_submitted(root, detectors)
         return subsets.own_before_committed(submitted, load_committed(root, detectors))
-    own = load_results(own_folder, detectors)
-    return subsets.own_before_committed(own, load_committed(root, detectors))
+    own_records = load_results(own_folder, detectors)
+    return subsets.own_before_committed(own_records, load_committed(root, detectors))
 
 
 def _refuse_lacking(catalog: Catalog, selection: RecordSelection, records: Records) -> None:
     """Raise UsageError for detectors without records, with what may be meant, or where there are no records at all."""
     checked = {check.detector for check in records.checks}
-    lacking = [name for name in selection.detectors if name not in checked]
-    if checked and not lacking:
+    missing = [name for name in selection.detectors if name not in checked]
+    if checked and not missing:
         return
     own_folder = str(selection.folder / "detectors")
     every_record = _load(catalog, replace(selection, detectors=()))
     recorded = sorted({check.detector for check in every_record.checks})
-    names = ", ".join(name + near(name, recorded) for name in lacking)
+    names = ", ".join(name + near(name, recorded) for name in missing)
     advice = "`trainbugs evaluate` makes them"
     if records.problems:
         advice = records.problems[0]
-    elif selection.source == "expected" and _has_own(catalog, selection, lacking):
-        names = ", ".join(lacking)
+    elif selection.source == "expected" and _has_own(catalog, selection, missing):
+        names = ", ".join(missing)
         advice = f"add `--from results`: {own_folder} holds some"
-    elif lacking and selection.source != "results" and _are_catalogued(catalog, lacking):
-        _refuse_unrecorded(lacking, own_folder if selection.source == "both" else None)
+    elif missing and selection.source != "results" and _are_catalogued(catalog, missing):
+        _refuse_unrecorded(missing, own_folder if selection.source == "both" else None)
     elif recorded:
         advice = f"there are those of {', '.join(recorded)}"
     place = _describe_place(selection.source, own_folder)
@@ -223,12 +223,12 @@ def _select_names(catalog: Catalog, selection: RecordSelection, records: Records
         else:
             targets = select_cases(catalog, [name])
             ids_by_name[name] = {target.case.id for target in targets}
-    lacking = [
+    missing = [
         name for name in selection.bugs if name in ids_by_name and not ids_by_name[name] & recorded
     ]
-    if lacking or not any(ids & recorded for ids in ids_by_name.values()):
+    if missing or not any(ids & recorded for ids in ids_by_name.values()):
         raise UsageError(
-            f"there are no checks on {', '.join(lacking) or ' or '.join(selection.label)} "
+            f"there are no checks on {', '.join(missing) or ' or '.join(selection.label)} "
             "by these detectors"
         )
     return set[str]().union(*ids_by_name.values())

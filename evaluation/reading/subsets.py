@@ -9,20 +9,20 @@ from evaluation.reading.codes import count_excluded
 from evaluation.records import REPLACED, CheckRecord, Records
 
 
-def own_before_committed(own: Records, committed: Records) -> Records:
+def own_before_committed(own_records: Records, committed: Records) -> Records:
     """Both; of a detector with records of one's own only these, so that no program counts twice."""
-    own_detectors = {check.detector for check in own.checks}
+    own_detectors = {check.detector for check in own_records.checks}
     checks = [check for check in committed.checks if check.detector not in own_detectors]
     overheads = [
         overhead for overhead in committed.overheads if overhead.detector not in own_detectors
     ]
     replaced = count_excluded(REPLACED, committed.checks, checks)
     return replace(
-        own,
-        checks=[*own.checks, *checks],
-        overheads=[*own.overheads, *overheads],
-        rules={**committed.rules, **own.rules},
-        excluded=(*own.excluded, *replaced),
+        own_records,
+        checks=[*own_records.checks, *checks],
+        overheads=[*own_records.overheads, *overheads],
+        rules={**committed.rules, **own_records.rules},
+        excluded=(*own_records.excluded, *replaced),
     )
 
 

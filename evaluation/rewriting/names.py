@@ -25,13 +25,13 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 
 
-def choose_names(trees: Iterable[ast.Module], seed: int, kept: Set[str]) -> dict[str, str]:
-    """New names by old ones, for all trees together; `kept` are names that stay.
+def choose_names(trees: Iterable[ast.Module], seed: int, kept_names: Set[str]) -> dict[str, str]:
+    """New names by old ones, for all trees together; `kept_names` stay.
 
     A name is changed everywhere, or nowhere: attributes, keywords of calls, names that are imported, those of classes'
     bodies and of builtins stay.
     """
-    used = set(dir(builtins)) | kept
+    used = set(dir(builtins)) | kept_names
     fixed = set(used)
     bound: set[str] = set()
     for tree in trees:

@@ -33,14 +33,14 @@ def rewrite(
     tree_by_key = {key: parse_program(text) for key, text in texts.items()}
     trees = list(tree_by_key.values())
     before = difference(trees)
-    kept = set(kept_names)
+    stable = set(kept_names)
     if module:
-        kept = kept.union(*map(module_names, trees))
-    names = choose_names(trees, seed, kept)
+        stable = stable.union(*map(module_names, trees))
+    names = choose_names(trees, seed, stable)
     for tree in trees:
         Renaming(names).visit(tree)
     reorder(trees, seed)
-    fill(trees, seed, kept.union(*map(_all_names, trees)))
+    fill(trees, seed, stable.union(*map(_all_names, trees)))
     new_texts = [ast.unparse(ast.fix_missing_locations(tree)) for tree in trees]
     after = difference([ast.parse(text) for text in new_texts])
     if before != after:
@@ -67,11 +67,11 @@ def names_to_keep(parameters: Iterable[str], probe: str | None, api: str) -> set
 
     Raises RewriteError for a probe that cannot be parsed.
     """
-    kept = {*parameters, *api.split(".")}
+    names = {*parameters, *api.split(".")}
     if probe:
         parse_program(probe)
-        kept |= identifiers(probe)
-    return kept
+        names |= identifiers(probe)
+    return names
 
 
 def keywords(text: str) -> set[str]:

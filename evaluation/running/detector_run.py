@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from evaluation.keys import KIT, detector_digest
 from evaluation.model import Answer, Detector, Reference
 from evaluation.records import Seconds
-from evaluation.running.adapter import PROGRAM, Adapter, Place, broken_by, set_up
+from evaluation.running.adapter import PROGRAM, Adapter, Place, set_up
+from evaluation.running.answers import broken_by
 from evaluation.running.bare_runs import Once
 from evaluation.running.disturbance import ComparedAnswer, compare_with_bare, run_bare_again
 from evaluation.running.program import ShownProgram

@@ -1,4 +1,4 @@
-"""What a watched program recorded, held against its bare run: a check counts where the program did what it does alone.
+"""Records of a watched program, compared with its bare run: a check counts where the program did what it does alone.
 
 A monitor lives in the process that it watches. It can end that process early, or change what it computes.
 """
@@ -37,33 +37,28 @@ class ComparedAnswer:
 def compare_with_bare(
     answer: Answer, program: ShownProgram, folder: Path, required: bool, run_again: Again
 ) -> ComparedAnswer:
-    """The answer of a detector that has run the program in the `folder`, or what is to be said instead.
+    """The answer of a detector that has run the program in the `folder`, or another one in its place.
 
     `required`: the program's records must be there, as after a run under the benchmark's own launcher.
     """
     if answer.status != "ok" or program.metrics is None:
         return ComparedAnswer(answer, None)
     if folder.is_symlink():
-        return ComparedAnswer(
-            Answer("tool_error", "after the check: a link is in the place of the program's folder"),
-            None,
-        )
+        return _broken("a link is in the place of the program's folder")
     path = folder / f"{program.run.parameters['output']}.json"
     if not required and not path.exists():
         return ComparedAnswer(answer, None)
     records, lack = read_metrics(path)
     if lack or not records:
-        return ComparedAnswer(Answer("tool_error", f"after the check: {lack}"), None)
-    foreign = sorted(_fields(records) ^ _fields(program.metrics))
-    if foreign:
-        return ComparedAnswer(
-            Answer(
-                "tool_error",
-                f"after the check: the records of the program differ in {foreign[0]!r}",
-            ),
-            None,
-        )
+        return _broken(str(lack))
+    different_fields = sorted(_fields(records) ^ _fields(program.metrics))
+    if different_fields:
+        return _broken(f"the records of the program differ in {different_fields[0]!r}")
     return _compare_records(answer, program, records, run_again)
+
+
+def _broken(reason: str) -> ComparedAnswer:
+    return ComparedAnswer(Answer("tool_error", f"after the check: {reason}"), None)
 
 
 def _compare_records(
@@ -84,9 +79,8 @@ def _compare_records(
     difference = _difference(program, records, second or bare)
     if difference is None:
         return ComparedAnswer(answer, True)
-    if len(records) == len(bare) and (
-        second is None or _difference(program, second, bare) is not None
-    ):
+    repeats_itself = second is not None and _difference(program, second, bare) is None
+    if len(records) == len(bare) and not repeats_itself:
         return ComparedAnswer(answer, False)
     return ComparedAnswer(_disturbed(difference), True)
 
@@ -107,9 +101,11 @@ def _difference(
 
 
 def _first_difference(record: Record, alone: Record, volatile: frozenset[str]) -> str:
-    lacking = sorted(set(record) ^ set(alone))
-    for name in lacking or sorted(record):
-        if lacking or distance([{name: record[name]}], [{name: alone[name]}], volatile) != 0:
+    different_names = sorted(set(record) ^ set(alone))
+    if different_names:
+        return different_names[0]
+    for name in sorted(record):
+        if distance([{name: record[name]}], [{name: alone[name]}], volatile) != 0:
             return name
     return ""
 

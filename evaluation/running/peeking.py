@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# Of the note; a detector may have written anything there.
+# Size of the note; a detector may have written anything there.
 MAX_BYTES = 4_000
 
 
@@ -20,7 +20,7 @@ class Note:
     def __init__(self, descriptor: int, path: Path, guarded: Iterable[Path]) -> None:
         self.descriptor, self.path = descriptor, path
         self.guarded = os.pathsep.join(str(folder.resolve()) for folder in guarded)
-        self.made = os.fstat(descriptor).st_ctime_ns
+        self.created_ns = os.fstat(descriptor).st_ctime_ns
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -28,16 +28,16 @@ class Note:
         return {"TRAINBUGS_GUARDED": self.guarded, "TRAINBUGS_PEEKED": str(self.path)}
 
     @property
-    def seen(self) -> str | None:
+    def first_path(self) -> str | None:
         """The first path that was looked at, or words in its place; None where the note is as it was made."""
-        if os.fstat(self.descriptor).st_ctime_ns == self.made:
+        if os.fstat(self.descriptor).st_ctime_ns == self.created_ns:
             return None
         text = os.pread(self.descriptor, MAX_BYTES, 0).decode("utf-8", errors="replace")
         return text.partition("\n")[0] or "what it must not see"
 
 
 @contextmanager
-def note_of(guarded: Iterable[Path], scratch: Path) -> Iterator[Note]:
+def make_note(guarded: Iterable[Path], scratch: Path) -> Iterator[Note]:
     """A note in the folder `scratch`, for these folders; it is removed afterwards. Raises OSError."""
     descriptor, name = tempfile.mkstemp(dir=scratch)
     try:

@@ -78,8 +78,8 @@ def perturb(target: Target, seed: int) -> RewrittenProgram:
     case, bug = target.case, target.bug
     texts = {variant: read_texts(target, variant) for variant in target.variants}
     probe = bug.probe.read_text(encoding="utf-8", errors="replace") if bug.probe else None
-    kept = names_to_keep(case.program.parameters, probe, bug.site.api)
-    rewritten = _rewrite_variants(target, texts, seed, kept)
+    kept_names = names_to_keep(case.program.parameters, probe, bug.site.api)
+    rewritten = _rewrite_variants(target, texts, seed, kept_names)
     scripts = {variant: encode_texts(new_texts) for variant, new_texts in rewritten.items()}
     # The site is in the buggy script, or in a module that both variants have.
     site = _move_site(bug.site, rewritten[target.variants[0]])
@@ -108,7 +108,7 @@ def encode_texts(texts: Mapping[str, RewrittenText]) -> dict[str, bytes]:
 
 
 def _rewrite_variants(
-    target: Target, texts: Mapping[str, Texts], seed: int, kept: Set[str]
+    target: Target, texts: Mapping[str, Texts], seed: int, kept_names: Set[str]
 ) -> dict[str, NewTexts]:
     """The texts of all files, rewritten, by variant: scripts together, so that twins differ by the fault alone."""
     called_keywords: set[str] = set()
@@ -119,13 +119,13 @@ def _rewrite_variants(
     names = {variant: variants[variant].script.name for variant in target.variants}
     scripts = {variant: texts[variant][names[variant]] for variant in target.variants}
     rewritten: dict[str, NewTexts] = {}
-    for variant, new_text in rewrite(scripts, seed, kept).items():
+    for variant, new_text in rewrite(scripts, seed, kept_names).items():
         rewritten[variant] = {names[variant]: new_text}
         for module, text in texts[variant].items():
             if module == names[variant]:
                 continue
             # Each variant gets the same: of the module's own text, and of the keywords by which others call it.
-            new_module = rewrite({"": text}, seed, kept | called_keywords, module=True)
+            new_module = rewrite({"": text}, seed, kept_names | called_keywords, module=True)
             rewritten[variant][module] = new_module[""]
     return rewritten
 

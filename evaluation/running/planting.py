@@ -121,10 +121,10 @@ def _rewrite_pair(
 ) -> RewrittenProgram:
     """The pair of the faulty and the clean program, rewritten, as a case of a bug named after the clean one."""
     script = source.case.program.variants["fixed"].script.name
-    kept = names_to_keep(source.case.program.parameters, None, faulty.operator.api)
-    pair = rewrite({"buggy": faulty.text, "fixed": texts[script]}, seed, kept)
+    kept_names = names_to_keep(source.case.program.parameters, None, faulty.operator.api)
+    pair = rewrite({"buggy": faulty.text, "fixed": texts[script]}, seed, kept_names)
     modules = {
-        name: rewrite({"": text}, seed, kept, module=True)[""]
+        name: rewrite({"": text}, seed, kept_names, module=True)[""]
         for name, text in texts.items()
         if name != script
     }

@@ -16,7 +16,7 @@ from evaluation.model import Detector
 from evaluation.planting import judgements
 from evaluation.reading.rewritten import committed_with_rewritten
 from evaluation.records import CheckRecord, Records, program_name
-from evaluation.running.adapter import thin
+from evaluation.running.answers import thin
 from evaluation.running.campaign import CampaignResult
 from evaluation.running.options import CampaignOptions
 from evaluation.scoring.report import write_table
@@ -35,7 +35,10 @@ def homes(options: CampaignOptions, root: Path) -> dict[str, Path]:
     Raises CatalogError.
     """
     ours = root / "detectors" / "expected"
-    return {each.name: submissions.records_of(root, each) or ours for each in options.detectors}
+    return {
+        detector.name: submissions.find_records(root, detector) or ours
+        for detector in options.detectors
+    }
 
 
 def refuse_part(options: CampaignOptions, session_options: Options, root: Path) -> None:
@@ -62,21 +65,19 @@ def refuse_part(options: CampaignOptions, session_options: Options, root: Path) 
             "--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like"
         )
     catalog = Catalog(root)
-    lacking = [
-        target.case.id for target in catalog.select(catalog.active()) if target.case.program.data
-    ]
-    if lacking and session_options.data is None:
+    targets = catalog.select(catalog.active())
+    with_data = [target.case.id for target in targets if target.case.program.data]
+    if with_data and session_options.data is None:
         raise UsageError(
-            f"--update-expected is for whole evaluations: {', '.join(lacking)} need --data DIR"
+            f"--update-expected is for whole evaluations: {', '.join(with_data)} need --data DIR"
         )
 
 
 def _refuse_loss(detector: Detector, options: CampaignOptions, expected: CommittedChecks) -> None:
     digest = detector_digest(detector)
-    rows = {
-        each.references for each in expected.read([detector.name]).checks if each.code == digest
-    }
-    lost = sorted(rows - {"none", *options.references})
+    checks = expected.read([detector.name]).checks
+    committed = {check.references for check in checks if check.code == digest}
+    lost = sorted(committed - {"none", *options.references})
     if lost:
         raise UsageError(
             f"{detector.name} has committed records with {lost[0]} references: add {lost[0]} to --references"
@@ -139,37 +140,39 @@ def _put(
 
 def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[CheckRecord]]:
     """The checks by the smallest seed of each case, of which tables are made, and those by further ones."""
-    met: dict[tuple[str, str], set[int]] = {}
-    for each in checks:
-        met.setdefault((each.bug, each.case), set()).add(each.seed)
-    first = {case: min(each) for case, each in met.items()}
-    return (
-        [each for each in checks if each.seed == first[each.bug, each.case]],
-        [each for each in checks if each.seed != first[each.bug, each.case]],
-    )
+    first_seeds: dict[tuple[str, str], int] = {}
+    for check in checks:
+        case = (check.bug, check.case)
+        first_seeds[case] = min(check.seed, first_seeds.get(case, check.seed))
+    first: list[CheckRecord] = []
+    further: list[CheckRecord] = []
+    for check in checks:
+        if check.seed == first_seeds[check.bug, check.case]:
+            first.append(check)
+        else:
+            further.append(check)
+    return first, further
 
 
 def _still_valid(
     expected: CommittedChecks, detector: Detector, first: Sequence[CheckRecord]
 ) -> list[CheckRecord]:
     """The committed records by further seeds of those programs that are still what they were by the first one."""
-    programs = {program_name(each): each.program for each in expected.read([detector.name]).checks}
-    same = {
-        program_name(each)[:-1]
-        for each in first
-        if programs.get(program_name(each)) == each.program
-    }
-    return [
-        each
-        for each in expected.further.read([detector.name]).checks
-        if program_name(each)[:-1] in same
-    ]
+    committed = expected.read([detector.name]).checks
+    digests = {program_name(check): check.program for check in committed}
+    unchanged = set()
+    for check in first:
+        *name, _ = program_name(check)
+        if digests.get(program_name(check)) == check.program:
+            unchanged.add(tuple(name))
+    further = expected.further.read([detector.name]).checks
+    return [check for check in further if program_name(check)[:-1] in unchanged]
 
 
 def _keep_judgements(results: Path, committed: Path) -> None:
-    """Add what the evaluation says of its planted faults; of programs that it had not, the committed word stays."""
-    earlier, later = judgements.read(committed), judgements.read(results)
-    judgements.write(committed, judgements.merge(earlier, later))
+    """Add the evaluation's judgements of planted faults; of programs that it had not, the committed ones stay."""
+    merged = judgements.merge(judgements.read(committed), judgements.read(results))
+    judgements.write(committed, merged)
 
 
 def renew_side_by_side(folder: Path) -> Records | None:
@@ -177,12 +180,13 @@ def renew_side_by_side(folder: Path) -> Records | None:
 
     Returns the records that are set side by side; None where none of rewritten programs are committed.
     """
-    read, path = committed_with_rewritten([folder]), folder / FILE
-    if read is None or not read.checks:
+    records = committed_with_rewritten([folder])
+    path = folder / FILE
+    if records is None or not records.checks:
         path.unlink(missing_ok=True)
     else:
-        write_table(side_by_side(read), path)
-    return read
+        write_table(side_by_side(records), path)
+    return records
 
 
 def _thinned(record: CheckRecord) -> CheckRecord:
@@ -191,11 +195,11 @@ def _thinned(record: CheckRecord) -> CheckRecord:
     No rule tells apart alarms of one code and severity, so that all rules count what they counted. A reason names no
     folder of this machine.
     """
-    first, _ = thin(sorted(record.alarms, key=attrgetter("when")), 1)
-    many = Counter((each.code, each.severity) for each in record.alarms)
-    kept = tuple(replace(each, times=many[each.code, each.severity]) for each in first)
+    first_alarms, _ = thin(sorted(record.alarms, key=attrgetter("when")), 1)
+    counts = Counter((alarm.code, alarm.severity) for alarm in record.alarms)
+    alarms = [replace(alarm, times=counts[alarm.code, alarm.severity]) for alarm in first_alarms]
     reason = record.reason and without_folders(record.reason)
-    return replace(record, reason=reason, alarms=kept)
+    return replace(record, reason=reason, alarms=tuple(alarms))
 
 
 def _refuse(options: CampaignOptions, result: CampaignResult) -> None:
@@ -205,12 +209,11 @@ def _refuse(options: CampaignOptions, result: CampaignResult) -> None:
         raise UsageError(
             f"{result.broken[0].run.name} does not run by itself: expected records stay as they are"
         )
-    lacking = {detector.name for detector in options.detectors} - {
-        record.detector for record in result.checks
-    }
-    if lacking:
+    checked = {record.detector for record in result.checks}
+    unchecked = {detector.name for detector in options.detectors} - checked
+    if unchecked:
         raise UsageError(
-            f"detector {min(lacking)} met no program: expected records stay as they are"
+            f"detector {min(unchecked)} met no program: expected records stay as they are"
         )
 
 

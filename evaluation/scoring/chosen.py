@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 DETECTOR = ["detector", "references"]
 
 
-def chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
+def mark_chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
     """Whether a row's rule has the most PAIRED of known bugs; of equals the fewest accused twins of these, by name.
 
     Empty where a detector has one rule, where none of its bugs are known, or where its rules know different ones.
@@ -18,9 +18,8 @@ def chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
     for _, rows in scores.groupby(DETECTOR):
         know_the_same = rows.paired_known_n.nunique() == 1
         if len(rows) > 1 and know_the_same and rows.paired_known_n.iloc[0]:
-            ranked = rows.assign(missed=-rows.paired_known).sort_values(
-                ["missed", "false_known", "rule"]
-            )
+            missed_first = rows.assign(missed=-rows.paired_known)
+            ranked = missed_first.sort_values(["missed", "false_known", "rule"])
             marks |= {index: index == ranked.index[0] for index in rows.index}
     return scores.index.to_series().map(marks).astype("boolean")
 
@@ -34,5 +33,5 @@ def rejected(scores: "pd.DataFrame | None") -> set[tuple[str, ...]]:
     """Detector, references and rule of those in whose place another one is chosen; none without scores."""
     if scores is None or scores.empty:
         return set()
-    others = scores[scores.chosen == False]  # noqa: E712
-    return set(others[[*DETECTOR, "rule"]].itertuples(index=False, name=None))
+    rejected_rows = scores[scores.chosen == False]  # noqa: E712
+    return set(rejected_rows[[*DETECTOR, "rule"]].itertuples(index=False, name=None))

@@ -14,7 +14,7 @@ from evaluation.scoring.scores import PROGRAM, ROW, label, with_twins
 if TYPE_CHECKING:
     import pandas as pd
 
-# What is compared; false alarms only where both ran, since a detector that did not has accused nothing.
+# Measures that are compared; false alarms only where both ran, since a detector that did not has accused nothing.
 MEASURES = ("detected", "paired", "false_fixed", "false_controls")
 COLUMNS = [
     "measure", "first", "second", "programs", "bugs", "both", "only_first", "only_second", "neither", "p",
@@ -23,7 +23,7 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Met:
+class MetProgram:
     """A program that a detector met: the digest of its text (None: not noted), its cluster, whether it is a hit."""
 
     text: str | None
@@ -32,7 +32,8 @@ class Met:
 
 
 # Programs by bug, case and seed.
-Programs = Mapping[tuple[str, str, int], Met]
+Programs = Mapping[tuple[str, str, int], MetProgram]
+Both = list[tuple[MetProgram, MetProgram]]
 
 
 def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> "pd.DataFrame":
@@ -46,25 +47,26 @@ def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> 
     import pandas as pd
 
     groups = list(table.groupby(ROW, sort=True)) if len(table) else []
-    rows = [(label(group.iloc[0]), _measured(group)) for _, group in groups]
-    compared = pd.DataFrame(
-        [each for pair in combinations(rows, 2) for each in _compared(*pair)], columns=COLUMNS
-    )
-    given_up = rejected(scores)
-    names = {label(group.iloc[0]) for row, group in groups if row in given_up}
-    asked = compared[~(compared["first"].isin(names) | compared.second.isin(names))]
-    return compared.assign(
-        p_holm=asked.groupby("measure").p_bugs.transform(lambda values: holm(values.tolist()))
-    )
+    programs = [(label(group.iloc[0]), _programs_by_measure(group)) for _, group in groups]
+    rows: list[dict[str, Any]] = []
+    for first, second in combinations(programs, 2):
+        rows += _compare(first, second)
+    compared = pd.DataFrame(rows, columns=COLUMNS)
+    rejected_rows = rejected(scores)
+    rejected_names = {label(group.iloc[0]) for row, group in groups if row in rejected_rows}
+    has_rejected = compared["first"].isin(rejected_names) | compared.second.isin(rejected_names)
+    p_bugs = compared[~has_rejected].groupby("measure").p_bugs
+    return compared.assign(p_holm=p_bugs.transform(lambda values: holm(values.tolist())))
 
 
-def _measured(group: "pd.DataFrame") -> dict[str, Programs]:
+def _programs_by_measure(group: "pd.DataFrame") -> dict[str, Programs]:
     """The programs of a row of scores for each measure, without benign ones."""
-    buggy, ran = with_twins(group), group[group.status == "ok"]
-    buggy = buggy[~buggy.benign]
+    buggy = with_twins(group)
+    harmful = buggy[~buggy.benign]
+    ran = group[group.status == "ok"]
     return {
-        "detected": _programs(buggy, "hit"),
-        "paired": _programs(buggy, "paired"),
+        "detected": _programs(harmful, "hit"),
+        "paired": _programs(harmful, "paired"),
         "false_fixed": _programs(ran[ran.kind == "fixed"], "alarmed"),
         "false_controls": _programs(ran[ran.kind == CONTROL], "alarmed"),
     }
@@ -73,43 +75,52 @@ def _measured(group: "pd.DataFrame") -> dict[str, Programs]:
 def _programs(part: "pd.DataFrame", hit: str) -> Programs:
     clusters = part.case.where(part.kind == CONTROL, part.bug)
     texts = [text if isinstance(text, str) else None for text in part.program]
-    names = zip(*(part[name] for name in PROGRAM), strict=True)
-    return dict(zip(names, map(Met, texts, clusters, part[hit].astype(bool)), strict=True))
+    names = zip(*(part[column] for column in PROGRAM), strict=True)
+    programs = map(MetProgram, texts, clusters, part[hit].astype(bool))
+    return dict(zip(names, programs, strict=True))
 
 
-def _compared(
+def _compare(
     first: tuple[str, dict[str, Programs]], second: tuple[str, dict[str, Programs]]
-) -> Iterator[Any]:
+) -> Iterator[dict[str, Any]]:
+    """A row of the table for each measure; of two rows of scores, with their names."""
+    first_name, first_programs = first
+    second_name, second_programs = second
     for measure in MEASURES:
-        both = met_by_both(first[1][measure], second[1][measure])
+        both = met_by_both(first_programs[measure], second_programs[measure])
         if both:
-            yield {"measure": measure, "first": first[0], "second": second[0], **_tested(both)}
+            names = {"first": first_name, "second": second_name}
+            yield {"measure": measure, **names, **_test(both)}
 
 
-def met_by_both(first: Programs, second: Programs) -> list[tuple[Met, Met]]:
+def met_by_both(first: Programs, second: Programs) -> Both:
     """The programs that both met, of the same text, as far as that was noted."""
-    pairs = [(met, second[name]) for name, met in first.items() if name in second]
-    return [
-        (one, other)
-        for one, other in pairs
-        if not (one.text and other.text) or one.text == other.text
-    ]
+    pairs = [(program, second[name]) for name, program in first.items() if name in second]
+    return [(left, right) for left, right in pairs if _may_be_same(left.text, right.text)]
 
 
-def _tested(both: list[tuple[Met, Met]]) -> dict[str, Any]:
-    of = Counter((one.hit, other.hit) for one, other in both)
-    ahead: Counter[str] = Counter()
-    for one, other in both:
-        ahead[one.cluster] += one.hit - other.hit
-    bugs_first, bugs_second = (sum(sign * lead > 0 for lead in ahead.values()) for sign in (1, -1))
+def _may_be_same(left: str | None, right: str | None) -> bool:
+    """Whether two texts are the same, as far as both are noted."""
+    return not left or not right or left == right
+
+
+def _test(both: Both) -> dict[str, Any]:
+    """How the two detectors differ on programs, and on bugs."""
+    counts = Counter((first.hit, second.hit) for first, second in both)
+    # How many more of a bug's programs the first one hit.
+    leads: Counter[str] = Counter()
+    for first, second in both:
+        leads[first.cluster] += first.hit - second.hit
+    bugs_first = sum(lead > 0 for lead in leads.values())
+    bugs_second = sum(lead < 0 for lead in leads.values())
     return {
         "programs": len(both),
-        "bugs": len(ahead),
-        "both": of[True, True],
-        "only_first": of[True, False],
-        "only_second": of[False, True],
-        "neither": of[False, False],
-        "p": mcnemar(of[True, False], of[False, True]),
+        "bugs": len(leads),
+        "both": counts[True, True],
+        "only_first": counts[True, False],
+        "only_second": counts[False, True],
+        "neither": counts[False, False],
+        "p": mcnemar(counts[True, False], counts[False, True]),
         "bugs_first": bugs_first,
         "bugs_second": bugs_second,
         "p_bugs": mcnemar(bugs_first, bugs_second),
@@ -118,16 +129,21 @@ def _tested(both: list[tuple[Met, Met]]) -> dict[str, Any]:
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """The two-sided p of McNemar's test (1947), exact: those that differ fall to either side as a fair coin does."""
-    n, fewer = only_first + only_second, min(only_first, only_second)
-    # Whole numbers first: of thousands of programs a float would overflow.
-    p: float = 2 * sum(comb(n, k) for k in range(fewer + 1)) / (1 << n)
+    n = only_first + only_second
+    fewer = min(only_first, only_second)
+    # Whole numbers first: with thousands of programs a float would overflow.
+    ways = sum(comb(n, k) for k in range(fewer + 1))
+    p: float = 2 * ways / (1 << n)
     return min(1.0, p)
 
 
 def holm(values: list[float]) -> list[float]:
     """P-values adjusted for as many tests, after Holm (1979)."""
-    adjusted, largest = [0.0] * len(values), 0.0
-    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        largest = max(largest, min(1.0, (len(values) - rank) * values[index]))
+    adjusted = [0.0] * len(values)
+    largest = 0.0
+    order = sorted(range(len(values)), key=values.__getitem__)
+    for rank, index in enumerate(order):
+        remaining = len(values) - rank
+        largest = max(largest, min(1.0, remaining * values[index]))
         adjusted[index] = largest
     return adjusted

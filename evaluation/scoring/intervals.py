@@ -12,10 +12,13 @@ def wilson(count: float, n: float, quantile: float = Z) -> Interval:
     """The 95 % interval of a proportion after Wilson (1927); None where nothing was counted."""
     if n == 0:
         return None, None
-    share, spread = count / n, quantile * quantile / n
+    share = count / n
+    spread = quantile * quantile / n
     centre = (share + spread / 2) / (1 + spread)
     half = quantile / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
-    return max(0.0, centre - half) if count else 0.0, min(1.0, centre + half) if count < n else 1.0
+    low = max(0.0, centre - half) if count else 0.0
+    high = min(1.0, centre + half) if count < n else 1.0
+    return low, high
 
 
 def clustered(counts: Sequence[int], sizes: Sequence[int]) -> Interval:
@@ -29,10 +32,12 @@ def clustered(counts: Sequence[int], sizes: Sequence[int]) -> Interval:
     n, clusters = sum(sizes), len(sizes)
     if n == 0:
         return None, None
-    share, largest = sum(counts) / n, sum(size * size for size in sizes) / n
+    share = sum(counts) / n
+    largest = sum(size * size for size in sizes) / n
     if share in (0, 1) or clusters == 1:
         return wilson(share * n / largest, n / largest)
-    between = sum((count - share * size) ** 2 for count, size in zip(counts, sizes, strict=True))
+    deviations = [count - share * size for count, size in zip(counts, sizes, strict=True)]
+    between = sum(deviation**2 for deviation in deviations)
     effect = clusters / (clusters - 1) * between / (n * share * (1 - share))
     effective = n / min(max(effect, 1.0), largest)
     return wilson(share * effective, effective, student(clusters - 1))
@@ -40,13 +45,11 @@ def clustered(counts: Sequence[int], sizes: Sequence[int]) -> Interval:
 
 def student(freedom: int) -> float:
     """The 97.5 % quantile of Student's t, to 0.2 %: Abramowitz and Stegun (1964), 26.7.5; exact for 1 and 2."""
-    if freedom <= 2:
-        p = 0.975
-        return (
-            math.tan(math.pi * (p - 0.5))
-            if freedom == 1
-            else (2 * p - 1) * math.sqrt(2 / (4 * p * (1 - p)))
-        )
+    p = 0.975
+    if freedom == 1:
+        return math.tan(math.pi * (p - 0.5))
+    if freedom == 2:
+        return (2 * p - 1) * math.sqrt(2 / (4 * p * (1 - p)))
     terms = (
         (Z**3 + Z) / 4,
         (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96,

@@ -22,12 +22,12 @@ def twin_of(record: CheckRecord) -> str | None:
     return "work-around" if "/" in record.site.file else "real fix"
 
 
-def known(record: CheckRecord, frozen: Mapping[str, Frozen], rule: str) -> bool | None:
+def is_known(record: CheckRecord, frozen: Mapping[str, Frozen], rule: str) -> bool | None:
     """Whether what a rule counts was written or set up by the bug, too; None unless that is frozen, at this version."""
-    described = frozen.get(record.detector)
-    if described is None or described.version != record.version or record.kind == CONTROL:
+    detector = frozen.get(record.detector)
+    if detector is None or detector.version != record.version or record.kind == CONTROL:
         return None
-    return record.bug in described.known_to(rule)
+    return record.bug in detector.known_to(rule)
 
 
 def is_oracle(record: CheckRecord) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.model import DIAGNOSES
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.scores import FAILURES, PROGRAM, ROW, label
 from runner.files.atomic import finite, write_json, write_text
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
 WHEN = "Where and when it alarms (claimed by the process of the monitor), and at which price"
 # With more rows only the first table is shown; the files have all.
 MOST_ROWS = 8
-# So many pairs of detectors are shown; the file has all.
+# The largest number of pairs of detectors that is shown; the file has all.
 MOST_PAIRS = 10
 # Characters of LaTeX that stand for themselves with a backslash.
-SPECIAL = {ord(each): f"\\{each}" for each in "&%$#_{}"}
+SPECIAL = {ord(character): f"\\{character}" for character in "&%$#_{}"}
 
 Row = Any
 Rows = list[list[str]]
 
 
 @dataclass(frozen=True)
-class Table:
+class ScoreTable:
     """A table to be read; the first row is the heading."""
 
     title: str
@@ -42,48 +43,55 @@ def rows(scores: "pd.DataFrame") -> Rows:
     return _rows(scores, {**RATES, **CHOICE})
 
 
-def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[Table]:
+def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[ScoreTable]:
     """The tables of some scores and their comparisons: all that say something, or of many rows the first one.
 
     Of many rows those are left out in whose place another rule is chosen, and what is found of new bugs.
     """
     title = "Cases found, and programs accused that are right"
     if len(scores) > MOST_ROWS:
-        return [Table(title, _rows(without_rejected(scores), RATES))]
-    first = Table(title, rows(scores))
+        return [ScoreTable(title, _rows(without_rejected(scores), RATES))]
+    first = ScoreTable(title, rows(scores))
     paired = compared[compared.measure == "paired"]
-    others = [
-        Table(WHEN, _rows(scores, DETAILS)),
-        Table("What the tools say of themselves", _rows(scores, CLAIMS)),
-        Table("PAIRED, by the twin, and by when the bug was added", _rows(scores, KINDS)),
-        Table(
+    further = [
+        ScoreTable(WHEN, _rows(scores, DETAILS)),
+        ScoreTable("What the tools say of themselves", _rows(scores, CLAIMS)),
+        ScoreTable("PAIRED, by the twin, and by when the bug was added", _rows(scores, KINDS)),
+        ScoreTable(
             "PAIRED, on the programs that both met",
             _pairs(paired) if len(paired) <= MOST_PAIRS else [[]],
         ),
     ]
-    return [first, *(part for part in others if len(part.rows) > 1 and len(part.rows[0]) > 1)]
+    return [first, *(table for table in further if _says_something(table))]
+
+
+def _says_something(table: ScoreTable) -> bool:
+    """Whether it has lines, and columns besides the names."""
+    return len(table.rows) > 1 and len(table.rows[0]) > 1
 
 
 def _rows(scores: "pd.DataFrame", columns: dict[str, Callable[[Row], str]]) -> Rows:
-    lines = [
-        [label(row), *(show(row) for show in columns.values())] for _, row in scores.iterrows()
-    ]
+    """The heading and a line for each row; columns without a value are left out, but for those of RATES."""
+    lines = []
+    for _, row in scores.iterrows():
+        lines.append([label(row), *(show(row) for show in columns.values())])
     heading = ["DETECTOR", *columns]
-    kept = [
-        n
-        for n, name in enumerate(heading)
-        if n == 0 or name in RATES or any(line[n] != "-" for line in lines)
-    ]
-    return [[line[n] for n in kept] for line in (heading, *lines)]
+    numbers = [0]
+    for number, name in enumerate(columns, 1):
+        if name in RATES or any(line[number] != "-" for line in lines):
+            numbers.append(number)
+    return [[line[number] for number in numbers] for line in (heading, *lines)]
 
 
 def _pairs(compared: "pd.DataFrame") -> Rows:
     heading = ["FIRST", "SECOND", "N", "ALONE", "BUGS", "P"]
-    lines = [
-        [row["first"], row.second, str(row.programs), f"{row.only_first}:{row.only_second}"]
-        + [f"{row.bugs_first}:{row.bugs_second}", f"{row.p_bugs:.2g}"]
-        for _, row in compared.iterrows()
-    ]
+    lines = []
+    for _, row in compared.iterrows():
+        alone = f"{row.only_first}:{row.only_second}"
+        bugs = f"{row.bugs_first}:{row.bugs_second}"
+        lines.append(
+            [row["first"], row.second, str(row.programs), alone, bugs, f"{row.p_bugs:.2g}"]
+        )
     return [heading, *lines]
 
 
@@ -96,35 +104,36 @@ def share(name: str, of: str | None = None) -> Callable[[Row], str]:
 def rate(name: str) -> Callable[[Row], str]:
     """So many of so many, and the interval in percent."""
     low, high, count = f"{name}_low", f"{name}_high", share(name)
-    return lambda row: (
-        count(row) + ("" if _absent(row[low]) else f" ({100 * row[low]:.0f}-{100 * row[high]:.0f})")
-    )
+
+    def show(row: Row) -> str:
+        if _is_absent(row[low]):
+            return count(row)
+        return f"{count(row)} ({100 * row[low]:.0f}-{100 * row[high]:.0f})"
+
+    return show
 
 
 def _delay(name: str) -> Callable[[Row], str]:
     median, most = f"{name}_median", f"{name}_max"
-    return lambda row: "-" if _absent(row[median]) else f"{row[median]:g} (max {row[most]:g})"
+    return lambda row: "-" if _is_absent(row[median]) else f"{row[median]:g} (max {row[most]:g})"
 
 
 def _ratio(name: str) -> Callable[[Row], str]:
-    return lambda row: "-" if _absent(row[name]) else f"{row[name]:.2f}"
+    return lambda row: "-" if _is_absent(row[name]) else f"{row[name]:.2f}"
 
 
 def _site(row: Row) -> str:
-    return (
-        "/".join(str(row[f"diagnosis_{name}"]) for name in ("exact", "near", "no"))
-        if row["detected"]
-        else "-"
-    )
+    if not row["detected"]:
+        return "-"
+    return "/".join(str(row[f"diagnosis_{name}"]) for name in DIAGNOSES)
 
 
 def _failed(row: Row) -> str:
-    return (
-        ", ".join(f"{row[name]} {name.replace('_', ' ')}" for name in FAILURES if row[name]) or "-"
-    )
+    counts = [f"{row[name]} {name.replace('_', ' ')}" for name in FAILURES if row[name]]
+    return ", ".join(counts) or "-"
 
 
-def _absent(value: Any) -> bool:
+def _is_absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -157,50 +166,50 @@ KINDS = {
 }
 
 
-def others(outcomes: "pd.DataFrame") -> dict[str, str]:
+def unusual_rows(outcomes: "pd.DataFrame") -> dict[str, str]:
     """The rows that met other programs than most did, controls aside: their rates are not to be compared.
 
     To each belongs how many it met of the programs that some row met: a buggy and its fixed one count once.
     """
-    of_bugs = outcomes[outcomes.kind.isin(("buggy", "fixed"))]
-    met = {
+    on_bugs = outcomes[outcomes.kind.isin(("buggy", "fixed"))]
+    programs_by_row = {
         label(group.iloc[0]): frozenset(group[PROGRAM].itertuples(index=False))
-        for _, group in of_bugs.groupby(ROW)
+        for _, group in on_bugs.groupby(ROW)
     }
-    usual = Counter(met.values()).most_common(1)
-    every = {program for programs in met.values() for program in programs}
+    every_program = frozenset[Any]().union(*programs_by_row.values())
+    usual = Counter(programs_by_row.values()).most_common(1)
     return {
-        name: f"{len(programs)} of {len(every)}"
-        for name, programs in met.items()
+        name: f"{len(programs)} of {len(every_program)}"
+        for name, programs in programs_by_row.items()
         if programs != usual[0][0]
     }
 
 
 def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     """What has to be said below the tables: which rows met other programs, or have rules of an unknown date."""
-    elsewhere = ", ".join(
-        f"{name} ({programs} programs)" for name, programs in others(outcomes).items()
-    )
-    said = (
-        [f"{elsewhere}: of other programs than the rest, not to be compared; add --common"]
-        if elsewhere
-        else []
-    )
+    lines = []
+    unusual = [f"{name} ({programs} programs)" for name, programs in unusual_rows(outcomes).items()]
+    if unusual:
+        lines.append(
+            f"{', '.join(unusual)}: of other programs than the rest, not to be compared; "
+            "add --common"
+        )
     rejected = int((scores.chosen == False).sum())  # noqa: E712
     if rejected and len(scores) > MOST_ROWS:
-        said.append(
+        lines.append(
             f"{rejected} rules in whose place another one is chosen are in scores.csv, and so is NEW"
         )
     undated = sorted(set(scores.detector[scores.rule_since.isna()]))
     if undated:
-        whose = ", ".join(undated) if len(undated) < scores.detector.nunique() else "all rows"
-        said.append(
-            f"{whose}: the records are older than the note of which rules were declared before them"
+        is_part = len(undated) < scores.detector.nunique()
+        rows_text = ", ".join(undated) if is_part else "all rows"
+        lines.append(
+            f"{rows_text}: the records are older than the note of which rules were declared before them"
         )
-    return said
+    return lines
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ScoreTable) -> str:
     """A table in Markdown, under its title."""
     heading, *lines = table.rows
     rule = [":--", *("--:" for _ in heading[1:])]
@@ -210,7 +219,7 @@ def markdown(table: Table) -> str:
     return "\n".join([f"**{table.title}**", "", *(f"| {line} |" for line in shown)])
 
 
-def latex(table: Table) -> str:
+def latex(table: ScoreTable) -> str:
     """A table in LaTeX, by the package booktabs; its caption is the title."""
     heading, *lines = (
         " & ".join(cell.translate(SPECIAL) for cell in line) + r" \\" for line in table.rows

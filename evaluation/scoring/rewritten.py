@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from evaluation.records import CheckRecord, Records
 from evaluation.scoring.chosen import rejected
-from evaluation.scoring.report import MOST_ROWS, Table, rate, share
+from evaluation.scoring.report import MOST_ROWS, ScoreTable, rate, share
 from evaluation.scoring.scores import ROW, label, outcomes, scores, since
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KINDS = ("public", "perturbed", "planted")
-# Of each kind of programs.
+# Columns for each kind of programs.
 COLUMNS = (
     "detected", "detected_n", "detected_low", "detected_high",
     "paired", "paired_n", "paired_low", "paired_high", "false_fixed", "false_fixed_n",
@@ -22,7 +22,7 @@ COLUMNS = (
 FILE = "side-by-side.csv"
 
 
-def side_by_side(read: Records) -> "pd.DataFrame":
+def side_by_side(records: Records) -> "pd.DataFrame":
     """One row a detector, kind of references and rule; the columns of each kind of programs begin with its name.
 
     Of public programs only those count that the detector met perturbed, too, where it met any: rates are compared on
@@ -31,44 +31,38 @@ def side_by_side(read: Records) -> "pd.DataFrame":
     import pandas as pd
 
     parts = {
-        kind: outcomes(records, read.rules)
-        for kind, records in _by_kind(read.checks).items()
-        if records
+        kind: outcomes(checks, records.rules)
+        for kind, checks in _by_kind(records.checks).items()
+        if checks
     }
-    tables = [
-        scores(table)[[*ROW, *COLUMNS]].set_index(ROW).add_prefix(f"{kind}_")
-        for kind, table in parts.items()
-    ]
-    marks = (
-        pd.concat(parts.values())
-        .groupby(ROW)
-        .agg(oracle=("oracle", "any"), rule_since=("rule_since", since))
-    )
+    tables = []
+    for kind, outcome_table in parts.items():
+        table = scores(outcome_table)[[*ROW, *COLUMNS]]
+        tables.append(table.set_index(ROW).add_prefix(f"{kind}_"))
     joined = pd.concat(tables, axis=1).sort_index()
-    counts = [
-        f"{kind}_{name}"
-        for kind in KINDS
-        for name in COLUMNS
-        if not name.endswith(("_low", "_high"))
-    ]
-    return marks.join(
-        joined.astype({name: "Int64" for name in counts if name in joined})
-    ).reset_index()
+    counts = [name for name in joined if not str(name).endswith(("_low", "_high"))]
+    rows = pd.concat(parts.values()).groupby(ROW)
+    marks = rows.agg(oracle=("oracle", "any"), rule_since=("rule_since", since))
+    return marks.join(joined.astype(dict.fromkeys(counts, "Int64"))).reset_index()
 
 
-def to_read(table: "pd.DataFrame", scored: "pd.DataFrame | None" = None) -> Table:
-    """A line for each row: of each kind of programs what is found, with its interval, and paired.
+def to_read(table: "pd.DataFrame", scored: "pd.DataFrame | None" = None) -> ScoreTable:
+    """A line for each row: for each kind of programs how much is found, with its interval, and paired.
 
     Where the scores of public programs have many rows, those are left out in whose place another rule is chosen.
     """
     if scored is not None and len(scored) > MOST_ROWS:
         table = without(table, rejected(scored))
-    heading = ["DETECTOR", *(text for kind in KINDS for text in (kind.upper(), "PAIRED"))]
-    lines = [
-        [label(row), *(text for kind in KINDS for text in _cells(row, kind))]
-        for _, row in table.iterrows()
-    ]
-    return Table(
+    heading = ["DETECTOR"]
+    for kind in KINDS:
+        heading += [kind.upper(), "PAIRED"]
+    lines = []
+    for _, row in table.iterrows():
+        line = [label(row)]
+        for kind in KINDS:
+            line += _cells(row, kind)
+        lines.append(line)
+    return ScoreTable(
         "Cases found in programs as published, rewritten, and with planted faults",
         [heading, *lines],
     )
@@ -88,19 +82,19 @@ def _cells(row: "pd.Series[Any]", kind: str) -> tuple[str, str]:
 
 
 def _by_kind(checks: Sequence[CheckRecord]) -> dict[str, list[CheckRecord]]:
+    """The checks by the kind of programs; a rewritten program by another seed counts as another case."""
     parts: dict[str, list[CheckRecord]] = {kind: [] for kind in KINDS}
-    for each in checks:
-        seed = each.perturb if each.plant is None else each.plant
-        parts[each.rewriting].append(
-            each if seed is None else replace(each, case=f"{each.case}@{seed}")
-        )
-    met = {_program(each) for each in checks if each.perturb is not None}
-    who = {(each.detector, each.references) for each in parts["perturbed"]}
-    public = [
-        each
-        for each in parts["public"]
-        if _program(each) in met or (each.detector, each.references) not in who
-    ]
+    for check in checks:
+        seed = check.perturb if check.plant is None else check.plant
+        case = check.case if seed is None else f"{check.case}@{seed}"
+        parts[check.rewriting].append(replace(check, case=case))
+    perturbed_programs = {_program(check) for check in checks if check.perturb is not None}
+    perturbed_rows = {(check.detector, check.references) for check in parts["perturbed"]}
+    public = []
+    for check in parts["public"]:
+        is_in_perturbed_row = (check.detector, check.references) in perturbed_rows
+        if not is_in_perturbed_row or _program(check) in perturbed_programs:
+            public.append(check)
     return {**parts, "public": public}
 
 

@@ -8,11 +8,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.frozen import Frozen
-from evaluation.model import CONTROL, Alarm, Rule
+from evaluation.model import CONTROL, DIAGNOSES, Alarm, Rule
 from evaluation.records import CheckRecord, OverheadRecord, Site
-from evaluation.scoring.chosen import chosen
+from evaluation.scoring.chosen import mark_chosen
 from evaluation.scoring.intervals import clustered
-from evaluation.scoring.marks import is_oracle, known, rule_since, twin_of
+from evaluation.scoring.marks import is_known, is_oracle, rule_since, twin_of
 from runner.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 NEAR_LINES = 5
 # Why a program that was shown has no answer.
 FAILURES = ("unsupported", "tool_error", "timeout", "peeked", "disturbed")
-# What a fixed twin is: the fault itself mended, or something else done in the release that has the fault.
+# The kinds of fixed twins: the fault itself mended, or something else done in the release that has the fault.
 TWINS = {"real_fix": "real fix", "workaround": "work-around"}
 # The detector, with whose references, by which rule.
 ROW = ["detector", "references", "rule"]
 # One program; its fixed twin has the same.
 PROGRAM = ["bug", "case", "seed"]
-# What an outcome tells and no score counts.
+# Columns of outcomes that no score counts.
 UNCOUNTED = ("program", "reason", "alarms", "first")
 
 
@@ -47,16 +47,16 @@ def outcomes(
     import pandas as pd
 
     records = list(records)
-    if len(kinds := sorted({record.rewriting for record in records})) > 1:
+    kinds = sorted({record.rewriting for record in records})
+    if len(kinds) > 1:
         raise ResultsError(
             f"there are records of {' and '.join(kinds)} programs, which are not counted together: "
             "name a results folder of one kind"
         )
-    rows = [
-        _outcome(record, *item, frozen or {})
-        for record in records
-        for item in _rules_of(record, rules)
-    ]
+    rows = []
+    for record in records:
+        for name, rule in _find_rules(record, rules).items():
+            rows.append(_outcome(record, name, rule, frozen or {}))
     table = pd.DataFrame(rows)
     integers = ("first", "delay", "claimed_delay", "invariants_checked", "invariants_violated")
     for name in integers if rows else ():
@@ -64,25 +64,24 @@ def outcomes(
     return table
 
 
-def _rules_of(
-    record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]
-) -> Iterable[tuple[str, Rule]]:
+def _find_rules(record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]) -> Mapping[str, Rule]:
     if record.detector not in rules:
         raise ResultsError(
             f"there is no detector.json of {record.detector!r} beside its records; evaluate it anew"
         )
-    return rules[record.detector].items()
+    return rules[record.detector]
 
 
 def _outcome(
     record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Frozen]
 ) -> dict[str, Any]:
     counted = rule.counted(record.alarms) if record.status == "ok" else ()
-    first = counted[0] if counted and record.kind == "buggy" else None
-    seen, claimed = (
-        _since(each, record) for each in ((first.seen, first.iteration) if first else (None, None))
-    )
-    when = claimed if seen is None else seen
+    is_detection = counted and record.kind == "buggy"
+    first = counted[0] if is_detection else None
+    delay = _delay(first.seen, record) if first else None
+    claimed_delay = _delay(first.iteration, record) if first else None
+    best_delay = claimed_delay if delay is None else delay
+    invariants = record.invariants
     return {
         "detector": record.detector,
         "version": record.version,
@@ -95,26 +94,27 @@ def _outcome(
         "program": record.program,
         "benign": record.benign,
         "twin": twin_of(record),
-        "known": known(record, frozen, name),
+        "known": is_known(record, frozen, name),
         "oracle": is_oracle(record),
         "rule_since": rule_since(record, rule),
         "status": record.status,
         "reason": record.reason,
         "alarmed": bool(counted),
-        "alarms": sum(each.times for each in counted),
+        "alarms": sum(alarm.times for alarm in counted),
         "first": counted[0].iteration if counted else None,
-        "delay": seen,
-        "claimed_delay": claimed,
-        "early": when is not None and when < 0,
+        "delay": delay,
+        "claimed_delay": claimed_delay,
+        "early": best_delay is not None and best_delay < 0,
         "diagnosis": diagnosis(first, record.site) if first else None,
-        "invariants_checked": record.invariants.checked if record.invariants else None,
-        "invariants_violated": record.invariants.violated if record.invariants else None,
+        "invariants_checked": invariants.checked if invariants else None,
+        "invariants_violated": invariants.violated if invariants else None,
         "prepare_s": record.seconds.prepare,
         "check_s": record.seconds.check,
     }
 
 
-def _since(iteration: int | None, record: CheckRecord) -> int | None:
+def _delay(iteration: int | None, record: CheckRecord) -> int | None:
+    """The iterations from the trigger to an alarm."""
     return None if iteration is None else iteration - record.trigger
 
 
@@ -125,8 +125,9 @@ def label(row: Any) -> str:
     the records.
     """
     references = "oracle" if row["oracle"] else row["references"]
-    marks = ["post hoc"] if row["rule_since"] == "post hoc" else []
-    parts = [part for part in (references, row["rule"]) if part not in ("none", "default")] + marks
+    parts = [part for part in (references, row["rule"]) if part not in ("none", "default")]
+    if row["rule_since"] == "post hoc":
+        parts.append("post hoc")
     return f"{row['detector']} ({', '.join(parts)})" if parts else str(row["detector"])
 
 
@@ -135,8 +136,9 @@ def diagnosis(alarm: Alarm, site: Site) -> str:
     same_file = alarm.file == site.file and alarm.line is not None and site.line is not None
     if alarm.api == site.api or (same_file and alarm.line == site.line):
         return "exact"
-    close = same_file and abs((alarm.line or 0) - (site.line or 0)) <= NEAR_LINES
-    return "near" if close or (alarm.api or "").split(".")[-1] == site.api.split(".")[-1] else "no"
+    is_close = same_file and abs((alarm.line or 0) - (site.line or 0)) <= NEAR_LINES
+    has_same_name = (alarm.api or "").split(".")[-1] == site.api.split(".")[-1]
+    return "near" if is_close or has_same_name else "no"
 
 
 def scores(
@@ -158,14 +160,16 @@ def scores(
     table = table.astype(dict.fromkeys(texts, object))
     rows = []
     for key, group in table.groupby(ROW, sort=True):
-        detector, references, rule = key
-        overhead = [
-            each for each in overheads if (each.detector, each.references) == (detector, references)
+        detector, references, _ = key
+        timed = [
+            overhead
+            for overhead in overheads
+            if overhead.detector == detector and overhead.references == references
         ]
-        rows.append(dict(zip(ROW, key, strict=True)) | _score(group) | _overhead(overhead))
+        rows.append(dict(zip(ROW, key, strict=True)) | _score(group) | _overhead(timed))
     scored = pd.DataFrame(rows)
     if whole is None:
-        return scored.assign(chosen=chosen(scored))
+        return scored.assign(chosen=mark_chosen(scored))
     return scored.merge(scores(whole)[[*ROW, "chosen"]], on=ROW, how="left", validate="one_to_one")
 
 
@@ -174,6 +178,9 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
     harmful, benign = buggy[~buggy.benign], buggy[buggy.benign]
     clean = group[(group.kind != "buggy") & (group.invariants_checked > 0)]
     detected = harmful[harmful.hit]
+    known_bugs = harmful[harmful.known == True]  # noqa: E712
+    new_bugs = harmful[harmful.known == False]  # noqa: E712
+    diagnoses = {f"diagnosis_{name}": int((detected.diagnosis == name).sum()) for name in DIAGNOSES}
     return {
         "version": group.version.iloc[0],
         "oracle": bool(group.oracle.any()),
@@ -185,17 +192,14 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         "ran": int((harmful.status == "ok").sum()),
         **_false_alarms(group),
         **_by_twin(harmful),
-        **_rate("paired_known", harmful[harmful.known == True], "paired"),  # noqa: E712
-        **_rate("paired_new", harmful[harmful.known == False], "paired"),  # noqa: E712
+        **_rate("paired_known", known_bugs, "paired"),
+        **_rate("paired_new", new_bugs, "paired"),
         **_rate("false_known", _accusable(group, True), "alarmed"),
         **_rate("false_new", _accusable(group, False), "alarmed"),
         "invariant_rate": _mean(clean.invariants_violated / clean.invariants_checked),
         **_delays(detected, "delay"),
         **_delays(detected, "claimed_delay"),
-        **{
-            f"diagnosis_{name}": int((detected.diagnosis == name).sum())
-            for name in ("exact", "near", "no")
-        },
+        **diagnoses,
         "benign_detected": int(benign.hit.sum()),
         "benign_paired": int(benign.paired.sum()),
         "benign_n": len(benign),
@@ -211,7 +215,7 @@ def _accusable(group: "pd.DataFrame", known: bool) -> "pd.DataFrame":
 
 
 def since(rules: "pd.Series[Any]") -> str | None:
-    """Of the records of a row: whether its rule was declared before; if it came after some of them, *post hoc*."""
+    """Whether the rule of a row was declared before its records; *post hoc*, if it came after some of them."""
     return "post hoc" if (rules == "post hoc").any() else rules.iloc[0]
 
 
@@ -225,39 +229,35 @@ def with_twins(group: "pd.DataFrame") -> "pd.DataFrame":
     for kind, paired in (("fixed", "paired"), ("upstream", "paired_upstream")):
         twins = group[group.kind == kind][[*PROGRAM, "status", "alarmed"]]
         buggy = buggy.merge(twins, on=PROGRAM, how="left", suffixes=("", f"_{kind}"))
-        silent = (buggy[f"status_{kind}"] == "ok") & ~buggy[f"alarmed_{kind}"].fillna(True).astype(
-            bool
-        )
-        buggy[paired] = buggy.hit & silent
+        ran = buggy[f"status_{kind}"] == "ok"
+        accused = buggy[f"alarmed_{kind}"].fillna(True).astype(bool)
+        buggy[paired] = buggy.hit & (ran & ~accused)
     return buggy
 
 
 def _false_alarms(group: "pd.DataFrame") -> dict[str, Any]:
-    """Of programs that are right: fixed twins, by what they are, the buggy script in a mended release, controls."""
+    """Alarms on programs that are right: fixed twins by their kinds, the buggy script in a mended release, controls."""
     ran = group[group.status == "ok"]
     fixed = ran[ran.kind == "fixed"]
-    of = {
+    parts = {
         "fixed": fixed,
         "controls": ran[ran.kind == CONTROL],
         "upstream": ran[ran.kind == "upstream"],
     }
-    of |= {name: fixed[fixed.twin == twin] for name, twin in TWINS.items()}
-    return {
-        key: value
-        for name, part in of.items()
-        for key, value in _rate(f"false_{name}", part, "alarmed").items()
-    }
+    parts |= {name: fixed[fixed.twin == twin] for name, twin in TWINS.items()}
+    rates: dict[str, Any] = {}
+    for name, part in parts.items():
+        rates |= _rate(f"false_{name}", part, "alarmed")
+    return rates
 
 
 def _by_twin(buggy: "pd.DataFrame") -> dict[str, Any]:
-    """PAIRED, by what the twin is that it was silent on."""
-    parts = {name: (buggy[buggy.twin == twin], "paired") for name, twin in TWINS.items()}
-    parts["upstream"] = (buggy[buggy.status_upstream.notna()], "paired_upstream")
-    return {
-        key: value
-        for name, part in parts.items()
-        for key, value in _rate(f"paired_{name}", *part).items()
-    }
+    """PAIRED, by the kind of twin on which it was silent."""
+    rates: dict[str, Any] = {}
+    for name, twin in TWINS.items():
+        rates |= _rate(f"paired_{name}", buggy[buggy.twin == twin], "paired")
+    with_upstream = buggy[buggy.status_upstream.notna()]
+    return rates | _rate("paired_upstream", with_upstream, "paired_upstream")
 
 
 def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
@@ -265,14 +265,15 @@ def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
     clusters: dict[str, list[bool]] = {}
     for kind, bug, case, hit in programs[["kind", "bug", "case", hits]].itertuples(index=False):
         clusters.setdefault(case if kind == CONTROL else bug, []).append(bool(hit))
-    found = [clusters[each] for each in sorted(clusters)]
-    low, high = clustered([sum(each) for each in found], [len(each) for each in found])
+    ordered = [clusters[name] for name in sorted(clusters)]
+    counts = [sum(cluster) for cluster in ordered]
+    sizes = [len(cluster) for cluster in ordered]
+    low, high = clustered(counts, sizes)
     count, n = int(programs[hits].sum()), len(programs)
-    rate = count / n if n else None
     return {
         name: count,
         f"{name}_n": n,
-        f"{name}_rate": rate,
+        f"{name}_rate": count / n if n else None,
         f"{name}_low": low,
         f"{name}_high": high,
     }
@@ -288,16 +289,17 @@ def _delays(detected: "pd.DataFrame", name: str) -> dict[str, Any]:
 def _overhead(records: Sequence[OverheadRecord]) -> dict[str, Any]:
     """Watched over bare: seconds of the whole check by the benchmark's clock, and those of the training as claimed."""
     measured = [
-        _ratio(each.watched_wall, each.bare_wall)
-        for each in records
-        if each.watched_wall and each.bare_wall
+        _ratio(record.watched_wall, record.bare_wall)
+        for record in records
+        if record.watched_wall and record.bare_wall
     ]
-    claimed = [_ratio(each.watched, each.bare) for each in records]
+    claimed = [_ratio(record.watched, record.bare) for record in records]
+    programs = [f"{record.bug}/{record.case}" for record in records]
     return {
         "overhead": median(measured) if measured else None,
         "claimed_overhead": median(claimed) if claimed else None,
         "overhead_of": records[0].of if records else None,
-        "overhead_on": ", ".join(f"{record.bug}/{record.case}" for record in records) or None,
+        "overhead_on": ", ".join(programs) or None,
     }
 
 
@@ -306,5 +308,5 @@ def _ratio(watched: Sequence[float], bare: Sequence[float]) -> float:
 
 
 def _mean(values: "pd.Series[float]") -> float | None:
-    kept = values.dropna()
-    return None if kept.empty else float(kept.mean())
+    known_values = values.dropna()
+    return None if known_values.empty else float(known_values.mean())

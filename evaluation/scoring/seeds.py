@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from evaluation.scoring.chosen import without_rejected
-from evaluation.scoring.report import MOST_ROWS, Table, share
+from evaluation.scoring.report import MOST_ROWS, ScoreTable, share
 from evaluation.scoring.scores import ROW, label, since, with_twins
 
 if TYPE_CHECKING:
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 FILE = "seeds.csv"
 CASE = ["bug", "case"]
-# What holds by the first seed, by each of them, by one of them at least.
-HELD = {"first": "FIRST", "always": "EVERY", "ever": "ANY"}
+# Headings of answers that hold by the first seed, by every seed, by at least one of them.
+HEADINGS = {"first": "FIRST", "always": "EVERY", "ever": "ANY"}
 
 
 def by_seed(outcomes: "pd.DataFrame") -> "pd.DataFrame":
@@ -24,14 +24,17 @@ def by_seed(outcomes: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    found = (
-        (key, _agreement(group))
-        for key, group in (outcomes.groupby(ROW, sort=True) if len(outcomes) else ())
-    )
-    return pd.DataFrame([dict(zip(ROW, key, strict=True)) | row for key, row in found if row])
+    groups = outcomes.groupby(ROW, sort=True) if len(outcomes) else ()
+    rows = []
+    for key, group in groups:
+        agreement = _agreement(group)
+        if agreement:
+            rows.append(dict(zip(ROW, key, strict=True)) | agreement)
+    return pd.DataFrame(rows)
 
 
 def _agreement(group: "pd.DataFrame") -> dict[str, Any]:
+    """How the answers of a row agree; empty where it met no case by several seeds."""
     buggy = _by_several(with_twins(group[~group.benign]))
     if buggy.empty:
         return {}
@@ -47,29 +50,32 @@ def _agreement(group: "pd.DataFrame") -> dict[str, Any]:
 
 
 def _by_several(programs: "pd.DataFrame") -> "pd.DataFrame":
-    """Those of cases with several seeds, the first seed first."""
-    return programs[programs.groupby(CASE).seed.transform("nunique") > 1].sort_values("seed")
+    """The programs of cases with several seeds, the first seed first."""
+    seed_counts = programs.groupby(CASE).seed.transform("nunique")
+    return programs[seed_counts > 1].sort_values("seed")
 
 
 def _counts(name: str, programs: "pd.DataFrame", column: str) -> dict[str, int]:
     """On how many cases the column holds by the first seed, by every seed, and by one at least."""
     answers = programs[column].astype(bool).groupby([programs[key] for key in CASE])
-    held = {"first": answers.first(), "always": answers.all(), "ever": answers.any()}
-    return {f"{name}_{how}": int(each.sum()) for how, each in held.items()} | {
-        f"{name}_n": answers.ngroups
+    return {
+        f"{name}_first": int(answers.first().sum()),
+        f"{name}_always": int(answers.all().sum()),
+        f"{name}_ever": int(answers.any().sum()),
+        f"{name}_n": answers.ngroups,
     }
 
 
-def to_read(table: "pd.DataFrame", scores: "pd.DataFrame") -> Table:
+def to_read(table: "pd.DataFrame", scores: "pd.DataFrame") -> ScoreTable:
     """A line for each row; of many rows those are left out in whose place another rule is chosen by the scores."""
     if len(scores) > MOST_ROWS:
         table = table.merge(without_rejected(scores)[ROW], on=ROW)
-    show = [
-        share(f"{name}_{how}", f"{name}_n") for name in ("paired", "false_fixed") for how in HELD
-    ]
-    heading = [
-        "DETECTOR",
-        *(f"{what}, {how}" for what in ("PAIRED", "ON FIXED") for how in HELD.values()),
-    ]
-    lines = [[label(row), *(each(row) for each in show)] for _, row in table.iterrows()]
-    return Table("Cases that were met by several seeds", [heading, *lines])
+    columns = {}
+    for name, title in (("paired", "PAIRED"), ("false_fixed", "ON FIXED")):
+        for agreement, heading in HEADINGS.items():
+            columns[f"{title}, {heading}"] = share(f"{name}_{agreement}", f"{name}_n")
+    heading_row = ["DETECTOR", *columns]
+    lines = []
+    for _, row in table.iterrows():
+        lines.append([label(row), *(show(row) for show in columns.values())])
+    return ScoreTable("Cases that were met by several seeds", [heading_row, *lines])

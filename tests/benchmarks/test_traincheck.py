@@ -270,6 +270,6 @@ def test_the_cases_by_which_its_settings_were_chosen_are_known(modules):
     """Three of the 13 were run later, when the settings stood."""
     later = {"PyTorch-104336", "Transformers-33455", "Transformers-34204"}
     ran = {each.case.split("/")[0] for each in modules["declared"].cases()} - later
-    known = submissions.known(ROOT)["traincheck"].developed_on
+    known = submissions.load_frozen(ROOT)["traincheck"].developed_on
     assert set(known) == ran | set(development.load(ROOT).bugs)
     assert len(ran) == 10

@@ -48,7 +48,7 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_are_those_of_the_records(name):
     folder, read = ROOT / submissions.FOLDER / name, evaluated(name)
-    table = scores.outcomes(read.checks, read.rules, submissions.known(ROOT))
+    table = scores.outcomes(read.checks, read.rules, submissions.load_frozen(ROOT))
     scored = scores.scores(table, read.overheads)
     made = {
         "scores": scored,

@@ -227,7 +227,7 @@ def test_traincheck_was_shown_both_programs_of_each_case_of_a_part(committed):
 
 
 def test_committed_scores_are_those_of_the_committed_records(committed):
-    table = outcomes(committed.checks, committed.rules, submissions.known(ROOT))
+    table = outcomes(committed.checks, committed.rules, submissions.load_frozen(ROOT))
     scored = scores(table, committed.overheads).to_json(orient="records")
     assert json.loads(scored) == json.loads((COMMITTED / "scores.json").read_text())
 

@@ -22,4 +22,4 @@ def answers(tmp_path_factory):
 
     catalog = Catalog(ROOT)
     read = read_records(catalog, RecordSelection((), "expected", tmp_path_factory.mktemp("none")))
-    return evaluation(read, list(catalog), submissions.known(ROOT))
+    return evaluation(read, list(catalog), submissions.load_frozen(ROOT))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evaluation.records import Records
-    from evaluation.scoring.report import Table
+    from evaluation.scoring.report import ScoreTable
 
 # Formats of one document on standard output: no further table is printed.
 DOCUMENTS = ("json", "csv")
@@ -49,7 +49,7 @@ def compute_scores(records: "Records") -> ScoreTables:
     from evaluation.scoring.comparison import comparisons
     from evaluation.scoring.scores import outcomes, scores
 
-    known = submissions.known(api.load().root)
+    known = submissions.load_frozen(api.load().root)
     table = outcomes(records.checks, records.rules, known)
     whole = outcomes(records.whole, records.rules, known) if records.whole else None
     scored = scores(table, records.overheads, whole)
@@ -191,7 +191,7 @@ def _print_rewritten_notes(records: "Records") -> None:
         )
 
 
-def _print_further_table(table: "Table", path: Path, folder: ScoreFolder, format: str) -> None:
+def _print_further_table(table: "ScoreTable", path: Path, folder: ScoreFolder, format: str) -> None:
     """Print one more table, unless the format has one document, and where it is written."""
     stream = sys.stdout if format == "table" else sys.stderr
     if format == "table":
@@ -201,7 +201,7 @@ def _print_further_table(table: "Table", path: Path, folder: ScoreFolder, format
     print(f"written to {folder.name}: {path.name}", file=stream)
 
 
-def _print_tables(tables: "Sequence[Table]", format: str, with_title: bool = False) -> None:
+def _print_tables(tables: "Sequence[ScoreTable]", format: str, with_title: bool = False) -> None:
     """Print tables; as text the first one has no title, unless it is `with_title`."""
     from evaluation.scoring import report
 

@@ -194,7 +194,7 @@ class _Builder:
         try:
             found, known = (
                 read_records(Catalog(self.root), RecordSelection((), "expected", Path())),
-                submissions.known(self.root),
+                submissions.load_frozen(self.root),
             )
         except TrainbugsError as error:
             self.site.problems.append(str(error))

@@ -9,7 +9,7 @@ from support.paths import ROOT
 
 from evaluation.catalog import controls, detectors
 from evaluation.model import Alarm, Answer, Rule
-from evaluation.running.adapter import read_answer
+from evaluation.running.answers import read_answer
 from evaluation.watching import invariants
 from runner.errors import CatalogError, UsageError
 
@@ -178,7 +178,7 @@ def test_an_answer_is_read_within_bounds(tmp_path, monkeypatch):
     path.symlink_to("../elsewhere")
     assert "a link that leads out of its directory" in read_answer(path).reason
     path.unlink()
-    monkeypatch.setattr("evaluation.running.adapter.MAX_BYTES", 20)
+    monkeypatch.setattr("evaluation.running.answers.MAX_BYTES", 20)
     path.write_text('{"status": "ok"}' + 10 * " ")
     assert read_answer(path) == Answer("tool_error", "verdict.json: is larger than 20 bytes")
 

@@ -144,7 +144,7 @@ def test_a_link_that_appears_later_is_followed_by_nothing(detector, outside, tmp
 def test_a_check_of_a_detector_in_which_a_link_appears_is_none(toy, detector, outside, monkeypatch):
     """Between one check and the next its author, or a stranger, may change the folder."""
     plan = CampaignOptions([detectors.read(detector)], overhead_on=None)
-    real = adapter.Adapter._target
+    real = adapter.Adapter._describe
 
     def target(self, sample, directory):
         if not (detector / "loot").is_symlink():
@@ -152,7 +152,7 @@ def test_a_check_of_a_detector_in_which_a_link_appears_is_none(toy, detector, ou
             (detector / "c").symlink_to(outside)
         return real(self, sample, directory)
 
-    monkeypatch.setattr(adapter.Adapter, "_target", target)
+    monkeypatch.setattr(adapter.Adapter, "_describe", target)
     result = campaign.run(plan, toy.session())
     assert {record.status for record in result.checks} == {"tool_error"}
     assert all(

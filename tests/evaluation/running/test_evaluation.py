@@ -27,7 +27,8 @@ from evaluation.keys import KIT, kit_digest, rule_digest, rules_digest
 from evaluation.model import Alarm, Rule, Training
 from evaluation.records import Seconds
 from evaluation.running import campaign
-from evaluation.running.adapter import STATUS_OF, Adapter
+from evaluation.running.adapter import Adapter
+from evaluation.running.answers import STATUS_OF
 from evaluation.running.bare_runs import BareRuns, Once
 from evaluation.running.campaign import CampaignResult
 from evaluation.running.check import DetectorCheck

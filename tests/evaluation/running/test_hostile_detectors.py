@@ -12,8 +12,8 @@ from support.detectors import write_detector
 from support.processes import called, wait_until
 
 from evaluation.catalog import detectors
-from evaluation.running import adapter, campaign
-from evaluation.running.adapter import read_answer
+from evaluation.running import adapter, answers, campaign
+from evaluation.running.answers import read_answer
 from evaluation.running.options import CampaignOptions
 from evaluation.scoring.scores import outcomes, scores
 from evaluation.store.results import CheckStore
@@ -301,7 +301,7 @@ def too_much(*_):
     ],
 )
 def test_an_error_in_a_check_is_one_of_that_check(evaluate, monkeypatch, where, what, reason):
-    monkeypatch.setattr(adapter, where, what)
+    monkeypatch.setattr(answers, where, what)
     for record in evaluate({"always": ALWAYS})["always"]:
         assert record.status == "tool_error"
         assert reason in record.reason

@@ -98,7 +98,7 @@ def test_of_a_part_of_the_programs_the_rule_stays_that_is_chosen_by_all():
 
 
 def test_the_bugs_by_which_rules_are_chosen_are_bugs_and_the_detectors_detectors():
-    declared, known = development.load(ROOT), submissions.known(ROOT)
+    declared, known = development.load(ROOT), submissions.load_frozen(ROOT)
     assert declared.bugs == tuple(sorted(set(declared.bugs)))
     assert len(declared.bugs) == 25
     assert all((ROOT / "bugs" / bug / "config.json").is_file() for bug in declared.bugs)

@@ -75,7 +75,7 @@ def test_rows_of_other_programs_and_rules_without_a_date_are_named_below():
 
 
 def test_markdown_and_latex():
-    table = report.Table("A & B", [["X", "Y_1"], ["a|b", "5 %"]])
+    table = report.ScoreTable("A & B", [["X", "Y_1"], ["a|b", "5 %"]])
     assert report.markdown(table) == "**A & B**\n\n| X | Y_1 |\n| :-- | --: |\n| a\\|b | 5 % |"
     text = report.latex(table)
     assert r"\caption{A \& B}" in text

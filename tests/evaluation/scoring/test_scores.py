@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from support.checks import HIT, SITE, overhead, record
 from support.detectors import write_detector
 
-from evaluation.catalog.frozen import Frozen, FrozenRule, digest_of
+from evaluation.catalog.frozen import Frozen, FrozenRule, digest_files
 from evaluation.catalog.frozen import digest as frozen_digest
 from evaluation.catalog.frozen import load as load_frozen
 from evaluation.keys import rule_digest
@@ -216,7 +216,7 @@ def test_a_rule_whose_files_are_not_what_they_were_knows_what_the_detector_knows
     former = {"since": "2025-01-01", "files": ["adapter.py"], "developed_on": ["B"]}
     described = {"version": "1", "since": "2026-01-01", "developed_on": ["B", "C"]}
     for text, known in (("", ("B",)), ("# mended\n", ("B", "C"))):
-        former["digest"] = former.get("digest") or digest_of(folder, ["adapter.py"])
+        former["digest"] = former.get("digest") or digest_files(folder, ["adapter.py"])
         (folder / "adapter.py").write_text((folder / "adapter.py").read_text() + text)
         whole = described | {"digest": frozen_digest(folder), "rules": {"former": former}}
         (tmp_path / "detectors" / "frozen.json").write_text(json.dumps({"mine": whole}))

@@ -17,7 +17,8 @@ from support.fuzzing import MARKS, broken, broken_lines, opened, torn, variants
 
 from evaluation.catalog import detectors
 from evaluation.model import Answer
-from evaluation.running.adapter import ANSWER, read_answer
+from evaluation.running.adapter import ANSWER
+from evaluation.running.answers import read_answer
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
 from runner.files.atomic import write_json
