@@ -28,8 +28,8 @@ from runner.studies.promote import promote
 from runner.studies.running import run_study
 from trainbugs.release.about import About
 from trainbugs.release.write import write as export
-from trainbugs.website.build import Website
-from trainbugs.website.build import write as write_site
+from trainbugs.website.folder import Website
+from trainbugs.website.folder import write as write_site
 
 ABOUT = About("A benchmark", "0.1.0", "2026-11-23", "urn:trainbugs", ["the authors"])
 

@@ -1,7 +1,7 @@
 """What the page of a bug shows: its cases with what was observed, scripts side by side, releases, answers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runner.bugs.bug import Bug
@@ -34,7 +34,7 @@ class Observed:
     """An expectation, and what the records of each seed say of it; `holds` is None where one is undecided."""
 
     expectation: Expectation
-    wanted: str
+    expected: str
     values: tuple[tuple[str, str], ...]
     holds: bool | None
 
@@ -60,17 +60,12 @@ class Runs:
     @property
     def made(self) -> str:
         """With what and when the records were made, in words."""
-        torch = sorted({record.runtime.torch for record in self.records if record.runtime.torch})
-        days = sorted({record.started[:10] for record in self.records})
-        device = sorted({record.device_name or record.runtime.device for record in self.records})
-        parts = [f"torch {', '.join(torch)}"] if torch else []
-        return ", ".join(
-            [
-                *parts,
-                f"on {', '.join(device)}",
-                days[0] if len(set(days)) == 1 else f"{days[0]} to {days[-1]}",
-            ]
-        )
+        releases = sorted({run.runtime.torch for run in self.records if run.runtime.torch})
+        days = sorted({run.started[:10] for run in self.records})
+        devices = sorted({run.device_name or run.runtime.device for run in self.records})
+        parts = [f"torch {', '.join(releases)}"] if releases else []
+        period = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        return ", ".join([*parts, f"on {', '.join(devices)}", period])
 
 
 @dataclass(frozen=True)
@@ -108,6 +103,12 @@ class VersionMap:
     versions: tuple[str, ...]
     cases: Mapping[str, Mapping[str, VersionFinding]]
 
+    @property
+    def affected(self) -> list[str]:
+        """The releases in which a case is affected."""
+        rows = [row.values() for row in self.cases.values()]
+        return [item.version for row in rows for item in row if item.state == AFFECTED]
+
 
 @dataclass(frozen=True)
 class BugPart:
@@ -123,29 +124,27 @@ class BugPart:
     @property
     def seen_in(self) -> list[str]:
         """The releases in which records show it: those of the map, and those of its expected records."""
-        found = {
-            item.version
-            for row in (self.versions.cases.values() if self.versions else ())
-            for item in row.values()
-            if item.state == AFFECTED
-        }
+        releases = set(self.versions.affected) if self.versions else set()
         if self.bug.package == "torch":
-            found |= {(record.runtime.torch or "-").split("+")[0] for record in self._shows}
-        return [
-            f"{self.bug.package} {version}" for version in sorted(found - {"-"}, key=version_order)
-        ]
+            torches = {record.runtime.torch for record in self._reproducing_runs}
+            # Without what follows a plus: how it was built.
+            releases |= {torch.split("+")[0] for torch in torches if torch}
+        releases.discard("-")
+        ordered = sorted(releases, key=version_order)
+        return [f"{self.bug.package} {release}" for release in ordered]
 
     @property
     def seconds(self) -> float | None:
         """Wall seconds of all expected runs together."""
-        known = [part.seconds for part in self.cases if part.seconds is not None]
-        return sum(known) if known else None
+        durations = [part.seconds for part in self.cases if part.seconds is not None]
+        return sum(durations) if durations else None
 
     @property
-    def _shows(self) -> list[RunRecord]:
+    def _reproducing_runs(self) -> list[RunRecord]:
         """The buggy runs of what is reproduced: only these show the bug."""
-        judged = [runs for part in self.cases for runs in part.runs if runs.reproduced]
-        return [record for runs in judged for record in runs.records if record.variant == "buggy"]
+        reproduced = [runs for part in self.cases for runs in part.runs if runs.reproduced]
+        records = [record for runs in reproduced for record in runs.records]
+        return [record for record in records if record.variant == "buggy"]
 
 
 def read(bug: Bug, root: Path) -> BugPart:
@@ -166,58 +165,55 @@ def read(bug: Bug, root: Path) -> BugPart:
 def _case(bug: Bug, case: Case) -> CasePart:
     name = f"compare_{case.name}.png"
     picture = name if (bug.expected / name).is_file() else None
+    devices = seen_on(bug, case.name)
     try:
-        runs = tuple(
-            judged(case, expected_records(bug, case.name, device), device)
-            for device in seen_on(bug, case.name)
-        )
-        runs = tuple(
-            _with_upstream(each, upstream_records(bug, case.name, each.device)) for each in runs
-        )
+        runs = [judged(case, expected_records(bug, case.name, kind), kind) for kind in devices]
+        upstream = [upstream_records(bug, case.name, kind) for kind in devices]
     except ResultsError as error:
         return CasePart(case, None, (), picture, str(error))
-    return CasePart(case, seconds(bug, case), runs, picture)
+    pairs = zip(runs, upstream, strict=True)
+    with_upstream = tuple(_with_upstream(part, records) for part, records in pairs)
+    return CasePart(case, seconds(bug, case), with_upstream, picture)
 
 
 def judged(case: Case, records: Sequence[RunRecord], device: str = CPU) -> Runs:
     """Records of a case with their verdict, what was observed, and curves where there can be any."""
     verdict = verify(case, records)
+    panels: Sequence[chart.Drawn] = ()
+    problem = ""
     try:
-        panels, problem = tuple(chart.panels(case, records)), ""
+        panels = chart.panels(case, records)
     except (MeasureError, ValueError, ArithmeticError) as error:
-        panels, problem = (), untrusted.brief(str(error))
-    if case.plot.heatmap:
-        problem = ""
-    return Runs(device, verdict, tuple(_observed(verdict)), panels, tuple(records), problem)
+        problem = "" if case.plot.heatmap else untrusted.brief(str(error))
+    return Runs(device, verdict, _observed(verdict), tuple(panels), tuple(records), problem)
 
 
 def _with_upstream(runs: Runs, upstream: Sequence[RunRecord]) -> Runs:
-    from dataclasses import replace
-
+    """The runs with what the release with the real fix does."""
     if not upstream:
         return runs
     buggy = [record for record in runs.records if record.variant == "buggy"]
-    said = verify_upstream(runs.verdict.case, [*buggy, *upstream])
-    torch = ", ".join(sorted({record.runtime.torch for record in upstream if record.runtime.torch}))
-    return replace(runs, upstream=said, upstream_torch=torch)
+    behaviour = verify_upstream(runs.verdict.case, [*buggy, *upstream])
+    releases = {record.runtime.torch for record in upstream if record.runtime.torch}
+    return replace(runs, upstream=behaviour, upstream_torch=", ".join(sorted(releases)))
 
 
-def _observed(verdict: Verdict) -> list[Observed]:
-    made = []
+def _observed(verdict: Verdict) -> tuple[Observed, ...]:
+    observed = []
     for expectation in verdict.case.oracle.expectations:
         checks = [check for check in verdict.checks if check.expectation is expectation]
-        wanted = next((check.expected for check in checks if check.expected), "")
+        expected = next((check.expected for check in checks if check.expected), "")
         values = [(check.seeds, check.observed or check.explanation) for check in checks]
-        holds = [check.holds for check in checks]
-        made.append(
-            Observed(
-                expectation,
-                wanted,
-                tuple(values),
-                None if None in holds or not holds else all(holds),
-            )
-        )
-    return made
+        holds = _all_hold([check.holds for check in checks])
+        observed.append(Observed(expectation, expected, tuple(values), holds))
+    return tuple(observed)
+
+
+def _all_hold(holds: Sequence[bool | None]) -> bool | None:
+    """Whether all checks hold; None where one is undecided, or there is none."""
+    if not holds or None in holds:
+        return None
+    return all(holds)
 
 
 def _pairs(bug: Bug) -> tuple[Pair, ...]:
@@ -239,45 +235,43 @@ def _pair(left: Path, right: Path, cases: tuple[str, ...], bug: Bug) -> Pair:
 
 
 def _versions(bug: Bug, root: Path) -> VersionMap | None:
-    found = findings(bug, version_records(bug))
-    if not found:
+    items = findings(bug, version_records(bug))
+    if not items:
         return None
-    versions = sorted(
-        {*(item.version for item in found), *releases(root, bug.package)}, key=version_order
-    )
-    cases = {
-        name: {item.version: item for item in found if item.case == name} for name in bug.cases
-    }
-    return VersionMap(
-        bug.package, tuple(versions), {name: row for name, row in cases.items() if row}
-    )
+    versions = {item.version for item in items} | set(releases(root, bug.package))
+    cases: dict[str, dict[str, VersionFinding]] = {}
+    for name in bug.cases:
+        row = {item.version: item for item in items if item.case == name}
+        if row:
+            cases[name] = row
+    return VersionMap(bug.package, tuple(sorted(versions, key=version_order)), cases)
 
 
 def commands(part: BugPart) -> list[tuple[str, str]]:
     """How to run a bug: commands, and what each does."""
     bug = part.bug
+    programs = [case.program for case in bug.cases.values()]
+    run, text = (
+        f"trainbugs run {bug.id}",
+        "runs both variants of all its cases, and says what it sees",
+    )
+    if any("data" in program.needs for program in programs):
+        run, text = f"{run} --data DIR", f"{text}, with data sets from DIR"
     lines = [
-        (f"trainbugs run {bug.id}", "runs both variants of all its cases, and says what it sees")
+        (run, text),
+        (f"trainbugs checkout {bug.id} copy", "makes a copy that runs by hand"),
     ]
-    if any("data" in case.program.needs for case in bug.cases.values()):
-        lines[0] = (f"trainbugs run {bug.id} --data DIR", f"{lines[0][1]}, with data sets from DIR")
-    lines.append((f"trainbugs checkout {bug.id} copy", "makes a copy that runs by hand"))
     if bug.why:
-        lines.append(
-            (f"trainbugs why {bug.id}", "shows the root cause in the release that runs it")
-        )
+        text = "shows the root cause in the release that runs it"
+        lines.append((f"trainbugs why {bug.id}", text))
     if bug.fault:
-        lines.append(
-            (
-                f"trainbugs run {bug.id} --inject --environment NAME",
-                "puts the fault into another release",
-            )
-        )
-    if any(UPSTREAM in case.program.variants for case in bug.cases.values()):
-        lines.append(
-            (f"trainbugs run {bug.id} --upstream", "runs the release with the real fix, too")
-        )
+        text = "puts the fault into another release"
+        lines.append((f"trainbugs run {bug.id} --inject --environment NAME", text))
+    if any(UPSTREAM in program.variants for program in programs):
+        text = "runs the release with the real fix, too"
+        lines.append((f"trainbugs run {bug.id} --upstream", text))
     if part.versions:
         lines.append((f"trainbugs versions {bug.id}", "makes the map of versions"))
-    lines += [(f"trainbugs study {bug.id}/{name}", "runs the study") for name in part.studies]
+    for name in part.studies:
+        lines.append((f"trainbugs study {bug.id}/{name}", "runs the study"))
     return lines

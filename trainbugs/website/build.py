@@ -1,36 +1,42 @@
-"""The whole site: reads the records, renders the pages, and writes them to a new folder that replaces an older one."""
+"""The whole website: reads the records and renders the pages."""
 
-import json
-import os
 import re
-import shutil
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
-from runner.errors import ResultsError, TrainbugsError, UsageError
-from runner.files import swap, untrusted
+from runner.bugs.labels import Provenance
+from runner.errors import TrainbugsError
+from runner.files import untrusted
 from runner.results.revision import find_revision
 from trainbugs.release.about import about, bibtex
 from trainbugs.website import index
 from trainbugs.website.bug import BugPart, commands, read
 from trainbugs.website.downloads import Download, dataset, downloads
 from trainbugs.website.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
+from trainbugs.website.folder import Website
 from trainbugs.website.links import Links, copied, listed, place
-from trainbugs.website.markdown import Text, render
-from trainbugs.website.rewritten import SideBySide, of_records
+from trainbugs.website.markdown import Heading, Text, render
+from trainbugs.website.rewritten import SideBySide, side_by_side_table
 from trainbugs.website.tables import index as as_index
 from trainbugs.website.templating import Templates, asset
 
-# What tells that a folder was made here, and may be replaced.
-MARKER = ".trainbugs-site"
 ASSETS = ("site.css", "site.js", "icon.svg")
 DOCS = ("*.md", "docs/*.md", "detectors/README.md", "detectors/*/README.md", "benchmarks/README.md")
 MAX_PAGE_BYTES = 2_000_000
+# What the figures of a study show, by the ends of their names.
+STUDY_FIGURES = {
+    "grid": "mean gain of the buggy program at each point and setting",
+    "shares": "shares of the labels",
+    "best": "each program at its best setting",
+    "factors": "what the gain depends on",
+}
+# A commit in full, which pages show with 12 digits.
+COMMIT = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28}\b")
 
 
 @dataclass(frozen=True)
@@ -44,112 +50,30 @@ class Summary:
     question: str
 
 
-@dataclass
-class Website:
-    """The pages and files by their places, and a line for each thing that could not be read."""
-
-    pages: dict[str, str] = field(default_factory=dict)
-    files: dict[str, Path | bytes] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        """Bytes of all together."""
-        sizes = (
-            len(each) if isinstance(each, bytes) else each.stat().st_size
-            for each in self.files.values()
-        )
-        return sum(sizes) + sum(len(page.encode()) for page in self.pages.values())
-
-
 def build(catalog: Catalog) -> Website:
-    """The site of a catalogue. A bug or a record that cannot be read is a problem, and stops nothing else."""
-    site = Website()
+    """The website of a catalogue. A bug or a record that cannot be read is a problem, and stops nothing else."""
+    website = Website()
     bugs, problems = catalog.readable()
-    site.problems += problems
-    _Builder(catalog, bugs, site).build()
-    return site
-
-
-def write(site: Website, out: Path) -> None:
-    """Write the site; a folder that is there already is replaced if it is an older site and no more, or empty.
-
-    Raises UsageError for another folder, ResultsError where nothing can be written.
-    """
-    try:
-        swap.recover(out.resolve())
-        _check_replaceable(out)
-        with swap.changing(out, anew=True) as folder:
-            _fill(site, folder)
-    except OSError as error:
-        raise ResultsError(
-            f"{out}: cannot be written: {error.strerror}; name a folder with room by --out"
-        ) from error
-
-
-def _fill(site: Website, folder: Path) -> None:
-    for name, page in site.pages.items():
-        _parent(folder / name).write_text(page, encoding="utf-8")
-    for name, content in site.files.items():
-        path = _parent(folder / name)
-        if isinstance(content, bytes):
-            path.write_bytes(content)
-        else:
-            shutil.copyfile(content, path)
-    written = sorted({*site.pages, *site.files})
-    (folder / MARKER).write_text(
-        "".join(f"{json.dumps(name)}\n" for name in written), encoding="utf-8"
-    )
-
-
-def _check_replaceable(out: Path) -> None:
-    """Raise UsageError where something would be lost that this command did not write."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not (out / MARKER).is_file():
-        raise UsageError(
-            f"{out} exists, and is no site that this command made; name another folder by --out"
-        )
-    try:
-        lines = untrusted.read_text(out / MARKER, MAX_PAGE_BYTES, out).splitlines()
-    except untrusted.UnsafeError as error:
-        raise UsageError(f"{out / MARKER} {error}; name another folder by --out") from error
-    ours = set(lines)
-    for folder, folders, files in os.walk(out):
-        folders.sort()
-        links = [name for name in folders if Path(folder, name).is_symlink()]
-        for name in sorted(files + links):
-            place = Path(folder, name).relative_to(out).as_posix()
-            if place != MARKER and json.dumps(place) not in ours:
-                shown = untrusted.shown(Path(place))
-                raise UsageError(
-                    f"{out} holds {shown}, which this command did not write, and which would be lost; move it away, or "
-                    "name another folder by --out"
-                )
-
-
-def _parent(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
+    website.problems += problems
+    _Builder(catalog, bugs, website).build()
+    return website
 
 
 class _Builder:
-    """Makes the pages of a site, one kind after the other."""
+    """Makes the pages of a website, one kind after the other."""
 
-    def __init__(self, catalog: Catalog, bugs: list[Bug], site: Website) -> None:
+    def __init__(self, catalog: Catalog, bugs: list[Bug], website: Website) -> None:
         root = catalog.root
-        self.catalog, self.root, self.site = catalog, root, site
+        self.catalog, self.root, self.website = catalog, root, website
         self.parts = [read(bug, root) for bug in bugs]
-        self.sources = [
+        self.docs = [
             path.relative_to(root).as_posix()
             for pattern in DOCS
             for path in sorted(root.glob(pattern))
         ]
-        stories = [
-            f"bugs/{bug.id}/README.md" for bug in bugs if (bug.directory / "README.md").is_file()
-        ]
+        stories = [_story_source(bug) for bug in bugs if (bug.directory / "README.md").is_file()]
         self.studies = [path.relative_to(root).as_posix() for bug in bugs for path in _studies(bug)]
-        places = {source: place(source) for source in (*self.sources, *stories, *self.studies)}
+        places = {source: place(source) for source in (*self.docs, *stories, *self.studies)}
         self.links = Links(root, places)
         self.release = about(catalog)
         common = {
@@ -159,31 +83,27 @@ class _Builder:
         }
         self.templates = Templates(self.links, common)
         self.evaluation = self._evaluate()
-        self.beside = self._beside()
+        self.side_by_side = self._compare_rewritten()
 
     def build(self) -> None:
         for name in ASSETS:
-            self.site.files[f"assets/{name}"] = asset(name).encode()
-        offered = list(dataset(self.catalog, self.release))
-        offered += downloads(
-            [part.bug for part in self.parts],
-            self.root,
-            self.evaluation.outcomes,
-            self.site.problems,
-        )
-        sizes = {each.name: len(each.content) for each in offered}
-        summaries = self._studies()
+            self.website.files[f"assets/{name}"] = asset(name).encode()
+        offered = self._offer_downloads()
+        sizes = {download.name: len(download.content) for download in offered}
+        summaries = self._add_studies()
         stories = {part.bug.id: self._story(part.bug) for part in self.parts}
-        self._front({bug: story.words for bug, story in stories.items() if story})
+        self._add_front({bug: story.words for bug, story in stories.items() if story})
         for part in self.parts:
-            self._bug(part, stories[part.bug.id], summaries, sizes[f"{part.bug.id}.zip"])
-        self._leaderboard()
-        self._docs()
-        self._downloads(offered)
-        self._files()
+            bug = part.bug.id
+            titles = [(summary.place, summary.title) for summary in summaries if summary.bug == bug]
+            self._add_bug(part, stories[bug], titles, sizes[f"{bug}.zip"])
+        self._add_leaderboard()
+        self._add_docs()
+        self._add_downloads(offered)
+        self._add_files()
         for part in self.parts:
-            self.site.problems += part.problems
-        self.site.problems += dict.fromkeys(self.links.dead)
+            self.website.problems += part.problems
+        self.website.problems += dict.fromkeys(self.links.dead)
 
     def _evaluate(self) -> Evaluation:
         from evaluation.catalog import submissions
@@ -192,137 +112,165 @@ class _Builder:
         if not any((self.root / "detectors" / "expected").glob("*.jsonl")):
             return Evaluation((), ())
         try:
-            found, known = (
-                read_records(Catalog(self.root), RecordSelection((), "expected", Path())),
-                submissions.load_frozen(self.root),
-            )
+            records = read_records(Catalog(self.root), RecordSelection((), "expected", Path()))
+            known = submissions.load_frozen(self.root)
         except TrainbugsError as error:
-            self.site.problems.append(str(error))
+            self.website.problems.append(str(error))
             return Evaluation((), ())
-        return evaluation(found, [part.bug for part in self.parts], known)
+        return evaluation(records, [part.bug for part in self.parts], known)
 
-    def _beside(self) -> SideBySide:
+    def _compare_rewritten(self) -> SideBySide:
         from evaluation.reading.sources import RecordSelection, read_rewritten
 
         try:
-            return of_records(
-                read_rewritten(self.catalog, RecordSelection((), "expected", Path())),
-                self.evaluation.rejected,
-            )
+            records = read_rewritten(self.catalog, RecordSelection((), "expected", Path()))
+            return side_by_side_table(records, self.evaluation.rejected)
         except TrainbugsError as error:
-            # Of published programs it may have been said already.
-            self.site.problems += [str(error)] if str(error) not in self.site.problems else []
-            return of_records(None)
+            # The records of published programs may have had the same problem already.
+            if str(error) not in self.website.problems:
+                self.website.problems.append(str(error))
+            return side_by_side_table(None)
+
+    def _offer_downloads(self) -> list[Download]:
+        bugs = [part.bug for part in self.parts]
+        outcomes, problems = self.evaluation.outcomes, self.website.problems
+        return [
+            *dataset(self.catalog, self.release),
+            *downloads(bugs, self.root, outcomes, problems),
+        ]
 
     def _page(self, name: str, template: str, section: str, **values: Any) -> None:
-        self.site.pages[name] = self.templates.render(template, name, section, **values)
+        self.website.pages[name] = self.templates.render(template, name, section, **values)
 
-    def _source(self, source: str) -> str | None:
+    def _document(self, name: str, section: str, title: str, html: str, **values: Any) -> None:
+        """Add a page of text, with figures, files and lists below it as far as there are any."""
+        lists: dict[str, Any] = {
+            "contents": (),
+            "figures": (),
+            "files": (),
+            "every": (),
+            "rows": [],
+        }
+        self._page(name, "page.html", section, title=title, html=html, **(lists | values))
+
+    def _read(self, source: str) -> str | None:
         """A page of the repository as it is written; None where it cannot be read."""
         try:
             return untrusted.read_text(self.root / source, MAX_PAGE_BYTES, self.root)
         except untrusted.UnsafeError as error:
-            self.site.problems.append(f"{source}: {error}")
+            self.website.problems.append(f"{source}: {error}")
             return None
 
     def _text(self, source: str, without_title: bool = False) -> Text | None:
         """A rendered page of the repository; None where it cannot be read."""
-        written = self._source(source)
-        return None if written is None else self._render(written, source, without_title)
+        markdown = self._read(source)
+        return None if markdown is None else self._render(markdown, source, without_title)
 
-    def _render(self, written: str, source: str, without_title: bool = False) -> Text:
-        return render(written, source, self.links, self.links.pages[source], without_title)
+    def _render(self, markdown: str, source: str, without_title: bool = False) -> Text:
+        return render(markdown, source, self.links, self.links.pages[source], without_title)
 
     def _story(self, bug: Bug) -> Text | None:
-        source = f"bugs/{bug.id}/README.md"
+        source = _story_source(bug)
         return self._text(source, without_title=True) if source in self.links.pages else None
 
-    def _front(self, stories: Mapping[str, str]) -> None:
-        rows = index.of_bugs(self.parts, self.evaluation, stories)
-        found = {
-            part.bug.id: ", ".join(index.found_by(part, self.evaluation)) for part in self.parts
-        }
-        self._page(
-            "index.html", "index.html", "index.html", title="trainbugs", parts=self.parts, rows=as_index(rows),
-            facets=index.bug_facets(rows), columns=index.BUG_COLUMNS, found=found,
-            cases=sum(len(part.cases) for part in self.parts),
-            reproduced=sum(each.reproduced for part in self.parts for each in part.cases),
-            detectors=len({answer.detector for answer in self.evaluation.answers}),
-        )  # fmt: skip
+    def _finders(self, bug: Bug) -> str:
+        return ", ".join(index.finders(bug, self.evaluation))
 
-    def _bug(
-        self, part: BugPart, story: Text | None, summaries: Iterable[Summary], size: int
+    def _add_front(self, stories: Mapping[str, str]) -> None:
+        rows = index.bug_rows(self.parts, self.evaluation, stories)
+        cases = [case for part in self.parts for case in part.cases]
+        self._page(
+            "index.html",
+            "index.html",
+            "index.html",
+            title="trainbugs",
+            parts=self.parts,
+            rows=as_index(rows),
+            facets=index.bug_facets(rows),
+            columns=index.BUG_COLUMNS,
+            found={part.bug.id: self._finders(part.bug) for part in self.parts},
+            cases=len(cases),
+            reproduced=sum(case.reproduced for case in cases),
+            detectors=len({answer.detector for answer in self.evaluation.answers}),
+        )
+
+    def _add_bug(
+        self, part: BugPart, story: Text | None, studies: Sequence[tuple[str, str]], size: int
     ) -> None:
         bug = part.bug
-        answers = self.evaluation.of(bug.id)
+        answers = self.evaluation.answers_about(bug.id)
         quiet = [answer for answer in answers if answer.state in (SILENT, FALSE, ABSENT)]
-        anchors = [heading for heading in (story.headings if story else ()) if heading.level == 2]
-        contents = [
-            ("page-run", "Run it"),
-            *((heading.anchor, heading.text) for heading in anchors),
-        ]
-        contents += [("page-side-by-side", "Side by side"), ("page-cases", "Cases")]
-        contents += [("page-versions", "Versions")] if part.versions else []
-        contents += [
-            ("page-detectors", "Detectors"),
-            ("page-provenance", "Provenance"),
-            ("page-cite", "Cite it"),
-        ]
         self._page(
-            f"bugs/{bug.id}.html", "bug.html", "index.html", title=f"{bug.id}: {bug.title}", part=part,
-            story=story.html if story else "", problems=part.problems, commands=commands(part), zip_size=size,
-            contents=contents,
-            found=", ".join(index.found_by(part, self.evaluation)), answers=answers, quiet=quiet,
-            alarmed=[answer for answer in answers if answer not in quiet], provenances=_provenances(bug),
-            summaries=[(each.place, each.title) for each in summaries if each.bug == bug.id],
-        )  # fmt: skip
+            f"bugs/{bug.id}.html",
+            "bug.html",
+            "index.html",
+            title=f"{bug.id}: {bug.title}",
+            part=part,
+            story=story.html if story else "",
+            problems=part.problems,
+            commands=commands(part),
+            zip_size=size,
+            contents=_contents(part, story),
+            found=self._finders(bug),
+            answers=answers,
+            quiet=quiet,
+            alarmed=[answer for answer in answers if answer not in quiet],
+            provenances=_provenances(bug),
+            summaries=studies,
+        )
 
-    def _leaderboard(self) -> None:
+    def _add_leaderboard(self) -> None:
+        scores = self.evaluation.scores
+        rows = index.score_rows(scores, self._needs() if scores else {})
+        self._page(
+            "leaderboard.html",
+            "leaderboard.html",
+            "leaderboard.html",
+            title="Leaderboard",
+            scores=scores,
+            evaluation=self.evaluation,
+            bugs=len(self.parts),
+            beside=self.side_by_side,
+            rows=as_index(rows),
+            facets=index.score_facets(rows),
+            columns=index.SCORE_COLUMNS,
+            rates=RATES,
+            matrix=self._committed_figure("matrix"),
+            overhead=self._committed_figure("overhead"),
+        )
+
+    def _needs(self) -> dict[str, list[str]]:
+        """What each detector looks at, in words."""
         from evaluation.catalog import detectors
 
-        scores = self.evaluation.scores
-        known = (
-            {name: detectors.load(self.root, name) for name in detectors.names(self.root)}
-            if scores
-            else {}
-        )
-        needs = {
-            name: [need.replace("_", " ") for need in each.needs] for name, each in known.items()
-        }
-        rows = index.of_scores(scores, needs)
-        pictures = [
-            self.root / "detectors" / "expected" / f"{name}.png" for name in ("matrix", "overhead")
-        ]
-        matrix, overhead = (
-            f"detectors/expected/{path.name}" if path.is_file() else None for path in pictures
-        )
-        self._page(
-            "leaderboard.html", "leaderboard.html", "leaderboard.html", title="Leaderboard", scores=scores,
-            evaluation=self.evaluation, bugs=len(self.parts), beside=self.beside,
-            rows=as_index(rows), facets=index.score_facets(rows), columns=index.SCORE_COLUMNS,
-            rates=RATES, matrix=matrix, overhead=overhead,
-        )  # fmt: skip
+        needs = {}
+        for name in detectors.names(self.root):
+            detector = detectors.load(self.root, name)
+            needs[name] = [need.replace("_", " ") for need in detector.needs]
+        return needs
 
-    def _studies(self) -> list[Summary]:
+    def _committed_figure(self, name: str) -> str | None:
+        source = f"detectors/expected/{name}.png"
+        return source if (self.root / source).is_file() else None
+
+    def _add_studies(self) -> list[Summary]:
         summaries = []
         for source in self.studies:
-            written = self._source(source)
-            if written is None:
+            markdown = self._read(source)
+            if markdown is None:
                 continue
-            text = self._render(written, source)
-            path = self.root / source
-            bug = path.parent.parent.name
+            text, path = self._render(markdown, source), self.root / source
             figures = [
-                figure.relative_to(self.root).as_posix()
+                (self._source(figure), _figure_text(path.stem, figure))
                 for figure in sorted(path.parent.glob(f"{path.stem}_*.png"))
             ]
             tables = [path.with_suffix(ending) for ending in (".json", ".csv")]
-            self._page(
-                place(source), "page.html", "studies.html", title=text.title, html=text.html, contents=(),
-                figures=[(name, _figure(path.stem, name)) for name in figures], every=(), rows=[],
-                files=[each.relative_to(self.root).as_posix() for each in tables if each.is_file()],
-            )  # fmt: skip
-            summaries.append(Summary(source, place(source), bug, text.title, _question(written)))
+            files = [self._source(table) for table in tables if table.is_file()]
+            self._document(
+                place(source), "studies.html", text.title, text.html, figures=figures, files=files
+            )
+            bug = path.parent.parent.name
+            summaries.append(Summary(source, place(source), bug, text.title, _question(markdown)))
         self._page(
             "studies.html",
             "studies.html",
@@ -332,30 +280,34 @@ class _Builder:
         )
         return summaries
 
-    def _docs(self) -> None:
-        rendered = {source: text for source in self.sources if (text := self._text(source))}
-        by_place = {place(source): text for source, text in rendered.items()}
-        every = [
-            (name, text.title, [h for h in text.headings if h.level == 2])
-            for name, text in by_place.items()
-        ]
-        every.sort(key=lambda item: item[1].lower())
-        if "docs/index.html" not in by_place:
-            by_place["docs/index.html"] = Text("Documentation", "<h1>Documentation</h1>", (), "")
-        for name, text in by_place.items():
-            front = name == "docs/index.html"
-            contents = [heading for heading in text.headings if heading.level == 2]
-            self._page(
-                name, "page.html", "docs/index.html", title=text.title, html=text.html, figures=(), files=(),
-                contents=contents if len(contents) > 2 else (), every=every if front else (),
-                rows=as_index(index.of_pages({each[0]: by_place[each[0]] for each in every})) if front else [],
-            )  # fmt: skip
+    def _source(self, path: Path) -> str:
+        """A file of the repository, relative to its root."""
+        return path.relative_to(self.root).as_posix()
 
-    def _downloads(self, offered: list[Download]) -> None:
+    def _add_docs(self) -> None:
+        texts = {}
+        for source in self.docs:
+            text = self._text(source)
+            if text:
+                texts[place(source)] = text
+        sections = [(name, text.title, _sections(text)) for name, text in texts.items()]
+        sections.sort(key=lambda item: item[1].lower())
+        rows = as_index(index.page_rows({name: texts[name] for name, *_ in sections}))
+        if "docs/index.html" not in texts:
+            texts["docs/index.html"] = Text("Documentation", "<h1>Documentation</h1>", (), "")
+        for name, text in texts.items():
+            contents = _sections(text)
+            lists: dict[str, Any] = {"contents": contents if len(contents) > 2 else ()}
+            if name == "docs/index.html":
+                lists |= {"every": sections, "rows": rows}
+            self._document(name, "docs/index.html", text.title, text.html, **lists)
+
+    def _add_downloads(self, offered: list[Download]) -> None:
         groups: dict[str, list[tuple[str, str, int]]] = {}
-        for each in offered:
-            groups.setdefault(each.group, []).append((each.place, each.what, len(each.content)))
-            self.site.files[each.place] = each.content
+        for download in offered:
+            line = (download.place, download.description, len(download.content))
+            groups.setdefault(download.group, []).append(line)
+            self.website.files[download.place] = download.content
         self._page(
             "downloads.html",
             "downloads.html",
@@ -364,64 +316,78 @@ class _Builder:
             groups=list(groups.items()),
         )
 
-    def _files(self) -> None:
-        """Copies of the files that pages link to, and lists of folders."""
+    def _add_files(self) -> None:
+        """Add copies of the files that pages link to, and lists of folders."""
         for folder in sorted(self.links.folders):
-            name = f"files/{folder}/index.html"
             files = [f"{folder}/{path.name}" for path in listed(self.root / folder, self.root)]
-            self._page(
-                name, "page.html", "docs/index.html", title=folder, html=f"<h1>{escape(folder)}</h1>", contents=(),
-                figures=(), every=(), rows=[], files=files,
-            )  # fmt: skip
+            name, html = f"files/{folder}/index.html", f"<h1>{escape(folder)}</h1>"
+            self._document(name, "docs/index.html", folder, html, files=files)
         for source in sorted(self.links.files):
             if copied(self.root / source, self.root):
-                self.site.files[f"files/{source}"] = self.root / source
+                self.website.files[f"files/{source}"] = self.root / source
             else:
-                self.site.problems.append(
+                self.website.problems.append(
                     f"{source}: is not copied: browsers would run it, or it is too large"
                 )
+
+
+def _story_source(bug: Bug) -> str:
+    return f"bugs/{bug.id}/README.md"
 
 
 def _studies(bug: Bug) -> list[Path]:
     return sorted(bug.directory.glob("studies/*.md"))
 
 
-def _figure(study: str, name: str) -> str:
+def _sections(text: Text) -> list[Heading]:
+    """The headings of the sections of a page."""
+    return [heading for heading in text.headings if heading.level == 2]
+
+
+def _contents(part: BugPart, story: Text | None) -> list[tuple[str, str]]:
+    """The anchors and headings of the page of a bug."""
+    contents = [("page-run", "Run it")]
+    if story:
+        contents += [(heading.anchor, heading.text) for heading in _sections(story)]
+    contents += [("page-side-by-side", "Side by side"), ("page-cases", "Cases")]
+    if part.versions:
+        contents.append(("page-versions", "Versions"))
+    return [
+        *contents,
+        ("page-detectors", "Detectors"),
+        ("page-provenance", "Provenance"),
+        ("page-cite", "Cite it"),
+    ]
+
+
+def _figure_text(study: str, figure: Path) -> str:
     """What a figure of a study shows, from its name."""
-    kind = Path(name).stem.removeprefix(f"{study}_")
-    said = {
-        "grid": "mean gain of the buggy program at each point and setting",
-        "shares": "shares of the labels",
-        "best": "each program at its best setting",
-        "factors": "what the gain depends on",
-    }
-    return f"{study}: {said.get(kind) or kind.replace('by_', 'grid by ').replace('_', ' ')}"
+    kind = figure.stem.removeprefix(f"{study}_")
+    text = STUDY_FIGURES.get(kind) or kind.replace("by_", "grid by ").replace("_", " ")
+    return f"{study}: {text}"
 
 
 def _question(summary: str) -> str:
     """The question that a study asks: the first paragraph of its summary that ends with a question mark."""
-    paragraphs = summary.split("\n\n")
-    return next((text.strip() for text in paragraphs if text.strip().endswith("?")), "")
+    paragraphs = [paragraph.strip() for paragraph in summary.split("\n\n")]
+    return next((paragraph for paragraph in paragraphs if paragraph.endswith("?")), "")
 
 
-def _provenances(bug: Bug) -> list[tuple[str, Any]]:
+def _provenances(bug: Bug) -> list[tuple[str, Provenance]]:
     """The provenance of the bug, and of cases that have another one."""
-    own = [("All cases", bug.provenance)] if bug.provenance else []
-    others = [
-        (f"Case {case.name}", case.provenance)
-        for case in bug.cases.values()
-        if case.provenance != bug.provenance
-    ]
-    return [*own, *((name, each) for name, each in others if each)]
+    provenances = [("All cases", bug.provenance)]
+    for case in bug.cases.values():
+        if case.provenance != bug.provenance:
+            provenances.append((f"Case {case.name}", case.provenance))
+    return [(heading, provenance) for heading, provenance in provenances if provenance]
 
 
 def _footer(root: Path) -> str:
     commit = find_revision(root, ())
-    return "Made by trainbugs site from the committed records" + (
-        f" at {_short(commit)}." if commit else "."
-    )
+    place = f" at {_short(commit)}" if commit else ""
+    return f"Made by trainbugs site from the committed records{place}."
 
 
 def _short(commit: str) -> str:
     """A commit with 12 digits, and with its -dirty; the version of a package as it is."""
-    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", commit)
+    return COMMIT.sub(r"\1", commit)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runner.bugs.case import Case
@@ -18,6 +18,8 @@ SMALL = 12
 # More points than this are drawn one in so many.
 MAX_POINTS = 1_000
 TICKS = 5
+# Remainders of styles for lines that config.json calls dashed, and for all others.
+DASHED_STYLES, SOLID_STYLES = (1, 2), (0, 3)
 # The range around zero in which a symlog axis is linear, as in Matplotlib.
 LINEAR = 2.0
 
@@ -53,63 +55,70 @@ def panels(case: Case, records: Sequence[RunRecord]) -> list[Drawn]:
 
     Raises MeasureError where a metric is missing, or the runs of a variant differ in length.
     """
-    done = [record for record in records if record.ok and record.variant in VARIANTS]
-    return [_panel(case, panel, done) for panel in case.plot.panels] if done else []
+    finished = [record for record in records if record.ok and record.variant in VARIANTS]
+    return [_panel(case, panel, finished) for panel in case.plot.panels] if finished else []
 
 
 def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> Drawn:
-    runs = {variant: [each for each in records if each.variant == variant] for variant in VARIANTS}
-    curves = [
-        _curve(case, line, style, variant, runs[variant], len(panel.lines) == 1)
-        for line, style in zip(panel.lines, _styles(panel), strict=True)
-        for variant in VARIANTS
-        if runs[variant]
-    ]
+    curves = _curves(case, panel, records)
     longest = max(len(curve.x) for curve in curves)
     every = -(-longest // MAX_POINTS)
-    thin = tuple(_thinned(curve, every) for curve in curves)
-    axes = _Axes.of(thin, panel.scale)
-    parts = [
+    drawn = tuple(_thinned(curve, every) for curve in curves)
+    axes = _Axes.around(drawn, panel.scale)
+    svg = [
         *axes.grid(case.plot.x, panel.label),
-        *(axes.band(c) for c in thin),
-        *(axes.line(c) for c in thin),
+        *(axes.band(curve) for curve in drawn),
+        *(axes.line(curve) for curve in drawn),
     ]
     return Drawn(
-        panel.label, case.plot.x, panel.scale, thin, "".join(parts), axes.data(thin), every
+        panel.label, case.plot.x, panel.scale, drawn, "".join(svg), axes.data(drawn), every
     )
+
+
+def _curves(case: Case, panel: Panel, records: Sequence[RunRecord]) -> list[Curve]:
+    """The curves of each line of a panel, of the variants that have runs."""
+    curves = []
+    for line, style in zip(panel.lines, _styles(panel), strict=True):
+        for variant in VARIANTS:
+            runs = [record for record in records if record.variant == variant]
+            label = variant if len(panel.lines) == 1 else f"{variant}, {line.label}"
+            if runs:
+                curves.append(_curve(case, line, style, variant, runs, label))
+    return curves
 
 
 def _styles(panel: Panel) -> list[int]:
     """A number for each line of a panel, all different; its remainder by 4 is how the line is broken, 0 not at all."""
-    made: list[int] = []
-    for index, line in enumerate(panel.lines):
-        before = sum(other.dashed == line.dashed for other in panel.lines[:index])
-        made.append(
-            (1, 2)[before % 2] + 4 * (before // 2)
-            if line.dashed
-            else (0, 3)[before % 2] + 4 * (before // 2)
-        )
-    return made
+    styles: list[int] = []
+    counts = {True: 0, False: 0}
+    for line in panel.lines:
+        dashed = bool(line.dashed)
+        remainders = DASHED_STYLES if dashed else SOLID_STYLES
+        cycle, number = divmod(counts[dashed], len(remainders))
+        styles.append(remainders[number] + 4 * cycle)
+        counts[dashed] += 1
+    return styles
 
 
 def _curve(
-    case: Case, line: Line, style: int, variant: str, runs: Sequence[RunRecord], alone: bool
+    case: Case, line: Line, style: int, variant: str, runs: Sequence[RunRecord], label: str
 ) -> Curve:
-    x = [select(case.plot.x, line.where, run.metrics, variant) for run in runs]
-    y = [
-        [_number(value) for value in measure(line, variant, {variant: run.metrics})] for run in runs
-    ]
-    if len({len(row) for row in (*x, *y)}) > 1:
+    x_rows = [select(case.plot.x, line.where, run.metrics, variant) for run in runs]
+    y_rows = []
+    for run in runs:
+        row = measure(line, variant, {variant: run.metrics})
+        y_rows.append([_number(value) for value in row])
+    if len({len(row) for row in (*x_rows, *y_rows)}) > 1:
         raise MeasureError(f"{variant} runs differ in the number of records of {line.metric!r}")
-    columns = list(zip(*y, strict=True))
+    columns = list(zip(*y_rows, strict=True))
     return Curve(
-        variant if alone else f"{variant}, {line.label}",
-        variant,
-        style,
-        tuple(_number(value) for value in x[0]),
-        tuple(math.fsum(column) / len(column) for column in columns),
-        tuple(map(min, columns)),
-        tuple(map(max, columns)),
+        label=label,
+        variant=variant,
+        style=style,
+        x=tuple(_number(value) for value in x_rows[0]),
+        mean=tuple(math.fsum(column) / len(column) for column in columns),
+        low=tuple(map(min, columns)),
+        high=tuple(map(max, columns)),
     )
 
 
@@ -120,10 +129,16 @@ def _number(value: Any) -> float:
 
 
 def _thinned(curve: Curve, every: int) -> Curve:
+    """The curve with one point in so many."""
     if every == 1:
         return curve
-    parts = (each[::every] for each in (curve.x, curve.mean, curve.low, curve.high))
-    return Curve(curve.label, curve.variant, curve.style, *parts)
+    return replace(
+        curve,
+        x=curve.x[::every],
+        mean=curve.mean[::every],
+        low=curve.low[::every],
+        high=curve.high[::every],
+    )
 
 
 @dataclass(frozen=True)
@@ -135,55 +150,59 @@ class _Axes:
     scale: str
 
     @classmethod
-    def of(cls, curves: Sequence[Curve], scale: str) -> "_Axes":
+    def around(cls, curves: Sequence[Curve], scale: str) -> "_Axes":
+        """The axes that show whole curves."""
         xs = [value for curve in curves for value in curve.x]
         ys = [value for curve in curves for value in (*curve.low, *curve.high)]
         if scale == "log":
             # What is not above zero has no place on a logarithmic axis.
             ys = [value for value in ys if value > 0] or [1.0]
-        forward = SCALES[scale]
-        low, high = forward(min(ys)), forward(max(ys))
-        room = (high - low) * 0.05 or 0.5
+        scaled = SCALES[scale]
+        low, high = scaled(min(ys)), scaled(max(ys))
+        margin = (high - low) * 0.05 or 0.5
         left, right = min(xs), max(xs)
-        return cls(
-            (left - 0.5, right + 0.5) if left == right else (left, right),
-            (low - room, high + room),
-            scale,
-        )
+        if left == right:
+            left, right = left - 0.5, right + 0.5
+        return cls((left, right), (low - margin, high + margin), scale)
 
     def to_x(self, value: float) -> float:
         share = (value - self.x[0]) / (self.x[1] - self.x[0])
         return LEFT + share * (WIDTH - LEFT - RIGHT)
 
     def to_y(self, value: float) -> float:
-        at = SCALES[self.scale](value) if self.scale != "log" or value > 0 else self.y[0]
-        return (
-            HEIGHT - BOTTOM - (at - self.y[0]) / (self.y[1] - self.y[0]) * (HEIGHT - TOP - BOTTOM)
-        )
+        scaled = self.y[0]
+        if self.scale != "log" or value > 0:
+            scaled = SCALES[self.scale](value)
+        share = (scaled - self.y[0]) / (self.y[1] - self.y[0])
+        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
     def grid(self, x_label: str, y_label: str) -> list[str]:
+        """The grid with its ticks, the axes and their labels."""
         from html import escape
 
+        middle = (TOP + HEIGHT - BOTTOM) / 2
+        return [
+            *self._y_grid(),
+            *self._x_ticks(),
+            f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>',
+            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x_label)}</text>',
+            f'<text transform="translate(13 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>',
+        ]
+
+    def _y_grid(self) -> list[str]:
         parts = []
         for value in _y_ticks(self.y, self.scale):
-            at = self.to_y(value)
-            parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}"/>')
-            parts.append(
-                f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{value:.4g}</text>'
-            )
+            y = self.to_y(value)
+            parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
+            place = f'x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end"'
+            parts.append(f"<text {place}>{value:.4g}</text>")
+        return parts
+
+    def _x_ticks(self) -> list[str]:
+        parts = []
         for value in _nice(*self.x, whole=True):
-            at = self.to_x(value)
-            parts.append(
-                f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 17}" text-anchor="middle">{value:g}</text>'
-            )
-        middle = (TOP + HEIGHT - BOTTOM) / 2
-        parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>')
-        parts.append(
-            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x_label)}</text>'
-        )
-        parts.append(
-            f'<text transform="translate(13 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>'
-        )
+            place = f'x="{self.to_x(value):.1f}" y="{HEIGHT - BOTTOM + 17}" text-anchor="middle"'
+            parts.append(f"<text {place}>{value:g}</text>")
         return parts
 
     def _points(self, xs: Sequence[float], ys: Sequence[float]) -> str:
@@ -192,65 +211,67 @@ class _Axes:
         )
 
     def band(self, curve: Curve) -> str:
+        """The range over the seeds."""
         if curve.low == curve.high:
             return ""
-        there, back = (
-            self._points(curve.x, curve.high),
-            self._points(curve.x[::-1], curve.low[::-1]),
-        )
-        return (
-            f'<path class="band {curve.variant}" data-curve="{_id(curve)}" d="M{there}L{back}Z"/>'
-        )
+        upper = self._points(curve.x, curve.high)
+        lower = self._points(curve.x[::-1], curve.low[::-1])
+        style = f'class="band {curve.variant}" data-curve="{_id(curve)}"'
+        return f'<path {style} d="M{upper}L{lower}Z"/>'
 
     def line(self, curve: Curve) -> str:
-        path = f'<path class="line {curve.variant} dash{curve.style % 4}" d="M{self._points(curve.x, curve.mean)}"/>'
-        dots = "".join(
-            f'<circle class="dot {curve.variant}" cx="{self.to_x(x):.1f}" cy="{self.to_y(y):.1f}" r="2.6"/>'
-            for x, y in (zip(curve.x, curve.mean, strict=True) if len(curve.x) <= SMALL else ())
-        )
+        """The mean over the seeds, with its name, and a dot at each point where these are few."""
+        style = f'class="line {curve.variant} dash{curve.style % 4}"'
+        path = f'<path {style} d="M{self._points(curve.x, curve.mean)}"/>'
+        dots = self._dots(curve) if len(curve.x) <= SMALL else ""
         return f'<g data-curve="{_id(curve)}">{path}{dots}{self._name(curve)}</g>'
 
+    def _dots(self, curve: Curve) -> str:
+        dots = []
+        for x, y in zip(curve.x, curve.mean, strict=True):
+            place = f'cx="{self.to_x(x):.1f}" cy="{self.to_y(y):.1f}" r="2.6"'
+            dots.append(f'<circle class="dot {curve.variant}" {place}/>')
+        return "".join(dots)
+
     def _name(self, curve: Curve) -> str:
-        """The word at a line: who cannot tell the colours reads it. Those of the two variants are apart."""
-        at = len(curve.x) // 3 if curve.variant == "buggy" else 2 * len(curve.x) // 3
-        x, y = self.to_x(curve.x[at]), self.to_y(curve.mean[at])
+        """The word at a line, for readers who cannot tell the colours; the words of the two variants are apart."""
+        third = len(curve.x) // 3 if curve.variant == "buggy" else 2 * len(curve.x) // 3
+        x, y = self.to_x(curve.x[third]), self.to_y(curve.mean[third])
         above = max(y - 6, TOP + 12.0)
         place = f'x="{x:.1f}" y="{above:.1f}" text-anchor="middle"'
         return f'<text class="of {curve.variant}" {place}>{curve.variant}</text>'
 
     def data(self, curves: Sequence[Curve]) -> dict[str, Any]:
-        return {
-            "box": [LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM],
-            "curves": [
-                {
-                    "label": curve.label,
-                    "variant": curve.variant,
-                    "x": [_short(value) for value in curve.x],
-                    "px": [round(self.to_x(value), 1) for value in curve.x],
-                    "py": [round(self.to_y(value), 1) for value in curve.mean],
-                    "mean": [_short(value) for value in curve.mean],
-                    **(
-                        {
-                            "low": [_short(v) for v in curve.low],
-                            "high": [_short(v) for v in curve.high],
-                        }
-                        if curve.low != curve.high
-                        else {}
-                    ),
-                }
-                for curve in curves
-            ],
+        """The box of the axes and the points of the curves, for the script of the page."""
+        box = [LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM]
+        return {"box": box, "curves": [self._curve_data(curve) for curve in curves]}
+
+    def _curve_data(self, curve: Curve) -> dict[str, Any]:
+        data = {
+            "label": curve.label,
+            "variant": curve.variant,
+            "x": _short(curve.x),
+            "px": [round(self.to_x(value), 1) for value in curve.x],
+            "py": [round(self.to_y(value), 1) for value in curve.mean],
+            "mean": _short(curve.mean),
         }
+        if curve.low != curve.high:
+            data |= {"low": _short(curve.low), "high": _short(curve.high)}
+        return data
 
 
 def _id(curve: Curve) -> str:
     return f"{curve.variant}-{curve.style}"
 
 
-def _short(value: float) -> float | int:
-    """Four digits: what a reader sees of it."""
-    rounded = float(f"{value:.4g}")
-    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+def _short(numbers: Sequence[float]) -> list[float | int]:
+    """Numbers with four digits: what a reader sees of them."""
+    rounded = [float(f"{number:.4g}") for number in numbers]
+    return [_whole(number) for number in rounded]
+
+
+def _whole(number: float) -> float | int:
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number
 
 
 def _symlog(value: float) -> float:
@@ -274,20 +295,25 @@ def _y_ticks(shown: tuple[float, float], scale: str) -> list[float]:
     """The values at the ticks; `shown` is the range after scaling."""
     if scale == "linear":
         return _nice(*shown)
-    if scale == "log":
-        low, high = math.ceil(shown[0]), math.floor(shown[1])
-        step = max(1, math.ceil((high - low) / TICKS))
-        powers = [10.0**power for power in range(low, high + 1, step)]
-        return (
-            powers
-            if len(powers) > 1
-            else [10**at for at in (shown[0] * 0.9 + shown[1] * 0.1, sum(shown) / 2)]
-        )
-    powers = [
-        10.0**power for power in range(0, 300, max(1, math.ceil(max(map(abs, shown)) / TICKS)))
-    ]
-    candidates = [0.0, *(sign * power for power in powers for sign in (1, -1))]
-    return [value for value in sorted(candidates) if shown[0] <= _symlog(value) <= shown[1]]
+    return _log_ticks(*shown) if scale == "log" else _symlog_ticks(*shown)
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Powers of ten, or two values where there is at most one of these."""
+    first, last = math.ceil(low), math.floor(high)
+    step = max(1, math.ceil((last - first) / TICKS))
+    powers = [10.0**exponent for exponent in range(first, last + 1, step)]
+    if len(powers) > 1:
+        return powers
+    return [10**exponent for exponent in (low * 0.9 + high * 0.1, (low + high) / 2)]
+
+
+def _symlog_ticks(low: float, high: float) -> list[float]:
+    """Zero, and powers of ten on both sides of it."""
+    step = max(1, math.ceil(max(abs(low), abs(high)) / TICKS))
+    powers = [10.0**exponent for exponent in range(0, 300, step)]
+    candidates = sorted([0.0, *powers, *(-power for power in powers)])
+    return [value for value in candidates if low <= _symlog(value) <= high]
 
 
 def _nice(low: float, high: float, whole: bool = False) -> list[float]:

@@ -24,9 +24,11 @@ def lines(text: str, language: str = "python") -> list[str]:
     """The lines of a script as HTML, as many as it has: no element goes over the end of a line."""
     plain = text.splitlines()
     lexer = _lexer(language) if len(text) <= MAX_CHARACTERS else None
-    made = highlight(text, lexer, _formatter()).split("\n") if lexer else []
-    made = made[: len(plain)]
-    return made if len(made) == len(plain) else [escape(line) for line in plain]
+    highlighted = highlight(text, lexer, _formatter()).split("\n") if lexer else []
+    highlighted = highlighted[: len(plain)]
+    if len(highlighted) == len(plain):
+        return highlighted
+    return [escape(line) for line in plain]
 
 
 @cache

@@ -28,37 +28,37 @@ def rows(left: str, right: str) -> list[Row]:
     """The rows of two scripts; empty where they are the same."""
     matcher = SequenceMatcher(None, left.splitlines(), right.splitlines(), autojunk=False)
     sides = (lines(left), lines(right))
-    made: list[Row] = []
+    shown_rows: list[Row] = []
     shown = 0
     for group in matcher.get_grouped_opcodes(CONTEXT):
         if all(tag == "equal" for tag, *_ in group):
             continue
-        if group[0][1] > shown:
-            made.append(Row("gap", count=group[0][1] - shown))
+        start, end = group[0][1], group[-1][2]
+        if start > shown:
+            shown_rows.append(Row("gap", count=start - shown))
         for opcode in group:
-            made += _of(opcode, sides)
-        shown = group[-1][2]
-    rest = len(sides[0]) - shown
-    return [*made, Row("gap", count=rest)] if made and rest > 0 else made
+            shown_rows += _opcode_rows(opcode, sides)
+        shown = end
+    hidden = len(sides[0]) - shown
+    if shown_rows and hidden > 0:
+        shown_rows.append(Row("gap", count=hidden))
+    return shown_rows
 
 
-def _of(
+def _opcode_rows(
     opcode: tuple[str, int, int, int, int], sides: tuple[Sequence[str], Sequence[str]]
 ) -> Iterator[Row]:
     tag, start, end, other_start, other_end = opcode
     for offset in range(max(end - start, other_end - other_start)):
         left = _line(sides[0], start + offset, end)
         right = _line(sides[1], other_start + offset, other_end)
-        kind: Kind = (
-            "same"
-            if tag == "equal"
-            else "changed"
-            if left and right
-            else "removed"
-            if left
-            else "added"
-        )
-        yield Row(kind, left, right)
+        yield Row("same" if tag == "equal" else _changed_kind(left, right), left, right)
+
+
+def _changed_kind(left: tuple[int, str] | None, right: tuple[int, str] | None) -> Kind:
+    if left and right:
+        return "changed"
+    return "removed" if left else "added"
 
 
 def _line(side: Sequence[str], index: int, end: int) -> tuple[int, str] | None:

@@ -33,18 +33,21 @@ SCORES = {
 OUTCOMES = "what is behind them: a row for each program and rule"
 
 
+RECORDS = "its description, and a record a line"
+
+
 @dataclass(frozen=True)
 class Download:
     """A file of the folder downloads, what it holds, and its content."""
 
     group: str
     name: str
-    what: str
+    description: str
     content: bytes
 
     @property
     def place(self) -> str:
-        """Its place on the site."""
+        """Its place on the website."""
         return f"downloads/{self.name}"
 
 
@@ -56,60 +59,62 @@ def downloads(
     `outcomes` is the table of them as CSV, which is too large to be committed; empty where there is none.
     """
     reader = _Reader(problems)
-    rows = [row for bug in bugs for row in case_rows(bug)]
-    documents = [
-        {key: value for key, value in bug_document(bug).items() if key != "directory"}
-        for bug in bugs
-    ]
-    yield Download("The catalogue", "cases.csv", "a row for each case", _csv(rows))
-    text = json.dumps(documents, indent=1) + "\n"
-    yield Download(
-        "The catalogue", "bugs.json", "all that config.json says of each bug", text.encode()
-    )
-    yield from _of_detectors(root, reader, outcomes)
-    yield from _of_rewritten(root, reader)
+    yield from _catalogue(bugs)
+    yield from _detectors(root, reader, outcomes)
+    yield from _rewritten(root, reader)
     for bug in bugs:
-        for path in sorted(bug.directory.glob("studies/*.csv")):
-            what = "the table of a study, a row for each run"
-            yield from reader.download(
-                "Studies", f"{bug.id}-{path.name}", what, path, bug.directory
-            )
+        yield from _studies(bug, reader)
     for bug in bugs:
         yield Download("Bugs", f"{bug.id}.zip", bug.title, _archive(bug.id, bug.directory, reader))
 
 
-def _of_detectors(root: Path, reader: "_Reader", outcomes: str) -> Iterator[Download]:
+def _catalogue(bugs: Sequence[Bug]) -> Iterator[Download]:
+    group, documents = "The catalogue", []
+    rows = [row for bug in bugs for row in case_rows(bug)]
+    for bug in bugs:
+        document = bug_document(bug)
+        # The folder of the machine that makes the website.
+        del document["directory"]
+        documents.append(document)
+    text = json.dumps(documents, indent=1) + "\n"
+    yield Download(group, "cases.csv", "a row for each case", _csv(rows))
+    yield Download(group, "bugs.json", "all that config.json says of each bug", text.encode())
+
+
+def _studies(bug: Bug, reader: "_Reader") -> Iterator[Download]:
+    description = "the table of a study, a row for each run"
+    for path in sorted(bug.directory.glob("studies/*.csv")):
+        name = f"{bug.id}-{path.name}"
+        yield from reader.download("Studies", name, description, path, bug.directory)
+
+
+def _detectors(root: Path, reader: "_Reader", outcomes: str) -> Iterator[Download]:
     """The tables, and the records behind them."""
-    for name, what in SCORES.items():
-        path = root / "detectors" / "expected" / name
+    group, expected = "Detectors", root / "detectors" / "expected"
+    for name, description in SCORES.items():
+        path = expected / name
         if path.is_file():
-            yield from reader.download("Detectors", name, what, path, root)
+            yield from reader.download(group, name, description, path, root)
     if outcomes:
-        yield Download("Detectors", "outcomes.csv", OUTCOMES, outcomes.encode())
-    for path in sorted(root.glob("detectors/expected/*.jsonl")):
-        yield from reader.download(
-            "Detectors", path.name, "its description, and a record a line", path, root
-        )
-    for path in sorted(root.glob("detectors/expected/seeds/*.jsonl")):
-        yield from reader.download(
-            "Detectors", f"seeds-{path.name}", "the same by further seeds", path, root
-        )
+        yield Download(group, "outcomes.csv", OUTCOMES, outcomes.encode())
+    for path in sorted(expected.glob("*.jsonl")):
+        yield from reader.download(group, path.name, RECORDS, path, root)
+    for path in sorted(expected.glob("seeds/*.jsonl")):
+        name = f"seeds-{path.name}"
+        yield from reader.download(group, name, "the same by further seeds", path, root)
 
 
-def _of_rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
+def _rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
     """The same of perturbed and planted programs: nothing of it is in the tables of published ones."""
     group, expected = "Detectors on rewritten programs", root / "detectors" / "expected"
     if (expected / FILE).is_file():
-        what = "scores of public, perturbed and planted programs side by side"
-        yield from reader.download(group, FILE, what, expected / FILE, root)
-    for folder in (each.root for each in CommittedChecks(expected).rewritten):
-        for path in sorted(folder.glob("*.json*")):
-            what = (
-                "its description, and a record a line"
-                if path.suffix == ".jsonl"
-                else "which planted faults do harm"
-            )
-            yield from reader.download(group, f"{folder.name}-{path.name}", what, path, root)
+        description = "scores of public, perturbed and planted programs side by side"
+        yield from reader.download(group, FILE, description, expected / FILE, root)
+    for checks in CommittedChecks(expected).rewritten:
+        for path in sorted(checks.root.glob("*.json*")):
+            description = RECORDS if path.suffix == ".jsonl" else "which planted faults do harm"
+            name = f"{checks.root.name}-{path.name}"
+            yield from reader.download(group, name, description, path, root)
 
 
 def dataset(catalog: Catalog, release: About) -> Iterator[Download]:
@@ -123,13 +128,12 @@ def dataset(catalog: Catalog, release: About) -> Iterator[Download]:
         folder = scratch.path / "release"
         # What cannot be read, the pages of the bugs name.
         write(catalog, release, folder)
-        what = (
+        description = (
             "tables of bugs, cases, scripts, runs and outcomes as Parquet and JSON Lines, "
             "croissant.json, a datasheet"
         )
-        yield Download(
-            "The dataset", "trainbugs-dataset.zip", what, _archive("release", folder, _Reader([]))
-        )
+        content = _archive("release", folder, _Reader([]))
+        yield Download("The dataset", "trainbugs-dataset.zip", description, content)
     finally:
         scratch.remove()
 
@@ -148,28 +152,29 @@ class _Reader:
             return None
 
     def download(
-        self, group: str, name: str, what: str, path: Path, within: Path
+        self, group: str, name: str, description: str, path: Path, within: Path
     ) -> Iterator[Download]:
         content = self.read(path, within)
         if content is not None:
-            yield Download(group, name, what, content)
+            yield Download(group, name, description, content)
 
 
-def _archive(called: str, folder: Path, reader: _Reader) -> bytes:
-    """A zip of a folder."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
+def _archive(name: str, folder: Path, reader: _Reader) -> bytes:
+    """A zip of a folder, which has that name in it."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for path in sorted(folder.rglob("*")):
-            name = path.relative_to(folder)
-            if path.is_symlink() or not path.is_file() or set(name.parts) & set(SKIPPED):
+            place = path.relative_to(folder)
+            is_skipped = any(part in SKIPPED for part in place.parts)
+            if path.is_symlink() or not path.is_file() or is_skipped:
                 continue
             content = reader.read(path, folder)
             if content is None:
                 continue
-            entry = zipfile.ZipInfo(f"{called}/{name.as_posix()}", DAY)
+            entry = zipfile.ZipInfo(f"{name}/{place.as_posix()}", DAY)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             file.writestr(entry, content)
-    return made.getvalue()
+    return archive.getvalue()
 
 
 def _csv(rows: Sequence[dict[str, object]]) -> bytes:
@@ -178,8 +183,12 @@ def _csv(rows: Sequence[dict[str, object]]) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    # A number that is not known is an empty field.
-    writer.writerows(
-        {key: "" if value != value else cell(value) for key, value in row.items()} for row in rows
-    )
+    for row in rows:
+        writer.writerow({name: _field(value) for name, value in row.items()})
     return text.getvalue().encode()
+
+
+def _field(value: object) -> object:
+    """A value for CSV; a number that is not known is an empty field."""
+    is_nan = value != value
+    return "" if is_nan else cell(value)

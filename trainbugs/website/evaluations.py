@@ -62,6 +62,9 @@ class Interval:
         return 100 * self.count / self.n if self.n else None
 
 
+NOTHING_COUNTED = Interval(0, 0, None, None)
+
+
 @dataclass(frozen=True)
 class Score:
     """One row of the leaderboard: a detector, kind of references and rule, on a group of bugs.
@@ -94,12 +97,10 @@ class Evaluation:
     scores: tuple[Score, ...]
     outcomes: str = ""
 
-    def of(self, bug: str) -> list[Answer]:
+    def answers_about(self, bug: str) -> list[Answer]:
         """The answers about a bug, the best ones first."""
-        mine = [answer for answer in self.answers if answer.bug == bug]
-        return sorted(
-            mine, key=lambda answer: (STATES.index(answer.state), answer.label, answer.case)
-        )
+        answers = [answer for answer in self.answers if answer.bug == bug]
+        return sorted(answers, key=_answer_order)
 
     @property
     def bugs(self) -> int:
@@ -113,23 +114,26 @@ class Evaluation:
 
     @property
     def rejected(self) -> frozenset[tuple[str, ...]]:
-        """Detector, references and rule of those in whose place another one is chosen."""
-        return frozenset(
-            (each.detector, each.references, each.rule)
-            for each in self.scores
-            if each.chosen is False
-        )
+        """Detector, references and rule of the scores in whose place another rule is chosen."""
+        rejected = [score for score in self.scores if score.chosen is False]
+        return frozenset((score.detector, score.references, score.rule) for score in rejected)
 
     def finders(self, bug: str) -> list[str]:
         """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin.
 
         Negative controls are left out, and rules in whose place another one is chosen.
         """
-        found = [answer for answer in self.of(bug) if answer.state == FOUND and not answer.benign]
         rejected = {score.label for score in self.scores if score.chosen is False}
-        return sorted(
-            {each.label for each in found if each.detector not in NEGATIVE_CONTROLS} - rejected
-        )
+        labels = set()
+        for answer in self.answers:
+            is_hit = answer.bug == bug and answer.state == FOUND and not answer.benign
+            if is_hit and answer.detector not in NEGATIVE_CONTROLS:
+                labels.add(answer.label)
+        return sorted(labels - rejected)
+
+
+def _answer_order(answer: Answer) -> tuple[int, str, str]:
+    return STATES.index(answer.state), answer.label, answer.case
 
 
 RATES = {
@@ -150,86 +154,106 @@ CLAIMED = {"DELAY": "CLAIMED DELAY", "OVERHEAD": "CLAIMED OVERHEAD"}
 
 
 def evaluation(
-    read: "Records", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None
+    records: "Records", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None
 ) -> Evaluation:
     """The answers and the scores, of all bugs and of those of each location; `known` has who knew which bugs."""
-    if not read.checks:
+    if not records.checks:
         return Evaluation((), ())
-    table = scores.outcomes(read.checks, read.rules, known)
-    groups = {ALL: table}
-    recorded = set(table.bug[table.kind != CONTROL])
-    for location in dict.fromkeys(bug.labels.location for bug in bugs if bug.id in recorded):
-        chosen = {bug.id for bug in bugs if bug.labels.location == location}
-        # Controls count in every group.
-        groups[location] = table[table.bug.isin(chosen) | (table.kind == CONTROL)]
-    rows = [row for group, part in groups.items() for row in _scores(group, part, read.overheads)]
+    table = scores.outcomes(records.checks, records.rules, known)
+    rows: list[Score] = []
+    groups = _groups(table, bugs)
+    for group, part in groups.items():
+        rows += _scores(group, part, records.overheads)
+    rows = _with_chosen_rules(rows)
     order = list(groups)
-    # By all bugs, also in the rows of a location.
-    chosen_of = {row.label: row.chosen for row in rows if row.group == ALL}
-    rows = [replace(row, chosen=chosen_of[row.label]) for row in rows]
-    # Of the rules in whose place another one is chosen only the rows of all bugs: the page is large as it is.
-    rows = [row for row in rows if row.group == ALL or row.chosen is not False]
-    rows.sort(
-        key=lambda row: (order.index(row.group), -(row.rates["paired"].rate or 0.0), row.label)
-    )
-    return Evaluation(tuple(_answers(table.to_dict("records"))), tuple(rows), as_csv(table))
+    rows.sort(key=lambda row: (order.index(row.group), *_leaderboard_order(row)))
+    answers = _answers(table.to_dict("records"))
+    return Evaluation(tuple(answers), tuple(rows), as_csv(table))
+
+
+def _groups(table: "pd.DataFrame", bugs: Sequence[Bug]) -> "dict[str, pd.DataFrame]":
+    """The outcomes of all bugs, and of those of each location; controls count in every group."""
+    groups = {ALL: table}
+    is_control = table.kind == CONTROL
+    recorded = set(table.bug[~is_control])
+    for location in dict.fromkeys(bug.labels.location for bug in bugs if bug.id in recorded):
+        ids = {bug.id for bug in bugs if bug.labels.location == location}
+        groups[location] = table[table.bug.isin(ids) | is_control]
+    return groups
+
+
+def _with_chosen_rules(rows: Sequence[Score]) -> list[Score]:
+    """The rows with the choice of rules by all bugs.
+
+    Of the rules in whose place another one is chosen only the rows of all bugs stay: the page is large as it is.
+    """
+    choices = {row.label: row.chosen for row in rows if row.group == ALL}
+    rows = [replace(row, chosen=choices[row.label]) for row in rows]
+    return [row for row in rows if row.group == ALL or row.chosen is not False]
+
+
+def _leaderboard_order(row: Score) -> tuple[float, str]:
+    return -(row.rates["paired"].rate or 0.0), row.label
 
 
 def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecord]") -> list[Score]:
+    rows = scores.scores(part, overheads).to_dict("records")
+    return [_score(group, row) for row in rows]
+
+
+def _score(group: str, row: Mapping[Any, Any]) -> Score:
     import pandas as pd
 
-    table = scores.scores(part, overheads)
-    made = []
-    for row in table.to_dict("records"):
-        shown = {heading: _text(row, heading) for heading in TEXTS.values()}
-        rates, overhead = {name: interval(row, name) for name in RATES}, _measured(row, "overhead")
-        if group != ALL:
-            # Controls and overheads are of no group.
-            rates["false_controls"], overhead, shown["OVERHEAD"] = (
-                Interval(0, 0, None, None),
-                None,
-                "–",
-            )
-        made.append(
-            Score(
-                group,
-                str(row["detector"]),
-                scores.label(row),
-                str(row["references"]),
-                str(row["rule"]),
-                rates,
-                {name: shown[heading] for name, heading in TEXTS.items()},
-                _measured(row, "delay_median"),
-                overhead,
-                None if pd.isna(row["chosen"]) else bool(row["chosen"]),
-            )
-        )
-    return made
+    rates = {name: interval(row, name) for name in RATES}
+    texts = {name: _text(row, heading) for name, heading in TEXTS.items()}
+    overhead = _measured(row, "overhead")
+    if group != ALL:
+        # Controls and overheads are of no group.
+        rates["false_controls"] = NOTHING_COUNTED
+        texts["overhead"] = "–"
+        overhead = None
+    return Score(
+        group=group,
+        detector=str(row["detector"]),
+        label=scores.label(row),
+        references=str(row["references"]),
+        rule=str(row["rule"]),
+        rates=rates,
+        texts=texts,
+        delay=_measured(row, "delay_median"),
+        overhead=overhead,
+        chosen=None if pd.isna(row["chosen"]) else bool(row["chosen"]),
+    )
 
 
 def interval(row: Mapping[Any, Any], name: str) -> Interval:
     """A rate of a row of scores, which may have none of that name."""
-    if _known(row[f"{name}_n"]) is None:
-        return Interval(0, 0, None, None)
-    low, high = (_known(row[f"{name}_{end}"]) for end in ("low", "high"))
-    shares = (None if end is None else 100 * end for end in (low, high))
-    return Interval(int(row[name]), int(row[f"{name}_n"]), *shares)
+    if _number(row[f"{name}_n"]) is None:
+        return NOTHING_COUNTED
+    low, high = _number(row[f"{name}_low"]), _number(row[f"{name}_high"])
+    return Interval(int(row[name]), int(row[f"{name}_n"]), _percent(low), _percent(high))
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _text(row: Mapping[Any, Any], heading: str) -> str:
     """A cell of the terminal's table, or what the tool claims."""
     text = report.DETAILS[heading](row)
-    claimed = report.CLAIMS[CLAIMED[heading]](row) if text == "-" and heading in CLAIMED else "-"
-    return text if claimed == "-" else f"{claimed}, claimed"
+    if text != "-" or heading not in CLAIMED:
+        return text
+    claim = report.CLAIMS[CLAIMED[heading]](row)
+    return text if claim == "-" else f"{claim}, claimed"
 
 
 def _measured(row: Mapping[Any, Any], name: str) -> float | None:
     """What the benchmark has measured, or what the tool claims."""
-    measured = _known(row[name])
-    return _known(row[f"claimed_{name}"]) if measured is None else measured
+    measured = _number(row[name])
+    return _number(row[f"claimed_{name}"]) if measured is None else measured
 
 
-def _known(value: Any) -> float | None:
+def _number(value: Any) -> float | None:
     """A number, or None for what pandas has in the place of one."""
     import pandas as pd
 
@@ -242,41 +266,55 @@ def _answers(rows: Sequence[Mapping[Any, Any]]) -> list[Answer]:
         if row["kind"] != CONTROL:
             key = tuple(str(row[name]) for name in (*scores.ROW, "bug", "case"))
             groups.setdefault(key, []).append(row)
-    return [
-        _answer(group) for group in groups.values() if any(row["kind"] == "buggy" for row in group)
-    ]
+    return [_answer(group) for group in groups.values() if _with_kind(group, "buggy")]
+
+
+def _with_kind(rows: Sequence[Mapping[Any, Any]], kind: str) -> list[Mapping[Any, Any]]:
+    return [row for row in rows if row["kind"] == kind]
 
 
 def _answer(group: Sequence[Mapping[Any, Any]]) -> Answer:
     """The state of a case, as in the figure of the outcomes: over all seeds, beside the fixed twin."""
-    buggy = [row for row in group if row["kind"] == "buggy"]
-    fixed = [row for row in group if row["kind"] == "fixed"]
-    failed = [row["status"] for row in buggy if row["status"] != "ok"]
-    alarmed = [row for row in buggy if row["alarmed"]]
-    accused = any(row["alarmed"] for row in fixed)
-    lacking = not fixed or any(row["status"] != "ok" for row in fixed)
-    when = site = ""
-    if failed:
-        state, when = ABSENT, str(failed[0]).replace("_", " ")
-    elif not alarmed:
-        state = FALSE if accused else SILENT
-    else:
-        early = all(row["early"] for row in alarmed)
-        state = BOTH if accused else UNPAIRED if lacking else EARLY if early else FOUND
-        when, site = _when(alarmed), str(alarmed[0]["diagnosis"])
+    buggy, fixed = _with_kind(group, "buggy"), _with_kind(group, "fixed")
     first = buggy[0]
+    state, when, site = _state(buggy, fixed)
     return Answer(
-        str(first["detector"]), scores.label(first), str(first["bug"]), str(first["case"]), bool(first["benign"]),
-        state, when, site,
-    )  # fmt: skip
+        detector=str(first["detector"]),
+        label=scores.label(first),
+        bug=str(first["bug"]),
+        case=str(first["case"]),
+        benign=bool(first["benign"]),
+        state=state,
+        when=when,
+        site=site,
+    )
+
+
+def _state(
+    buggy: Sequence[Mapping[Any, Any]], fixed: Sequence[Mapping[Any, Any]]
+) -> tuple[str, str, str]:
+    """The state of a case, when the detector alarmed first, and how the alarm names the site."""
+    failures = [row["status"] for row in buggy if row["status"] != "ok"]
+    if failures:
+        return ABSENT, str(failures[0]).replace("_", " "), ""
+    alarmed = [row for row in buggy if row["alarmed"]]
+    is_fixed_accused = any(row["alarmed"] for row in fixed)
+    if not alarmed:
+        return FALSE if is_fixed_accused else SILENT, "", ""
+    when, site = _when(alarmed), str(alarmed[0]["diagnosis"])
+    if is_fixed_accused:
+        return BOTH, when, site
+    if not fixed or any(row["status"] != "ok" for row in fixed):
+        return UNPAIRED, when, site
+    return EARLY if all(row["early"] for row in alarmed) else FOUND, when, site
 
 
 def _when(alarmed: Sequence[Mapping[Any, Any]]) -> str:
     """In which iterations of the seeds it alarmed first; a detector that reads the text has none."""
-    known = [(_known(row["first"]), _measured(row, "delay")) for row in alarmed]
+    iterations = [(_number(row["first"]), _measured(row, "delay")) for row in alarmed]
     words = [
         f"iteration {first:g} ({delay:+g})"
-        for first, delay in dict.fromkeys(known)
+        for first, delay in dict.fromkeys(iterations)
         if first and delay is not None
     ]
     return ", ".join(words) or "no iteration"

@@ -1,14 +1,16 @@
 """The rows of the tables that can be searched: bugs, scores, pages of the documentation."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from runner.bugs.bug import Bug
 from runner.bugs.taxonomy import LISTS, REALISM
 from runner.verdicts.affected import version_order
 from trainbugs.facts import BUG_FACTS, CASE_FACTS
 from trainbugs.website.bug import BugPart
 from trainbugs.website.evaluations import ABSENT, ALL, RATES, Evaluation, Score
 from trainbugs.website.markdown import Text
-from trainbugs.website.tables import Facet, Indexed, facet, words
+from trainbugs.website.tables import Facet, Indexed, Value, facet, words
 
 NOBODY, UNRUN, UNKNOWN = "none of those that ran", "none ran", "not evaluated yet"
 FINDERS = "Alarm on buggy only"
@@ -33,93 +35,107 @@ SCORE_COLUMNS = (
 )
 
 
-def found_by(part: BugPart, evaluation: Evaluation) -> list[str]:
+def finders(bug: Bug, evaluation: Evaluation) -> list[str]:
     """The detectors with their rules that found a bug; one entry that says so where none did, ran, or was asked."""
-    answers = evaluation.of(part.bug.id)
+    answers = evaluation.answers_about(bug.id)
     if not answers:
         return [UNKNOWN]
-    ran = any(answer.state != ABSENT for answer in answers)
-    return evaluation.finders(part.bug.id) or [NOBODY if ran else UNRUN]
+    if all(answer.state == ABSENT for answer in answers):
+        return [UNRUN]
+    return evaluation.finders(bug.id) or [NOBODY]
 
 
-def of_bugs(
+def bug_rows(
     parts: Sequence[BugPart], evaluation: Evaluation, stories: Mapping[str, str]
 ) -> list[Indexed]:
     """A row for each bug, found by all words of its labels and its story."""
-    return [
-        _of_bug(part, found_by(part, evaluation), stories.get(part.bug.id, "")) for part in parts
-    ]
+    rows = []
+    for part in parts:
+        story = stories.get(part.bug.id, "")
+        rows.append(_bug_row(part, finders(part.bug, evaluation), story))
+    return rows
 
 
-def _of_bug(part: BugPart, found: Sequence[str], story: str) -> Indexed:
+def _bug_row(part: BugPart, detectors: Sequence[str], story: str) -> Indexed:
     bug, labels = part.bug, part.bug.labels
-    realism = sorted(BUG_FACTS["realisms"].take(bug))
     classes = {name: BUG_FACTS[name].cell(bug) for name in CLASSES}
-    number = (
-        None if found[0] == UNKNOWN else 0.0 if found[0] in (NOBODY, UNRUN) else float(len(found))
-    )
-    return Indexed(
-        bug.id,
-        words(
-            bug.id,
-            bug.title,
-            labels.root_cause,
-            labels.symptom,
-            bug.site.api,
-            *filter(None, classes.values()),
-            story,
-        ),
-        {name: [value] for name, value in classes.items() if value}
-        | {"release": part.seen_in, "found": list(found), "realism": realism},
-        {"id": bug.id, "title": bug.title, **classes, "cases": float(len(part.cases))}
-        | {"seconds": part.seconds, "found": number},
-    )
+    entries = [entry for entry in classes.values() if entry]
+    texts = (bug.id, bug.title, labels.root_cause, labels.symptom, bug.site.api, *entries, story)
+    facets = {name: [entry] for name, entry in classes.items() if entry}
+    facets |= {
+        "release": part.seen_in,
+        "found": list(detectors),
+        "realism": sorted(BUG_FACTS["realisms"].take(bug)),
+    }
+    order = {
+        "id": bug.id,
+        "title": bug.title,
+        **classes,
+        "cases": float(len(part.cases)),
+        "seconds": part.seconds,
+        "found": _detector_count(detectors),
+    }
+    return Indexed(bug.id, words(*texts), facets, order)
+
+
+def _detector_count(detectors: Sequence[str]) -> float | None:
+    """How many detectors found a bug; None where nobody knows."""
+    if detectors[0] == UNKNOWN:
+        return None
+    return 0.0 if detectors[0] in (NOBODY, UNRUN) else float(len(detectors))
 
 
 def bug_facets(rows: Sequence[Indexed]) -> list[Facet]:
     """The filters of the bugs."""
     releases = {release for row in rows for release in row.facets.get("release", ())}
-    order = sorted(
-        releases,
-        key=lambda text: (text.split()[0] != "torch", text.split()[0], version_order(text)),
-    )
     return [
         *(facet(name, BUG_FACTS[name].heading, rows, LISTS[name]) for name in CLASSES),
-        facet("release", "Seen in", rows, order),
+        facet("release", "Seen in", rows, sorted(releases, key=_release_order)),
         facet("found", FINDERS, rows, (NOBODY, UNRUN, UNKNOWN)),
         facet("realism", BUG_FACTS["realisms"].heading, rows, REALISM),
     ]
 
 
-def of_scores(scores: Sequence[Score], needs: Mapping[str, Sequence[str]]) -> list[Indexed]:
+def _release_order(release: str) -> tuple[Any, ...]:
+    """What sorts releases, like "torch 2.1": those of torch come first."""
+    package = release.split()[0]
+    return package != "torch", package, version_order(release)
+
+
+def score_rows(scores: Sequence[Score], needs: Mapping[str, Sequence[str]]) -> list[Indexed]:
     """A row for each score; `needs` has what each detector looks at."""
-    return [
-        Indexed(
-            str(number),
-            words(score.label, score.group),
-            {"group": [score.group], "detector": [score.detector], "references": [score.references]}
-            | {
-                "needs": list(needs.get(score.detector, ())),
-                "kind": [NEGATIVE if score.negative else DETECTOR],
-            }
-            | {"rule": [REJECTED if score.chosen is False else CHOSEN]},
-            {
-                "detector": score.label,
-                "group": score.group,
-                "delay": score.delay,
-                "overhead": score.overhead,
-            }
-            | {name: rate.rate for name, rate in score.rates.items()},
-        )
-        for number, score in enumerate(scores)
-    ]
+    rows = []
+    for number, score in enumerate(scores):
+        detector_needs = needs.get(score.detector, ())
+        rows.append(_score_row(str(number), score, list(detector_needs)))
+    return rows
+
+
+def _score_row(key: str, score: Score, needs: list[str]) -> Indexed:
+    facets = {
+        "group": [score.group],
+        "detector": [score.detector],
+        "references": [score.references],
+        "needs": needs,
+        "kind": [NEGATIVE if score.negative else DETECTOR],
+        "rule": [REJECTED if score.chosen is False else CHOSEN],
+    }
+    order: dict[str, Value] = {
+        "detector": score.label,
+        "group": score.group,
+        "delay": score.delay,
+        "overhead": score.overhead,
+    }
+    order |= {name: rate.rate for name, rate in score.rates.items()}
+    return Indexed(key, words(score.label, score.group), facets, order)
 
 
 def score_facets(rows: Sequence[Indexed]) -> list[Facet]:
     """The filters of the leaderboard: at first it shows the scores on all evaluated bugs."""
-    chosen = ALL if any(ALL in row.facets["group"] for row in rows) else ""
+    has_all = any(ALL in row.facets["group"] for row in rows)
+    first = ALL if has_all else ""
     return [
-        facet("group", "Bugs", rows, (ALL, *LISTS["location"]), chosen, counted=False),
+        facet("group", "Bugs", rows, (ALL, *LISTS["location"]), first, counted=False),
         facet("detector", "Detector", rows),
         facet("needs", "Looks at", rows),
         facet("references", "Learns from", rows, ("none", "same", "cross")),
@@ -128,7 +144,7 @@ def score_facets(rows: Sequence[Indexed]) -> list[Facet]:
     ]
 
 
-def of_pages(pages: Mapping[str, Text]) -> list[Indexed]:
+def page_rows(pages: Mapping[str, Text]) -> list[Indexed]:
     """A row for each page of the documentation, by its place."""
     return [
         Indexed(place, words(text.title, text.words), {}, {"title": text.title})

@@ -104,11 +104,12 @@ class Links:
             return link
         path, _, anchor = unquote(link).partition("#")
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
-        found = None if SCHEME.match(link) or path.startswith("/") else self._place(target)
-        if found is None:
+        is_elsewhere = SCHEME.match(link) or path.startswith("/")
+        place = None if is_elsewhere else self._place(target)
+        if place is None:
             self.dead.append(f"{source}: there is nothing on the site at {untrusted.brief(link)}")
             return None
-        return relative(f"{found}#{anchor}" if anchor else found, page)
+        return relative(f"{place}#{anchor}" if anchor else place, page)
 
     def file(self, source: str, page: str) -> str:
         """A link to a copy of a file, which exists."""
@@ -123,11 +124,12 @@ class Links:
             return self.pages.get(target) or self.pages[readme]
         path = self.root / target
         # What begins with a dot is for tools, or leads out: .git has names and addresses of people.
-        if any(part.startswith(".") for part in target.split("/")) or not _own(path, self.root):
+        is_hidden = any(part.startswith(".") for part in target.split("/"))
+        if is_hidden or not _is_inside(path, self.root):
             return None
         if path.is_dir():
             self.folders.add(target)
-            self.files |= {f"{target}/{each.name}" for each in listed(path, self.root)}
+            self.files |= {f"{target}/{file.name}" for file in listed(path, self.root)}
             return f"files/{target}/index.html"
         if copied(path, self.root):
             self.files.add(target)
@@ -137,16 +139,15 @@ class Links:
 
 def listed(folder: Path, root: Path) -> list[Path]:
     """The files of a folder that a list of them shows."""
-    return sorted(
-        each for each in folder.iterdir() if not each.name.startswith(".") and copied(each, root)
-    )
+    visible = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    return sorted(path for path in visible if copied(path, root))
 
 
 def copied(path: Path, root: Path) -> bool:
     """Whether a file may be copied: a plain one that is not too large, reached by no link, and runs in no browser."""
     return (
         passive(path.name)
-        and _own(path, root)
+        and _is_inside(path, root)
         and path.is_file()
         and path.stat().st_size <= MAX_FILE_BYTES
     )
@@ -155,9 +156,11 @@ def copied(path: Path, root: Path) -> bool:
 def passive(name: str) -> bool:
     """Whether browsers only show or save a file of that name. Some servers go by an ending before the last one."""
     _, *endings = name.lower().split(".")
-    return f".{endings[-1]}" in PASSIVE and not ACTIVE & set(endings) if endings else True
+    if not endings:
+        return True
+    return f".{endings[-1]}" in PASSIVE and not ACTIVE & set(endings)
 
 
-def _own(path: Path, root: Path) -> bool:
+def _is_inside(path: Path, root: Path) -> bool:
     """Whether no part of a path below the root is a symbolic link."""
     return path.resolve() == root.resolve() / path.relative_to(root)

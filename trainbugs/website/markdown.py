@@ -84,25 +84,24 @@ def _table_close(renderer: Any, tokens: Sequence[Token], index: int, options: An
 
 def plain(token: Token) -> str:
     """The text of an inline token, without marks."""
-    return "".join(
-        child.content for child in token.children or () if child.type in ("text", "code_inline")
-    )
+    children = token.children or ()
+    return "".join(child.content for child in children if child.type in ("text", "code_inline"))
 
 
 def _headings(tokens: Sequence[Token]) -> list[Heading]:
     """The headings, which get the anchors that GitHub gives them."""
-    seen: Counter[str] = Counter()
-    found = []
+    counts: Counter[str] = Counter()
+    headings = []
     for token, inline in zip(tokens, tokens[1:], strict=False):
         if token.type != "heading_open":
             continue
         text = plain(inline)
         anchor = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
-        unique = f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor
-        seen[anchor] += 1
+        unique = f"{anchor}-{counts[anchor]}" if counts[anchor] else anchor
+        counts[anchor] += 1
         token.attrSet("id", unique)
-        found.append(Heading(int(token.tag[1]), unique, text))
-    return found
+        headings.append(Heading(int(token.tag[1]), unique, text))
+    return headings
 
 
 def _place(tokens: Sequence[Token], source: str, links: Links, page: str) -> None:
@@ -120,7 +119,9 @@ def _place(tokens: Sequence[Token], source: str, links: Links, page: str) -> Non
 
 
 def _children(children: Sequence[Token], source: str, links: Links, page: str) -> list[Token]:
-    kept: list[Token] = []
+    """The tokens of a line with their links set."""
+    tokens: list[Token] = []
+    # For each link that is open, whether it leads nowhere.
     dead: list[bool] = []
     for child in children:
         if child.type == "link_open":
@@ -133,8 +134,8 @@ def _children(children: Sequence[Token], source: str, links: Links, page: str) -
             continue
         elif child.type == "image":
             child = _image(child, source, links, page)
-        kept.append(child)
-    return kept
+        tokens.append(child)
+    return tokens
 
 
 def _image(token: Token, source: str, links: Links, page: str) -> Token:

@@ -93,56 +93,72 @@ def report(catalog: Catalog, results: Path) -> Report:
     templates = Templates(
         Links(catalog.root, {}), {"footer": "Made by trainbugs site --from results."}
     )
-    rows, scored = [_row(each) for each in cases], index.of_scores(scores, {})
+    rows, score_rows = [_row(judged) for judged in cases], index.score_rows(scores, {})
     verdicts = facet("verdict", "Verdict", rows, ("REPRODUCED", "NOT REPRODUCED", "INVALID"))
     html = templates.render(
-        "report.html", "report.html", "", title="Results", single=True, generator=GENERATOR,
-        css=_inline("site.css"), js=_inline("site.js"), cases=cases, rows=as_index(rows),
-        facets=[facet("bug", "Bug", rows), verdicts], columns=COLUMNS, scores=scores,
-        score_rows=as_index(scored), score_facets=[facet("detector", "Detector", scored)],
-        score_columns=index.SCORE_COLUMNS, rates=RATES, count={name: n for name, n in verdicts.values.items()},
-    )  # fmt: skip
+        "report.html",
+        "report.html",
+        "",
+        title="Results",
+        single=True,
+        generator=GENERATOR,
+        css=_inline("site.css"),
+        js=_inline("site.js"),
+        cases=cases,
+        rows=as_index(rows),
+        facets=[facet("bug", "Bug", rows), verdicts],
+        columns=COLUMNS,
+        scores=scores,
+        score_rows=as_index(score_rows),
+        score_facets=[facet("detector", "Detector", score_rows)],
+        score_columns=index.SCORE_COLUMNS,
+        rates=RATES,
+        count=dict(verdicts.values.items()),
+    )
     return Report(html, len(cases), len(scores), (*problems, *more))
 
 
 def _cases(catalog: Catalog, store: Store) -> tuple[list[Judged], list[str]]:
+    """The cases with a verdict, and a line for each file that cannot be read."""
     bugs, problems = catalog.readable()
-    judged = []
+    cases = []
     for bug in bugs:
         for case in bug.cases.values():
             path = store.verdict_path(bug.id, case.name)
             if not path.is_file():
                 continue
             try:
-                judged.append(
-                    _judged(case, read_verdict(path), store.judged_runs(bug.id, case.name))
-                )
+                verdict, records = read_verdict(path), store.judged_runs(bug.id, case.name)
+                cases.append(_judged(case, verdict, records))
             except ResultsError as error:
                 problems.append(str(error))
-    return judged, problems
+    return cases, problems
 
 
 def _judged(case: Case, verdict: VerdictRecord, records: Sequence[RunRecord]) -> Judged:
+    panels: Sequence[chart.Drawn] = ()
+    problem = ""
     try:
-        panels, problem = tuple(chart.panels(case, records)), ""
+        panels = chart.panels(case, records)
     except (MeasureError, ValueError, ArithmeticError) as error:
-        panels, problem = (), "" if case.plot.heatmap else untrusted.brief(str(error))
-    return Judged(case, verdict, tuple(records), panels, problem)
+        problem = "" if case.plot.heatmap else untrusted.brief(str(error))
+    return Judged(case, verdict, tuple(records), tuple(panels), problem)
 
 
-def _row(each: Judged) -> Indexed:
-    verdict = each.verdict.verdict or "no verdict"
-    drift = each.verdict.drift
+def _row(judged: Judged) -> Indexed:
+    case, verdict = judged.case, judged.verdict
+    name = verdict.verdict or "no verdict"
     order: dict[str, Value] = {
-        "case": each.case.id,
-        "verdict": verdict,
-        "runs": float(len(each.records)),
+        "case": case.id,
+        "verdict": name,
+        "runs": float(len(judged.records)),
+        "seconds": judged.seconds,
+        "drift": None if isinstance(verdict.drift, str) else verdict.drift,
     }
-    order |= {"seconds": each.seconds, "drift": None if isinstance(drift, str) else drift}
     return Indexed(
-        each.case.id,
-        words(each.case.id, each.case.title, verdict, each.verdict.reason),
-        {"bug": [each.case.bug], "verdict": [verdict]},
+        case.id,
+        words(case.id, case.title, name, verdict.reason),
+        {"bug": [case.bug], "verdict": [name]},
         order,
     )
 
@@ -151,11 +167,11 @@ def _scores(catalog: Catalog, results: Path) -> tuple[list[Score], list[str]]:
     if not any(results.glob("detectors/*")):
         return [], []
     try:
-        read = read_records(catalog, RecordSelection((), "results", results))
+        records = read_records(catalog, RecordSelection((), "results", results))
     except (UsageError, ResultsError) as error:
         return [], [str(error)]
-    scores = evaluation(read, ()).scores
-    return [score for score in scores if score.group == ALL], list(read.problems)
+    scores = evaluation(records, ()).scores
+    return [score for score in scores if score.group == ALL], list(records.problems)
 
 
 def _inline(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.records import OTHER_CODE
@@ -39,28 +39,38 @@ class SideBySide:
     other_code: tuple[str, ...]
 
 
-def of_records(read: "Records | None", rejected: Set[tuple[str, ...]] = frozenset()) -> SideBySide:
-    """The table of some records, in the order of what is paired of public programs; empty where there are none.
+def side_by_side_table(
+    records: "Records | None", rejected: Set[tuple[str, ...]] = frozenset()
+) -> SideBySide:
+    """The table of records, in the order of what is paired of public programs; empty where there are none.
 
     Rows are left out whose detector, references and rule are among the `rejected`.
     """
-    if read is None or not read.checks:
-        return SideBySide({}, (), read.excluded_detectors(OTHER_CODE) if read else ())
-    met = {check.rewriting for check in read.checks}
-    columns = {
-        f"{kind}_{measure}": f"{heading}, {kind}"
-        for measure, heading in MEASURES.items()
-        for kind in KINDS
-        if kind in met
-    }
-    rows = [
-        Row(str(row["detector"]), label(row), {name: interval(row, name) for name in columns})
-        for row in without(side_by_side(read), rejected).to_dict("records")
-    ]
-    rows.sort(
-        key=lambda row: (
-            -(row.rates["public_paired"].rate or 0.0) if "public" in met else 0.0,
-            row.label,
-        )
-    )
-    return SideBySide(columns, tuple(rows), read.excluded_detectors(OTHER_CODE))
+    if records is None:
+        return SideBySide({}, (), ())
+    other_code = records.excluded_detectors(OTHER_CODE)
+    if not records.checks:
+        return SideBySide({}, (), other_code)
+    columns = _columns({check.rewriting for check in records.checks})
+    table = without(side_by_side(records), rejected)
+    rows = [_row(row, columns) for row in table.to_dict("records")]
+    return SideBySide(columns, tuple(sorted(rows, key=_order)), other_code)
+
+
+def _columns(rewritings: Set[str]) -> dict[str, str]:
+    """The headings of the rates of each kind of programs, by the names of the columns."""
+    kinds = [kind for kind in KINDS if kind in rewritings]
+    columns: dict[str, str] = {}
+    for measure, heading in MEASURES.items():
+        columns |= {f"{kind}_{measure}": f"{heading}, {kind}" for kind in kinds}
+    return columns
+
+
+def _row(row: Mapping[Any, Any], columns: Mapping[str, str]) -> Row:
+    rates = {name: interval(row, name) for name in columns}
+    return Row(str(row["detector"]), label(row), rates)
+
+
+def _order(row: Row) -> tuple[float, str]:
+    public = row.rates.get("public_paired")
+    return -(public.rate or 0.0) if public else 0.0, row.label

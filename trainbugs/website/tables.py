@@ -47,8 +47,9 @@ def facet(
     for row in rows:
         for value in dict.fromkeys(row.facets.get(name, ())):
             counts[value] = counts.get(value, 0) + 1
-    known = [value for value in order if value in counts]
-    values = {value: counts[value] for value in [*known, *sorted(set(counts) - set(known))]}
+    ordered = [value for value in order if value in counts]
+    ordered += sorted(set(counts) - set(ordered))
+    values = {value: counts[value] for value in ordered}
     return Facet(name, label, values, chosen, counted)
 
 
@@ -58,14 +59,18 @@ def index(rows: Sequence[Indexed]) -> list[dict[str, Any]]:
         {
             "key": row.key,
             "words": row.words,
-            "facets": {k: list(v) for k, v in row.facets.items()},
+            "facets": _lists(row.facets),
             "order": row.order,
         }
         for row in rows
     ]
 
 
+def _lists(facets: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {name: list(values) for name, values in facets.items()}
+
+
 def words(*texts: str) -> str:
     """The different words of texts in small letters, once each: what a search looks through."""
-    found = re.findall(WORD, " ".join(texts).lower())
-    return " ".join(dict.fromkeys(word for word in found if len(word) > 1))
+    matches = re.findall(WORD, " ".join(texts).lower())
+    return " ".join(dict.fromkeys(word for word in matches if len(word) > 1))

@@ -35,7 +35,7 @@ class Templates:
             keep_trailing_newline=True,
         )
         environment.filters |= {
-            "here": _here,
+            "here": _link,
             "file": self._file,
             "picture": self._picture,
             "outside": outside,
@@ -65,8 +65,8 @@ class Templates:
         source, text = value
         attributes = {"src": self.links.file(source, str(context["page"])), "alt": text}
         attributes |= picture(self.links.root / source)
-        written = Markup(" ").join(Markup('{}="{}"').format(*item) for item in attributes.items())
-        return Markup("<img {}>").format(written)
+        pairs = [Markup('{}="{}"').format(*item) for item in attributes.items()]
+        return Markup("<img {}>").format(Markup(" ").join(pairs))
 
 
 def asset(name: str) -> str:
@@ -79,7 +79,7 @@ def _source(name: str) -> str:
 
 
 @pass_context
-def _here(context: Context, place: str) -> str:
+def _link(context: Context, place: str) -> str:
     return relative(place, str(context["page"]))
 
 

@@ -12,7 +12,7 @@ from support.studies import write_study
 from support.toy import OWN_PYTHON, alone
 
 from trainbugs.cli.main import main
-from trainbugs.website.build import MARKER
+from trainbugs.website.folder import MARKER
 
 pytestmark = pytest.mark.stress
 

@@ -18,7 +18,8 @@ from runner.bugs.catalog import Catalog
 from runner.results.expected import expected_records
 
 pytest.importorskip("jinja2", reason="what the site is made with is not installed")
-from trainbugs.website.build import build, write  # noqa: E402
+from trainbugs.website.build import build  # noqa: E402
+from trainbugs.website.folder import write  # noqa: E402
 
 # A whole site is made and looked at.
 pytestmark = pytest.mark.stress

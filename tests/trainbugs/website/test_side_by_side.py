@@ -19,7 +19,7 @@ from trainbugs.release.tables import COLUMNS, tables
 from trainbugs.website import index
 from trainbugs.website.build import build
 from trainbugs.website.evaluations import evaluation
-from trainbugs.website.rewritten import of_records
+from trainbugs.website.rewritten import side_by_side_table
 
 NOTHING = "No records of rewritten programs are committed: nothing tells yet which detectors know"
 
@@ -32,7 +32,7 @@ def whole(toy):
 
 
 def beside(toy):
-    return of_records(
+    return side_by_side_table(
         sources.read_rewritten(toy.catalog, sources.RecordSelection((), "expected", Path()))
     )
 
@@ -44,14 +44,14 @@ def table(page):
 def test_rules_in_whose_place_another_one_is_chosen_are_left_out(whole):
     read = sources.read_rewritten(whole.catalog, sources.RecordSelection((), "expected", Path()))
     rejected = {("memory", "none", "default"), ("optimizer-progress", "none", "another")}
-    assert {row.label for row in of_records(read, rejected).rows} == {"optimizer-progress"}
+    assert {row.label for row in side_by_side_table(read, rejected).rows} == {"optimizer-progress"}
 
 
 def test_of_the_committed_records_the_leaderboard_sets_chosen_rules_side_by_side(answers):
     assert {("dslinter", "none", "all"), ("torchfix", "none", "all")} < answers.rejected
     read = sources.read_rewritten(Catalog(ROOT), sources.RecordSelection((), "expected", Path()))
     labels = [
-        {row.label for row in of_records(read, rejected).rows}
+        {row.label for row in side_by_side_table(read, rejected).rows}
         for rejected in (frozenset(), answers.rejected)
     ]
     assert labels[0] - labels[1] >= {"dslinter (all)", "torchfix (all)"}
@@ -212,7 +212,7 @@ def test_negative_controls_are_marked_and_can_be_hidden(whole):
 
 
 def test_the_leaderboard_has_filters_by_location_by_needs_and_by_kind(answers):
-    rows = index.of_scores(answers.scores, {"sanitizer-3": ["in process"]})
+    rows = index.score_rows(answers.scores, {"sanitizer-3": ["in process"]})
     found = {each.name: each for each in index.score_facets(rows)}
     assert {"group", "needs", "kind"} <= set(found)
     assert {"framework", "compiler"} < set(found["group"].values)

@@ -24,7 +24,7 @@ from trainbugs.release import write as release
 from trainbugs.release.about import about
 from trainbugs.website import index
 from trainbugs.website.bug import read
-from trainbugs.website.build import DOCS, MARKER, build, write
+from trainbugs.website.build import DOCS, build
 from trainbugs.website.evaluations import (
     ABSENT,
     ALL,
@@ -35,6 +35,7 @@ from trainbugs.website.evaluations import (
     Evaluation,
     _answer,
 )
+from trainbugs.website.folder import MARKER, write
 from trainbugs.website.links import MAX_FILE_BYTES, place
 
 HOSTILE = "</script><script>alert(1)</script> & \"it\" 'is' <b>{{ 7*7 }}</b>"
@@ -219,13 +220,16 @@ def test_only_what_is_reproduced_counts(toy):
     promote_runs([as_pinned(toy.run())])
     assert "the committed records of 1 of these" in build(toy.catalog).pages["index.html"]
     part = read(toy.catalog.bug("Toy-1"), toy.root)
-    assert [(record.variant, record.seed) for record in part._shows] == [("buggy", 0), ("buggy", 1)]
+    assert [(record.variant, record.seed) for record in part._reproducing_runs] == [
+        ("buggy", 0),
+        ("buggy", 1),
+    ]
     case = toy_config()["cases"]["only"]
     case["expectations"][0]["value"] = -1
     toy.configure(cases={"only": case})
     part = read(toy.catalog.bug("Toy-1"), toy.root)
     assert part.cases[0].runs[0].verdict.outcome == "NOT REPRODUCED"
-    assert part._shows == []
+    assert part._reproducing_runs == []
     assert "the committed records of 0 of these" in build(toy.catalog).pages["index.html"]
 
 
@@ -234,7 +238,7 @@ def test_a_text_that_has_the_word_expected_is_whole(recorded):
     case["expectations"][0] |= {"op": "!=", "value": "one, expected two"}
     recorded.configure(cases={"only": case})
     made = read(recorded.catalog.bug("Toy-1"), recorded.root).cases[0].runs[0].observed[0]
-    assert made.wanted == "!= 'one, expected two'"
+    assert made.expected == "!= 'one, expected two'"
     assert made.values == (
         ("seed 0", "last 3"),
         ("seed 1", "last 4"),
@@ -517,7 +521,7 @@ def test_finders_are_named_with_their_rule(recorded):
             Answer("d", f"d (rule {n})", "Toy-1", "only", False, state, "", "")
             for n, state in enumerate(states)
         ]
-        return index.found_by(part, Evaluation(tuple(answers), ()))
+        return index.finders(part.bug, Evaluation(tuple(answers), ()))
 
     assert found(SILENT, FOUND, EARLY) == ["d (rule 1)"]
     assert found() == ["not evaluated yet"]

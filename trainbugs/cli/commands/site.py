@@ -71,7 +71,8 @@ def write_website(options: SiteOptions) -> ExitStatus:
 
 
 def _write_pages(options: SiteOptions) -> _Written:
-    from trainbugs.website.build import build, write
+    from trainbugs.website.build import build
+    from trainbugs.website.folder import write
 
     if options.results is not None:
         raise UsageError(
