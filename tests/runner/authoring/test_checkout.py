@@ -58,10 +58,10 @@ def test_the_order_of_blind_names_does_not_depend_on_the_variant(toy, tmp_path):
     toy.write("buggy.py", fixed)
     toy.write("fixed.py", buggy)
     checkout(toy.catalog.select(["Toy-1"]), tmp_path / "two", blind=True)
-    one, two = ((tmp_path / name / "program1.py").read_text() for name in ("one", "two"))
-    assert one == two
+    first, second = ((tmp_path / name / "program1.py").read_text() for name in ("one", "two"))
+    assert first == second
     digests = [hashlib.sha256(text.encode()).hexdigest() for text in (buggy, fixed)]
-    assert hashlib.sha256(one.encode()).hexdigest() == min(digests)
+    assert hashlib.sha256(first.encode()).hexdigest() == min(digests)
 
 
 def test_one_variant(toy, tmp_path):
@@ -75,10 +75,10 @@ def test_one_variant(toy, tmp_path):
 def test_real_bugs_checked_out_blind_tell_nothing(name, tmp_path):
     checkout(Catalog(ROOT).select([name]), tmp_path, blind=True)
     for path in tmp_path.iterdir():
-        told = re.findall(
+        telltales = re.findall(
             rf"(?i)\b(buggy|fixed|fault|bug|{re.escape(name)})\b", path.read_text() + path.name
         )
-        assert not told, (path, told)
+        assert not telltales, (path, telltales)
 
 
 def test_a_directory_that_is_not_empty_is_left_alone(toy, tmp_path):

@@ -93,8 +93,8 @@ def test_a_map_lacks_no_version_that_is_said_to_be_affected(toy, sweep, monkeypa
     promote_versions(sweep)
     bug = replace(toy.bug, affected=Versions(package="torch", versions=("9.9.9",)))
     monkeypatch.setattr("runner.authoring.validate.load_bug", lambda directory: bug)
-    said = [problem for problem in problems(toy.directory, toy.root) if "9.9.9" in problem]
-    assert said == [
+    reports = [problem for problem in problems(toy.directory, toy.root) if "9.9.9" in problem]
+    assert reports == [
         "config.json: affected names 9.9.9, and expected/versions has no record of it; "
         "`trainbugs versions Toy-1 --force --update-expected` makes one"
     ]

@@ -52,7 +52,7 @@ def another_trigger(toy, iteration, x="epoch"):
     config["cases"]["only"]["trigger"]["iteration"] = iteration
     for path in (toy.directory / "expected" / "only").glob("*.json"):
         record = read_record(path)
-        metrics = tuple({x: each["epoch"], "accuracy": each["accuracy"]} for each in record.metrics)
+        metrics = tuple({x: row["epoch"], "accuracy": row["accuracy"]} for row in record.metrics)
         path.write_text(
             json.dumps(
                 encode(replace(record, metrics=metrics, metrics_digest=digest(record.key, metrics)))
@@ -276,8 +276,8 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
 )
 def test_every_problem_is_found(whole, spoil, words):
     spoil(whole)
-    found = problems(whole.directory, whole.root)
-    assert any(words in problem for problem in found), found
+    reports = problems(whole.directory, whole.root)
+    assert any(words in problem for problem in reports), reports
 
 
 def test_the_text_of_a_script_moves_no_cursor(whole):
@@ -295,11 +295,11 @@ def test_all_problems_are_listed_at_once(whole):
     (whole.directory / "README.md").unlink()
     whole.configure(site={"file": "buggy.py", "line": 99, "api": "x"})
     edit(whole.directory / "fixed.py", "import sys", "import sys  # fixed")
-    found = problems(whole.directory, whole.root)
+    reports = problems(whole.directory, whole.root)
     # Two of them: the records of fixed.py are outdated, those of buggy.py are not.
-    assert len(found) == 5
-    assert len({problem.split(":")[0] for problem in found}) == 5
-    assert [problem.split(" ")[0] for problem in found[3:]] == [
+    assert len(reports) == 5
+    assert len({problem.split(":")[0] for problem in reports}) == 5
+    assert [problem.split(" ")[0] for problem in reports[3:]] == [
         f"expected/only/fixed-seed{n}.json" for n in (0, 1)
     ]
 
@@ -342,11 +342,11 @@ def test_what_does_not_belong_among_the_expected_files_is_named(whole, name):
     shown = next(
         line for line in problems(whole.directory, whole.root) if line.startswith("expected: ")
     )
-    named = shown.removeprefix("expected: ").removesuffix(
+    listed = shown.removeprefix("expected: ").removesuffix(
         " is no record or picture of this bug; remove what is too much"
     )
-    assert named == name or (
-        named.endswith("/") and name.startswith(named) and not name.startswith("only/cuda")
+    assert listed == name or (
+        listed.endswith("/") and name.startswith(listed) and not name.startswith("only/cuda")
     )
 
 
@@ -397,15 +397,16 @@ def test_a_site_is_in_or_beside_what_the_fix_changes(whole, line):
 
 
 @pytest.mark.parametrize(
-    "line, found", [(8, []), (9, []), (7, ["between lines 8 and 9"]), (10, ["between lines 8 and"])]
+    "line, expected",
+    [(8, []), (9, []), (7, ["between lines 8 and 9"]), (10, ["between lines 8 and"])],
 )
-def test_a_missing_call_belongs_between_two_lines(whole, line, found):
+def test_a_missing_call_belongs_between_two_lines(whole, line, expected):
     script = (whole.directory / "buggy.py").read_text().splitlines(keepends=True)
     whole.write("fixed.py", "".join([*script[:8], "    pass\n", *script[8:]]))
     whole.configure(site={"file": "buggy.py", "line": line, "api": "x"})
     about = [problem for problem in problems(whole.directory, whole.root) if "site.line" in problem]
-    assert len(about) == len(found)
-    assert all(words in about[0] for words in found)
+    assert len(about) == len(expected)
+    assert all(words in about[0] for words in expected)
 
 
 def test_a_work_around_may_stand_elsewhere_than_the_fault(whole):
@@ -431,8 +432,8 @@ def test_a_file_of_a_package_is_looked_for_where_the_environment_is_built(whole,
     whole.configure(site={"api": "x"} | site)
     assert problems(whole.directory, whole.root) == [], "the environment is not built"
     builder.build(load(whole), QUIET)
-    found = problems(whole.directory, whole.root)
-    assert len(found) == bool(words) and all(words in problem for problem in found), found
+    reports = problems(whole.directory, whole.root)
+    assert len(reports) == bool(words) and all(words in problem for problem in reports), reports
 
 
 def test_a_benign_case_tells_nothing_apart(whole):

@@ -232,22 +232,24 @@ def test_unknown_names(toy, name, words):
         toy.catalog.select([name])
 
 
-@pytest.mark.parametrize("kept, lacking", [((), "buggy or fixed"), ((0,), "fixed"), ((1,), None)])
-def test_a_verdict_needs_expectations_about_both_variants(toy, kept, lacking):
+@pytest.mark.parametrize(
+    "indices, variant", [((), "buggy or fixed"), ((0,), "fixed"), ((1,), None)]
+)
+def test_a_verdict_needs_expectations_about_both_variants(toy, indices, variant):
     """Otherwise a program that does nothing wrong could be REPRODUCED. The bug loads: its numbers come from runs."""
     config = toy_config()
     config["cases"]["only"]["expectations"] = [
-        config["cases"]["only"]["expectations"][index] for index in kept
+        config["cases"]["only"]["expectations"][index] for index in indices
     ]
     toy.configure(cases=config["cases"])
     case = toy.bug.cases["only"]
-    if lacking is None:  # it compares both
+    if variant is None:  # it compares both
         assert case.oracle.expectations[0].minus == "buggy"
         assert unjudged(case) is None
         return
-    assert unjudged(case) == f"no expectation is about variant {lacking}"
+    assert unjudged(case) == f"no expectation is about variant {variant}"
     with pytest.raises(
-        UsageError, match=f"about variant {lacking}; `trainbugs run Toy-1 --record-only` gives"
+        UsageError, match=f"about variant {variant}; `trainbugs run Toy-1 --record-only` gives"
     ):
         toy.run()
     assert list(toy.root.rglob("*.json")) == [toy.directory / "config.json"], "nothing was run"

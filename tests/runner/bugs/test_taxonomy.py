@@ -16,13 +16,13 @@ CATALOG = Catalog(ROOT)
 
 def tables(page):
     """Heading of the first column -> the rows below it, as lists of cells."""
-    found = {}
+    by_heading = {}
     for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
         heading, _, *rows = [
             [cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()
         ]
-        found[heading[0]] = rows
-    return found
+        by_heading[heading[0]] = rows
+    return by_heading
 
 
 @pytest.mark.parametrize("name, entries", [*LISTS.items(), ("realism", REALISM)])
@@ -40,19 +40,21 @@ def test_every_bug_of_the_catalogue_is_classified():
 
 def cases_of(cell):
     """The IDs of the cases that a cell names as BUG, or as BUG/CASE, CASE."""
-    bug, _, own = cell.partition("/")
-    return [f"{bug}/{case}" for case in (own.split(", ") if own else CATALOG.bug(bug).cases)]
+    bug, _, names = cell.partition("/")
+    return [f"{bug}/{case}" for case in (names.split(", ") if names else CATALOG.bug(bug).cases)]
 
 
 def test_the_page_of_licences_names_the_programs_that_follow_another():
     rows = tables((ROOT / "LICENSES.md").read_text())["cases"]
     provenance = {case.id: case.provenance for bug in CATALOG for case in bug.cases.values()}
-    named = [(case, realism) for cell, realism, _, _ in rows for case in cases_of(cell)]
+    listed = [(case, realism) for cell, realism, _, _ in rows for case in cases_of(cell)]
     expected = {
-        case: said.realism for case, said in provenance.items() if said.realism != "re-created"
+        case: origin.realism
+        for case, origin in provenance.items()
+        if origin.realism != "re-created"
     }
-    assert dict(named) == expected
-    assert len(named) == len(expected)
+    assert dict(listed) == expected
+    assert len(listed) == len(expected)
     for cell, _, after, licence in rows:
         for case in cases_of(cell):
             origins = provenance[case].derived_from

@@ -45,7 +45,7 @@ class Cluster:
             time.sleep(0.05)
 
     def worker(self):
-        own = ("--local-directory", self.folder / f"worker{len(self.programs)}")
+        folder_option = ("--local-directory", self.folder / f"worker{len(self.programs)}")
         return self._start(
             "worker",
             "--scheduler-file",
@@ -54,7 +54,7 @@ class Cluster:
             "1",
             "--no-nanny",
             "--no-dashboard",
-            *own,
+            *folder_option,
         )
 
     def _start(self, *arguments):
@@ -77,9 +77,9 @@ class Cluster:
 def cluster(tmp_path):
     folder = tmp_path / "cluster"
     folder.mkdir()
-    made = Cluster(folder, os.environ | {"TRAINBUGS_CACHE": str(tmp_path / "cache")})
-    yield made
-    made.stop()
+    running = Cluster(folder, os.environ | {"TRAINBUGS_CACHE": str(tmp_path / "cache")})
+    yield running
+    running.stop()
 
 
 def noting(toy, notes):
@@ -157,8 +157,8 @@ def test_records_are_those_of_this_machine_and_are_found_again(
 ):
     """In an environment that the worker builds; what the worker does not have is a status, and costs no other run."""
     cluster.worker()
-    here = toy.session(python=None, results=tmp_path / "here")
-    records = here.run(here.catalog.select(["Toy-1"]))[0].records
+    local = toy.session(python=None, results=tmp_path / "here")
+    records = local.run(local.catalog.select(["Toy-1"]))[0].records
     status, out, err = cli("run", "Toy-1", "--executor", f"dask:{cluster.file}")
     assert (
         status == 0
@@ -166,8 +166,8 @@ def test_records_are_those_of_this_machine_and_are_found_again(
         and err.partition("asking a worker")[2].count(": ok") == 4
     ), err
     session = toy.session(python=None, results=Path("results"))
-    found = session.run(session.catalog.select(["Toy-1"]))[0].records
-    assert without_times(found) == without_times(records)
+    remote = session.run(session.catalog.select(["Toy-1"]))[0].records
+    assert without_times(remote) == without_times(records)
     assert all(path.stat().st_size for path in Path("results").rglob("*.stdout"))
     assert cli("run", "Toy-1", "--executor", f"dask:{cluster.file}")[2].count("done before") == 8, (
         "those of the session before among them"

@@ -68,10 +68,10 @@ def test_the_extra_is_not_installed(monkeypatch, kind, missing):
 
 def test_nothing_but_a_cluster_imports_dask():
     script = "import sys, trainbugs.cli.main, runner.cluster.client; print({'dask', 'distributed'} & set(sys.modules))"
-    told = subprocess.run(
+    program = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert told.stdout == "set()\n"
+    assert program.stdout == "set()\n"
 
 
 def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capfd):
@@ -107,8 +107,8 @@ def test_calls_their_errors_and_what_ends_them(dask, tmp_path, monkeypatch, capf
         (tmp_path / "child").unlink()
         waiting = [workers.submit(child, str(tmp_path)) for _ in range(3)]
         until((tmp_path / "child").exists)
-        given = sum(map(len, workers._client.processing().values()))
-        assert given == 1, "the worker is held responsible for more than what it does"
+        assigned = sum(map(len, workers._client.processing().values()))
+        assert assigned == 1, "the worker is held responsible for more than what it does"
     pid = int((tmp_path / "child").read_text())
     for future in waiting:
         with pytest.raises(CancelledError):

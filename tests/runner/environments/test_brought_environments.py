@@ -33,9 +33,9 @@ def test_it_is_built_run_and_in_the_key(toy, outside, cli):
     paths = sorted((outside.parents[1] / "results" / "Mine-1" / "only").glob("*-seed0-*.json"))
     records = [read_record(path) for path in paths]
     lock = spec.brought(load_bug(outside)).lock_hash
-    assert {(each.runtime.environment, each.lock, each.runtime.pinned) for each in records} == {
-        ("bug-Mine-1", lock, True)
-    }
+    assert {
+        (record.runtime.environment, record.lock, record.runtime.pinned) for record in records
+    } == {("bug-Mine-1", lock, True)}
     with (outside / "environment" / "requirements.txt").open("a") as file:
         file.write("# another lock\n")
     assert cli("run", outside)[0] == 0
@@ -157,17 +157,17 @@ def test_a_link_out_of_the_directory_is_refused(outside, tmp_path):
 
 
 def test_nothing_is_built_from_sources(outside, wheelhouse, monkeypatch):
-    seen = []
+    calls = []
 
     def uv(self, arguments):
-        seen.append(arguments)
+        calls.append(arguments)
         if arguments[0] == "pip":
             raise EnvironmentBuildError("enough")
 
     monkeypatch.setattr("runner.environments.install.Installation._uv", uv)
     with pytest.raises(EnvironmentBuildError, match="enough"):
         builder.build(spec.brought(load_bug(outside)), QUIET)
-    assert "--no-build" in seen[1]
+    assert "--no-build" in calls[1]
 
 
 def test_a_name_that_is_too_long_is_refused(outside):

@@ -202,15 +202,17 @@ def test_a_rebuild_takes_no_edited_file_from_the_cache(toy, built, cli):
     path = built.directory / ADAM
     assert path.stat().st_nlink > 1
     path.write_text("value = 0.5\n")
-    said = io.StringIO()
-    again = builder.build(load(toy), Progress(said), force=True)
+    output = io.StringIO()
+    again = builder.build(load(toy), Progress(output), force=True)
     assert (again.directory / ADAM).read_text() == "value = 1\n"
     assert cli(*CHECK)[0] == 0
     assert (
         f"{ADAM} is not what the RECORD of toypackage says: uv's cache may be damaged"
-        in said.getvalue()
+        in output.getvalue()
     )
-    assert "removing from uv's cache, which other projects use, too: toypackage" in said.getvalue()
+    assert (
+        "removing from uv's cache, which other projects use, too: toypackage" in output.getvalue()
+    )
     mended = io.StringIO()
     builder.build(load(toy), Progress(mended), force=True)
     assert "RECORD" not in mended.getvalue()
@@ -228,11 +230,11 @@ def test_a_rebuild_takes_no_file_that_was_added_to_the_cache(toy, built, cli, tm
     (archive / "evil.pth").write_text("import evil")
     (archive / "toypackage" / "__pycache__").mkdir()
     (archive / "toypackage" / "__pycache__" / f"__init__.{TAG}.pyc").write_text("evil")
-    said = io.StringIO()
-    again = builder.build(load(toy), Progress(said), force=True)
+    output = io.StringIO()
+    again = builder.build(load(toy), Progress(output), force=True)
     assert not (site(again) / "evil.pth").exists()
     assert cli(*CHECK)[0] == 0
-    assert "evil.pth is in no wheel's RECORD (and 1 more)" in said.getvalue()
+    assert "evil.pth is in no wheel's RECORD (and 1 more)" in output.getvalue()
     assert len(list((tmp_path / "uv" / "archive-v0").iterdir())) == 0
 
 
@@ -243,13 +245,13 @@ def test_a_wheel_that_belies_its_own_record_is_installed_as_it_is(
     files = {"odd/__init__.py": "value = 1\n", "odd/data.txt": "real"}
     odd = write_wheel(wheelhouse, "odd", files, claims={"odd/data.txt": "recorded"})
     (toy_environment / "requirements.txt").write_text(lock(odd, *wheelhouse.glob("toy*")))
-    said = io.StringIO()
-    built = builder.build(load(toy), Progress(said))
+    output = io.StringIO()
+    built = builder.build(load(toy), Progress(output))
     assert (
         "odd/data.txt is not what the RECORD of odd says, so it is in the wheel, too"
-        in said.getvalue()
+        in output.getvalue()
     )
-    assert "removing" not in said.getvalue()
+    assert "removing" not in output.getvalue()
     assert built.misrecorded == (f"{SITE}/odd/data.txt",)
     assert spec.find(load(toy)) == built
     assert cli(*CHECK)[0] == 0
@@ -272,9 +274,9 @@ def test_scripts_and_bytecode_of_wheels_are_right_as_uv_installs_them(
     }
     odd = write_wheel(wheelhouse, "odd", files)
     (toy_environment / "requirements.txt").write_text(lock(odd))
-    said = io.StringIO()
-    built = builder.build(load(toy), Progress(said))
-    assert "RECORD" not in said.getvalue()
+    output = io.StringIO()
+    built = builder.build(load(toy), Progress(output))
+    assert "RECORD" not in output.getvalue()
     assert cli(*CHECK)[0] == 0
     for script in ("odd", "odd-script"):
         assert (
@@ -297,9 +299,9 @@ def test_a_build_without_a_manifest_is_built_anew(toy, toy_environment, cli, bac
     force = f"`trainbugs env build toy{' --torch-backend cpu' if backend else ''} --force` builds it anew"
     words = f"toy: built by an earlier trainbugs, without a manifest of its files; {force}\n"
     assert cli(*CHECK)[:2] == (2, words)
-    said = io.StringIO()
-    assert builder.obtain(load(toy), Progress(said)) == built
-    assert said.getvalue().startswith(
+    output = io.StringIO()
+    assert builder.obtain(load(toy), Progress(output)) == built
+    assert output.getvalue().startswith(
         "environment toy: has no manifest of its files (an earlier trainbugs built it)\n"
     )
     assert not (site(built) / "evil.pth").exists()

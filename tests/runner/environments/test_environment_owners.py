@@ -102,13 +102,13 @@ def test_what_belongs_to_another_user_is_refused(built, name):
 
 
 @pytest.mark.parametrize("name", PARTS)
-@pytest.mark.parametrize("mode, who", [(0o002, "everybody"), (0o020, "group ")])
-def test_what_others_may_write_to_is_refused(built, name, mode, who, monkeypatch):
+@pytest.mark.parametrize("mode, writers", [(0o002, "everybody"), (0o020, "group ")])
+def test_what_others_may_write_to_is_refused(built, name, mode, writers, monkeypatch):
     monkeypatch.setattr(owner, "_is_private", lambda gid: False)
     path = PARTS[name](built)
     path.chmod(stat.S_IMODE(path.stat().st_mode) | mode)
     words = owner.problem(built)
-    assert words.startswith(f"environment toy: {path} may be written to by {who}")
+    assert words.startswith(f"environment toy: {path} may be written to by {writers}")
     assert "`chmod go-w` it" in words
 
 
@@ -201,11 +201,11 @@ def test_the_interpreter_of_another_user_is_not_executed(toy, built, cli, tmp_pa
     manifest.write(built.directory, {})
     for path in (built.directory, *built.directory.rglob("*")):
         os.lchown(path, SECOND, SECOND)
-    for asked in (("run", "Toy-1"), ("env", "check", "toy"), ("env", "build", "toy")):
-        status, out, err = cli(*asked)
+    for words in (("run", "Toy-1"), ("env", "check", "toy"), ("env", "build", "toy")):
+        status, out, err = cli(*words)
         assert status == 2
         assert "belongs to" in out + err
-        assert not (tmp_path / "executed").exists(), asked
+        assert not (tmp_path / "executed").exists(), words
     toy.write("why.py", "print('because')")
     status, out, err = cli("why", "Toy-1")
     assert (status, out) == (2, "")
@@ -263,14 +263,14 @@ def test_the_environment_of_a_detector_is_refused_too(toy, toy_environment, cli,
     folder = write_detector(tmp_path / "mine", "main(lambda target, state: {'alarms': []})")
     for name in ("requirements.txt", ".python-version", "environment.json"):
         (folder / name).write_text((toy_environment / name).read_text())
-    there = builder.obtain(adapter.environment_of(detectors.read(folder)), QUIET)
-    os.chown(there.directory, SECOND, SECOND)
-    asked = ("evaluate", "--detector", folder, "--bugs", toy.directory, "--controls", "none")
-    status, _, err = cli(*asked)
+    built = builder.obtain(adapter.environment_of(detectors.read(folder)), QUIET)
+    os.chown(built.directory, SECOND, SECOND)
+    words = ("evaluate", "--detector", folder, "--bugs", toy.directory, "--controls", "none")
+    status, _, err = cli(*words)
     assert status == 2
     assert "environment detector-mine: " in err
     assert "belongs to" in err
-    status, _, err = cli(*asked, "--trust-environments")
+    status, _, err = cli(*words, "--trust-environments")
     assert status == 0, err
     checks = [
         json.loads(path.read_text())

@@ -40,9 +40,9 @@ def leftovers():
 def test_build_find_check_remove(toy, toy_environment):
     described = load(toy)
     assert spec.find(described) is None
-    said = io.StringIO()
-    built = builder.build(described, Progress(said))
-    assert "needs up to 0.0 GB of disk" in said.getvalue()
+    output = io.StringIO()
+    built = builder.build(described, Progress(output))
+    assert "needs up to 0.0 GB of disk" in output.getvalue()
     assert spec.find(described) == built
     assert check.problems(built) == []
     assert probe(built.python).packages["toypackage"] == "1.0"
@@ -97,10 +97,10 @@ def test_packages_of_an_interpreter(tmp_path, name):
 
 def test_remove_clears_what_killed_builds_left(toy, toy_environment):
     target = spec.location(load(toy))
-    left = target.with_name(f".{target.name}.abcdefgh")
-    (left / "venv").mkdir(parents=True)
+    scratch = target.with_name(f".{target.name}.abcdefgh")
+    (scratch / "venv").mkdir(parents=True)
     assert builder.remove(load(toy)) is None
-    assert not left.exists()
+    assert not scratch.exists()
 
 
 def test_what_is_broken_is_found(toy, toy_environment):
@@ -231,13 +231,13 @@ def test_interrupted_build_leaves_nothing(toy, toy_environment, tmp_path):
 
 def test_what_a_killed_build_left_behind_is_cleared(toy, toy_environment):
     target = spec.location(load(toy))
-    left = target.with_name(f".{target.name}.abcdefgh")
+    scratch = target.with_name(f".{target.name}.abcdefgh")
     other = target.with_name(f".{target.name}-cpu.abcdefgh")
-    for directory in (left, other):
+    for directory in (scratch, other):
         (directory / "venv").mkdir(parents=True)
     builder.build(load(toy), QUIET)
     assert other.exists()
-    assert not left.exists()
+    assert not scratch.exists()
 
 
 def test_torch_backend_is_named_and_unpinned(toy, toy_environment, tmp_path):

@@ -112,9 +112,9 @@ def test_a_manifest_that_cannot_be_read_is_a_change(build, text):
         os.mkfifo(path)
     else:
         path.write_text(text, encoding="latin-1")
-    (found,) = changes(build)
-    assert found.startswith("its manifest.jsonl cannot be read: ")
-    assert "\n" not in found
+    (change,) = changes(build)
+    assert change.startswith("its manifest.jsonl cannot be read: ")
+    assert "\n" not in change
 
 
 def test_a_stamp_that_is_none_is_a_change(build):

@@ -44,25 +44,25 @@ def record(venv, package, lines):
     put(venv, path, "".join([*lines, f"{package}-1.0.dist-info/RECORD,,\n"]))
 
 
-def found(venv, compiled=False):
+def find_wrong(venv, compiled=False):
     return [str(item) for item in wrong(venv, file_hashes(venv), compiled)]
 
 
 def test_files_as_their_wheels_have_them(venv):
-    assert found(venv) == []
+    assert find_wrong(venv) == []
     assert packages(venv) == ["torch"]
     put(venv, "pyvenv.cfg", "of the venv itself")
     put(venv, f"{SITE}/_virtualenv.pth", "import _virtualenv")
     put(venv, f"{SITE}/torch-1.0.dist-info/RECORD.jws", "")
-    assert found(venv) == []
+    assert find_wrong(venv) == []
 
 
 @pytest.mark.parametrize("path", FILES)
 def test_a_file_that_was_edited_or_is_missing(venv, path):
     put(venv, path, "y")
-    assert found(venv) == [f"{path} is not what the RECORD of torch says"]
+    assert find_wrong(venv) == [f"{path} is not what the RECORD of torch says"]
     (venv / path).unlink()
-    assert found(venv) == [f"{path} is not what the RECORD of torch says"]
+    assert find_wrong(venv) == [f"{path} is not what the RECORD of torch says"]
 
 
 @pytest.mark.parametrize(
@@ -70,23 +70,25 @@ def test_a_file_that_was_edited_or_is_missing(venv, path):
 )
 def test_a_file_of_no_wheel(venv, name):
     put(venv, f"{SITE}/{name}", "")
-    assert found(venv) == [f"{SITE}/{name} is in no wheel's RECORD"]
+    assert find_wrong(venv) == [f"{SITE}/{name} is in no wheel's RECORD"]
 
 
 def test_bytecode_is_left_out_once_it_is_compiled(venv):
     put(venv, f"{SITE}/torch/__pycache__/__init__.cpython-311.pyc", "")
     put(venv, f"{SITE}/torch/__pycache__/old.cpython-311.pyc", "compiled anew")
-    assert len(found(venv)) == 2
-    assert found(venv, compiled=True) == []
+    assert len(find_wrong(venv)) == 2
+    assert find_wrong(venv, compiled=True) == []
     put(venv, f"{SITE}/torch/sourceless.pyc", "")
-    assert found(venv, compiled=True) == [f"{SITE}/torch/sourceless.pyc is in no wheel's RECORD"]
+    assert find_wrong(venv, compiled=True) == [
+        f"{SITE}/torch/sourceless.pyc is in no wheel's RECORD"
+    ]
 
 
 def test_a_file_that_two_wheels_bring(venv):
     put(venv, f"{SITE}/nvidia/__init__.py", "one")
     record(venv, "cublas", [record_line("nvidia/__init__.py", "one")])
     record(venv, "cudnn", [record_line("nvidia/__init__.py", "other")])
-    assert found(venv) == []
+    assert find_wrong(venv) == []
     put(venv, f"{SITE}/nvidia/__init__.py", "of neither")
     (item,) = wrong(venv, file_hashes(venv), compiled=False)
     assert item.packages == {"cublas", "cudnn"}
@@ -114,4 +116,4 @@ def test_rows_as_wheels_have_them(venv, row, right):
     put(venv, f"{SITE}/a.py", "a")
     put(venv, f"{SITE}/folder/b.py", "b")
     record(venv, "odd", [f"{row}\nfolder/b.py,,\n"])
-    assert (found(venv) == []) is right
+    assert (find_wrong(venv) == []) is right

@@ -38,17 +38,17 @@ def run(toy):
     return toy.run("Toy-1/only/buggy", seeds=(0,), force=True).records[0]
 
 
-def said(toy):
+def source_of_data(toy):
     return next(toy.results.rglob("*.stdout")).read_text().split()[0]
 
 
 def test_data_is_downloaded_once_and_only_read_then(toy, cache):
     downloading(toy)
     assert run(toy).ok
-    assert said(toy) == "downloads"
+    assert source_of_data(toy) == "downloads"
     assert (cache / NAME).read_text() == TEXT
     assert run(toy).ok
-    assert said(toy) == "there"
+    assert source_of_data(toy) == "there"
     assert sorted(path.name for path in (cache / NAME).parent.iterdir()) == ["train"]
     downloading(toy, DOWNLOAD + "path.write_text('edited')\n")
     record = run(toy)
@@ -72,11 +72,11 @@ def test_data_that_another_bug_has_put_into_the_cache_is_not_used(toy, cache):
     downloading(toy)
     for _ in range(2):
         assert run(toy).ok
-        assert said(toy) == "downloads"
+        assert source_of_data(toy) == "downloads"
     assert (cache / NAME).read_text() == "poison"
     downloading(toy, sha256=hashlib.sha256(b"poison").hexdigest())
     assert run(toy).ok
-    assert said(toy) == "there"
+    assert source_of_data(toy) == "there"
 
 
 def test_data_in_the_cache_is_not_replaced_by_the_data_of_another_bug(toy, cache):
@@ -93,15 +93,15 @@ def test_without_a_hash_every_run_downloads(toy, cache):
     downloading(toy, sha256=None)
     for _ in range(2):
         assert run(toy).ok
-        assert said(toy) == "downloads"
+        assert source_of_data(toy) == "downloads"
     assert not cache.exists()
 
 
 @pytest.mark.parametrize(
-    "what", ["os.symlink('/etc/passwd', path)", "os.mkfifo(path)", "path.mkdir()"]
+    "statement", ["os.symlink('/etc/passwd', path)", "os.mkfifo(path)", "path.mkdir()"]
 )
-def test_what_is_no_file_of_the_run_is_not_kept(toy, cache, what):
-    downloading(toy, DOWNLOAD.replace(f"path.write_text({TEXT!r})", what))
+def test_what_is_no_file_of_the_run_is_not_kept(toy, cache, statement):
+    downloading(toy, DOWNLOAD.replace(f"path.write_text({TEXT!r})", statement))
     assert run(toy).ok
     assert not cache.exists()
 
@@ -119,10 +119,10 @@ def test_a_folder_without_the_data_is_refused_before_any_run(toy, cli, tmp_path)
 
 def test_it_is_said_once_and_first_that_data_is_downloaded(toy, cli):
     downloading(toy)
-    said = "Toy-1/only: the data is downloaded; without a network name --data DIR, where DIR/SET/raw holds train\n"
+    advice = "Toy-1/only: the data is downloaded; without a network name --data DIR, where DIR/SET/raw holds train\n"
     err = cli("run", "Toy-1/only/buggy", *OWN_PYTHON)[2]
     assert err.count("--data DIR") == 1
-    assert said in err
+    assert advice in err
     assert err.index("--data DIR") < err.index("Toy-1/only/buggy seed")
     assert "--data" not in cli("run", "Toy-1/only/buggy", *OWN_PYTHON, "--force")[2], (
         "it is in the cache"

@@ -48,20 +48,20 @@ def test_a_pipe_in_the_place_of_standard_output_stops_nobody_on_a_terminal(toy):
     ) as program:
         out = program.communicate(timeout=60)[0]
     os.close(follower)
-    said = os.read(leader, 100_000).decode()
+    screen = os.read(leader, 100_000).decode()
     os.close(leader)
     assert program.returncode == 2
     assert "INVALID" in out
     assert "killed after 2 s" in out
-    assert re.search(r"buggy seed 0  \d s  1 records", said)
+    assert re.search(r"buggy seed 0  \d s  1 records", screen)
     assert next(toy.results.rglob("buggy-*.stdout")).read_text() == "1\n"
 
 
-@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("keeps_logs", [True, False])
 def test_a_link_in_the_place_of_standard_error_is_neither_kept_nor_read(
-    toy, tmp_path, kept, request
+    toy, tmp_path, keeps_logs, request
 ):
-    if not kept:
+    if not keeps_logs:
         request.getfixturevalue("unkept")
     secret = tmp_path / "secret"
     secret.write_text("password\n")

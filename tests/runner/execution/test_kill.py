@@ -53,13 +53,13 @@ def records(results):
 
 
 def comparable(results):
-    found = {}
+    texts = {}
     for path, text in records(results).items():
         data = json.loads(text)
-        found[path.relative_to(results)] = {
+        texts[path.relative_to(results)] = {
             key: value for key, value in data.items() if key not in VOLATILE
         }
-    return found
+    return texts
 
 
 @pytest.mark.stress
@@ -70,7 +70,7 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     directories = list(bugs(tmp_path / "bugs", 18, 0.1 * jobs))
     results, undisturbed = tmp_path / "results", tmp_path / "undisturbed"
-    again, seen, kills, unfinished = command(directories, results, "-j", jobs), {}, 0, 0
+    again, before, kills, unfinished = command(directories, results, "-j", jobs), {}, 0, 0
     while kills < KILLS:
         with subprocess.Popen(
             again, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -78,17 +78,17 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
             time.sleep(chance.uniform(0.05, 0.8))
             unfinished += program.poll() is None
             program.kill()
-            said = program.stderr.read()
-        assert "Traceback" not in said
+            errors = program.stderr.read()
+        assert "Traceback" not in errors
         kills += 1
         now = records(results)
         assert all(json.loads(text) for text in now.values()), "half-written"
-        done = {path: text for path, text in seen.items() if path.name != "verdict.json"}
+        done = {path: text for path, text in before.items() if path.name != "verdict.json"}
         assert {path: now.get(path) for path in done} == done, "a finished run was repeated or lost"
-        seen = now
+        before = now
     assert unfinished > 0.8 * KILLS, "too little to do: the kills came too late"
     last = subprocess.run(again, capture_output=True, text=True, check=True)
-    assert last.stderr.count("done before") >= len(seen) - 3
+    assert last.stderr.count("done before") >= len(before) - 3
     subprocess.run(command(directories, undisturbed, "-j", 4), capture_output=True, check=True)
     assert comparable(results) == comparable(undisturbed)
     assert len(comparable(results)) == 3 * 37
@@ -96,8 +96,8 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
         {path.relative_to(root) for path in root.rglob("*")} for root in (results, undisturbed)
     ]
     assert files[0] == files[1], "something was left behind"
-    left = [path for path in (tmp_path / "tmp").iterdir() if not is_trial_of_python(path)]
-    assert left == [], "something was left among the temporary files"
+    leftovers = [path for path in (tmp_path / "tmp").iterdir() if not is_trial_of_python(path)]
+    assert leftovers == [], "something was left among the temporary files"
 
 
 def is_trial_of_python(path):

@@ -57,20 +57,20 @@ def test_its_fields_are_in_each_record_and_are_judged(probed):
     outcome = probed.run(seeds=(0,))
     assert outcome.verdict.outcome == "REPRODUCED"
     fixed = outcome.records[1].metrics
-    found = [(m["seen"], m["calls"], m["module"], m["half"]) for m in fixed]
-    assert found == [(1, 2, 3, 1), (2, 3, 3, 2), (3, 4, 3, 3)]
-    said = next(probed.results.rglob("fixed-*.stdout")).read_text().splitlines()
-    assert [json.loads(line) for line in said] == list(map(dict, fixed))
+    fields = [(m["seen"], m["calls"], m["module"], m["half"]) for m in fixed]
+    assert fields == [(1, 2, 3, 1), (2, 3, 3, 2), (3, 4, 3, 3)]
+    lines = next(probed.results.rglob("fixed-*.stdout")).read_text().splitlines()
+    assert [json.loads(line) for line in lines] == list(map(dict, fixed))
 
 
 def test_the_script_draws_the_same_numbers_with_it_and_without(probed):
     with_it = probed.run(seeds=(0,)).records
     (probed.directory / "probe.py").unlink()
     without = probed.run(seeds=(0,)).records
-    for one, other in zip(with_it, without, strict=True):
-        assert one.key != other.key
-        assert [m["draw"] for m in one.metrics] == [m["draw"] for m in other.metrics]
-        assert "half" in one.metrics[0]
+    for record, other in zip(with_it, without, strict=True):
+        assert record.key != other.key
+        assert [m["draw"] for m in record.metrics] == [m["draw"] for m in other.metrics]
+        assert "half" in record.metrics[0]
         assert "half" not in other.metrics[0]
 
 
@@ -120,8 +120,8 @@ def test_lines_that_are_no_records_are_printed_as_they_are(probed):
         DRAWS.replace("VALUE", "1").replace("records = []", lines) + "print('end', end='')\n",
     )
     assert probed.run("Toy-1/only/buggy", seeds=(0,)).records[0].ok
-    said = next(probed.results.rglob("buggy-*.stdout")).read_text().splitlines()
-    assert (said[0], said[1], said[-1], len(said)) == ("[1]", "so", "end", 6)
+    printed = next(probed.results.rglob("buggy-*.stdout")).read_text().splitlines()
+    assert (printed[0], printed[1], printed[-1], len(printed)) == ("[1]", "so", "end", 6)
 
 
 def test_no_detector_sees_it(probed, tmp_path):

@@ -104,9 +104,9 @@ def test_gpus_are_dealt(cli, toy, monkeypatch):
     )
     toy.write("fixed.py", (toy.directory / "buggy.py").read_text())
     assert cli("run", "Toy-1", "--gpus", "1,3", "--seeds", "0,1,2,3", *PYTHON)[0] == 2
-    said = [path.read_text().strip() for path in Path("results").rglob("*.stderr")]
-    assert len(said) == 8
-    assert set(said) == {"1", "3"}
+    gpus = [path.read_text().strip() for path in Path("results").rglob("*.stderr")]
+    assert len(gpus) == 8
+    assert set(gpus) == {"1", "3"}
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_an_interrupt_stops_all_that_run(toy, tmp_path, shared):
     ]
 
 
-@pytest.mark.parametrize("what", ["save", "save_verdict"])
-def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, what, shared):
+@pytest.mark.parametrize("method", ["save", "save_verdict"])
+def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, method, shared):
     """A record is written by the thread that made it, a verdict by the main one, while other runs go on."""
     meeting(toy, shared / "notes", 100, ["fixed"])
     case = toy_config()["cases"]["only"]
@@ -171,7 +171,7 @@ def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, wha
     def full(store, *arguments):
         raise ResultsError("no room")
 
-    monkeypatch.setattr(f"runner.results.store.Store.{what}", full)
+    monkeypatch.setattr(f"runner.results.store.Store.{method}", full)
     start = time.monotonic()
     with pytest.raises(ResultsError, match="no room"):
         toy.run(jobs=4)
@@ -207,10 +207,10 @@ def test_on_a_terminal_one_sees_what_runs(toy, tmp_path):
         check=True,
     )
     os.close(follower)
-    said = os.read(leader, 10_000).decode()
+    screen = os.read(leader, 10_000).decode()
     os.close(leader)
-    assert "0 of 2 done, 2 running\r\n  Toy-1/only/buggy seed 0" in said
-    assert re.search(r"fixed seed 0  \d s  2 records", said)
+    assert "0 of 2 done, 2 running\r\n  Toy-1/only/buggy seed 0" in screen
+    assert re.search(r"fixed seed 0  \d s  2 records", screen)
 
 
 def test_what_a_case_declares_to_need_is_kept_free(toy):

@@ -87,16 +87,16 @@ def test_each_gpu_has_as_many_jobs_as_it_may():
 
 def test_what_a_pinned_thread_starts_is_pinned_and_nothing_else():
     before, core = os.sched_getaffinity(0), min(os.sched_getaffinity(0))
-    program, said = [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"], []
+    program, cores_seen = [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"], []
 
     def work():
         pin(Share(PLAIN, (0,), (core,)))
-        said.append(
+        cores_seen.append(
             subprocess.run(program, capture_output=True, text=True, check=True).stdout.strip()
         )
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert said == [f"{{{core}}}"]
+    assert cores_seen == [f"{{{core}}}"]
     assert os.sched_getaffinity(0) == before

@@ -59,7 +59,7 @@ def test_results_come_with_their_jobs():
 
 def test_the_longest_first_and_before_them_what_nobody_knows_and_what_needs_more():
     jobs = [job("short", 1), job("long", 9), job("two", 2, TWO), job("unknown")]
-    assert [each.name for each in longest_first(jobs)] == ["two", "unknown", "long", "short"]
+    assert [item.name for item in longest_first(jobs)] == ["two", "unknown", "long", "short"]
     started = []
     pool = LocalPool(Slots(2), Silent())
     list(pool.do(jobs, lambda item, share, report: started.append(item)))
@@ -97,18 +97,18 @@ def test_no_more_run_than_there_are_slots():
 
 def test_what_another_program_does_is_asked_for_again(monkeypatch):
     monkeypatch.setattr(module, "AGAIN_S", 0.05)
-    asked = []
+    submitted = []
 
     def work(item, share, report):
-        asked.append(item)
-        if item == "busy" and asked.count("busy") < 3:
+        submitted.append(item)
+        if item == "busy" and submitted.count("busy") < 3:
             raise BusyError
         return item
 
     done = [item for item, _ in LocalPool(Slots(1), Silent()).do([job("busy"), job("free")], work)]
     assert done == ["free", "busy"]
-    assert asked.count("busy") == 3
-    assert asked.count("free") == 1
+    assert submitted.count("busy") == 3
+    assert submitted.count("free") == 1
 
 
 def test_the_first_error_stops_the_others():
@@ -162,18 +162,20 @@ def test_time_left_is_measured_in_what_things_take_here():
 
 
 def test_time_left_is_known_before_anything_has_ended(monkeypatch):
-    def left(*expected):
-        first, *others = (job(str(number), seconds) for number, seconds in enumerate(expected))
+    def remaining(*expected):
+        first, *waiting_jobs = (
+            job(str(number), seconds) for number, seconds in enumerate(expected)
+        )
         monkeypatch.setenv("COLUMNS", "80")
         screen = Screen()
         board = Board(Progress(screen), len(expected), lambda: 2)
         board.begin(first)
-        board.look([first], others)
+        board.look([first], waiting_jobs)
         return screen.getvalue().splitlines()[0]
 
-    assert left(30.0, 20.0, 10.0) == "0 of 3 done, 1 running, about 30 s left"
-    assert left(30.0, 20.0, None) == "0 of 3 done, 1 running"
-    assert left(None, 20.0) == "0 of 2 done, 1 running"
+    assert remaining(30.0, 20.0, 10.0) == "0 of 3 done, 1 running, about 30 s left"
+    assert remaining(30.0, 20.0, None) == "0 of 3 done, 1 running"
+    assert remaining(None, 20.0) == "0 of 2 done, 1 running"
 
 
 def test_quiet_progress_writes_notes_only():
@@ -206,8 +208,8 @@ def test_jobs_run_on_the_cores_of_their_slots():
         return tuple(sorted(os.sched_getaffinity(0)))
 
     slots = Slots(2, cores=[cores[0], cores[-1]])
-    found = [where for _, where in LocalPool(slots, Silent()).do([job("a"), job("b")], work)]
-    assert sorted(found) == [(cores[0],), (cores[-1],)]
+    places = [where for _, where in LocalPool(slots, Silent()).do([job("a"), job("b")], work)]
+    assert sorted(places) == [(cores[0],), (cores[-1],)]
     assert sorted(os.sched_getaffinity(0)) == cores
 
 

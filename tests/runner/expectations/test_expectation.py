@@ -125,8 +125,10 @@ def test_both_sides(keys, holding, failing):
 def test_a_tolerance_is_absolute_unless_it_says_otherwise():
     assert judged(op="close", tolerance=0.1, reduce="last", value=26.0).holds is False
     assert judged(op="close", tolerance=2.0, reduce="last", value=26.0).holds is True
-    said = judged(op="close", tolerance=0.1, relative=True, reduce="last", value=26.0).explanation
-    assert said == "last 24, expected close 26 ± 0.1 of it"
+    explanation = judged(
+        op="close", tolerance=0.1, relative=True, reduce="last", value=26.0
+    ).explanation
+    assert explanation == "last 24, expected close 26 ± 0.1 of it"
     assert judged(metric="w", minus={"reduce": "max"}, op="close", reduce="min", value=-8.0, tolerance=0.1,
                   relative=True).holds is True  # fmt: skip
 
@@ -158,8 +160,8 @@ def test_equal_numbers_are_one_value_whatever_their_type():
     ],
 )  # fmt: skip
 def test_what_cannot_be_decided_says_why(keys, words):
-    found = judged(**keys)
-    assert found.holds is None and re.search(words, found.explanation), found.explanation
+    result = judged(**keys)
+    assert result.holds is None and re.search(words, result.explanation), result.explanation
 
 
 def test_lists_of_another_length_are_said_to_be():
@@ -172,8 +174,8 @@ def test_lists_of_another_length_are_said_to_be():
 
 def test_a_metric_of_some_records_asks_for_where():
     runs = {"buggy": [{"loss": 1.0}, {"loss": 1.0}, {"summary": 2.0}]}
-    said = check(expectation(metric="loss", value=1.0), 0, runs).explanation
-    assert said.endswith(
+    explanation = check(expectation(metric="loss", value=1.0), 0, runs).explanation
+    assert explanation.endswith(
         "record 3 of variant buggy, 1 of 3 lack it: add `where`, which picks those that have it"
     )
 
@@ -253,15 +255,15 @@ def test_a_statistic_over_seeds_is_one_check_of_the_case(toy):
 
 
 @pytest.mark.parametrize(
-    "how, value, outcome",
+    "statistic, value, outcome",
     [("mean", 3, "NOT REPRODUCED"), ("min", 3, "REPRODUCED"), ("min", 4, "NOT REPRODUCED"), ("max", 4, "REPRODUCED"),
      ("max", 3, "NOT REPRODUCED"), ("distinct", 2, "REPRODUCED"), ("distinct", 1, "NOT REPRODUCED")],
 )  # fmt: skip
-def test_statistics_over_seeds(toy, how, value, outcome):
-    verdict = verify(across(toy, across_seeds=how, value=value), runs())
+def test_statistics_over_seeds(toy, statistic, value, outcome):
+    verdict = verify(across(toy, across_seeds=statistic, value=value), runs())
     assert verdict.outcome == outcome
     if outcome != "REPRODUCED":
-        assert verdict.reason.startswith(f"all seeds: buggy stays low: {how} ")
+        assert verdict.reason.startswith(f"all seeds: buggy stays low: {statistic} ")
 
 
 def test_one_seed_that_cannot_be_decided_makes_all_of_them_undecided(toy):
@@ -275,7 +277,7 @@ def test_one_seed_that_cannot_be_decided_makes_all_of_them_undecided(toy):
 def test_maps_of_versions_run_one_seed_and_leave_statistics_over_seeds_out(toy):
     case = across(toy)
     assert not mappable(case)
-    one = {
+    buggy_alone = {
         "statement": "3",
         "variant": "buggy",
         "metric": "accuracy",
@@ -284,18 +286,16 @@ def test_maps_of_versions_run_one_seed_and_leave_statistics_over_seeds_out(toy):
         "value": 3,
     }
     both = [
-        one,
-        one | {"variant": "fixed", "value": 6},
-        one | {"across_seeds": "mean", "value": 99},
+        buggy_alone,
+        buggy_alone | {"variant": "fixed", "value": 6},
+        buggy_alone | {"across_seeds": "mean", "value": 99},
     ]
     config = toy_config()
     config["cases"]["only"]["expectations"] = both
     toy.configure(cases=config["cases"])
     assert mappable(toy.bug.cases["only"])
     buggy = [
-        replace(each, torch="2.0", environment="toy")
-        for each in runs((0,))
-        if each.variant == "buggy"
+        replace(run, torch="2.0", environment="toy") for run in runs((0,)) if run.variant == "buggy"
     ]
     assert findings(toy.bug, buggy)[0].reason == "1 checks of the buggy variant hold"
 

@@ -11,7 +11,7 @@ from runner.files.structs import schema
 
 
 @pytest.mark.parametrize(
-    "found, reduce, op, value, holds",
+    "observed, reduce, op, value, holds",
     [
         ((1, 2), "all", "==", (1, 2), True),
         ((1, 2), "all", "==", (1, 3), False),
@@ -33,12 +33,12 @@ from runner.files.structs import schema
         ((1, 2), "mean", "close", 1.4, True),
     ],
 )
-def test_operators(found, reduce, op, value, holds):
+def test_operators(observed, reduce, op, value, holds):
     expectation = Expectation(
         metric="v", statement="s", variant="buggy", reduce=reduce, op=op, value=value,
         tolerance=0.2 if op == "close" else None,
     )  # fmt: skip
-    records = {"buggy": [{"v": element} for element in found]}
+    records = {"buggy": [{"v": element} for element in observed]}
     assert check(expectation, 0, records).holds is holds
 
 

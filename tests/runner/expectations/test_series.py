@@ -24,11 +24,11 @@ def test_values_where_and_minus():
 
 
 @pytest.mark.parametrize(
-    "how, value",
+    "name, value",
     [("first", 3), ("last", 2), ("max", 5), ("min", 1), ("mean", 2.75), ("largest_drop", 4)],
 )
-def test_reduce(how, value):
-    assert reduce([3, 5, 1, 2], how) == value
+def test_reduce(name, value):
+    assert reduce([3, 5, 1, 2], name) == value
 
 
 def test_largest_drop_of_a_rising_or_single_sequence():

@@ -43,27 +43,27 @@ def test_a_scratch_folder_ends_with_its_object(tmp_path):
 
 
 def test_a_claim_is_seen_by_others_until_it_ends(tmp_path):
-    one, two = Scratch(tmp_path), Scratch(tmp_path)
-    with one.claim("a") as ours, two.claim("a") as theirs, two.claim("b") as other:
+    first, second = Scratch(tmp_path), Scratch(tmp_path)
+    with first.claim("a") as ours, second.claim("a") as theirs, second.claim("b") as other:
         assert (ours, theirs, other) == (True, False, True)
-        with two.claim("a") as still:
+        with second.claim("a") as still:
             assert not still, "a claim that was refused takes nothing away"
-    with two.claim("a") as theirs:
+    with second.claim("a") as theirs:
         assert theirs
 
 
 def test_claims_hold_between_threads(tmp_path):
-    one, two, seen = Scratch(tmp_path), Scratch(tmp_path), []
+    first, second, claims = Scratch(tmp_path), Scratch(tmp_path), []
 
     def ask():
-        with two.claim("a") as ours:
-            seen.append(ours)
+        with second.claim("a") as ours:
+            claims.append(ours)
 
-    with one.claim("a"):
+    with first.claim("a"):
         thread = threading.Thread(target=ask)
         thread.start()
         thread.join()
-    assert seen == [False]
+    assert claims == [False]
 
 
 def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path):
@@ -71,15 +71,15 @@ def test_what_a_killed_process_leaves_is_removed_by_the_next(tmp_path):
         [sys.executable, "-c", HOLD, tmp_path], stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout.readline() == "True\n"
-        mine = Scratch(tmp_path)
-        with mine.claim("a run") as ours:
+        scratch = Scratch(tmp_path)
+        with scratch.claim("a run") as ours:
             assert not ours
         assert len(list(tmp_path.glob(f"{PREFIX}*/half"))) == 1, "its owner lives"
         os.kill(holder.pid, signal.SIGKILL)
-    with mine.claim("a run") as ours:
+    with scratch.claim("a run") as ours:
         assert ours
     sweep(tmp_path)
-    assert names(tmp_path) == sorted([CLAIMS, mine.path.name, mine.path.name + LOCK])
+    assert names(tmp_path) == sorted([CLAIMS, scratch.path.name, scratch.path.name + LOCK])
 
 
 def test_a_lock_without_a_folder_is_removed_too(tmp_path):

@@ -49,15 +49,15 @@ def test_folders_without_permissions_go(place, mode):
 def test_a_tree_deeper_than_the_stack_and_than_any_path_goes(tmp_path):
     folder = tmp_path / "work"
     folder.mkdir()
-    here = os.open(folder, os.O_RDONLY)
+    level = os.open(folder, os.O_RDONLY)
     for number in range(3000):
-        os.mkdir("level", dir_fd=here)
+        os.mkdir("level", dir_fd=level)
         if number % 7 == 0:
-            os.close(os.open("file", os.O_CREAT, dir_fd=here))
-        inner = os.open("level", os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here = inner
-    os.close(here)
+            os.close(os.open("file", os.O_CREAT, dir_fd=level))
+        inner = os.open("level", os.O_RDONLY, dir_fd=level)
+        os.close(level)
+        level = inner
+    os.close(level)
     remove_tree(folder)
     assert not folder.exists()
 

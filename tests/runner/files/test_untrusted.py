@@ -78,13 +78,13 @@ def replace(path, make):
 
 def a_socket(path):
     # A name of a socket is short; the folder of a test is not.
-    here = Path.cwd()
+    before = Path.cwd()
     os.chdir(path.parent)
     try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(path.name)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path.name)
     finally:
-        os.chdir(here)
+        os.chdir(before)
 
 
 def sparse(path):
@@ -336,8 +336,8 @@ def whole(toy, toy_environment):
 )
 def test_a_script_that_cannot_be_looked_at(whole, text, words):
     whole.write("helper.py", text)
-    found = problems(whole.directory, whole.root)
-    assert any("helper.py: " in problem and words in problem for problem in found), found
+    reports = problems(whole.directory, whole.root)
+    assert any("helper.py: " in problem and words in problem for problem in reports), reports
 
 
 def test_odd_escapes_in_a_script_are_not_our_business(whole, recwarn):
@@ -504,9 +504,9 @@ def test_a_mean_that_overflows():
 )
 def test_a_verdict_whose_runs_lie_elsewhere(cli, toy, record, changes):
     verdict = record.with_name("verdict.json")
-    said = json.loads(verdict.read_text())
-    said["runs"] = [run | changes for run in said["runs"]] if changes else []
-    verdict.write_text(json.dumps(said))
+    document = json.loads(verdict.read_text())
+    document["runs"] = [run | changes for run in document["runs"]] if changes else []
+    verdict.write_text(json.dumps(document))
     status, _, err = cli("figures", "Toy-1", "--from", "results", "--results", toy.results)
     assert status == 2 and "verdict.json: not a verdict" in err and len(err.splitlines()) == 1, err
 
@@ -556,12 +556,12 @@ def test_an_evaluation_of_a_stranger(tmp_path, changes, words):
     path = folder.save(check())
     folder.save(check("fixed"))
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    found = folder.read()
-    assert [record.kind for record in found.checks] == ["fixed"], "the others are there"
-    assert len(found.problems) == 1
-    assert found.problems[0].startswith(f"{path}: ")
-    assert words in found.problems[0]
-    assert found.problems[0].isprintable()
+    records = folder.read()
+    assert [record.kind for record in records.checks] == ["fixed"], "the others are there"
+    assert len(records.problems) == 1
+    assert records.problems[0].startswith(f"{path}: ")
+    assert words in records.problems[0]
+    assert records.problems[0].isprintable()
 
 
 def described(root):
@@ -574,16 +574,16 @@ def described(root):
 @pytest.mark.parametrize("description", [None, "{", '{"schema": 1}'])
 def test_records_beside_no_description_of_their_detector(tmp_path, description):
     folder = CheckStore(tmp_path)
-    for each in (check(), check(detector="other")):
-        folder.save(each)
+    for made_check in (check(), check(detector="other")):
+        folder.save(made_check)
     shutil.copy(ROOT / "detectors" / "loss-rules" / "detector.json", tmp_path / "other")
     if description:
         (tmp_path / "d" / "detector.json").write_text(description)
-    found = folder.read()
-    assert [record.detector for record in found.checks] == ["other"]
-    assert list(found.rules) == ["other"]
-    assert len(found.problems) == 1
-    assert found.problems[0].startswith(f"{tmp_path / 'd' / 'detector.json'}: ")
+    records = folder.read()
+    assert [record.detector for record in records.checks] == ["other"]
+    assert list(records.rules) == ["other"]
+    assert len(records.problems) == 1
+    assert records.problems[0].startswith(f"{tmp_path / 'd' / 'detector.json'}: ")
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
@@ -601,7 +601,7 @@ def test_timings_of_a_stranger(tmp_path, name, seconds):
     path = folder.save(overhead((1.0,), (2.0,)))
     assert folder.read().overheads[0].watched == (2.0,)
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: seconds}))
-    found = folder.read()
-    assert not found.overheads
-    assert len(found.problems) == 1
-    assert f"{name}" in found.problems[0]
+    records = folder.read()
+    assert not records.overheads
+    assert len(records.problems) == 1
+    assert f"{name}" in records.problems[0]

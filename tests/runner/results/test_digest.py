@@ -112,13 +112,15 @@ def test_expected_records_from_before_the_digest_still_serve(toy, toy_environmen
 @pytest.mark.parametrize("folder", ["only", "versions/toy/only"])
 def test_validate_names_expected_records_without_a_digest(toy, toy_environment, folder):
     promote_runs([as_pinned(toy.run())])
-    made = toy.directory / "expected" / folder
-    if not made.exists():
-        shutil.copytree(toy.directory / "expected" / "only", made)
-    for path in sorted(made.glob("*-seed*.json"))[:2]:
+    records_folder = toy.directory / "expected" / folder
+    if not records_folder.exists():
+        shutil.copytree(toy.directory / "expected" / "only", records_folder)
+    for path in sorted(records_folder.glob("*-seed*.json"))[:2]:
         drop_digest(path)
     # The toy has no map, so that its records are surplus besides.
-    (problem,) = [each for each in problems(toy.directory, toy.root) if "no metrics_digest" in each]
+    (problem,) = [
+        problem for problem in problems(toy.directory, toy.root) if "no metrics_digest" in problem
+    ]
     verb = "versions" if "versions" in folder else "run"
     assert problem.startswith(
         f"expected/{folder.partition('/')[0]}/buggy-seed0.json and 1 more: no metrics_digest"
@@ -139,10 +141,10 @@ def test_an_edited_expected_record_is_no_record(toy, toy_environment):
 @settings(deadline=None)
 @given(st.lists(METRICS, min_size=1, max_size=3))
 def test_what_was_written_is_read_back_with_the_same_digest(tmp_path_factory, metrics):
-    made = replace(RECORD, metrics=tuple(metrics), metrics_digest=digest(RECORD.key, metrics))
+    written = replace(RECORD, metrics=tuple(metrics), metrics_digest=digest(RECORD.key, metrics))
     path = tmp_path_factory.mktemp("records") / "buggy-seed0-0.json"
-    path.write_text(json.dumps(encode(made), allow_nan=False))
-    assert read_record(path).metrics_digest == made.metrics_digest
+    path.write_text(json.dumps(encode(written), allow_nan=False))
+    assert read_record(path).metrics_digest == written.metrics_digest
 
 
 def test_the_digest_is_of_the_metrics_and_the_key():

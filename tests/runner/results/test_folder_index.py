@@ -39,26 +39,26 @@ def store(tmp_path):
 
 def look(store, bugs=()):
     """What is found, and the names of the files that were read for it."""
-    read = []
+    files_read = []
 
     def counting(path):
-        read.append(path.name)
+        files_read.append(path.name)
         return read_record(path)
 
-    return folder_index.find(store.root, bugs, counting), read
+    return folder_index.find(store.root, bugs, counting), files_read
 
 
 def rows_of_files(store):
     """The rows as they are without any index."""
-    kept = (
+    had_index = (
         (store.root / folder_index.INDEX).rename(store.root / "kept")
         if (store.root / folder_index.INDEX).is_file()
         else None
     )
     rows = look(store)[0].rows
     (store.root / folder_index.INDEX).unlink()
-    if kept:
-        kept.rename(store.root / folder_index.INDEX)
+    if had_index:
+        had_index.rename(store.root / folder_index.INDEX)
     return rows
 
 
@@ -71,14 +71,14 @@ def lines(store):
 
 
 def test_what_was_saved_is_not_read_again(store):
-    found, read = look(store)
-    assert read == []
-    assert [row.seed for row in found.rows] == [0, 1, 2]
-    assert len(found) == 3
-    assert found.rows == rows_of_files(store)
-    assert [record.seed for record in found] == [0, 1, 2] == [record.seed for record in found], (
-        "as often as one likes"
-    )
+    listing, files_read = look(store)
+    assert files_read == []
+    assert [row.seed for row in listing.rows] == [0, 1, 2]
+    assert len(listing) == 3
+    assert listing.rows == rows_of_files(store)
+    assert (
+        [record.seed for record in listing] == [0, 1, 2] == [record.seed for record in listing]
+    ), "as often as one likes"
 
 
 def test_columns_are_fields_of_a_record():
@@ -110,10 +110,10 @@ def test_an_index_that_was_cut_off(store, bytes_kept):
     text = (store.root / folder_index.INDEX).read_bytes()
     (store.root / folder_index.INDEX).write_bytes(text[:bytes_kept])
     store.save(replace(RECORD, seed=3, key="3" * 64))
-    found, read = look(store)
-    assert found.rows == rows_of_files(store)
-    assert len(read) <= 3
-    assert not [name for name in read if "seed3" in name]
+    listing, files_read = look(store)
+    assert listing.rows == rows_of_files(store)
+    assert len(files_read) <= 3
+    assert not [name for name in files_read if "seed3" in name]
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_a_foreign_index(store, text):
 def test_a_line_that_somebody_has_edited_or_that_another_version_wrote(store, monkeypatch):
     text = (store.root / folder_index.INDEX).read_bytes()
     (store.root / folder_index.INDEX).write_bytes(text.replace(b'"ok"', b'"no"'))
-    found, read = look(store)
-    assert {row.status for row in found.rows} == {"ok"}
-    assert len(read) == 3
+    listing, files_read = look(store)
+    assert {row.status for row in listing.rows} == {"ok"}
+    assert len(files_read) == 3
     monkeypatch.setattr(folder_index, "SEED", 1)
     assert len(look(store)[1]) == 3
 
@@ -179,11 +179,11 @@ def test_files_that_were_edited_replaced_removed_or_added_by_hand(store):
     added = store.root / "deep" / "down" / edited.name
     added.parent.mkdir(parents=True)
     added.write_text(json.dumps(json.loads(edited.read_text()) | {"seed": 5}))
-    found, read = look(store)
-    told = [(row.seed, row.status, row.wall_s) for row in found.rows]
-    assert told == [(0, "timeout", 1.25), (1, "ok", 9.25), (5, "timeout", 1.25)]
-    assert len(read) == 3
-    assert found.rows == rows_of_files(store)
+    listing, files_read = look(store)
+    table = [(row.seed, row.status, row.wall_s) for row in listing.rows]
+    assert table == [(0, "timeout", 1.25), (1, "ok", 9.25), (5, "timeout", 1.25)]
+    assert len(files_read) == 3
+    assert listing.rows == rows_of_files(store)
     assert look(store)[1] == []
 
 
@@ -240,11 +240,11 @@ def test_two_programs_write_at_once(store):
     assert [program.wait() for program in programs] == [0, 0]
     stop.set()
     reader.join()
-    found, read = look(store)
+    listing, files_read = look(store)
     # One of them has the name of the first one of `store`.
-    assert len(found) == 202
-    assert found.problems == []
-    assert read == []
+    assert len(listing) == 202
+    assert listing.problems == []
+    assert files_read == []
 
 
 def test_an_index_far_longer_than_its_records_is_written_anew(store, monkeypatch):
@@ -274,8 +274,8 @@ def test_an_interrupted_first_look_is_not_lost(store, monkeypatch):
 
 
 def test_texts_are_kept_once(store):
-    for found in (look(store)[0], look(store, ["Toy-1"])[0]):
-        assert len({id(row.environment) for row in found.rows}) == 1
+    for listing in (look(store)[0], look(store, ["Toy-1"])[0]):
+        assert len({id(row.environment) for row in listing.rows}) == 1
 
 
 def test_logs_and_hidden_folders_hold_no_records(store):
@@ -295,18 +295,18 @@ def test_what_is_no_file_is_named(store):
     os.mkfifo(store.root / "x-seed0-1.json")
     (store.root / "x-seed1-1.json").symlink_to("nothing")
     (store.root / "x-seed2-1.json").mkdir()
-    found = look(store)[0]
-    assert len(found) == 3
-    assert len(found.problems) == 2
-    assert all("not a run record: is no plain file" in problem for problem in found.problems)
+    listing = look(store)[0]
+    assert len(listing) == 3
+    assert len(listing.problems) == 2
+    assert all("not a run record: is no plain file" in problem for problem in listing.problems)
 
 
 def test_a_number_that_cannot_be_is_a_broken_record(store):
     path = paths(store)[0]
     path.write_text(json.dumps(json.loads(path.read_text()) | {"wall_s": 10**400}))
-    found = look(store)[0]
-    assert len(found) == 2
-    assert "not a run record" in found.problems[0]
+    listing = look(store)[0]
+    assert len(listing) == 2
+    assert "not a run record" in listing.problems[0]
 
 
 def test_broken_files_do_not_cost_the_rest(cli, store):
@@ -376,15 +376,15 @@ def test_csv_is_the_table(store, tmp_path):
         replace(RECORD, bug="Toy-3", metrics=(), status="crashed", reason="RuntimeError: late")
     )
     write_csv(store.records(), str(tmp_path / "all.csv"))
-    told = pd.read_csv(tmp_path / "all.csv", dtype={"key": str})
-    made = frame(store.records())
-    made["record"] = made["record"].astype(float)
-    empty = [name for name in made if made[name].isna().all()]
+    table = pd.read_csv(tmp_path / "all.csv", dtype={"key": str})
+    framed = frame(store.records())
+    framed["record"] = framed["record"].astype(float)
+    empty = [name for name in framed if framed[name].isna().all()]
     pd.testing.assert_frame_equal(
-        told.drop(columns=empty), made.drop(columns=empty), check_dtype=False
+        table.drop(columns=empty), framed.drop(columns=empty), check_dtype=False
     )
-    assert list(told) == list(made)
-    assert told["bug"].value_counts().to_dict() == {"Toy-1": 3, "Toy-2": 3, "Toy-3": 1}, (
+    assert list(table) == list(framed)
+    assert table["bug"].value_counts().to_dict() == {"Toy-1": 3, "Toy-2": 3, "Toy-3": 1}, (
         "also a run without records"
     )
 

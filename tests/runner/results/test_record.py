@@ -58,8 +58,8 @@ def test_not_finite_numbers_are_valid_json():
     from support.records import record
 
     text = json.dumps(encode(record("buggy", 0, (math.nan, math.inf, -math.inf))), allow_nan=False)
-    found = json.loads(text, parse_constant=refuse)["metrics"]
-    assert [row["accuracy"] for row in found] == ["NaN", "Infinity", "-Infinity"]
+    metrics = json.loads(text, parse_constant=refuse)["metrics"]
+    assert [row["accuracy"] for row in metrics] == ["NaN", "Infinity", "-Infinity"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 1}', '{"schema": 99}', "[" * 100_000])
@@ -84,7 +84,7 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
     ):
         write_json(path, {"a": 2})
     assert json.loads(path.read_bytes()) == {"a": 1}
-    assert [found.name for found in tmp_path.iterdir()] == ["record.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["record.json"]
 
 
 def test_a_reader_has_the_old_file_or_the_new_one(tmp_path):

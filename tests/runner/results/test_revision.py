@@ -149,7 +149,7 @@ def with_submodule(bug, tmp_path):
     return bug
 
 
-def of_submodule(bug, tmp_path):
+def submodule_settings(bug, tmp_path):
     return with_submodule(bug, tmp_path) / "module" / "bug"
 
 
@@ -164,7 +164,7 @@ def other_hash(bug, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", [packed, detached, work_tree, borrowing, with_submodule, of_submodule, shallow, other_hash]
+    "kind", [packed, detached, work_tree, borrowing, with_submodule, submodule_settings, shallow, other_hash]
 )  # fmt: skip
 def test_all_ways_in_which_git_keeps_a_repository_are_read(bug, tmp_path, kind):
     directory = kind(bug, tmp_path)
@@ -310,8 +310,8 @@ KEYS = {
 
 def configured(private, key, program):
     """Put such a configuration into a git directory."""
-    beside = program.parent
-    (beside / "hooks").mkdir(exist_ok=True)
+    folder = program.parent
+    (folder / "hooks").mkdir(exist_ok=True)
     for name in (
         "post-index-change",
         "post-checkout",
@@ -319,11 +319,11 @@ def configured(private, key, program):
         "reference-transaction",
         "fsmonitor-watchman",
     ):
-        shutil.copy(program, beside / "hooks" / name)
-    write(beside / "attributes", "* diff=x\n")
-    write(beside / "included", f"[core]\nfsmonitor = {program}\n")
-    (beside / "elsewhere").mkdir(exist_ok=True)
-    names = {name: beside / name for name in ("hooks", "attributes", "included", "elsewhere")}
+        shutil.copy(program, folder / "hooks" / name)
+    write(folder / "attributes", "* diff=x\n")
+    write(folder / "included", f"[core]\nfsmonitor = {program}\n")
+    (folder / "elsewhere").mkdir(exist_ok=True)
+    names = {name: folder / name for name in ("hooks", "attributes", "included", "elsewhere")}
     with (private / "config").open("a") as file:
         file.write(KEYS[key].format(e=program, **names))
 

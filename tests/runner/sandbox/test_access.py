@@ -216,11 +216,11 @@ def test_only_what_is_named_can_be_read_where_access_is_closed(tmp_path, kept_by
 
 
 def test_old_kernels_are_asked_for_no_more_than_they_know(monkeypatch):
-    asked = []
+    calls = []
 
     class Kernel:
         def syscall(self, number, *arguments):
-            asked.append((number, arguments))
+            calls.append((number, arguments))
             return 3
 
         def prctl(self, *arguments):
@@ -228,14 +228,12 @@ def test_old_kernels_are_asked_for_no_more_than_they_know(monkeypatch):
 
     monkeypatch.setattr(landlock, "LIBC", Kernel())
     monkeypatch.setattr(os, "close", lambda file: None)
-    for known, size in ((1, 8), (3, 8), (5, 16), (6, 24), (9, 24)):
-        monkeypatch.setattr(landlock, "version", lambda known=known: known)
+    for abi, size in ((1, 8), (3, 8), (5, 16), (6, 24), (9, 24)):
+        monkeypatch.setattr(landlock, "version", lambda abi=abi: abi)
         landlock.restrict([], [])
-        number, (attributes, length, _) = asked[-2]
+        number, (attributes, length, _) = calls[-2]
         assert (number, length, len(attributes)) == (landlock.CREATE_RULESET, size, size)
-        assert int.from_bytes(attributes[:8], "little").bit_length() == {1: 13, 3: 15}.get(
-            known, 16
-        )
+        assert int.from_bytes(attributes[:8], "little").bit_length() == {1: 13, 3: 15}.get(abi, 16)
 
 
 def test_without_isolation_the_record_says_so(toy, unkept):
@@ -290,11 +288,12 @@ def test_strongest_isolation_that_works_is_the_default(monkeypatch, version, wor
 
 
 @pytest.mark.parametrize(
-    "wanted, problem", [("firm", "expected namespaces+landlock,"), ("landlock", "does not give it")]
+    "setting, problem",
+    [("firm", "expected namespaces+landlock,"), ("landlock", "does not give it")],
 )
-def test_isolation_that_there_is_not_is_refused(cli, monkeypatch, wanted, problem):
+def test_isolation_that_there_is_not_is_refused(cli, monkeypatch, setting, problem):
     monkeypatch.setattr(landlock, "version", lambda: 0)
-    monkeypatch.setenv(VARIABLE, wanted)
+    monkeypatch.setenv(VARIABLE, setting)
     isolation.cache_clear()
     try:
         status, _, error = cli("run", "Toy-1", *OWN_PYTHON)
@@ -321,7 +320,7 @@ def test_run_says_once_what_is_weaker(cli, monkeypatch, kind, line):
 
 def test_accelerators_are_among_the_devices_and_no_disk_or_terminal_is(tmp_path):
     """A pretended /dev, as on a machine with two GPUs."""
-    wanted = (
+    expected = (
         "dri",
         "infiniband",
         "kfd",
@@ -333,6 +332,6 @@ def test_accelerators_are_among_the_devices_and_no_disk_or_terminal_is(tmp_path)
         "nvidiactl",
         "shm",
     )
-    for name in (*wanted, "console", "kmsg", "mem", "ptmx", "pts", "sda", "tty", "tty1", "vda"):
+    for name in (*expected, "console", "kmsg", "mem", "ptmx", "pts", "sda", "tty", "tty1", "vda"):
         (tmp_path / name).touch()
-    assert tuple(path.name for path in access.devices(tmp_path)) == wanted
+    assert tuple(path.name for path in access.devices(tmp_path)) == expected

@@ -39,14 +39,14 @@ process.run([sys.executable, "-c", code], cwd=here, env={}, stdout=here / "stdou
 
 def alive(tmp_path):
     """The processes whose command line names this test's folder, but this one."""
-    found = []
+    processes = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if str(tmp_path).encode() in path.read_bytes() and path.parent.name != str(os.getpid()):
-                found.append(int(path.parent.name))
+                processes.append(int(path.parent.name))
         except OSError:
             continue
-    return found
+    return processes
 
 
 def confined(tmp_path, kept_by, code, access=open_access, memory_mb=None, **options):
@@ -70,9 +70,11 @@ def test_program_ends_as_any_other(tmp_path, kept_by, access, code, status):
     ).read_text()
 
 
-@pytest.mark.parametrize("rest, timed_out", [("os._exit(0)", False), ("time.sleep(60)", True)])
-def test_nothing_outlives_a_program_that_ended_or_was_too_slow(tmp_path, kept_by, rest, timed_out):
-    done = confined(tmp_path, kept_by, RELATIVES + rest, timeout_s=2 if timed_out else 20)
+@pytest.mark.parametrize("ending, timed_out", [("os._exit(0)", False), ("time.sleep(60)", True)])
+def test_nothing_outlives_a_program_that_ended_or_was_too_slow(
+    tmp_path, kept_by, ending, timed_out
+):
+    done = confined(tmp_path, kept_by, RELATIVES + ending, timeout_s=2 if timed_out else 20)
     assert (done.timed_out, done.wall_s < 5, (tmp_path / "stdout").read_text()) == (
         timed_out,
         True,
@@ -110,12 +112,12 @@ def test_nothing_outlives_who_is_killed(tmp_path, kept_by, killed):
             30,
         )
         supervisor = int(Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text())
-        left = [
+        survivors = [
             pid for pid in alive(tmp_path) if os.getsid(pid) == supervisor and pid != supervisor
         ]
         os.kill(started.pid if killed == "runner" else supervisor, signal.SIGKILL)
         try:
-            assert wait_until(lambda: not {*left} & {*alive(tmp_path)})
+            assert wait_until(lambda: not {*survivors} & {*alive(tmp_path)})
             if "namespaces" in kept_by:  # even what has left the session
                 assert wait_until(lambda: {*alive(tmp_path)} <= {started.pid, supervisor})
         finally:

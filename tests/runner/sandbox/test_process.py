@@ -133,10 +133,10 @@ def test_output():
 
 
 def test_on_wait_is_called(tmp_path):
-    seen = []
-    run(tmp_path, "import time; time.sleep(0.3)", on_wait=seen.append)
-    assert len(seen) > 3
-    assert seen == sorted(seen)
+    times = []
+    run(tmp_path, "import time; time.sleep(0.3)", on_wait=times.append)
+    assert len(times) > 3
+    assert times == sorted(times)
 
 
 def test_the_error_of_a_program_is_the_exception_of_its_last_traceback():
@@ -157,12 +157,14 @@ def test_the_error_of_a_program_is_the_exception_of_its_last_traceback():
 
 
 def test_the_error_of_a_program_that_was_started_is_told_by_its_own_traceback():
-    own = "Traceback (most recent call last):\n  File x\nValueError: no\n"
+    traceback = "Traceback (most recent call last):\n  File x\nValueError: no\n"
     starter = "Traceback (most recent call last):\n  File y\nsubprocess.CalledProcessError: Command '…' returned 1.\n"
     assert (
-        error_line(f"{own}{starter}") == error_line(f"{own}{starter}{starter}") == "ValueError: no"
+        error_line(f"{traceback}{starter}")
+        == error_line(f"{traceback}{starter}{starter}")
+        == "ValueError: no"
     )
-    assert error_line(f"{starter}{own}") == "ValueError: no"
+    assert error_line(f"{starter}{traceback}") == "ValueError: no"
     assert error_line(f"killed\n{starter}").startswith("subprocess.CalledProcessError: ")
 
 
@@ -175,8 +177,8 @@ InvalidCxxCompiler: none"""
 
 def test_foreground_returns_the_status_and_leaves_signals_as_they_were():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    kept = "import signal, sys; sys.exit(3 + len(signal.pthread_sigmask(signal.SIG_BLOCK, ())))"
-    assert process.foreground([sys.executable, "-c", kept], env=os.environ) == 3 + len(before)
+    code = "import signal, sys; sys.exit(3 + len(signal.pthread_sigmask(signal.SIG_BLOCK, ())))"
+    assert process.foreground([sys.executable, "-c", code], env=os.environ) == 3 + len(before)
     dies = "import os; os.kill(os.getpid(), 9)"
     assert process.foreground([sys.executable, "-c", dies], env=os.environ) == -9
     with pytest.raises(ProcessError, match="nowhere: cannot be started"):

@@ -54,20 +54,20 @@ def test_what_is_read_meanwhile_leaves_no_gap(tmp_path):
     assert len(set(counts)) > 2
 
 
-@pytest.mark.parametrize("there", [None, "file", "link", "pipe"])
-def test_what_was_said_takes_the_place_of_whatever_is_there(tmp_path, there):
-    secret, kept = tmp_path / "secret", tmp_path / "logs" / "run.stdout"
+@pytest.mark.parametrize("present", [None, "file", "link", "pipe"])
+def test_what_was_said_takes_the_place_of_whatever_is_there(tmp_path, present):
+    secret, log = tmp_path / "secret", tmp_path / "logs" / "run.stdout"
     secret.write_text("secret")
-    if there:
-        kept.parent.mkdir()
+    if present:
+        log.parent.mkdir()
         {"file": Path.touch, "link": lambda path: path.symlink_to(secret), "pipe": os.mkfifo}[
-            there
-        ](kept)
+            present
+        ](log)
     with open_streams(tmp_path) as both:
         both.stdout.write(b"said")
-        keep(both.stdout, kept, tmp_path)
-    assert not kept.is_symlink()
-    assert kept.read_text() == "said"
+        keep(both.stdout, log, tmp_path)
+    assert not log.is_symlink()
+    assert log.read_text() == "said"
     assert secret.read_text() == "secret"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["logs", "secret"]
 
@@ -88,9 +88,9 @@ def test_a_message_of_a_program_is_one_line_that_moves_no_cursor(tmp_path):
         run(
             tmp_path, r"import sys; sys.exit('\x1b[2Jgone\u202e \x00 é \udcff')", stderr=both.stderr
         )
-        said = process.error_in(both.stderr)
-    assert said.isprintable()
-    assert said.startswith(r"\x1b[2Jgone\u202e \x00 é ")
+        message = process.error_in(both.stderr)
+    assert message.isprintable()
+    assert message.startswith(r"\x1b[2Jgone\u202e \x00 é ")
     with pytest.raises(process.ProcessError) as error:
         process.output([sys.executable, "-c", r"import sys; sys.exit('\x1b[2J')"], env={})
     assert str(error.value).endswith(r": \x1b[2J")

@@ -78,9 +78,9 @@ def runner(tmp_path, monkeypatch):
         return started[0]
 
     yield start
-    for each in started:
-        each.kill()
-        each.wait()
+    for program in started:
+        program.kill()
+        program.wait()
 
 
 def test_a_killed_runner_leaves_no_process_and_no_folder(runner, tmp_path):
@@ -120,9 +120,9 @@ def test_a_killed_watcher_takes_the_program_and_all_that_it_has_started_along(ru
     assert all_dead(sessions)
 
 
-@pytest.mark.parametrize("rest, timed_out", [("os._exit(0)", False), ("wait()", True)])
-def test_nothing_outlives_a_program_that_ended_or_was_too_slow(tmp_path, rest, timed_out):
-    done = run(tmp_path, STUBBORN + "time.sleep(0.5)\n" + rest, timeout_s=2 if timed_out else 20)
+@pytest.mark.parametrize("ending, timed_out", [("os._exit(0)", False), ("wait()", True)])
+def test_nothing_outlives_a_program_that_ended_or_was_too_slow(tmp_path, ending, timed_out):
+    done = run(tmp_path, STUBBORN + "time.sleep(0.5)\n" + ending, timeout_s=2 if timed_out else 20)
     assert (done.timed_out, done.wall_s < 5) == (timed_out, True)
     assert all_dead(numbers(tmp_path, 3 if timed_out else 2))
 
@@ -154,8 +154,8 @@ def test_a_program_starts_as_if_nobody_stood_between(tmp_path):
     resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
     # What this program was told to ignore by its own parent, nohup say, its children ignore as well.
     ours = int(re.search(r"SigIgn:\s*(\w+)", Path("/proc/self/status").read_text()).group(1), 16)
-    told = ours & ~sum(1 << (number - 1) for number in (signal.SIGPIPE, signal.SIGXFSZ))
-    ignored = f"{told:016x}"
+    inherited = ours & ~sum(1 << (number - 1) for number in (signal.SIGPIPE, signal.SIGXFSZ))
+    ignored = f"{inherited:016x}"
     assert (tmp_path / "stdout").read_text().split() == [
         "SigBlk:",
         "0" * 16,
@@ -175,11 +175,11 @@ def test_a_program_with_limits_has_a_home_of_its_own(tmp_path):
         "assert os.listdir(home) == []; open(home + '/left', 'w'); tempfile.mkdtemp(); print(os.listdir())"
     )
     assert run(tmp_path, code, limits=Limits()).returncode == 0, (tmp_path / "stderr").read_text()
-    home, temporary, here = (tmp_path / "stdout").read_text().splitlines()
+    home, temporary, listing = (tmp_path / "stdout").read_text().splitlines()
     assert Path(home) != Path.home()
     assert not Path(home).exists()
     assert not Path(temporary).exists()
-    assert sorted(here.strip("[]").replace("'", "").split(", ")) == ["stderr", "stdout"]
+    assert sorted(listing.strip("[]").replace("'", "").split(", ")) == ["stderr", "stdout"]
     assert len(temporary) < len("/tmp/") + 20 or "TMPDIR" in os.environ
 
 
@@ -350,12 +350,12 @@ def test_limits_of_a_run_are_options(cli, toy, monkeypatch):
 
 @NO_NETWORK
 def test_a_run_without_network(cli, toy):
-    interfaces = "import socket, sys; sys.exit(str([name for _, name in socket.if_nameindex()]))"
-    toy.write("buggy.py", interfaces)
+    list_interfaces = "import socket, sys; sys.exit(str([name for _, name in socket.if_nameindex()]))"
+    toy.write("buggy.py", list_interfaces)
     run = ("run", "Toy-1/only/buggy", "--seeds", "0", "--python", sys.executable)
     assert "exit status 1: ['lo']" in cli(*run, "--no-network")[1]
-    others = [name for _, name in socket.if_nameindex() if name != "lo"]
-    assert all(name in cli(*run)[1] for name in others)
+    interfaces = [name for _, name in socket.if_nameindex() if name != "lo"]
+    assert all(name in cli(*run)[1] for name in interfaces)
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,12 @@ def test_they_lie_beside_each_other(toy, outcome):
 
 
 def test_drift_compares_like_with_like(toy, outcome):
-    case, there = toy.bug.cases["only"], on_gpu(outcome, torch="2.9.1").records
-    assert drift(case, there, outcome.records) is None
-    assert drift(case, there, (*outcome.records, *there)) == 0
-    assert drift(case, there, on_gpu(outcome, torch="2.8.0").records) is None
-    assert drift(case, on_gpu(outcome, torch="2.9.1", injected=True).records, there) is None
-    assert drift(case, outcome.records, (*outcome.records, *there)) == 0
+    case, gpu_records = toy.bug.cases["only"], on_gpu(outcome, torch="2.9.1").records
+    assert drift(case, gpu_records, outcome.records) is None
+    assert drift(case, gpu_records, (*outcome.records, *gpu_records)) == 0
+    assert drift(case, gpu_records, on_gpu(outcome, torch="2.8.0").records) is None
+    assert drift(case, on_gpu(outcome, torch="2.9.1", injected=True).records, gpu_records) is None
+    assert drift(case, outcome.records, (*outcome.records, *gpu_records)) == 0
 
 
 def test_those_of_a_gpu_may_be_of_any_interpreter_but_not_of_two_kinds(toy, outcome):
@@ -82,7 +82,7 @@ def test_it_is_said_on_which_devices_a_case_was_seen(toy, outcome, cli):
 
 
 @pytest.fixture
-def beside(toy):
+def with_graphs(toy):
     """The toy bug with a second case, which needs a GPU."""
     case = toy_config()["cases"]["only"]
     toy.configure(cases={"only": case, "graphs": case | {"needs": ["gpu"]}})
@@ -90,7 +90,7 @@ def beside(toy):
 
 
 @pytest.mark.parametrize(
-    "names, options, left",
+    "names, options, expected",
     [
         (["Toy-1"], {"device": "cpu"}, ["only"]),
         (["Toy-1"], {"device": "auto"}, ["only"]),
@@ -100,20 +100,22 @@ def beside(toy):
     ],
 )
 def test_a_case_that_needs_a_gpu_is_left_out_where_there_is_none(
-    beside, monkeypatch, names, options, left
+    with_graphs, monkeypatch, names, options, expected
 ):
     monkeypatch.setattr("runner.environments.interpreter.machine_has_accelerator", lambda: False)
-    kept, notes = without_gpu_cases(beside.catalog.select(names), names, Options(**options))
-    assert [target.case.name for target in kept] == left
-    assert notes == (["Toy-1/graphs: left out, it needs a GPU"] * (len(left) == 1))
+    targets, notes = without_gpu_cases(with_graphs.catalog.select(names), names, Options(**options))
+    assert [target.case.name for target in targets] == expected
+    assert notes == (["Toy-1/graphs: left out, it needs a GPU"] * (len(expected) == 1))
 
 
-def test_it_runs_by_its_bug_where_there_is_one(beside, monkeypatch):
+def test_it_runs_by_its_bug_where_there_is_one(with_graphs, monkeypatch):
     monkeypatch.setattr("runner.environments.interpreter.machine_has_accelerator", lambda: True)
-    assert len(without_gpu_cases(beside.catalog.select(["Toy-1"]), ["Toy-1"], Options())[0]) == 2
+    assert (
+        len(without_gpu_cases(with_graphs.catalog.select(["Toy-1"]), ["Toy-1"], Options())[0]) == 2
+    )
 
 
-def test_the_commands_leave_it_out_and_say_so(beside, cli):
+def test_the_commands_leave_it_out_and_say_so(with_graphs, cli):
     status, out, err = cli("run", "Toy-1", "--device", "cpu", *OWN_PYTHON)
     assert status == 0
     assert "Toy-1/only" in out
@@ -121,27 +123,29 @@ def test_the_commands_leave_it_out_and_say_so(beside, cli):
     assert "it needs a GPU" in err
 
 
-def test_one_that_is_named_is_refused_before_any_run(beside, cli):
+def test_one_that_is_named_is_refused_before_any_run(with_graphs, cli):
     status, out, err = cli("run", "Toy-1/only", "Toy-1/graphs", "--device", "cpu", *OWN_PYTHON)
     assert (status, out) == (2, "")
-    assert not list(beside.results.rglob("*.json"))
-    own = Path(sys.executable).absolute()
+    assert not list(with_graphs.results.rglob("*.json"))
+    python = Path(sys.executable).absolute()
     assert (
         err
-        == f"trainbugs: Toy-1/graphs needs a GPU; {own} has no torch; see --device and --python\n"
+        == f"trainbugs: Toy-1/graphs needs a GPU; {python} has no torch; see --device and --python\n"
     )
 
 
-def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(beside):
-    def said():
-        return [line for line in problems(beside.directory, beside.root) if "graphs" in line]
+def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(with_graphs):
+    def reports():
+        return [
+            line for line in problems(with_graphs.directory, with_graphs.root) if "graphs" in line
+        ]
 
-    assert said() == []
-    with_gpu = (beside.directory / "config.json").read_text()
-    beside.write("config.json", with_gpu.replace('["gpu"]', "[]"))
-    outcome = on_gpu(beside.run("Toy-1/graphs"), pinned=True)
-    beside.write("config.json", with_gpu)
-    case = beside.bug.cases["graphs"]
+    assert reports() == []
+    with_gpu = (with_graphs.directory / "config.json").read_text()
+    with_graphs.write("config.json", with_gpu.replace('["gpu"]', "[]"))
+    outcome = on_gpu(with_graphs.run("Toy-1/graphs"), pinned=True)
+    with_graphs.write("config.json", with_gpu)
+    case = with_graphs.bug.cases["graphs"]
     for record in outcome.records:
         place = (
             record.runtime.environment,
@@ -150,12 +154,12 @@ def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(beside):
             record.python,
             record.runtime.torch,
         )
-        scripts = read_scripts(beside.bug, case.program.variants[record.variant])
+        scripts = read_scripts(with_graphs.bug, case.program.variants[record.variant])
         key = run_key(
             case, record.variant, scripts, record.seed, record.runtime.device, place, record.data
         )
-        made = replace(record, key=key, metrics_digest=digest(key, record.metrics))
-        write_json(expected_path(beside.bug, made), encode(made))
-    assert said() == []
-    beside.write("buggy.py", (beside.directory / "fixed.py").read_text())
-    assert any("is of other scripts" in line for line in said())
+        expected = replace(record, key=key, metrics_digest=digest(key, record.metrics))
+        write_json(expected_path(with_graphs.bug, expected), encode(expected))
+    assert reports() == []
+    with_graphs.write("buggy.py", (with_graphs.directory / "fixed.py").read_text())
+    assert any("is of other scripts" in line for line in reports())

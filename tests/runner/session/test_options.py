@@ -69,7 +69,7 @@ def test_every_option_is_offered_everywhere():
 
 
 def test_texts_and_lists_are_taken_too(tmp_path):
-    made = from_values(
+    options = from_values(
         {
             "label": "a",
             "python": "/a/python",
@@ -79,7 +79,7 @@ def test_texts_and_lists_are_taken_too(tmp_path):
         }
     )
     paths = {"python": Path("/a/python"), "data": tmp_path, "results": Path("there")}
-    assert made == Options(label=("a",), seeds=(1,), **paths)
+    assert options == Options(label=("a",), seeds=(1,), **paths)
 
 
 def test_an_option_that_there_is_not(toy):

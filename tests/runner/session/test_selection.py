@@ -23,7 +23,7 @@ def many(toy):
     """Toys of several kinds: by name, needs and location."""
     bug, case = toy.bug, toy.bug.cases["only"]
 
-    def made(name, location="user code", **changes):
+    def make_bug(name, location="user code", **changes):
         program = replace(case.program, **changes)
         labels = replace(bug.labels, location=location)
         return replace(
@@ -31,10 +31,10 @@ def many(toy):
         )
 
     return [
-        made("plain"),
-        made("compiled", "compiler", tools=("c++",)),
-        made("pair", "framework", processes=2),
-        replace(made("images", data=("MNIST/raw",)), labels=replace(bug.labels, symptom=LOW)),
+        make_bug("plain"),
+        make_bug("compiled", "compiler", tools=("c++",)),
+        make_bug("pair", "framework", processes=2),
+        replace(make_bug("images", data=("MNIST/raw",)), labels=replace(bug.labels, symptom=LOW)),
     ]
 
 
@@ -43,7 +43,7 @@ def names(filtered):
 
 
 @pytest.mark.parametrize(
-    "options, wanted",
+    "options, expected",
     [
         ({}, ["plain", "compiled", "pair", "images"]),
         ({"label": ("compiler",)}, ["compiled"]),
@@ -60,8 +60,8 @@ def names(filtered):
         ({"max_seconds": 1000.0}, []),
     ],
 )
-def test_filters(toy, options, wanted):
-    assert names(Filter(**options).of(many(toy))) == wanted
+def test_filters(toy, options, expected):
+    assert names(Filter(**options).of(many(toy))) == expected
 
 
 def test_seconds_are_those_of_the_expected_records(toy):
@@ -72,17 +72,17 @@ def test_seconds_are_those_of_the_expected_records(toy):
         replace(record, pinned=True, environment="toy", revision="0") for record in outcome.records
     )
     promote_runs([replace(outcome, records=pinned)])
-    taken = seconds(bug, case) or 0.0
-    assert taken == pytest.approx(sum(record.wall_s for record in outcome.records))
-    assert taken > 0
-    assert Filter(max_seconds=taken * 2).of([bug]) == [bug]
-    assert Filter(max_seconds=taken / 2).of([bug]) == []
+    duration = seconds(bug, case) or 0.0
+    assert duration == pytest.approx(sum(record.wall_s for record in outcome.records))
+    assert duration > 0
+    assert Filter(max_seconds=duration * 2).of([bug]) == [bug]
+    assert Filter(max_seconds=duration / 2).of([bug]) == []
     path = next((toy.directory / "expected").rglob("*.json"))
     data = json.loads(path.read_text())
     path.write_text(
         json.dumps(data, sort_keys=True)
     )  # not as we write it, but a record nevertheless
-    assert seconds(bug, case) == pytest.approx(taken)
+    assert seconds(bug, case) == pytest.approx(duration)
     for broken in (
         "{",
         json.dumps(data | {"wall_s": "1"}, indent=1),

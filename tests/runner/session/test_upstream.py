@@ -66,7 +66,7 @@ def test_it_is_run_only_where_it_is_asked_for(mended):
 def test_the_buggy_script_behaves_as_fixed_there(mended):
     outcome = run(mended, upstream=True)
     assert (outcome.verdict.outcome, outcome.verdict.upstream.behaves) == ("REPRODUCED", True)
-    assert {(made.variant, made.runtime.environment) for made in outcome.records} == {
+    assert {(record.variant, record.runtime.environment) for record in outcome.records} == {
         ("buggy", "toy"), ("fixed", "toy"), ("upstream", "mended")
     }  # fmt: skip
     written = json.loads((mended.results / "Toy-1" / "only" / "verdict.json").read_text())
@@ -109,7 +109,7 @@ def test_its_expected_records_lie_apart_and_are_validated(mended, monkeypatch):
     assert [path.name for path in pair] == [
         f"{v}-seed{s}.json" for v in ("buggy", "fixed") for s in (0, 1)
     ]
-    assert {one.variant for one in upstream_records(mended.bug, "only")} == {"upstream"}
+    assert {record.variant for record in upstream_records(mended.bug, "only")} == {"upstream"}
     assert seconds(mended.bug, mended.bug.cases["only"]) < 4
     assert run(mended, "Toy-1/only/upstream").drift == 0
 
@@ -129,16 +129,18 @@ def test_its_expected_records_lie_apart_and_are_validated(mended, monkeypatch):
 
 
 def test_validate_asks_for_it_where_an_environment_has_the_fix(toy, toy_environment):
-    there = toy.root / "environments" / "toy-9"
-    shutil.copytree(toy_environment, there)
-    (there / "requirements.txt").write_text("torch==9.9 --hash=sha256:" + 64 * "0" + "\n")
+    mended_environment = toy.root / "environments" / "toy-9"
+    shutil.copytree(toy_environment, mended_environment)
+    (mended_environment / "requirements.txt").write_text(
+        "torch==9.9 --hash=sha256:" + 64 * "0" + "\n"
+    )
     fixed = {"package": "torch", "versions": ["9.8", "9.9"]}
     toy.configure(fixed=fixed)
-    asked = "case only has no variant upstream: the real fix is in toy-9"
-    assert any(asked in line for line in problems(toy.directory, toy.root))
+    request = "case only has no variant upstream: the real fix is in toy-9"
+    assert any(request in line for line in problems(toy.directory, toy.root))
     case = toy_config()["cases"]["only"]
     toy.configure(fixed=fixed, cases={"only": case | {"portable": False}})
-    assert not any(asked in line for line in problems(toy.directory, toy.root))
+    assert not any(request in line for line in problems(toy.directory, toy.root))
 
 
 def test_it_has_no_script_of_its_own(mended):

@@ -35,26 +35,26 @@ def second(toy, toy_environment):
 
 def make(toy, *names, pattern="toy*", **options):
     remove = options.pop("remove_after", False)
-    how = Options(results=toy.results, device="cpu", **options)
-    return map_versions(toy.catalog, names or ["Toy-1"], pattern, how, QUIET, remove)[0]
+    settings = Options(results=toy.results, device="cpu", **options)
+    return map_versions(toy.catalog, names or ["Toy-1"], pattern, settings, QUIET, remove)[0]
 
 
 def test_an_environment_that_cannot_be_built_is_a_row_and_stops_nothing(toy, second):
     shutil.move(second, second.with_name("a-toy"))
-    made = make(toy, pattern="*toy")
-    states = {item.environment: item.state for item in made.findings}
+    versions = make(toy, pattern="*toy")
+    states = {item.environment: item.state for item in versions.findings}
     assert states == {"a-toy": "INVALID", "toy": "affected"}
-    assert any("a-toy could not be built" in item.reason for item in made.findings)
+    assert any("a-toy could not be built" in item.reason for item in versions.findings)
     with pytest.raises(UsageError, match="lacks a-toy"):
-        promote_versions(made)
+        promote_versions(versions)
 
 
 def test_a_map_leaves_the_verdict_of_the_bug_alone(toy, second):
     toy.run()
     before = (toy.results / "Toy-1" / "only" / "verdict.json").read_bytes()
     toy.write("buggy.py", "import sys; sys.exit('no such API')")
-    made = make(toy, pattern="toy")
-    assert [(item.state, item.reason) for item in made.findings] == [
+    versions = make(toy, pattern="toy")
+    assert [(item.state, item.reason) for item in versions.findings] == [
         ("INVALID", "seed 0: crashed: exit status 1: no such API")
     ]
     assert (toy.results / "Toy-1" / "only" / "verdict.json").read_bytes() == before
@@ -121,11 +121,11 @@ def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path
     (path,) = draw_maps([toy.bug], tmp_path, "svg", toy.root)
     assert path == tmp_path / "Toy-1" / "versions.svg"
     assert ">affected<" in path.read_text()
-    found = [
+    states = [
         VersionFinding("toy", "1", "only", "not affected", ""),
         VersionFinding("toy", "2", "only", "INVALID", ""),
     ]
-    text = draw_versions(toy.bug, found, tmp_path, "svg").read_text()
+    text = draw_versions(toy.bug, states, tmp_path, "svg").read_text()
     assert [colour.lower() in text for colour in style.STATES.values()] == [
         False,
         True,
@@ -134,47 +134,50 @@ def test_the_map_is_kept_drawn_and_held_against_the_config(toy, second, tmp_path
     ]
     assert ">not run<" not in text
     assert "does not run there" in text
-    text = draw_versions(toy.bug, found, tmp_path, "svg", ["1", "1.5", "2"]).read_text()
+    text = draw_versions(toy.bug, states, tmp_path, "svg", ["1", "1.5", "2"]).read_text()
     assert text.count(">run<") == 1
     assert (
         draw_maps([toy.bug], tmp_path / "again", "svg", toy.root)[0].read_bytes()
         == path.read_bytes()
     )
 
-    def said():
+    def reports():
         return [
             problem
             for problem in problems(toy.directory, toy.root)
             if "versions" in problem or "affected" in problem
         ]
 
-    assert said() == [
+    assert reports() == [
         "config.json: affected does not name -; the map in expected/versions has affected"
     ]
     config = _config(toy)
     toy.configure(**config, affected={"package": "toypackage", "versions": ["-"]})
-    assert said() == []
+    assert reports() == []
     toy.write("helper.py", "x = 1\n")
-    assert "expected/versions/toy/only is of other scripts" in said()[0]
+    assert "expected/versions/toy/only is of other scripts" in reports()[0]
 
 
 def test_only_pinned_and_committed_runs_are_kept_and_stale_ones_go(toy, second):
     toy.configure(**{**_config(toy), "seeds": [0, 1]})
-    made = make(toy, pattern="toy")
+    versions = make(toy, pattern="toy")
     for change, words in (
         ({"pinned": False}, "not run in pinned"),
         ({"revision": "1-dirty"}, "not committed"),
     ):
         with pytest.raises(UsageError, match=words):
             promote_versions(
-                replace(made, records=tuple(replace(record, **change) for record in made.records))
+                replace(
+                    versions,
+                    records=tuple(replace(record, **change) for record in versions.records),
+                )
             )
     promote_versions(make(toy, pattern="toy", seeds=(0, 1)))
     assert [record.seed for record in version_records(toy.bug)] == [0, 1]
     failed = replace(
-        made.records[0], reason="Error: ['/home/me/env/bin/python', 'a.py'] failed at 1/2"
+        versions.records[0], reason="Error: ['/home/me/env/bin/python', 'a.py'] failed at 1/2"
     )
-    promote_versions(replace(made, records=(failed,)))
+    promote_versions(replace(versions, records=(failed,)))
     assert [record.seed for record in version_records(toy.bug)] == [0]
     assert version_records(toy.bug)[0].reason == "Error: ['python', 'a.py'] failed at 1/2"
 

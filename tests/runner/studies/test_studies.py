@@ -113,7 +113,7 @@ def test_programs_get_their_own_script_and_the_shared_files(toy, study):
 
 
 @pytest.mark.parametrize(
-    "changes, said",
+    "changes, message",
     [
         ({"grid": [{"values": {"factor": [1, 1]}}]}, "grid[0].values.factor: 1 is there twice"),
         ({"grid": TWICE}, "grid: the point a, 1 is there twice"),
@@ -131,20 +131,20 @@ def test_programs_get_their_own_script_and_the_shared_files(toy, study):
         ({"parameters": {"device": "cpu"}}, "parameters: the key 'output' is missing"),
     ],
 )
-def test_a_malformed_study_is_named(toy, changes, said):
+def test_a_malformed_study_is_named(toy, changes, message):
     write_study(toy, **changes)
     with pytest.raises(CatalogError) as error:
         load(toy.bug, "grid")
     assert "grid.json: " in str(error.value)
-    assert said in str(error.value)
-    assert any(said in problem for problem in problems(toy.directory, toy.root))
+    assert message in str(error.value)
+    assert any(message in problem for problem in problems(toy.directory, toy.root))
 
 
 def test_studies_are_named_like_cases(toy, study, monkeypatch):
-    assert [each.name for each in select(toy.catalog, "Toy-1")] == ["grid"]
-    assert [each.name for each in select(toy.catalog, "Toy-1/grid")] == ["grid"]
-    assert [each.name for each in select(toy.catalog, str(toy.directory))] == ["grid"]
-    assert [each.name for each in select(toy.catalog, f"{toy.directory}/grid")] == ["grid"]
+    assert [study.name for study in select(toy.catalog, "Toy-1")] == ["grid"]
+    assert [study.name for study in select(toy.catalog, "Toy-1/grid")] == ["grid"]
+    assert [study.name for study in select(toy.catalog, str(toy.directory))] == ["grid"]
+    assert [study.name for study in select(toy.catalog, f"{toy.directory}/grid")] == ["grid"]
     with pytest.raises(UsageError, match=r"no study 'gird' \(did you mean grid\?\); it has grid"):
         select(toy.catalog, "Toy-1/gird")
     (toy.directory / "studies" / "grid.json").unlink()
@@ -157,7 +157,7 @@ def side(*values):
 
 
 @pytest.mark.parametrize(
-    "fixed, buggy, wanted",
+    "fixed, buggy, expected",
     [
         ([0.9, 0.9], [0.9, 0.9], "benign"),
         ([0.9, 0.9], [0.85, 0.85], "benign"),  # on the bound
@@ -172,8 +172,8 @@ def side(*values):
         ([0.9], [0.1], "worse"),
     ],
 )
-def test_labels(fixed, buggy, wanted):
-    assert label(side(*fixed), side(*buggy), COMPARISON) == wanted
+def test_labels(fixed, buggy, expected):
+    assert label(side(*fixed), side(*buggy), COMPARISON) == expected
 
 
 def test_labels_of_a_loss_turn():
@@ -213,10 +213,10 @@ def test_a_training_that_is_not_finite_is_unstable(toy):
     assert labels[1, 0.1] == "unstable"
     assert labels[1, 0.01] == "benign"
     assert labels[0, 0.1] == "benign"
-    own = by_point(results.cells)[
+    row = by_point(results.cells)[
         next(point for point in results.study.points if point.values[0] == 1)
     ]
-    assert best(own, "buggy").setting == 0.01
+    assert best(row, "buggy").setting == 0.01
 
 
 def test_of_equally_good_settings_the_middle_one_is_the_best(study, toy):
@@ -381,19 +381,19 @@ FILES = {
 }
 
 
-def of_studies(toy):
+def study_problems(toy):
     return [problem for problem in problems(toy.directory, toy.root) if "studies/" in problem]
 
 
 def test_what_is_committed_is_drawn_again_from_the_table(toy, committed, cli, tmp_path):
-    made = {
+    drawn = {
         path.name: path.read_bytes()
         for path in committed.glob("grid*")
         if path.suffix not in (".py", ".json")
     }
-    assert set(made) == FILES
-    assert made["grid_best.png"].startswith(b"\x89PNG")
-    assert of_studies(toy) == []
+    assert set(drawn) == FILES
+    assert drawn["grid_best.png"].startswith(b"\x89PNG")
+    assert study_problems(toy) == []
     for name in FILES - {"grid.csv"}:
         (committed / name).unlink()
     status, out, _ = cli(
@@ -404,13 +404,13 @@ def test_what_is_committed_is_drawn_again_from_the_table(toy, committed, cli, tm
     assert not (tmp_path / "nowhere").exists()
     assert {
         path.name: path.read_bytes() for path in committed.glob("grid*") if path.name in FILES
-    } == made
+    } == drawn
     status, out, _ = cli("study", "Toy-1/grid", "--from", "expected", "--json")
     document = json.loads(out)[0]
     assert (document["points"], document["points_known"], len(document["cells"])) == (5, 5, 15)
     assert cli("study", "Toy-1/grid", "--from", "expected", "--figures", "--out", "drawn")[0] == 0
     assert (tmp_path / "drawn" / "Toy-1" / "study-grid_by_kind.png").exists()
-    assert (tmp_path / "drawn" / "Toy-1" / "study-grid.md").read_bytes() == made["grid.md"]
+    assert (tmp_path / "drawn" / "Toy-1" / "study-grid.md").read_bytes() == drawn["grid.md"]
 
 
 def test_a_table_is_made_in_parts_from_what_is_committed(
@@ -437,7 +437,7 @@ def test_a_table_is_made_in_parts_from_what_is_committed(
     whole, err = part("third", "-q")
     assert set(begun) < set(whole)
     assert len(whole) == 1 + 5 * 2 * 2 * 3
-    assert of_studies(toy) == []
+    assert study_problems(toy) == []
     fixed = toy.directory / "studies" / "grid_fixed.py"
     fixed.write_text(fixed.read_text().replace("0.7}", "0.71}"))
     again, err = part("fourth")
@@ -457,25 +457,25 @@ def test_validate_notices_what_is_stale(toy, committed):
     fixed = committed / "grid_fixed.py"
     text, table_text = fixed.read_text(), (committed / "grid.csv").read_text()
     fixed.write_text(text.replace("0.7}", "0.71}"))
-    assert of_studies(toy) == [
+    assert study_problems(toy) == [
         "studies/grid.csv: 10 runs are of other scripts, parameters or another lock; "
         "`trainbugs study Toy-1/grid --update-expected` makes it anew"
     ]
     fixed.write_text(text)
     (committed / "grid.csv").write_text(table_text.replace(",0.9,", ",0.91,", 1))
-    assert ["is not made of" in problem for problem in of_studies(toy)] == [True]
+    assert ["is not made of" in problem for problem in study_problems(toy)] == [True]
     (committed / "grid.csv").write_text(table_text)
-    assert of_studies(toy) == []
+    assert study_problems(toy) == []
     fixed.write_text(text + "# the bug is not here\n")
     assert [
         line
-        for line in of_studies(toy)
+        for line in study_problems(toy)
         if line.startswith("studies/grid_fixed.py: line 14 says 'bug'")
-    ], of_studies(toy)
+    ], study_problems(toy)
     fixed.write_text((committed / "grid_buggy.py").read_text())
-    assert "studies/grid.json: buggy and fixed are the same program" in of_studies(toy)
+    assert "studies/grid.json: buggy and fixed are the same program" in study_problems(toy)
     fixed.unlink()
-    assert any("there is no grid_fixed.py" in problem for problem in of_studies(toy))
+    assert any("there is no grid_fixed.py" in problem for problem in study_problems(toy))
 
 
 def test_what_is_not_of_the_pinned_environment_is_not_kept(toy, study, cli):

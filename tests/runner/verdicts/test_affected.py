@@ -26,16 +26,16 @@ def test_each_state(toy):
         run("2.0.1", status="crashed", reason="why"),
         run("1.13.1", (1, 2, math.nan)),
     ]
-    found = findings(alone(toy), records)
-    assert [(item.version, item.state) for item in found] == [
+    results = findings(alone(toy), records)
+    assert [(item.version, item.state) for item in results] == [
         ("1.13.1", "INVALID"),
         ("2.0.1", "INVALID"),
         ("2.2.2", "affected"),
         ("2.9.1", "neither"),
         ("2.13.0", "not affected"),
     ]
-    assert found[1].reason == "seed 0: crashed: why"
-    assert found[3].reason == "seed 0: last 4, expected == 6"
+    assert results[1].reason == "seed 0: crashed: why"
+    assert results[3].reason == "seed 0: last 4, expected == 6"
 
 
 def test_every_seed_counts(toy):

@@ -7,7 +7,7 @@ from support.records import record
 from runner.verdicts.drift import distance, drift
 
 
-def good(seeds=(0, 1)):
+def reproducing(seeds=(0, 1)):
     return [
         record(v, s, (1, 2, 3) if v == "buggy" else (2, 4, 6))
         for s in seeds
@@ -18,7 +18,7 @@ def good(seeds=(0, 1)):
 def test_drift(toy):
     case = toy.bug.cases["only"]
     assert drift(case, [record("buggy")], []) is None
-    assert drift(case, good(), good()) == 0
+    assert drift(case, reproducing(), reproducing()) == 0
     assert drift(case, [record("buggy", 0, (1, 2, 3.5))], [record("buggy", 0, (1, 2, 3))]) == 0.5
     assert drift(case, [record("buggy", 0, (1, 2))], [record("buggy", 0, (1, 2, 3))]) == math.inf
     assert (

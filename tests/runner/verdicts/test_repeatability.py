@@ -58,8 +58,8 @@ def test_now_so_and_now_so_is_flaky_and_stays_it(cli, toy, shared):
         "not forgotten by the next command"
     )
     assert err.count("done before") == 2
-    said = json.loads(Path("results/Toy-1/only/verdict.json").read_text())
-    assert (said["verdict"], said["repeats"]["label"], len(said["runs"])) == (
+    document = json.loads(Path("results/Toy-1/only/verdict.json").read_text())
+    assert (document["verdict"], document["repeats"]["label"], len(document["runs"])) == (
         "NOT REPRODUCED",
         "flaky",
         8,

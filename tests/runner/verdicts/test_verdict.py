@@ -9,7 +9,7 @@ from support.records import record
 from runner.verdicts.verdict import verify
 
 
-def good(seeds=(0, 1)):
+def reproducing(seeds=(0, 1)):
     return [
         record(v, s, (1, 2, 3) if v == "buggy" else (2, 4, 6))
         for s in seeds
@@ -19,14 +19,14 @@ def good(seeds=(0, 1)):
 
 def test_reproduced_needs_every_seed(toy):
     case = toy.bug.cases["only"]
-    verdict = verify(case, good())
+    verdict = verify(case, reproducing())
     assert (verdict.outcome, verdict.failed, verdict.invalid, len(verdict.checks)) == (
         "REPRODUCED",
         False,
         False,
         4,
     )
-    spoiled = [*good((0,)), record("buggy", 1, (1, 2, 9)), record("fixed", 1, (2, 4, 12))]
+    spoiled = [*reproducing((0,)), record("buggy", 1, (1, 2, 9)), record("fixed", 1, (2, 4, 12))]
     verdict = verify(case, spoiled)
     assert verdict.outcome == "NOT REPRODUCED"
     assert "seed 1: buggy stays low: last 9, expected <= 5" in verdict.reason
@@ -47,7 +47,7 @@ def test_fixed_that_misbehaves_is_not_reproduced(toy):
 )
 @pytest.mark.parametrize("variant", ["buggy", "fixed"])
 def test_one_broken_run_makes_it_invalid(toy, status, variant):
-    records = good()
+    records = reproducing()
     records[2] = record(variant, 1, (), status, reason="why")
     verdict = verify(toy.bug.cases["only"], records)
     assert (verdict.outcome, verdict.reason) == ("INVALID", f"{variant} seed 1: {status}: why")
@@ -67,7 +67,7 @@ def test_missing_metric_or_run_is_invalid(toy):
     case = toy.bug.cases["only"]
     no_metric = replace(record("buggy"), metrics=({"epoch": 1},))
     assert verify(case, [no_metric, record("fixed")]).outcome == "INVALID"
-    assert verify(case, [*good((0,)), record("buggy", 1)]).outcome == "INVALID"
+    assert verify(case, [*reproducing((0,)), record("buggy", 1)]).outcome == "INVALID"
 
 
 def test_one_variant_gives_no_verdict_but_its_checks(toy):

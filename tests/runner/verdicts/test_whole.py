@@ -72,7 +72,7 @@ def test_records_of_earlier_runs_are_judged_by_the_present_number(toy):
     )
 
 
-def of_two_lengths(toy):
+def with_two_lengths(toy):
     """The toy bug whose buggy script takes five epochs; the case that says so."""
     config = toy_config()
     variants = {"buggy": {"script": "buggy.py", "records": 5}, "fixed": {"script": "fixed.py"}}
@@ -86,7 +86,7 @@ def of_two_lengths(toy):
 
 
 def test_variants_may_differ(toy):
-    case = of_two_lengths(toy)
+    case = with_two_lengths(toy)
     assert numbers(case, "buggy") == (5, 3)
     assert numbers(case, "fixed") == (3, 5)
     whole = [record("buggy", 0, (1, 2, 3, 4, 5)), record("fixed", 0, (2, 4, 6))]
@@ -97,7 +97,7 @@ def test_variants_may_differ(toy):
 
 def test_the_fixed_script_in_the_place_of_the_buggy_one_is_a_whole_run(toy):
     """It is for the expectations to tell it."""
-    case = of_two_lengths(toy)
+    case = with_two_lengths(toy)
     fixed = record("fixed", 0, (2, 4, 6))
     assert verify(case, [replace(fixed, variant="buggy"), fixed]).outcome == "NOT REPRODUCED"
 
@@ -132,7 +132,7 @@ HEATMAP = Plot("epoch", heatmap=Heatmap(("mode",), "epoch", "loss", "loss", "wor
 
 @pytest.mark.parametrize("plot", [MODES, HEATMAP])
 @pytest.mark.parametrize(
-    "points, found",
+    "points, expected",
     [
         ([("a", 1), ("a", 2), ("b", 1), ("b", 2)], None),
         ([("a", 1), ("a", 2), ("a", 1), ("a", 2)], "epoch = 1"),
@@ -140,7 +140,7 @@ HEATMAP = Plot("epoch", heatmap=Heatmap(("mode",), "epoch", "loss", "loss", "wor
         ([("a", None), ("a", None), ("b", 1), ("b", 2)], None),
     ],
 )
-def test_a_point_of_a_figure_is_there_once(toy, plot, points, found):
+def test_a_point_of_a_figure_is_there_once(toy, plot, points, expected):
     case = toy.bug.cases["only"]
     variants = {
         name: replace(variant, records=4) for name, variant in case.program.variants.items()
@@ -149,5 +149,7 @@ def test_a_point_of_a_figure_is_there_once(toy, plot, points, found):
     metrics = [
         {"mode": mode, "loss": 1.0} | ({"epoch": epoch} if epoch else {}) for mode, epoch in points
     ]
-    said = not_whole(case, "buggy", metrics)
-    assert (said is None) if found is None else (said is not None and said.endswith(found))
+    reason = not_whole(case, "buggy", metrics)
+    assert (
+        (reason is None) if expected is None else (reason is not None and reason.endswith(expected))
+    )
