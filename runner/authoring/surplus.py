@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 from runner.bugs.bug import Bug
@@ -31,26 +31,32 @@ def check_surplus(bug: Bug, root: Path) -> Iterator[str]:
             yield _describe_seed_records(bug.cases[name], names, Catalog(root).shell_name(bug))
     odd_paths = [path for path in surplus if path not in seed_records]
     if odd_paths:
-        shown = ", ".join(
-            f"{path.relative_to(bug.expected)}{'/' if path.is_dir() else ''}" for path in odd_paths
-        )
+        shown = ", ".join(_show(path, bug.expected) for path in odd_paths)
         verb = "is no record or picture" if len(odd_paths) == 1 else "are no records or pictures"
         yield f"expected: {shown} {verb} of this bug; remove what is too much"
 
 
+def _show(path: Path, folder: Path) -> str:
+    name = path.relative_to(folder)
+    return f"{name}/" if path.is_dir() else str(name)
+
+
 def _describe_seed_records(case: Case, names: list[str], bug: str) -> str:
     verb = "is of no seed" if len(names) == 1 else "are of no seeds"
+    seeds = ", ".join(map(str, case.program.seeds))
     return (
         f"expected/{case.name}: {', '.join(names)} {verb} of the case, which has "
-        f"{', '.join(map(str, case.program.seeds))}; `trainbugs run {bug} --force --update-expected` removes what is "
+        f"{seeds}; `trainbugs run {bug} --force --update-expected` removes what is "
         "too much"
     )
 
 
 def _surplus(folder: Path, belonging: set[Path]) -> Iterator[Path]:
     """What lies below the folder and does not belong there; of a folder that holds nothing else, the folder."""
-    above = {parent for path in belonging for parent in path.parents}
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+    if not folder.is_dir():
+        return
+    above = set(chain.from_iterable(path.parents for path in belonging))
+    for path in sorted(folder.iterdir()):
         if path in above and path.is_dir():
             yield from _surplus(path, belonging)
         elif path not in belonging:
@@ -59,16 +65,14 @@ def _surplus(folder: Path, belonging: set[Path]) -> Iterator[Path]:
 
 def _belonging(bug: Bug, root: Path) -> set[Path]:
     """The paths that the files in `expected/` may have."""
-    names = {name for case in bug.cases.values() for name in _case_files(case)}
-    places = {
-        variant.environment
-        for case in bug.cases.values()
-        for variant in case.program.variants.values()
-    }
-    for environment, case in product({*spec.names(root), *places}, bug.cases.values()):
-        names |= {
-            f"{VERSIONS}/{environment}/{case.name}/{name}" for name in _runs(case, ("buggy",))
-        }
+    names: set[str] = set()
+    environments = set(spec.names(root))
+    for case in bug.cases.values():
+        names.update(_case_files(case))
+        environments.update(variant.environment for variant in case.program.variants.values())
+    for environment, case in product(environments, bug.cases.values()):
+        folder = f"{VERSIONS}/{environment}/{case.name}"
+        names.update(f"{folder}/{name}" for name in _runs(case, ("buggy",)))
     readme = bug.directory / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     return {bug.expected / name for name in (*names, f"{VERSIONS}.png", *PICTURE.findall(text))}

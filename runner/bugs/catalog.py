@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -87,12 +88,11 @@ class Catalog:
 
     def outside(self, bug: Bug) -> Path | None:
         """The bug's directory where the catalogue does not hold it; None where it does."""
-        folders = (self.root / name for name in ("bugs", "detectors"))
-        return (
-            None
-            if any(bug.directory.is_relative_to(folder.resolve()) for folder in folders)
-            else bug.directory
-        )
+        for name in ("bugs", "detectors"):
+            folder = (self.root / name).resolve()
+            if bug.directory.is_relative_to(folder):
+                return None
+        return bug.directory
 
     def shell_name(self, bug: Bug) -> str:
         """The word for a bug that any command understands, quoted for a shell: its ID, or its directory."""
@@ -100,8 +100,9 @@ class Catalog:
         if directory is None:
             return bug.id
         current = Path.cwd()
-        near = directory.is_relative_to(current) and directory != current
-        return shlex.quote(f"./{directory.relative_to(current)}" if near else str(directory))
+        is_below = directory.is_relative_to(current) and directory != current
+        path = f"./{directory.relative_to(current)}" if is_below else str(directory)
+        return shlex.quote(path)
 
     def select(self, names: Iterable[str], elsewhere: bool = False) -> list[Target]:
         """The targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory.
@@ -111,13 +112,15 @@ class Catalog:
         """
         directories: dict[str, Path] = {}
         targets: dict[str, Target] = {}
-        for target in (target for name in names for target in self._select(name, elsewhere)):
+        selected = chain.from_iterable(self._select(name, elsewhere) for name in names)
+        for target in selected:
             directory = directories.setdefault(target.bug.id, target.bug.directory)
             if directory != target.bug.directory:
                 raise UsageError(
                     f"{directory} and {target.bug.directory} have the same ID; give one of them another"
                 )
-            variant_names = {*target.variants, *targets.get(target.case.id, target).variants}
+            before = targets.get(target.case.id, target)
+            variant_names = {*target.variants, *before.variants}
             variants = tuple(name for name in target.case.program.variants if name in variant_names)
             targets[target.case.id] = Target(target.bug, target.case, variants)
         return list(targets.values())
@@ -132,15 +135,16 @@ class Catalog:
             raise UsageError(
                 f"{bug.id} has no case {parts[0]!r}; expected one of {', '.join(bug.cases)}"
             )
-        variants = bug.cases[parts[0]].program.variants if parts else VARIANTS
+        if not parts:
+            cases = [case for case in bug.cases.values() if case.portable or not elsewhere]
+            return [Target(bug, case, VARIANTS) for case in cases]
+        case = bug.cases[parts[0]]
+        variants = case.program.variants
         if parts[1:] and parts[1] not in variants:
             raise UsageError(
-                f"{bug.id}/{parts[0]} has no variant {parts[1]!r}; expected one of {', '.join(variants)}"
+                f"{case.id} has no variant {parts[1]!r}; expected one of {', '.join(variants)}"
             )
-        cases = [case for case in bug.cases.values() if case.name in parts[:1] or not parts]
-        if elsewhere and not parts:
-            cases = [case for case in cases if case.portable]
-        return [Target(bug, case, tuple(parts[1:]) or VARIANTS) for case in cases]
+        return [Target(bug, case, tuple(parts[1:]) or VARIANTS)]
 
     def _split(self, name: str) -> tuple[Bug, list[str]]:
         """The bug that a name begins with, and the remaining parts; an ID of the catalogue wins over a path."""
@@ -161,12 +165,10 @@ class Catalog:
 
 def with_upstream(target: Target) -> Target:
     """The target with its variant `upstream` too, where the case has one."""
-    extra = tuple(
-        name
-        for name in target.case.program.variants
-        if name == UPSTREAM and name not in target.variants
-    )
-    return structs.replace(target, variants=(*target.variants, *extra))
+    has_it = UPSTREAM in target.case.program.variants
+    if not has_it or UPSTREAM in target.variants:
+        return target
+    return structs.replace(target, variants=(*target.variants, UPSTREAM))
 
 
 def default_root() -> Path:
@@ -247,9 +249,9 @@ def check(value: Any, kind: type[T], path: Path) -> T:
 
 def _bug(config: Config, directory: Path) -> Bug:
     cases = {name: _case(name, case, config, directory) for name, case in config.cases.items()}
-    scripts = (
-        variant.script for case in cases.values() for variant in case.program.variants.values()
-    )
+    scripts: set[Path] = set()
+    for case in cases.values():
+        scripts.update(variant.script for variant in case.program.variants.values())
     return Bug(
         id=config.id,
         directory=directory,

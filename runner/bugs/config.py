@@ -12,11 +12,11 @@ from runner.bugs.labels import Labels, Provenance, Versions
 from runner.expectations.expectation import Expectation
 from runner.fields import Name, Scalar, Seconds, Text
 
-# So that the name of an environment that it brings is one.
+# The longest ID: the name of an environment that the bug brings is longer, and must be a name, too.
 MAX_ID = 76
-# What else has a folder in a results folder: the clean programs of detectors, the records of detectors, logs of jobs.
-# And what was run of programs that detectors meet rewritten.
+# The folder of results of programs that are rewritten for detectors.
 REWRITTEN = "rewritten"
+# Folders in a results folder that are of no bug: clean programs of detectors, records of detectors, logs of jobs.
 TAKEN = ("control", "detectors", "slurm", REWRITTEN)
 # An environment of the catalogue, or the one that the bug brings.
 BROUGHT = "./environment"
@@ -253,12 +253,13 @@ class Config(Written, frozen=True):
     @property
     def places(self) -> set[str]:
         """The environments that are named."""
-        cases = [case.variants for case in self.cases.values()]
-        variants = [each for case in cases for each in (case.buggy, case.fixed, case.upstream)]
-        return {
-            self.environment,
-            *(each.environment for each in variants if each and each.environment),
-        }
+        places = {self.environment}
+        for case in self.cases.values():
+            variants = case.variants
+            for variant in (variants.buggy, variants.fixed, variants.upstream):
+                if variant and variant.environment:
+                    places.add(variant.environment)
+        return places
 
 
 def check_different(key: str, values: Iterable[Scalar]) -> None:

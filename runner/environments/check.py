@@ -62,11 +62,11 @@ def differences(environment: Environment, interpreter: Interpreter) -> list[str]
 def _contents(built: Built) -> list[str]:
     try:
         hashes = manifest.file_hashes(built.directory)
-        return manifest.contents(built.directory, hashes) or [
-            str(item)
-            for item in wheels.wrong(built.directory, hashes, compiled=True)
-            if item.path not in built.misrecorded
-        ]
+        changed = manifest.contents(built.directory, hashes)
+        if changed:
+            return changed
+        wrong = wheels.wrong(built.directory, hashes, compiled=True)
+        return [str(item) for item in wrong if item.path not in built.misrecorded]
     except OSError as error:
         return [f"{error.filename} cannot be read: {error.strerror}"]
     except (UnsafeError, msgspec.MsgspecError) as error:
@@ -84,10 +84,9 @@ def _other_python(built: Built) -> list[str]:
         version = interpreter.version(built.python, built.paths)
     except ProcessError as error:
         return [str(error)]
-    was = built.python_version
-    return (
-        [] if version == was else [f"Python is {version}, expected {was}, with which it was built"]
-    )
+    if version == built.python_version:
+        return []
+    return [f"Python is {version}, expected {built.python_version}, with which it was built"]
 
 
 def _misbehaviour(built: Built) -> list[str]:
@@ -99,7 +98,9 @@ def _misbehaviour(built: Built) -> list[str]:
 
 def _some(differences: Sequence[str]) -> list[str]:
     more = len(differences) - MAX_NAMED
-    return [*differences[:MAX_NAMED], f"{more} more differences"] if more > 0 else list(differences)
+    if more <= 0:
+        return list(differences)
+    return [*differences[:MAX_NAMED], f"{more} more differences"]
 
 
 def _public(version: str | None) -> str | None:

@@ -87,11 +87,12 @@ class Installation:
             wheels_only = ["--no-build"] if self.environment.wheels_only else []
             return ["--no-deps", "--require-hashes", *wheels_only, "-r", str(self.environment.lock)]
         pins = self.venv.with_name("pins.txt")
-        every = self.environment.pins.items()
-        versions = {name: pin for name, pin in every if not name.startswith(("nvidia-", "triton"))}
-        pins.write_text(
-            "".join(f"{name}=={pin}\n" for name, pin in versions.items()), encoding="utf-8"
-        )
+        lines = [
+            f"{name}=={pin}\n"
+            for name, pin in self.environment.pins.items()
+            if not name.startswith(("nvidia-", "triton"))
+        ]
+        pins.write_text("".join(lines), encoding="utf-8")
         return ["--torch-backend", self.backend, "-r", str(pins)]
 
     def _replace(
@@ -165,18 +166,13 @@ class Installation:
     def _uv(self, arguments: Sequence[str]) -> None:
         done = self._run_uv(arguments)
         if done.returncode:
-            log, kept_log = (
-                self._log,
-                cache_root() / "environments" / f"{self.environment.name}.log",
-            )
-            shutil.copyfile(log, kept_log)
-            why = (
-                "took too long"
-                if done.timed_out
-                else _reason(log.read_text(encoding="utf-8", errors="replace"))
-            )
+            kept_log = cache_root() / "environments" / f"{self.environment.name}.log"
+            shutil.copyfile(self._log, kept_log)
+            reason = "took too long"
+            if not done.timed_out:
+                reason = _reason(self._log.read_text(encoding="utf-8", errors="replace"))
             raise EnvironmentBuildError(
-                f"environment {self.environment.name} could not be built: {why} (log: {kept_log})"
+                f"environment {self.environment.name} could not be built: {reason} (log: {kept_log})"
             )
 
     def _run_uv(self, arguments: Sequence[str]) -> process.Finished:
@@ -222,21 +218,24 @@ class Installation:
 
 
 def _first(wrong: Sequence[Wrong]) -> str:
-    return str(wrong[0]) + (f" (and {len(wrong) - 1} more)" if wrong[1:] else "")
+    more = len(wrong) - 1
+    return f"{wrong[0]} (and {more} more)" if more else str(wrong[0])
 
 
 def _reason(log: str) -> str:
     """One line made of uv's messages: what failed, of what, and the innermost cause."""
     lines = [re.sub(r"^[\s×╰│├─▶>]+", "", line).strip() for line in log.splitlines()]
-    messages = [line for line in lines if re.match(r"(?i)(error|cause|caused by)\b", line)] or [
-        line for line in lines if line
-    ]
+    messages = [line for line in lines if re.match(r"(?i)(error|cause|caused by)\b", line)]
+    if not messages:
+        messages = [line for line in lines if line]
     shown = dict.fromkeys([*messages[:2], *messages[-1:]])
-    return "; ".join(re.sub(r"(?i)^(error|cause|caused by): ", "", line) for line in shown)[:400]
+    texts = [re.sub(r"(?i)^(error|cause|caused by): ", "", line) for line in shown]
+    return "; ".join(texts)[:400]
 
 
 def _base_python(environment: Environment) -> str:
     """The base interpreter of this process, which surely exists, if its version fits; else the version, for uv."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     base = Path(sys.base_prefix) / "bin" / f"python{version}"
-    return str(base) if version == environment.python and base.exists() else environment.python
+    fits = version == environment.python and base.exists()
+    return str(base) if fits else environment.python

@@ -6,8 +6,9 @@ looking at the folder shows: a file's size and time of change, the target of a l
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -45,10 +46,11 @@ def changes(directory: Path) -> list[str]:
         return [f"{error.filename} cannot be read: {error.strerror}"]
     added = [f"{_shown(path)} was added" for path in sorted(present.keys() - expected.keys())]
     missing = [f"{_shown(path)} is missing" for path in sorted(expected.keys() - present.keys())]
-    both = ((path, stamp, present[path]) for path, stamp in expected.items() if path in present)
-    changed = [
-        _change(path, was, now) for path, was, now in both if was != now and not _same(was, now)
-    ]
+    changed: list[str] = []
+    for path, was in expected.items():
+        now = present.get(path, was)
+        if was != now and not _same(was, now):
+            changed.append(_change(path, was, now))
     return added + changed + missing
 
 
@@ -57,12 +59,11 @@ def contents(directory: Path, hashes: Mapping[str, str]) -> list[str]:
 
     Raises UnsafeError or msgspec.MsgspecError where there is no manifest that can be read.
     """
-    lines = ((path, digest, hashes.get(path)) for path, _, digest in _read(directory) if digest)
-    return [
-        f"{_shown(path)} has other contents"
-        for path, was, now in lines
-        if now is not None and was != now
-    ]
+    problems: list[str] = []
+    for path, _, digest in _read(directory):
+        if digest and hashes.get(path, digest) != digest:
+            problems.append(f"{_shown(path)} has other contents")
+    return problems
 
 
 def file_hashes(directory: Path, leave_out: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -70,15 +71,17 @@ def file_hashes(directory: Path, leave_out: Mapping[str, str] | None = None) -> 
 
     Paths are relative, links are not followed. Raises OSError.
     """
-    paths = [
-        path
-        for path, stamp in _stamps(directory)
-        if _is_file(stamp) and path not in (leave_out or {})
-    ]
+    leave_out = leave_out or {}
+    files = [path for path, stamp in _stamps(directory) if _is_file(stamp)]
+    paths = [path for path in files if path not in leave_out]
     shares = [paths[start : start + SHARE] for start in range(0, len(paths), SHARE)]
+
+    def hash_share(share: Sequence[str]) -> list[str]:
+        return [_hash(directory / path) for path in share]
+
     with ThreadPoolExecutor() as pool:
-        hashed = pool.map(lambda share: [_hash(directory / path) for path in share], shares)
-        return dict(zip(paths, (digest for share in hashed for digest in share), strict=True))
+        digests = chain.from_iterable(pool.map(hash_share, shares))
+        return dict(zip(paths, digests, strict=True))
 
 
 def _hash(path: Path) -> str:

@@ -40,19 +40,16 @@ def wrong(directory: Path, hashes: Mapping[str, str], compiled: bool) -> list[Wr
     is left out, also what a wheel brings: that is compiled anew.
     """
     claims = _claims(directory)
-    problems = [
-        Wrong(path, frozenset(digests))
-        for path, digests in claims.items()
-        if not (compiled and path.endswith(".pyc"))
-        and not _right(directory, path, digests.values(), hashes)
-    ]
+    problems: list[Wrong] = []
+    for path, digests in claims.items():
+        is_left_out = compiled and path.endswith(".pyc")
+        if not is_left_out and not _right(directory, path, digests.values(), hashes):
+            problems.append(Wrong(path, frozenset(digests)))
     sites = tuple(f"{site.relative_to(directory)}/" for site in directory.glob(SITE_PACKAGES))
     for path in hashes:
-        expected = (
-            path in claims
-            or path.rpartition("/")[2] in UNRECORDED
-            or (compiled and "/__pycache__/" in path)
-        )
+        is_unrecorded = path.rpartition("/")[2] in UNRECORDED
+        is_bytecode = compiled and "/__pycache__/" in path
+        expected = path in claims or is_unrecorded or is_bytecode
         if path.startswith(sites) and not expected:
             problems.append(Wrong(path, frozenset()))
     return sorted(problems, key=lambda item: item.path)
@@ -95,7 +92,9 @@ def _package(record: Path) -> str:
 def _sha256(recorded: str) -> str:
     """The digits of a hash as a RECORD has it; empty where there is none, or one of another algorithm."""
     algorithm, is_hash, digits = recorded.partition("=")
-    return digits.rstrip("=") or "nothing" if is_hash and algorithm == "sha256" else ""
+    if not is_hash or algorithm != "sha256":
+        return ""
+    return digits.rstrip("=") or "nothing"
 
 
 def _ways(digest: str) -> set[str]:

@@ -37,10 +37,12 @@ class RunQueue:
         self.store.sweep()
         total, number = len(runs), itertools.count(1)
         missing: dict[tuple[str, int], list[Run]] = {}
+
+        def note_again(text: str) -> None:
+            self.progress.line(f"{text}; the run is done again")
+
         for run in runs:
-            record = self._find(
-                run, lambda text: self.progress.line(f"{text}; the run is done again")
-            )
+            record = self._find(run, note_again)
             if record is None:
                 missing.setdefault((run.key, run.repeat), []).append(run)
             else:
@@ -51,18 +53,16 @@ class RunQueue:
             for same in missing.values()
         ]
         with closing(self._do(jobs)) as done:
-            for run, record in ((run, record) for same, record in done for run in same):
+            for same, record in done:
                 say = self.progress.line if record.ok else self.progress.note
-                say(f"[{next(number)}/{total}] {prefix}{run.name}: {self._ended(record)}")
-                yield run, record
+                for run in same:
+                    say(f"[{next(number)}/{total}] {prefix}{run.name}: {self._ended(record)}")
+                    yield run, record
 
     def _find(self, run: Run, say: Callable[[str], None] = lambda text: None) -> RunRecord | None:
-        again = self.force or run.runtime.broken is not None
-        return (
-            None
-            if again
-            else self.store.find(run.case.bug, run.case.name, run.file_name, run.key, say)
-        )
+        if self.force or run.runtime.broken is not None:
+            return None
+        return self.store.find(run.case.bug, run.case.name, run.file_name, run.key, say)
 
     def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> DoneTogether:
         raise NotImplementedError

@@ -11,7 +11,7 @@ from runner.progress.lines import Progress
 ROWS = 12
 
 
-class Task(Protocol):
+class BoardJob(Protocol):
     """A job as a board shows it: a name, and the seconds that it is expected to take (None: not known)."""
 
     @property
@@ -21,7 +21,7 @@ class Task(Protocol):
     def seconds(self) -> float | None: ...
 
 
-T = TypeVar("T", bound=Task)
+T = TypeVar("T", bound=BoardJob)
 
 
 @dataclass
@@ -60,7 +60,8 @@ class Pace:
         """Seconds that a job will take here, from those expected; None: the mean of those that have ended."""
         if expected is None:
             return self.took / self.ended if self.ended else 0.0
-        return expected * (self.measured / self.expected if self.expected else 1.0)
+        slowdown = self.measured / self.expected if self.expected else 1.0
+        return expected * slowdown
 
 
 class Board(Generic[T]):
@@ -96,20 +97,20 @@ class Board(Generic[T]):
         if not self.pace.ended and None in expected:
             return None
         running_s = sum(max(0.0, self.pace.of(row.seconds) - row.elapsed) for row in rows)
-        return (running_s + sum(self.pace.of(job.seconds) for job in waiting)) / max(
-            1, self.at_once()
-        )
+        waiting_s = sum(self.pace.of(job.seconds) for job in waiting)
+        return (running_s + waiting_s) / max(1, self.at_once())
 
 
 def table(done: int, total: int, rows: Sequence[TaskRow], left_s: float | None) -> str:
     """A line about all jobs, then a line for each one that runs, for the first ROWS."""
     remaining = "" if left_s is None else f", about {_duration(left_s)} left"
     head = f"{done} of {total} done, {len(rows)} running{remaining}"
-    lines = [
-        f"  {row.name}  {_duration(row.elapsed)}{_expected(row)}{_note(row)}" for row in rows[:ROWS]
-    ]
-    more = [f"  … and {len(rows) - ROWS} more"] if len(rows) > ROWS else []
-    return "\n".join([head, *lines, *more])
+    lines = [head]
+    for row in rows[:ROWS]:
+        lines.append(f"  {row.name}  {_duration(row.elapsed)}{_expected(row)}{_note(row)}")
+    if len(rows) > ROWS:
+        lines.append(f"  … and {len(rows) - ROWS} more")
+    return "\n".join(lines)
 
 
 def _expected(row: TaskRow) -> str:

@@ -20,9 +20,9 @@ CPU, CUDA = "cpu", "cuda"
 def expected_path(bug: Bug, record: RunRecord) -> Path:
     """The path of the bug's expected record for the same case, variant, seed and kind of device."""
     folder = _folder(bug, record.case, record.runtime.kind_of_device)
-    return (
-        folder / UPSTREAM if record.variant == UPSTREAM else folder
-    ) / f"{run_name(record)}.json"
+    if record.variant == UPSTREAM:
+        folder /= UPSTREAM
+    return folder / f"{run_name(record)}.json"
 
 
 def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
@@ -32,10 +32,8 @@ def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
 
 def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
     """The expected records of a case's variant `upstream`, which lie apart; raises ResultsError as above."""
-    return [
-        read_record(path)
-        for path in sorted((_folder(bug, case, device) / UPSTREAM).glob("*-seed*.json"))
-    ]
+    folder = _folder(bug, case, device) / UPSTREAM
+    return [read_record(path) for path in sorted(folder.glob("*-seed*.json"))]
 
 
 def seen_on(bug: Bug, case: str) -> tuple[str, ...]:
@@ -54,7 +52,8 @@ def expected_paths(bug: Bug, case: str, device: str = CPU) -> list[Path]:
 
 
 def _folder(bug: Bug, case: str, device: str) -> Path:
-    return bug.expected / case / CUDA if device == CUDA else bug.expected / case
+    folder = bug.expected / case
+    return folder / CUDA if device == CUDA else folder
 
 
 class _Start(msgspec.Struct):
@@ -74,20 +73,14 @@ def _wall_s(path: Path) -> float:
 
 def version_path(bug: Bug, record: RunRecord) -> Path:
     """The path of a record in the bug's map of versions."""
-    return (
-        bug.expected
-        / VERSIONS
-        / record.runtime.environment
-        / record.case
-        / f"{run_name(record)}.json"
-    )
+    folder = bug.expected / VERSIONS / record.runtime.environment / record.case
+    return folder / f"{run_name(record)}.json"
 
 
 def version_records(bug: Bug) -> list[RunRecord]:
     """The records behind the bug's expected map of versions; raises ResultsError for one that cannot be read."""
-    return [
-        read_record(path) for path in sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))
-    ]
+    paths = sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))
+    return [read_record(path) for path in paths]
 
 
 def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:

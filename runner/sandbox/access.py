@@ -110,8 +110,9 @@ def devices(folder: Path = DEVICE_FOLDER) -> tuple[Path, ...]:
 
 def own_interpreter() -> tuple[Path, ...]:
     """What the interpreter of this program reads: for programs that it runs."""
-    folders = (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.executable)
-    return tuple(dict.fromkeys(map(Path, (*folders, os.path.realpath(sys.executable)))))
+    executables = (sys.executable, os.path.realpath(sys.executable))
+    paths = (sys.prefix, sys.base_prefix, sys.exec_prefix, *executables)
+    return tuple(dict.fromkeys(map(Path, paths)))
 
 
 def our_folders() -> tuple[Path, ...]:
@@ -140,7 +141,8 @@ def _search_path() -> Iterator[Path]:
 
 def _existing(paths: Iterable[Path]) -> list[Path]:
     """The paths that exist, without links, each once."""
-    return list(dict.fromkeys(path.resolve() for path in paths if os.access(path, os.F_OK)))
+    existing = [path for path in paths if os.access(path, os.F_OK)]
+    return list(dict.fromkeys(path.resolve() for path in existing))
 
 
 def _links(paths: Iterable[Path]) -> tuple[tuple[str, str], ...]:

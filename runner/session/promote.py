@@ -52,12 +52,11 @@ def promote_runs(outcomes: Sequence[Outcome], draw: Draw = no_figures) -> list[P
     for bug in bugs.values():
         with changing(bug.expected) as stage:
             copy = replace(bug, directory=stage.parent)
-            names = [
-                path.relative_to(stage)
-                for outcome in outcomes
-                if outcome.target.bug.directory == bug.directory
-                for path in _write(copy, outcome)
-            ]
+            paths: list[Path] = []
+            for outcome in outcomes:
+                if outcome.target.bug.directory == bug.directory:
+                    paths += _write(copy, outcome)
+            names = [path.relative_to(stage) for path in paths]
             draw(bug, stage)
         written += [bug.expected / name for name in names]
     return written
@@ -69,8 +68,9 @@ def _write(bug: Bug, outcome: Outcome) -> list[Path]:
     paths = [expected_path(bug, record) for record in records]
     for path, record in zip(paths, records, strict=True):
         write_json(path, _written(record))
-    for stale in {old for path in paths for old in path.parent.glob("*-seed*.json")} - set(paths):
-        stale.unlink()
+    for folder in {path.parent for path in paths}:
+        for path in set(folder.glob("*-seed*.json")) - set(paths):
+            path.unlink()
     return paths
 
 
@@ -88,9 +88,8 @@ def _refuse_unexpected(outcome: Outcome) -> None:
             f"{case.id} is not REPRODUCED on one kind of device: expected/ stays as it is"
         )
     # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
-    if not on_gpu.pop() and (
-        outcome.injected or not all(_is_of_lock(record) for record in records)
-    ):
+    as_reported = not outcome.injected and all(_is_of_lock(record) for record in records)
+    if not on_gpu.pop() and not as_reported:
         raise UsageError(
             f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is"
         )

@@ -48,14 +48,13 @@ def findings(bug: Bug, records: Iterable[RunRecord]) -> list[VersionFinding]:
         raise ResultsError(
             f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of it"
         )
-    unsorted = [
-        _finding(bug.package, bug.cases[case], group) for (_, case), group in groups.items()
-    ]
     order = list(bug.cases)
-    return sorted(
-        unsorted,
-        key=lambda item: (version_order(item.version), item.environment, order.index(item.case)),
-    )
+
+    def key(finding: VersionFinding) -> tuple[tuple[int, ...], str, int]:
+        return version_order(finding.version), finding.environment, order.index(finding.case)
+
+    results = [_finding(bug.package, bug.cases[case], group) for (_, case), group in groups.items()]
+    return sorted(results, key=key)
 
 
 def mappable(case: Case) -> bool:

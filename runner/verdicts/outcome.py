@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from runner.bugs.bug import Target
+from runner.expectations.checks import ExpectationCheck
 from runner.plurals import counted
 from runner.results.record import (
     CheckedStatement,
@@ -40,39 +41,43 @@ class Outcome:
 def summary(outcome: Outcome) -> VerdictRecord:
     """An outcome as it is written: the verdict, its checks and the keys of the runs behind it."""
     case, verdict, varied = outcome.target.case, outcome.verdict, outcome.repeatability
-    upstream = verdict.upstream
+    environments = {record.runtime.environment for record in outcome.records}
+    repeats, upstream = None, None
+    if varied:
+        repeats = Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread)
+    if verdict.upstream:
+        behaves, reason = verdict.upstream.behaves, verdict.upstream.reason
+        upstream = JudgedUpstream(behaves=behaves, reason=reason)
     return VerdictRecord(
         bug=case.bug,
         case=case.name,
         benign=case.benign,
         verdict=verdict.outcome,
         injected=outcome.injected,
-        environments=tuple(sorted({record.runtime.environment for record in outcome.records})),
+        environments=tuple(sorted(environments)),
         reason=verdict.reason,
         drift=outcome.drift,
-        repeats=Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread)
-        if varied
-        else None,
-        upstream=JudgedUpstream(behaves=upstream.behaves, reason=upstream.reason)
-        if upstream
-        else None,
-        checks=tuple(
-            CheckedStatement(
-                statement=check.expectation.statement,
-                seed=check.seed,
-                holds=check.holds,
-                explanation=check.explanation,
-            )
-            for check in verdict.checks
-        ),
-        runs=tuple(
-            JudgedRun(
-                variant=run.variant,
-                seed=run.seed,
-                repeat=run.repeat,
-                status=run.status,
-                key=run.key,
-            )
-            for run in outcome.records
-        ),
+        repeats=repeats,
+        upstream=upstream,
+        checks=tuple(map(_checked_statement, verdict.checks)),
+        runs=tuple(map(_judged_run, outcome.records)),
+    )
+
+
+def _checked_statement(check: ExpectationCheck) -> CheckedStatement:
+    return CheckedStatement(
+        statement=check.expectation.statement,
+        seed=check.seed,
+        holds=check.holds,
+        explanation=check.explanation,
+    )
+
+
+def _judged_run(record: RunRecord) -> JudgedRun:
+    return JudgedRun(
+        variant=record.variant,
+        seed=record.seed,
+        repeat=record.repeat,
+        status=record.status,
+        key=record.key,
     )

@@ -350,7 +350,9 @@ def test_limits_of_a_run_are_options(cli, toy, monkeypatch):
 
 @NO_NETWORK
 def test_a_run_without_network(cli, toy):
-    list_interfaces = "import socket, sys; sys.exit(str([name for _, name in socket.if_nameindex()]))"
+    list_interfaces = (
+        "import socket, sys; sys.exit(str([name for _, name in socket.if_nameindex()]))"
+    )
     toy.write("buggy.py", list_interfaces)
     run = ("run", "Toy-1/only/buggy", "--seeds", "0", "--python", sys.executable)
     assert "exit status 1: ['lo']" in cli(*run, "--no-network")[1]
