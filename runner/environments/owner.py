@@ -20,7 +20,7 @@ from runner.files.untrusted import shown
 ROOT = 0
 # Groups below this number come with a system; `users`, the first group of everybody in some, has the number 100.
 SYSTEM_GROUPS = 100
-# As many links as Linux follows.
+# The number of links that Linux follows.
 MAX_LINKS = 40
 # Folders below a build down to lib/python3.11/site-packages/torch; looking at all of them takes as long as a start.
 PACKAGES_DEPTH, MAX_DEPTH = 4, 1_000

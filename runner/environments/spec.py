@@ -110,7 +110,8 @@ def cache_root() -> Path:
     folder = os.environ.get("TRAINBUGS_CACHE")
     if folder:
         return Path(folder).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "trainbugs"
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(caches).absolute() / "trainbugs"
 
 
 def names(root: Path) -> list[str]:
@@ -150,16 +151,13 @@ def read_wheels_only(name: str, directory: Path, within: Path) -> Environment:
     and packages that must be built would run code of it outside of the sandbox.
     """
     environment = read(name, directory, within)
-    lines = [
-        line.removesuffix("\\").strip()
-        for line in environment.lock.read_text(encoding="utf-8").splitlines()
-    ]
-    strange = next((line for line in lines if line and not PINNED.fullmatch(line)), None)
-    if strange is not None:
-        raise CatalogError(
-            f"{environment.lock}: {untrusted.brief(strange)} is no pin with hashes; expected what "
-            "`uv pip compile --generate-hashes` writes, without options"
-        )
+    for line in environment.lock.read_text(encoding="utf-8").splitlines():
+        pin = line.removesuffix("\\").strip()
+        if pin and not PINNED.fullmatch(pin):
+            raise CatalogError(
+                f"{environment.lock}: {untrusted.brief(pin)} is no pin with hashes; expected what "
+                "`uv pip compile --generate-hashes` writes, without options"
+            )
     return replace(environment, wheels_only=True)
 
 
@@ -199,10 +197,10 @@ def _text(path: Path, within: Path) -> str:
 
 def location(environment: Environment, backend: str | None = None) -> Path:
     """The directory of a build of the environment, whether it exists or not."""
-    suffix = f"-{backend}" if backend else ""
-    return (
-        cache_root() / "environments" / f"{environment.name}-{environment.lock_hash[:12]}{suffix}"
-    )
+    name = f"{environment.name}-{environment.lock_hash[:12]}"
+    if backend:
+        name += f"-{backend}"
+    return cache_root() / "environments" / name
 
 
 def find(environment: Environment) -> Built | None:
@@ -219,21 +217,19 @@ def find(environment: Environment) -> Built | None:
 def builds(environment: Environment) -> list[Path]:
     """The directories of all builds of the environment, from this lock or an earlier one."""
     name = re.compile(re.escape(environment.name) + r"-[0-9a-f]{12}(-[a-z0-9.]+)?")
-    return sorted(
-        path
-        for path in location(environment).parent.glob("*")
-        if path.is_dir() and name.fullmatch(path.name)
-    )
+    return _folders(location(environment).parent, "*", name)
 
 
 def scratches(environment: Environment) -> list[Path]:
     """The temporary directories of builds that were killed (or are still running: take their lock first)."""
     name = re.compile(r"\." + re.escape(environment.name) + r"-[0-9a-f]{12}(-[a-z0-9.]+)?\.[^.]+")
-    return sorted(
-        path
-        for path in location(environment).parent.glob(".*")
-        if path.is_dir() and name.fullmatch(path.name)
-    )
+    return _folders(location(environment).parent, ".*", name)
+
+
+def _folders(parent: Path, glob: str, name: re.Pattern[str]) -> list[Path]:
+    """The folders in `parent` of such a name, sorted."""
+    paths = [path for path in parent.glob(glob) if name.fullmatch(path.name)]
+    return sorted(path for path in paths if path.is_dir())
 
 
 def read_built(environment: Environment, directory: Path) -> Built | None:

@@ -88,8 +88,15 @@ def _run_script(run: Run, room: Path, results: Path, streams: Streams, on_wait: 
         on_wait(elapsed_s, streams.stdout)
 
     return launch(
-        argv, directory, run, timeout_s=run.timeout_s, streams=streams, on_wait=wait, room=room, hidden=[results]
-    )  # fmt: skip
+        argv,
+        directory,
+        run,
+        timeout_s=run.timeout_s,
+        streams=streams,
+        on_wait=wait,
+        room=room,
+        hidden=[results],
+    )
 
 
 def read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]:
@@ -106,11 +113,8 @@ def read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]
         records = untrusted.read_json(path, MAX_METRICS_BYTES, path.parent, constants=True)
     except untrusted.UnsafeError as error:
         return (), f"{path.name}: {error}"
-    if (
-        not isinstance(records, list)
-        or not records
-        or not all(isinstance(record, dict) for record in records)
-    ):
+    is_list = isinstance(records, list) and len(records) > 0
+    if not is_list or not all(isinstance(record, dict) for record in records):
         return (), f"{path.name} holds no records, expected a list of JSON objects"
     return tuple(records), None
 
@@ -129,9 +133,8 @@ def _judge(
     if run.injected and finished.returncode == REFUSED:
         return "refused", f"{FAULT}: {message or 'no reason given'}"
     if finished.returncode < 0:
-        return "killed", f"killed by signal {-finished.returncode}" + (
-            f"; {message}" if message else ""
-        )
+        reason = f"killed by signal {-finished.returncode}"
+        return "killed", f"{reason}; {message}" if message else reason
     broken = problems(run.runtime.built) if run.runtime.built else []
     if broken:
         return "environment broken", _repair(run, broken[0])

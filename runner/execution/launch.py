@@ -51,7 +51,9 @@ def launch(
     cannot be started, UsageError where the network cannot be cut.
     """
     stdout, stderr = streams or (NOWHERE, NOWHERE)
-    with _the_same(directory) as replaced:
+    access = _access(run, [Path(argv[0]), *reads], [room or directory], hidden, closed)
+    limits = replace(run.limits, access=access, scratch=directory.parent, room=room)
+    with _watch_replacement(directory) as replaced:
         finished = process.run(
             argv,
             cwd=directory,
@@ -60,18 +62,13 @@ def launch(
             stderr=stderr,
             timeout_s=timeout_s,
             on_wait=on_wait,
-            limits=replace(
-                run.limits,
-                access=_access(run, [Path(argv[0]), *reads], [room or directory], hidden, closed),
-                scratch=directory.parent,
-                room=room,
-            ),
+            limits=limits,
         )
         return replace(finished, exceeded=REPLACED) if replaced() else finished
 
 
 @contextmanager
-def _the_same(directory: Path) -> Iterator[Callable[[], bool]]:
+def _watch_replacement(directory: Path) -> Iterator[Callable[[], bool]]:
     """A function that says whether a program has put something else in the place of its folder.
 
     Whatever that is, it is moved away, and an empty folder is there instead: nobody reads through a link of a program.
@@ -84,10 +81,7 @@ def _the_same(directory: Path) -> Iterator[Callable[[], bool]]:
             present = directory.lstat()
         except OSError:
             present = None
-        if present is not None and (present.st_dev, present.st_ino) == (
-            original.st_dev,
-            original.st_ino,
-        ):
+        if present is not None and os.path.samestat(present, original):
             return False
         if present is not None:
             directory.rename(directory.with_name(f"{directory.name}-{os.urandom(4).hex()}"))
@@ -113,19 +107,18 @@ def _access(
 
 def variables(run: Run, directory: Path) -> dict[str, str]:
     """Environment variables of this run, in addition to those of every run."""
-    data = {"TRAINBUGS_DATA": str(run.data)} if run.data else {}
-    # A cache for each run: what inductor has compiled in one run must not make another one faster.
-    inductor = {"TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor")}
-    # The user's own interpreter keeps its packages from `pip install --user`, although HOME is another folder.
-    user = {"PYTHONUSERBASE": site.getuserbase()} if run.runtime.built is None else {}
-    fetches = run.case.program.data and run.data is None and run.network
-    proxies = env.inherited(env.FOR_DOWNLOADS) if fetches else {}
-    gpu = {} if run.gpu is None else {"CUDA_VISIBLE_DEVICES": str(run.gpu)}
-    return {
+    values = {
         "TRAINBUGS_CACHE": str(cache_for(run, directory)),
-        **inductor,
-        **data,
-        **user,
-        **proxies,
-        **gpu,
+        # A cache for each run: what inductor has compiled in one run must not make another one faster.
+        "TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor"),
     }
+    if run.data:
+        values["TRAINBUGS_DATA"] = str(run.data)
+    if run.runtime.built is None:
+        # The user's own interpreter keeps its packages from `pip install --user`, although HOME is another folder.
+        values["PYTHONUSERBASE"] = site.getuserbase()
+    if run.case.program.data and run.data is None and run.network:
+        values |= env.inherited(env.FOR_DOWNLOADS)
+    if run.gpu is not None:
+        values["CUDA_VISIBLE_DEVICES"] = str(run.gpu)
+    return values

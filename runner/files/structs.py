@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -12,7 +12,7 @@ from runner.errors import TrainbugsError
 from runner.files.untrusted import brief
 
 T = TypeVar("T")
-# Of messages only: they are compiled when a message is made.
+# Messages of msgspec. The patterns are compiled when a message is made.
 UNKNOWN = r"(?s)Object contains unknown field `(.*)`$"
 LACKING = r"Object missing required field `(.*)`$"
 # msgspec says where, but leaves out the keys of mappings: `$.cases[...].program.seeds[0]`.
@@ -84,30 +84,42 @@ def _locate(value: Any, kind: Any, error: str) -> _Place:
 
 
 def _explain(place: _Place, kind: Any) -> str:
-    text, part, allowed = place.text, place.part, list(_schemas(kind, place.path))
-    where = "".join(
-        f"[{step}]" if isinstance(step, int) else f".{_shown(step)}" for step in place.path
-    )
-    where = where.removeprefix(".")
-    unknown, missing = re.match(UNKNOWN, text), re.match(LACKING, text)
-    if unknown:
-        keys = [name for rule in allowed for name in rule.get("properties", {})]
-        text = f"there is no key {brief(unknown[1])}{near(unknown[1], keys)}; expected some of {', '.join(keys)}"
-    elif missing:
-        text = f"the key {missing[1]!r} is missing"
-    elif place.is_key:
-        text = f"{text[0].lower()}{text[1:]}, a key is {_bad_key(part, allowed)}"
-    elif text.startswith("Invalid enum value"):
-        words = [str(word) for rule in allowed for word in _words(rule)]
-        text = f"is {brief(part)}, expected {'one of ' if len(words) > 1 else ''}{', '.join(words)}"
-    elif text.startswith(("Expected", "Invalid")):
-        text = f"is {brief(part)}, {text[0].lower()}{text[1:]}"
+    text = _describe(place, list(_schemas(kind, place.path)))
     if not text.isprintable():
         text = brief(text)
+    where = "".join(map(_step_text, place.path)).removeprefix(".")
     if not where:
         return text
     # A message of a __post_init__ begins with a key of that struct.
     return f"{where}.{text}" if re.match(OWN_KEY, text) else f"{where}: {text}"
+
+
+def _describe(place: _Place, allowed: list[dict[str, Any]]) -> str:
+    """What is wrong, in words; `allowed` are the schemas of what may stand there."""
+    text, part = place.text, place.part
+    lowered = f"{text[0].lower()}{text[1:]}"
+    unknown, missing = re.match(UNKNOWN, text), re.match(LACKING, text)
+    if unknown:
+        keys: list[str] = []
+        for rule in allowed:
+            keys += rule.get("properties", {})
+        hint = near(unknown[1], keys)
+        return f"there is no key {brief(unknown[1])}{hint}; expected some of {', '.join(keys)}"
+    if missing:
+        return f"the key {missing[1]!r} is missing"
+    if place.is_key:
+        return f"{lowered}, a key is {_bad_key(part, allowed)}"
+    if text.startswith("Invalid enum value"):
+        words = list(map(str, chain.from_iterable(map(_words, allowed))))
+        choice = "one of " if len(words) > 1 else ""
+        return f"is {brief(part)}, expected {choice}{', '.join(words)}"
+    if text.startswith(("Expected", "Invalid")):
+        return f"is {brief(part)}, {lowered}"
+    return text
+
+
+def _step_text(step: str | int) -> str:
+    return f"[{step}]" if isinstance(step, int) else f".{_shown(step)}"
 
 
 def _shown(key: str) -> str:
@@ -129,17 +141,20 @@ def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -
     """The path with all keys: for each mapping on it, the first key that causes the same error by itself."""
     path: list[str | int] = []
     for step in steps:
-        part = _at(value, tuple(path))
         if step is None:
-            keys = islice(part, MAX_TRIES)
-            step = next(
-                (key for key in keys if _fails(_with(value, path, {key: part[key]}), kind, error)),
-                None,
-            )
-        if step is None:
-            raise LookupError
+            step = _failing_key(value, path, kind, error)
         path.append(step)
     return tuple(path)
+
+
+def _failing_key(value: Any, path: list[str | int], kind: Any, error: str) -> str:
+    """The first key of the mapping at that path that causes the error by itself; raises LookupError."""
+    part = _at(value, tuple(path))
+    key: str
+    for key in islice(part, MAX_TRIES):
+        if _fails(_with(value, path, {key: part[key]}), kind, error):
+            return key
+    raise LookupError
 
 
 def _fails(value: Any, kind: Any, error: str) -> bool:
@@ -174,19 +189,23 @@ def _schemas(kind: Any, path: Path) -> Iterator[dict[str, Any]]:
         if isinstance(step, int):
             level = [rule["items"] for rule in level if isinstance(rule.get("items"), dict)]
         elif step is not None:
-            inner = [
-                rule.get("properties", {}).get(step) or rule.get("additionalProperties")
-                for rule in level
-            ]
+            inner = [_schema_of_key(rule, step) for rule in level]
             level = [rule for rule in inner if isinstance(rule, dict)]
     yield from level
+
+
+def _schema_of_key(rule: dict[str, Any], key: str) -> Any:
+    return rule.get("properties", {}).get(key) or rule.get("additionalProperties")
 
 
 def _alternatives(rule: dict[str, Any], whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if "$ref" in rule:
         rule = whole["$defs"][rule["$ref"].rpartition("/")[2]]
     for part in rule.get("anyOf", [rule]):
-        yield from _alternatives(part, whole) if "$ref" in part or "anyOf" in part else [part]
+        if "$ref" in part or "anyOf" in part:
+            yield from _alternatives(part, whole)
+        else:
+            yield part
 
 
 def _words(rule: dict[str, Any]) -> list[Any]:

@@ -31,7 +31,7 @@ MAX_SUBMODULES = 5
 MODULES, SUBMODULE = ".gitmodules", "160000"
 # Seconds that git may take: a hostile repository may let it wait for ever.
 PATIENCE_S = 5
-# Of our own git directory: the names of objects are as long as in the checkout.
+# The configuration of our git directory: the names of objects are as long as in the checkout.
 CONFIGURATION = """\
 [core]
 repositoryformatversion = {version}

@@ -41,11 +41,11 @@ Key = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Time = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT[0-9:.]{8,15}([+-]\d\d:\d\d|Z)$(?!\n)")]
 Seed = Annotated[int, Meta(ge=0)]
 Repeat = Annotated[int, Meta(ge=1)]
-# Of seconds and of MB; the maximum is far above real values, and far below what an axis can show.
+# An amount of seconds or of MB; the maximum is far above real values, and far below what an axis can show.
 Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
 
-# Left out of the file where they are not known, as in records from before these fields.
+# Fields that are left out of the file where they are not known, as in records from before them.
 UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "isolation", "trusted", "upstream")
 
 

@@ -100,9 +100,8 @@ class Store:
         """Keep a bug's folder for the runs of this bug directory: `check_owner` refuses others. Raises ResultsError."""
         self.check_owner(catalog, bug)
         if catalog.outside(bug) and self._owner(bug.id) is None:
-            write_text(
-                self.root / bug.id / OWNER, f"{untrusted.shown(bug.directory)}\n", self.scratch.path
-            )
+            owner = f"{untrusted.shown(bug.directory)}\n"
+            write_text(self.root / bug.id / OWNER, owner, self.scratch.path)
 
     def check_owner(self, catalog: Catalog, bug: Bug) -> None:
         """Raise ResultsError where the runs of that ID are those of another bug directory.
@@ -174,13 +173,15 @@ class Store:
     def other_repeats(self, records: Sequence[RunRecord]) -> list[RunRecord]:
         """Repeats of these runs by earlier commands, in order, up to the first one that lacks a finished run."""
         first = [record for record in records if record.repeat == 1]
+        last_repeat = max((record.repeat for record in records), default=1)
         earlier: list[RunRecord] = []
-        for repeat in itertools.count(max((record.repeat for record in records), default=1) + 1):
-            candidates = [
-                self.find(r.bug, r.case, record_name(replace(r, repeat=repeat)), r.key)
-                for r in first
-            ]
-            repeats = [record for record in candidates if record is not None]
+        for repeat in itertools.count(last_repeat + 1):
+            repeats: list[RunRecord] = []
+            for record in first:
+                name = record_name(replace(record, repeat=repeat))
+                repeated = self.find(record.bug, record.case, name, record.key)
+                if repeated is not None:
+                    repeats.append(repeated)
             if not repeats or len(repeats) < len(first):
                 return earlier
             earlier += repeats
@@ -212,12 +213,11 @@ class Store:
         path = self.verdict_path(bug, case)
         if not path.exists():
             return []
-        return [
-            read_record(
-                path.parent / f"{file_name(run.variant, run.seed, run.key, run.repeat)}.json"
-            )
-            for run in read_verdict(path).runs
-        ]
+        records = []
+        for run in read_verdict(path).runs:
+            name = file_name(run.variant, run.seed, run.key, run.repeat)
+            records.append(read_record(path.parent / f"{name}.json"))
+        return records
 
     @contextmanager
     def working_directory(self) -> Iterator[Path]:

@@ -25,7 +25,7 @@ DEVICE_FOLDER = Path("/dev")
 # Folders with what other programs are doing just now: their temporary files, their sockets.
 SOCKETS = ("/run", "/var/run")
 BUSY = ("/tmp", "/var/tmp", *SOCKETS)
-# Of these, what the names of hosts and users are looked up with.
+# Folders below SOCKETS by which names of hosts and users are looked up.
 LOOKUPS = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd")
 # Beside HOME there may be thousands of others, which are no business of a program.
 MAX_SIBLINGS = 500

@@ -15,7 +15,7 @@ from runner.sandbox.limits import Limits
 WHOLE_LANDLOCK = 3
 # A user's choice of something weaker, where the strongest breaks a program.
 VARIABLE = "TRAINBUGS_ISOLATION"
-# From the strongest to the weakest.
+# Kinds of isolation, from the strongest to the weakest.
 KINDS: tuple[Isolation, ...] = get_args(Isolation)
 # What the kinds without namespaces leave open, for the user.
 WEAKER = {

@@ -156,7 +156,7 @@ def _may_have_gpu(options: "Options") -> bool:
         machine_has_accelerator,
     )  # slow to import, `list` does without
 
-    # Of the machines of a cluster nothing is known here.
+    # Nothing is known here of the machines of a cluster.
     return options.executor != "local" or bool(options.gpus) or machine_has_accelerator()
 
 

@@ -19,7 +19,7 @@ from runner.studies.definition import Point, Study
 from runner.studies.plan import plan
 from runner.studies.table import KEY_LENGTH, StudyRow
 
-# By the keys of their runs.
+# Rows by the keys of their runs: none.
 NONE_KEPT: Mapping[str, Sequence[StudyRow]] = {}
 
 

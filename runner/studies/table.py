@@ -17,12 +17,12 @@ from runner.results.record import RunRecord
 from runner.studies.definition import OF_RUN, Point, Study
 
 MAX_TABLE_BYTES = 50_000_000
-# Of the key: enough to tell runs from each other, and present ones from older ones.
+# Digits of a key: enough to tell runs from each other, and present ones from older ones.
 KEY_LENGTH = 16
-# Of the commit.
+# Digits of a commit.
 REVISION_LENGTH = 12
 OK = "ok"
-# As JSON records write what JSON lacks, and as the table does.
+# Numbers that are not finite: as JSON records write them, and as the table does.
 NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
