@@ -62,19 +62,18 @@ def _check_imports(bug: Bug, script: Path, imported: set[str]) -> Iterator[str]:
 
 
 def _parse(text: str) -> ast.Module:
-    with (
-        warnings.catch_warnings()
-    ):  # about invalid escapes, say: they are not a problem of the directory
+    # Warnings about invalid escapes, say, are not a problem of the directory.
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
 
 
 def _imports(tree: ast.Module) -> set[str]:
-    plain = {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    }
-    froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    return {name.split(".")[0] for name in plain | froms}
+    """The names of the packages that a program imports."""
+    modules: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(node.module or "")
+    return {name.split(".")[0] for name in modules}

@@ -81,25 +81,14 @@ def _are_current(study: Study, rows: list[StudyRow], root: Path) -> Iterator[boo
     }
     locks = {name: environment_at(root, variant.place) for name, variant in study.variants.items()}
     for (point, variant, seed), row in runs.items():
-        described, run = locks[variant], row.run
-        if described is None:
-            continue  # said elsewhere
-        runtime = (
-            described.name,
-            described.lock_hash,
-            str(True),
-            run["python"],
-            run["torch"] or None,
-        )
-        key = run_key(
-            cases[point],
-            variant,
-            scripts[variant],
-            seed,
-            run["device"],
-            runtime,
-            run["data"] or None,
-        )
+        environment, run = locks[variant], row.run
+        if environment is None:
+            continue  # Another check says so.
+        lock = (environment.name, environment.lock_hash, str(True))
+        runtime = (*lock, run["python"], run["torch"] or None)
+        data = run["data"] or None
+        case = cases[point]
+        key = run_key(case, variant, scripts[variant], seed, run["device"], runtime, data)
         yield key[:KEY_LENGTH] == run["key"]
 
 

@@ -42,7 +42,9 @@ def _in_script(bug: Bug, script: Path) -> Iterator[str]:
     # Elsewhere than in user code the fixed twin is a work-around, which may stand in another place than the fault.
     if bug.labels.location != "user code":
         return
-    hunks = [hunk for case in bug.cases.values() for hunk in _hunks(case, script)]
+    hunks: list[tuple[int, int]] = []
+    for case in bug.cases.values():
+        hunks += _hunks(case, script)
     if hunks and not any(first - 1 <= line <= last + 1 for first, last in hunks):
         places = " or ".join(dict.fromkeys(_words(first, last) for first, last in hunks))
         yield f"site.line is {line}, but the fix changes {script.name} {places}; the site is in or beside that"
@@ -89,11 +91,12 @@ def check_trigger(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
     trigger, x = case.truth.iteration, case.plot.x
     if not buggy:
         return
-    counted = [
-        record[x] for run in buggy for record in run.metrics if isinstance(record.get(x), int)
-    ]
-    if x in ITERATIONS and counted and trigger > max(counted):
-        yield f"case {case.name}: trigger.iteration is {trigger}, the last {x} of the buggy runs is {max(counted)}"
+    iterations: list[int] = []
+    for run in buggy:
+        iterations += [record[x] for record in run.metrics if isinstance(record.get(x), int)]
+    last = max(iterations, default=trigger)
+    if x in ITERATIONS and trigger > last:
+        yield f"case {case.name}: trigger.iteration is {trigger}, the last {x} of the buggy runs is {last}"
     seconds = max(record.wall_s for record in buggy)
     if trigger > seconds * PER_SECOND:
         yield f"case {case.name}: trigger.iteration is {trigger}, too many for the {seconds:.1f} s of a buggy run"

@@ -35,13 +35,13 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
     if bug.fixed is None:
         return None
     environments = [spec.load(root, name) for name in spec.names(root)]
-    by_version = {
-        environment.pins.get(bug.fixed.package): environment
-        for environment in reversed(environments)
-    }
-    return next(
-        (by_version[version] for version in bug.fixed.versions if version in by_version), None
-    )
+    by_version: dict[str | None, Environment] = {}
+    for environment in environments:
+        by_version.setdefault(environment.pins.get(bug.fixed.package), environment)
+    for version in bug.fixed.versions:
+        if version in by_version:
+            return by_version[version]
+    return None
 
 
 def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
@@ -49,10 +49,8 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
     folder = f"expected/{case.name}/{UPSTREAM}"
     device = CUDA if "gpu" in case.program.tools else CPU
     try:
-        records, pair = (
-            upstream_records(bug, case.name, device),
-            expected_records(bug, case.name, device),
-        )
+        records = upstream_records(bug, case.name, device)
+        pair = expected_records(bug, case.name, device)
     except ResultsError as error:
         yield str(error)
         return
@@ -61,12 +59,13 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
     if {record.seed for record in records if record.ok} != set(case.program.seeds):
         yield f"{folder} has runs of {len(records)} of {len(case.program.seeds)} seeds; {again} makes them"
         return
-    place = None if device == CUDA else case.program.variants[UPSTREAM].place
-    stale = [
-        run_name(record)
-        for record in records
-        if not is_current(bug, case, record, place or record.runtime.environment, root)
-    ]
+    stale: list[str] = []
+    for record in records:
+        place = case.program.variants[UPSTREAM].place
+        if device == CUDA:
+            place = record.runtime.environment
+        if not is_current(bug, case, record, place, root):
+            stale.append(run_name(record))
     if stale:
         yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} makes them anew"
     yield from check_digests(folder, records, again)

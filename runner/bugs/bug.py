@@ -41,11 +41,8 @@ class Bug(Struct, frozen=True):
     @property
     def scripts(self) -> tuple[Path, ...]:
         """The programs of the variants and their modules: all Python files of the bug but `fault`, `why`, `probe`."""
-        return tuple(
-            path
-            for path in sorted(self.directory.glob("*.py"))
-            if path.name not in (FAULT, WHY, PROBE)
-        )
+        paths = sorted(self.directory.glob("*.py"))
+        return tuple(path for path in paths if path.name not in (FAULT, WHY, PROBE))
 
     @property
     def shared(self) -> tuple[Path, ...]:
@@ -73,7 +70,9 @@ class Bug(Struct, frozen=True):
     @property
     def brought(self) -> Path | None:
         """The folder of the environment that the bug brings and runs in, if it does."""
-        return self.directory / ENVIRONMENT if self.environment == brought_name(self.id) else None
+        if self.environment != brought_name(self.id):
+            return None
+        return self.directory / ENVIRONMENT
 
     @property
     def package(self) -> str:

@@ -160,7 +160,9 @@ class Catalog:
                 return load_bug(directory), list(folders[len(folders) - depth :])
         if Path(name).is_dir():
             raise UsageError(f"{name} is no bug directory: it holds no config.json")
-        return self.bug(name if name.startswith((".", "/", "~")) else first), parts
+        if name.startswith((".", "/", "~")):
+            return self.bug(name), parts
+        return self.bug(first), parts
 
 
 def with_upstream(target: Target) -> Target:
@@ -252,6 +254,9 @@ def _bug(config: Config, directory: Path) -> Bug:
     scripts: set[Path] = set()
     for case in cases.values():
         scripts.update(variant.script for variant in case.program.variants.values())
+    retired = None
+    if config.status:
+        retired = f"{config.status.since}: {config.status.reason}"
     return Bug(
         id=config.id,
         directory=directory,
@@ -259,16 +264,18 @@ def _bug(config: Config, directory: Path) -> Bug:
         source=config.source,
         labels=config.labels,
         site=config.site,
-        environment=brought_name(config.id)
-        if config.environment == BROUGHT
-        else config.environment,
+        environment=_environment_name(config, config.environment),
         provenance=config.provenance,
         affected=config.affected,
         fixed=config.fixed,
-        retired=f"{config.status.since}: {config.status.reason}" if config.status else None,
+        retired=retired,
         cases=cases,
         variant_scripts=frozenset(scripts),
     )
+
+
+def _environment_name(config: Config, place: str) -> str:
+    return brought_name(config.id) if place == BROUGHT else place
 
 
 def _case(name: str, case: WrittenCase, config: Config, directory: Path) -> Case:
@@ -289,22 +296,23 @@ def _case(name: str, case: WrittenCase, config: Config, directory: Path) -> Case
 def _program(case: WrittenCase, config: Config, directory: Path) -> CaseProgram:
     buggy, upstream = case.variants.buggy, case.variants.upstream
     written = {"buggy": buggy, "fixed": case.variants.fixed}
+    hashes = {name: config.sha256[name] for name in case.data if name in config.sha256}
     if upstream:
         written[UPSTREAM] = WrittenVariant(
             script=buggy.script,
             environment=upstream.environment,
             records=upstream.records or buggy.records,
         )
+    variants = {
+        name: _variant(name, variant, case, config, directory) for name, variant in written.items()
+    }
     return CaseProgram(
-        variants={
-            name: _variant(name, variant, case, config, directory)
-            for name, variant in written.items()
-        },
+        variants=variants,
         parameters={**config.parameters, **case.parameters},
         timeout_s=case.timeout_s or config.timeout_s,
         seeds=case.seeds or config.seeds,
         data=case.data,
-        sha256={name: config.sha256[name] for name in case.data if name in config.sha256},
+        sha256=hashes,
         tools=case.needs,
         processes=config.processes,
         memory_gb=case.memory_gb,
@@ -318,7 +326,7 @@ def _variant(
     return Variant(
         name=name,
         script=directory / variant.script,
-        environment=brought_name(config.id) if place == BROUGHT else place,
+        environment=_environment_name(config, place),
         records=variant.records or case.records,
         brought=directory / ENVIRONMENT if place == BROUGHT else None,
     )

@@ -46,12 +46,11 @@ def differences(environment: Environment, interpreter: Interpreter) -> list[str]
     """How an interpreter differs from the lock; a local version label (2.2.2+cpu) is not a difference."""
     installed = {normal(name): version for name, version in interpreter.packages.items()}
     torch = environment.pins.get("torch")
-    wrong = [
-        f"{package} is {installed.get(package, 'missing')}, expected {version}"
-        for package, version in environment.pins.items()
-        if _public(installed.get(package)) != version
-        and not package.startswith(("nvidia-", "triton"))
-    ]
+    wrong: list[str] = []
+    for package, version in environment.pins.items():
+        is_of_gpu = package.startswith(("nvidia-", "triton"))
+        if not is_of_gpu and _public(installed.get(package)) != version:
+            wrong.append(f"{package} is {installed.get(package, 'missing')}, expected {version}")
     if torch and _public(interpreter.torch) != torch:
         wrong.append(f"imported torch is {interpreter.torch}, expected {torch}")
     if interpreter.python.split(".")[:2] != environment.python.split(".")[:2]:

@@ -158,5 +158,6 @@ class Runtimes:
 
 def _interpreter(path: Path) -> Path:
     """The absolute path of an interpreter; a bare name like python3 that is no file here is looked for on PATH."""
-    command = shutil.which(path) if len(path.parts) == 1 and not path.exists() else None
+    is_command = len(path.parts) == 1 and not path.exists()
+    command = shutil.which(path) if is_command else None
     return Path(command or path).absolute()

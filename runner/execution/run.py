@@ -100,19 +100,13 @@ class Run:
     def key(self) -> str:
         """The hash of everything that may change the result."""
         runtime = self.runtime
-        identity = (
-            runtime.environment,
-            runtime.lock,
-            str(runtime.pinned),
-            runtime.python,
-            runtime.torch,
-        )
+        lock = (runtime.environment, runtime.lock, str(runtime.pinned))
         return run_key(
-            self.case,
-            self.variant,
-            self.scripts,
-            self.seed,
-            runtime.device,
-            identity,
-            self.data_digest,
+            case=self.case,
+            variant=self.variant,
+            scripts=self.scripts,
+            seed=self.seed,
+            device=runtime.device,
+            runtime=(*lock, runtime.python, runtime.torch),
+            data=self.data_digest,
         )

@@ -44,12 +44,9 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
     run |= {f"parameter.{name}": value for name, value in record.parameters.items()}
     if not record.metrics:
         yield run | {"record": None}
-    for index, metric in enumerate(record.metrics, 1):
-        yield (
-            run
-            | {"record": index}
-            | {f"metric.{name}": _scalar(value) for name, value in metric.items()}
-        )
+    for index, metrics in enumerate(record.metrics, 1):
+        cells = {f"metric.{name}": _scalar(value) for name, value in metrics.items()}
+        yield run | {"record": index} | cells
 
 
 def _scalar(value: Any) -> Any:

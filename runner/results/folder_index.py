@@ -225,9 +225,8 @@ def _row(path: str, record: Any) -> IndexRow:
 
 def _shared(values: list[Any]) -> IndexRow:
     """The row of these values. From `bug` on many rows share the same texts; each text is kept once."""
-    return IndexRow(
-        *values[:7], *[sys.intern(value) if type(value) is str else value for value in values[7:]]
-    )
+    shared = [sys.intern(value) if type(value) is str else value for value in values[7:]]
+    return IndexRow(*values[:7], *shared)
 
 
 def _line(row: IndexRow, state: State) -> bytes:

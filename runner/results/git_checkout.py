@@ -65,19 +65,21 @@ class Checkout:
         if name == head or not REFERENCE.fullmatch(name):
             return None
         loose = self.common / name
-        text = (
-            untrusted.read_text(loose, MAX_BYTES).strip() if loose.is_file() else self._packed(name)
-        )
+        if loose.is_file():
+            text: str | None = untrusted.read_text(loose, MAX_BYTES).strip()
+        else:
+            text = self._packed(name)
         return text if text and COMMIT.fullmatch(text) else None
 
     def _packed(self, name: str) -> str | None:
         path = self.common / "packed-refs"
         if not os.path.lexists(path):
             return None
-        lines = untrusted.read_text(path, MAX_REFERENCES_BYTES).splitlines()
-        return next(
-            (line.partition(" ")[0] for line in lines if line.partition(" ")[2] == name), None
-        )
+        for line in untrusted.read_text(path, MAX_REFERENCES_BYTES).splitlines():
+            commit, _, reference = line.partition(" ")
+            if reference == name:
+                return commit
+        return None
 
     def differs(self, commit: str, directory: Path, not_run: Sequence[str], depth: int = 0) -> bool:
         """Whether the commit has other files in `directory`, but for `not_run` (patterns), and for ignored ones.

@@ -22,7 +22,9 @@ class Side(Struct, frozen=True):
     @property
     def mean(self) -> float:
         """The mean over the seeds."""
-        return math.fsum(self.values) / len(self.values) if self.values else math.nan
+        if not self.values:
+            return math.nan
+        return math.fsum(self.values) / len(self.values)
 
     @property
     def spread(self) -> float:

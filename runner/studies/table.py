@@ -126,7 +126,9 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, bool | list | dict):
         return json.dumps(value)
-    return f"{value:.6g}" if isinstance(value, float) else NOT_FINITE.get(str(value), str(value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return NOT_FINITE.get(str(value), str(value))
 
 
 def read(study: Study) -> list[StudyRow]:

@@ -72,7 +72,8 @@ def _finding(package: str, case: Case, records: Sequence[RunRecord]) -> VersionF
     # An environment of another package is called by its release; records say the release of torch only.
     prefix, is_release, version = first.runtime.environment.partition(f"{package}-")
     if prefix or not is_release:
-        version = (first.runtime.torch or "-").split("+")[0] if package == "torch" else "-"
+        torch = first.runtime.torch if package == "torch" else None
+        version = (torch or "-").split("+")[0]
     return VersionFinding(first.runtime.environment, version, case.name, *_state(case, records))
 
 
