@@ -1,8 +1,12 @@
-"""Errors for users: each message is one line that says what is wrong, where, what was expected, and what to do."""
+"""Errors for users: each message is one line that says what is wrong, where, what was expected, and
+what to do.
+"""
 
 
 class TrainbugsError(Exception):
-    """The base class; `trainbugs.cli.main.main` alone ends the program for one: it prints the line and exits with 2."""
+    """The base class; `trainbugs.cli.main.main` alone ends the program for one: it prints the line
+    and exits with 2.
+    """
 
 
 class UsageError(TrainbugsError):
@@ -30,7 +34,9 @@ class MeasureError(TrainbugsError):
 
 
 class ClusterError(TrainbugsError):
-    """A cluster cannot be reached, was lost, or could not execute a call; the call itself may be correct."""
+    """A cluster cannot be reached, was lost, or could not execute a call; the call itself may be
+    correct.
+    """
 
 
 class WorkerLostError(ClusterError):

@@ -1,4 +1,6 @@
-"""Working copies of a bug for users to try things out, with its own file names or with neutral ones."""
+"""Working copies of a bug for users to try things out, with its own file names or with neutral
+ones.
+"""
 
 import hashlib
 import json
@@ -14,11 +16,12 @@ from runner.errors import UsageError
 def checkout(
     targets: Sequence[Target], directory: Path, blind: bool, python: str = "python3"
 ) -> list[str]:
-    """Fill a new directory with the scripts of the targets; returns lines that say how to run each one with `python`.
+    """Fill a new directory with the scripts of the targets; returns lines that say how to run each
+    one with `python`.
 
-    There is a JSON file with the parameters of each case. With `blind` the scripts have neutral names, and nothing in
-    the directory says which variant is which; only the returned lines do. Raises UsageError where the directory is not
-    empty or cannot be written.
+    There is a JSON file with the parameters of each case. With `blind` the scripts have neutral
+    names, and nothing in the directory says which variant is which; only the returned lines do.
+    Raises UsageError where the directory is not empty or cannot be written.
     """
     if directory.exists() and any(directory.iterdir() if directory.is_dir() else [directory]):
         raise UsageError(f"{directory} exists and is not empty; name a new directory")

@@ -1,4 +1,6 @@
-"""Whether committed records are of the present files, and as they were made: by their keys and digests."""
+"""Whether committed records are of the present files, and as they were made: by their keys and
+digests.
+"""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,7 +15,9 @@ from runner.results.record import RunRecord, run_name
 
 
 def is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) -> bool:
-    """Whether a record is of the present scripts, parameters and lock of that environment: its key is the same."""
+    """Whether a record is of the present scripts, parameters and lock of that environment: its key
+    is the same.
+    """
     described = environment_at(root, place)
     runtime = (
         record.runtime.environment,
@@ -46,7 +50,9 @@ def check_digests(folder: str, records: Iterable[RunRecord], again: str) -> Iter
 
 
 def environment_at(root: Path, place: str) -> Environment | None:
-    """The environment of that name or in that folder; None where there is none to read, which is said elsewhere."""
+    """The environment of that name or in that folder; None where there is none to read, which is
+    said elsewhere.
+    """
     try:
         return spec.load(root, place)
     except (CatalogError, UsageError):

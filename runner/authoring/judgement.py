@@ -1,4 +1,7 @@
-"""Checks of the expectations by the committed records: they hold, and tell the variants apart. Nothing is run."""
+"""Checks of the expectations by the committed records: they hold, and tell the variants apart.
+
+Nothing is run.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,9 +19,11 @@ from runner.verdicts.whole import flaw
 
 
 def check_verdicts(case: Case, records: Sequence[RunRecord]) -> Iterator[str]:
-    """The records say REPRODUCED, and NOT REPRODUCED with the records of one variant in the place of the other's.
+    """The records say REPRODUCED, and NOT REPRODUCED with the records of one variant in the place
+    of the other's.
 
-    A benign case is left out of the second. Records that are not of whole runs are judged by nobody.
+    A benign case is left out of the second. Records that are not of whole runs are judged by
+    nobody.
     """
     if unjudged(case) or any(flaw(case, record) for record in records):
         return

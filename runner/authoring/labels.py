@@ -1,4 +1,6 @@
-"""Checks of a bug's labels and provenance: both are optional in config.json, and asked for of a bug that is added."""
+"""Checks of a bug's labels and provenance: both are optional in config.json, and asked for of a bug
+that is added.
+"""
 
 from collections.abc import Iterator
 

@@ -14,7 +14,8 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 def default_environment(root: Path) -> str:
-    """The newest environment of PyTorch alone that is built here, so that nothing is downloaded; else the newest one.
+    """The newest environment of PyTorch alone that is built here, so that nothing is downloaded;
+    else the newest one.
 
     Raises CatalogError where `root` has no environment.
     """
@@ -28,8 +29,9 @@ def default_environment(root: Path) -> str:
 def new(name: str, directory: Path, root: Path, environment_name: str) -> list[Path]:
     """Make the directory of a bug called `name`; returns its files. `root` holds the environments.
 
-    The scripts of both variants are the same working program: their difference is still to be written. Raises
-    UsageError for an invalid ID, an existing directory or an unknown environment, ResultsError where it cannot write.
+    The scripts of both variants are the same working program: their difference is still to be
+    written. Raises UsageError for an invalid ID, an existing directory or an unknown environment,
+    ResultsError where it cannot write.
     """
     if not ID.fullmatch(name):
         raise UsageError(

@@ -1,4 +1,6 @@
-"""Checks of scripts by their text: they can be read, stand alone, and do not tell which variant they are."""
+"""Checks of scripts by their text: they can be read, stand alone, and do not tell which variant
+they are.
+"""
 
 import ast
 import re
@@ -9,7 +11,8 @@ from pathlib import Path
 from runner.bugs.bug import PROBE, Bug
 from runner.files import untrusted
 
-# Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own API do not match.
+# Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own
+# API do not match.
 TELLTALE = re.compile(
     r"(?i)\b(bugs?|buggy|fix|fixed|fixme|wrong|fault|faulty|mistake|trainbugs|missing)\b"
 )
@@ -33,7 +36,9 @@ def check_text(path: Path) -> Iterator[str]:
 
 
 def check_scripts(bug: Bug) -> Iterator[str]:
-    """The programs of a bug can be parsed, say nothing of the bug, and import neither the project nor each other."""
+    """The programs of a bug can be parsed, say nothing of the bug, and import neither the project
+    nor each other.
+    """
     for script in bug.scripts:
         text = script.read_text(encoding="utf-8")
         try:

@@ -1,4 +1,6 @@
-"""Checks for surplus files: all of a bug's `expected/` is what the runner makes of the bug as it is."""
+"""Checks for surplus files: all of a bug's `expected/` is what the runner makes of the bug as it
+is.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -17,7 +19,9 @@ RUN = re.compile(rf"(?:{'|'.join(VARIANTS)})-seed\d+\.json")
 
 
 def check_surplus(bug: Bug, root: Path) -> Iterator[str]:
-    """No file is of a seed that its case does not have, and none is anything else that does not belong there."""
+    """No file is of a seed that its case does not have, and none is anything else that does not
+    belong there.
+    """
     surplus = list(_surplus(bug.expected, _belonging(bug, root)))
     cases = {bug.expected / case: case for case in bug.cases}
     seed_records = [
@@ -52,7 +56,9 @@ def _describe_seed_records(case: Case, names: list[str], bug: str) -> str:
 
 
 def _surplus(folder: Path, belonging: set[Path]) -> Iterator[Path]:
-    """What lies below the folder and does not belong there; of a folder that holds nothing else, the folder."""
+    """What lies below the folder and does not belong there; of a folder that holds nothing else,
+    the folder.
+    """
     if not folder.is_dir():
         return
     above = set(chain.from_iterable(path.parents for path in belonging))
@@ -79,7 +85,9 @@ def _belonging(bug: Bug, root: Path) -> set[Path]:
 
 
 def _case_files(case: Case) -> Iterator[str]:
-    """The records of a case on each kind of device, those of the variant `upstream` apart, and its picture."""
+    """The records of a case on each kind of device, those of the variant `upstream` apart, and its
+    picture.
+    """
     yield f"compare_{case.name}.png"
     for folder in (case.name, f"{case.name}/{CUDA}"):
         yield from (f"{folder}/{name}" for name in _runs(case, VARIANTS))

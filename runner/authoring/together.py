@@ -8,7 +8,9 @@ from runner.verdicts.affected import findings
 
 
 def check_revisions(folder: str, records: Iterable[RunRecord], again: str) -> Iterator[str]:
-    """Records that are promoted together were made at one commit; others are a mixture of two promotions."""
+    """Records that are promoted together were made at one commit; others are a mixture of two
+    promotions.
+    """
     revisions = sorted({record.revision or "no commit" for record in records})
     if len(revisions) > 1:
         shown = ", ".join(revision[:12] for revision in revisions)
@@ -16,9 +18,11 @@ def check_revisions(folder: str, records: Iterable[RunRecord], again: str) -> It
 
 
 def check_whole_map(bug: Bug, records: Sequence[RunRecord], again: str) -> Iterator[str]:
-    """Each environment of a map has the same cases and seeds, at one commit, and each affected version is there.
+    """Each environment of a map has the same cases and seeds, at one commit, and each affected
+    version is there.
 
-    Environments may be of several commits: another one is added to a map without running all of the others again.
+    Environments may be of several commits: another one is added to a map without running all of the
+    others again.
     """
     by_environment: dict[str, list[RunRecord]] = {}
     for record in records:

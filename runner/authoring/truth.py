@@ -20,7 +20,9 @@ PER_SECOND = 10_000
 
 
 def check_site(bug: Bug, root: Path) -> Iterator[str]:
-    """The site is a line that the fix changes, or one of an installed file, as far as that can be known here."""
+    """The site is a line that the fix changes, or one of an installed file, as far as that can be
+    known here.
+    """
     site = bug.site
     script = next((path for path in bug.scripts if path.name == site.file), None)
     if script is not None:
@@ -39,7 +41,8 @@ def _in_script(bug: Bug, script: Path) -> Iterator[str]:
     if line > length:
         yield f"site.line is {line}, {script.name} has {length} lines"
         return
-    # Elsewhere than in user code the fixed twin is a work-around, which may stand in another place than the fault.
+    # Elsewhere than in user code the fixed twin is a work-around, which may stand in another place
+    # than the fault.
     if bug.labels.location != "user code":
         return
     hunks: list[tuple[int, int]] = []
@@ -51,7 +54,9 @@ def _in_script(bug: Bug, script: Path) -> Iterator[str]:
 
 
 def _hunks(case: Case, script: Path) -> list[tuple[int, int]]:
-    """First and last line of what the fix changes in the buggy script, from 1; an insertion lies between two lines."""
+    """First and last line of what the fix changes in the buggy script, from 1; an insertion lies
+    between two lines.
+    """
     buggy, fixed = (case.program.variants[name].script for name in VARIANTS)
     if script != buggy or not fixed.is_file():
         return []
@@ -66,7 +71,9 @@ def _words(first: int, last: int) -> str:
 
 
 def _in_package(bug: Bug, root: Path) -> Iterator[str]:
-    """Nothing is known of files of an environment that is not built, nor of what is compiled before it is installed."""
+    """Nothing is known of files of an environment that is not built, nor of what is compiled before
+    it is installed.
+    """
     place = str(bug.brought or bug.environment)
     try:
         built = spec.find(spec.load(root, place))
@@ -86,7 +93,9 @@ def _in_package(bug: Bug, root: Path) -> Iterator[str]:
 
 
 def check_trigger(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
-    """The trigger lies within the runs, as far as their records or their length tell how many iterations they have."""
+    """The trigger lies within the runs, as far as their records or their length tell how many
+    iterations they have.
+    """
     buggy = [record for record in records if record.ok and record.variant == "buggy"]
     trigger, x = case.truth.iteration, case.plot.x
     if not buggy:

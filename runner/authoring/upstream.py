@@ -18,7 +18,9 @@ from runner.verdicts.verdict import verify_upstream
 
 
 def check_upstream(bug: Bug, root: Path) -> Iterator[str]:
-    """Each case has the variant if a release with the real fix has an environment here, and its records hold."""
+    """Each case has the variant if a release with the real fix has an environment here, and its
+    records hold.
+    """
     mended = _mended(bug, root)
     for case in bug.cases.values():
         if UPSTREAM in case.program.variants:
@@ -31,7 +33,9 @@ def check_upstream(bug: Bug, root: Path) -> Iterator[str]:
 
 
 def _mended(bug: Bug, root: Path) -> Environment | None:
-    """The first environment of a release that config.json names as one with the fix; None where there is none."""
+    """The first environment of a release that config.json names as one with the fix; None where
+    there is none.
+    """
     if bug.fixed is None:
         return None
     environments = [spec.load(root, name) for name in spec.names(root)]

@@ -39,9 +39,10 @@ DIFF_BLOCK = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def problems(directory: Path, root: Path) -> list[str]:
-    """What is wrong with a bug directory, a line each; empty where it is well formed. `root` holds the environments.
+    """What is wrong with a bug directory, a line each; empty where it is well formed.
 
-    What would move the cursor of a terminal is shown escaped: a diff shows the text of scripts.
+    `root` holds the environments.     What would move the cursor of a terminal is shown escaped: a
+    diff shows the text of scripts.
     """
     try:
         bug = load_bug(directory)
@@ -73,7 +74,9 @@ def problems(directory: Path, root: Path) -> list[str]:
 
 
 def real_diff(case: Case) -> str:
-    """The diff between the scripts of a case that its README must show (unified, three lines of context)."""
+    """The diff between the scripts of a case that its README must show (unified, three lines of
+    context).
+    """
     buggy, fixed = (case.program.variants[name].script for name in VARIANTS)
     lines = difflib.unified_diff(_lines(buggy), _lines(fixed), buggy.name, fixed.name)
     return "".join(lines)
@@ -161,7 +164,9 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
 
 
 def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
-    """The case says how many records a whole run of each variant has, and its expected records are whole."""
+    """The case says how many records a whole run of each variant has, and its expected records are
+    whole.
+    """
     finished = [record for record in records if record.ok]
     if any(variant.records is None for variant in case.program.variants.values()):
         numbers = sorted({f"{record.variant} {len(record.metrics)}" for record in finished})
@@ -234,7 +239,9 @@ def _by_scripts(bug: Bug) -> list[Case]:
 
 
 def _bare(text: str) -> str:
-    """The text without blanks at the ends of lines and blank lines at the end, which editors remove."""
+    """The text without blanks at the ends of lines and blank lines at the end, which editors
+    remove.
+    """
     return "\n".join(line.rstrip() for line in text.splitlines()).rstrip("\n")
 
 

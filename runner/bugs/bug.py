@@ -21,7 +21,10 @@ def brought_name(bug: str) -> str:
 
 
 class Bug(Struct, frozen=True):
-    """A bug, as config.json describes it. `retired` is the day and the reason; it then runs only when it is named."""
+    """A bug, as config.json describes it.
+
+    `retired` is the day and the reason; it then runs only when it is named.
+    """
 
     id: str
     directory: Path
@@ -40,18 +43,24 @@ class Bug(Struct, frozen=True):
 
     @property
     def scripts(self) -> tuple[Path, ...]:
-        """The programs of the variants and their modules: all Python files of the bug but `fault`, `why`, `probe`."""
+        """The programs of the variants and their modules: all Python files of the bug but `fault`,
+        `why`, `probe`.
+        """
         paths = sorted(self.directory.glob("*.py"))
         return tuple(path for path in paths if path.name not in (FAULT, WHY, PROBE))
 
     @property
     def shared(self) -> tuple[Path, ...]:
-        """The modules that variants import: those of `scripts` that are not the script of a variant."""
+        """The modules that variants import: those of `scripts` that are not the script of a
+        variant.
+        """
         return tuple(path for path in self.scripts if path not in self.variant_scripts)
 
     @property
     def fault(self) -> Path | None:
-        """The program that puts the fault back into a release without it and then runs a script, if there is one."""
+        """The program that puts the fault back into a release without it and then runs a script, if
+        there is one.
+        """
         path = self.directory / FAULT
         return path if path.is_file() else None
 
@@ -63,7 +72,9 @@ class Bug(Struct, frozen=True):
 
     @property
     def probe(self) -> Path | None:
-        """The module that measures, while a script runs, what only the expectations need, if there is one."""
+        """The module that measures, while a script runs, what only the expectations need, if there
+        is one.
+        """
         path = self.directory / PROBE
         return path if path.is_file() else None
 

@@ -32,7 +32,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Catalog:
-    """The bugs under `root/bugs`, each read when it is asked for, so that a malformed one does not block the others."""
+    """The bugs under `root/bugs`, each read when it is asked for, so that a malformed one does not
+    block the others.
+    """
 
     root: Path
 
@@ -95,7 +97,9 @@ class Catalog:
         return bug.directory
 
     def shell_name(self, bug: Bug) -> str:
-        """The word for a bug that any command understands, quoted for a shell: its ID, or its directory."""
+        """The word for a bug that any command understands, quoted for a shell: its ID, or its
+        directory.
+        """
         directory = self.outside(bug)
         if directory is None:
             return bug.id
@@ -105,10 +109,12 @@ class Catalog:
         return shlex.quote(path)
 
     def select(self, names: Iterable[str], elsewhere: bool = False) -> list[Target]:
-        """The targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug directory.
+        """The targets named by BUG, BUG/CASE or BUG/CASE/VARIANT, or by the path of a bug
+        directory.
 
-        There is one target for each case, with all variants of it that are named. With `elsewhere` (not in the bug's
-        own environment), BUG stands for its portable cases only. Raises UsageError or CatalogError.
+        There is one target for each case, with all variants of it that are named. With `elsewhere`
+        (not in the bug's own environment), BUG stands for its portable cases only. Raises
+        UsageError or CatalogError.
         """
         directories: dict[str, Path] = {}
         targets: dict[str, Target] = {}
@@ -147,7 +153,9 @@ class Catalog:
         return [Target(bug, case, tuple(parts[1:]) or VARIANTS)]
 
     def _split(self, name: str) -> tuple[Bug, list[str]]:
-        """The bug that a name begins with, and the remaining parts; an ID of the catalogue wins over a path."""
+        """The bug that a name begins with, and the remaining parts; an ID of the catalogue wins
+        over a path.
+        """
         first, *parts = name.strip("/").split("/")
         if self._has(first):
             return self.bug(first), parts
@@ -174,7 +182,8 @@ def with_upstream(target: Target) -> Target:
 
 
 def default_root() -> Path:
-    """The directory that holds `bugs`, `environments` and `detectors`: the checkout, or the installed package.
+    """The directory that holds `bugs`, `environments` and `detectors`: the checkout, or the
+    installed package.
 
     Raises CatalogError where it has no folder `bugs`.
     """
@@ -201,10 +210,11 @@ def _holds_config(directory: Path) -> bool:
 
 
 def load_bug(directory: Path) -> Bug:
-    """Read and check `directory/config.json`; raises CatalogError naming the file, the key and the value.
+    """Read and check `directory/config.json`; raises CatalogError naming the file, the key and the
+    value.
 
-    Also raises it where a file of the directory is not safe to read: a bug may come from anyone. Where a promotion was
-    killed, the rest of it is done first.
+    Also raises it where a file of the directory is not safe to read: a bug may come from anyone.
+    Where a promotion was killed, the rest of it is done first.
     """
     path = directory / "config.json"
     value = read_json(path, directory)
@@ -226,7 +236,8 @@ def load_bug(directory: Path) -> Bug:
 
 
 def read_json(path: Path, within: Path | None = None) -> Any:
-    """The JSON in a file that is short and printable, as `untrusted.check_short` defines it; raises CatalogError.
+    """The JSON in a file that is short and printable, as `untrusted.check_short` defines it; raises
+    CatalogError.
 
     With `within`, also raises it for a link that leads out of that folder.
     """

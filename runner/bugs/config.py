@@ -16,7 +16,8 @@ from runner.fields import Name, Scalar, Seconds, Text
 MAX_ID = 76
 # The folder of results of programs that are rewritten for detectors.
 REWRITTEN = "rewritten"
-# Folders in a results folder that are of no bug: clean programs of detectors, records of detectors, logs of jobs.
+# Folders in a results folder that are of no bug: clean programs of detectors, records of detectors,
+# logs of jobs.
 TAKEN = ("control", "detectors", "slurm", REWRITTEN)
 # An environment of the catalogue, or the one that the bug brings.
 BROUGHT = "./environment"
@@ -272,7 +273,9 @@ def check_different(key: str, values: Iterable[Scalar]) -> None:
 
 
 def check_output(parameters: Mapping[str, Scalar]) -> None:
-    """Raise ValueError unless `output` is a plain file name: with another one, the records could be any file."""
+    """Raise ValueError unless `output` is a plain file name: with another one, the records could be
+    any file.
+    """
     output = parameters.get("output", "metrics")
     if (
         not isinstance(output, str)

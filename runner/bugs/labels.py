@@ -1,4 +1,6 @@
-"""The labels of a bug: its classification, its provenance, and the versions of a package that have it."""
+"""The labels of a bug: its classification, its provenance, and the versions of a package that have
+it.
+"""
 
 from typing import Annotated
 

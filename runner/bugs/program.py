@@ -15,8 +15,8 @@ UPSTREAM = "upstream"
 class Variant(Struct, frozen=True):
     """One program of a case, and the environment in which it runs.
 
-    `records` is the number of records of a whole run; None where the case does not say. `brought` is the folder of an
-    environment that the bug itself brings; None for one of the catalogue.
+    `records` is the number of records of a whole run; None where the case does not say. `brought`
+    is the folder of an environment that the bug itself brings; None for one of the catalogue.
     """
 
     name: str
@@ -32,13 +32,15 @@ class Variant(Struct, frozen=True):
 
 
 class CaseProgram(Struct, frozen=True):
-    """What is run in a case: its variants, with their seeds, parameters and limits, and what they need.
+    """What is run in a case: its variants, with their seeds, parameters and limits, and what they
+    need.
 
-    There is a variant `upstream` where a release has the real fix: it is run where it is named only.
+    There is a variant `upstream` where a release has the real fix: it is run where it is named
+    only.
 
-    `timeout_s` is in seconds. `data` names files in the folder of data sets, `sha256` has hashes of those
-    that are downloaded, `tools` what else the machine must have
-    (c++, gpu). `processes` train at the same time in one run, which takes `memory_gb` (10^9 bytes; None: not declared).
+    `timeout_s` is in seconds. `data` names files in the folder of data sets, `sha256` has hashes of
+    those that are downloaded, `tools` what else the machine must have (c++, gpu). `processes` train
+    at the same time in one run, which takes `memory_gb` (10^9 bytes; None: not declared).
     """
 
     variants: Mapping[str, Variant]

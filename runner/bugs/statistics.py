@@ -18,10 +18,11 @@ Numbers = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def count(bugs: Iterable[Bug]) -> Numbers:
-    """The numbers of bugs that are not retired: by cause, effect, stage and realism, each by location.
+    """The numbers of bugs that are not retired: by cause, effect, stage and realism, each by
+    location.
 
-    Entries that no bug has are there with zeros: they are what is lacking. A bug whose cases differ in realism is
-    counted once, by its first case.
+    Entries that no bug has are there with zeros: they are what is lacking. A bug whose cases differ
+    in realism is counted once, by its first case.
     """
     active = [bug for bug in bugs if bug.retired is None]
     return {name: _count_list(active, name) for name in ROWS}

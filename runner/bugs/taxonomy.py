@@ -1,4 +1,6 @@
-"""The closed lists that bugs are counted by; docs/taxonomy.md defines every entry, and where it comes from."""
+"""The closed lists that bugs are counted by; docs/taxonomy.md defines every entry, and where it
+comes from.
+"""
 
 from collections.abc import Mapping
 from typing import Literal, get_args

@@ -39,7 +39,9 @@ class ClusterRuntimes:
         self._runtimes: dict[str, Runtime] = {}
 
     def get(self, name: str) -> Runtime:
-        """The runtime of that environment on a worker; raises TrainbugsError where the worker cannot provide it."""
+        """The runtime of that environment on a worker; raises TrainbugsError where the worker
+        cannot provide it.
+        """
         if name not in self._runtimes:
             self.progress.line(
                 f"environment {name}: asking a worker, which builds it if it is missing"
@@ -87,9 +89,11 @@ class ClusterPool:
     def do(
         self, jobs: Sequence[Job[W]], call: Callable[[W], "Future[T]"]
     ) -> Generator[tuple[W, T], None, None]:
-        """Yields each job's item with the result of its call, as they end; the longest jobs start first.
+        """Yields each job's item with the result of its call, as they end; the longest jobs start
+        first.
 
-        The first exception is raised. Calls that have not ended then, or when the generator is closed, are cancelled.
+        The first exception is raised. Calls that have not ended then, or when the generator is
+        closed, are cancelled.
         """
         board: Board[Job[W]] = Board(self.progress, len(jobs), lambda: self.cluster.threads)
         calls: set[Future[T]] = set()
@@ -148,7 +152,9 @@ class ClusterQueue(RunQueue):
 
 
 class ClusterSlots:
-    """As many slots as the cluster can execute calls at the same time; one, where it has no worker yet."""
+    """As many slots as the cluster can execute calls at the same time; one, where it has no worker
+    yet.
+    """
 
     def __init__(self, cluster: "Cluster") -> None:
         self.cluster = cluster
@@ -178,7 +184,9 @@ class _Linked(Future[Delivery]):
 
 
 def _or_lost(call: "Future[Delivery]", run: Run) -> "Future[Delivery]":
-    """Turn WorkerLostError into a failed run; other results and errors of the call stay as they are."""
+    """Turn WorkerLostError into a failed run; other results and errors of the call stay as they
+    are.
+    """
     outcome: Future[Delivery] = _Linked(call)
 
     def ended(call: "Future[Delivery]") -> None:

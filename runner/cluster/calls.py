@@ -1,4 +1,6 @@
-"""Function calls on a worker of a cluster: packing and executing them, the worker's versions, abandoned calls."""
+"""Function calls on a worker of a cluster: packing and executing them, the worker's versions,
+abandoned calls.
+"""
 
 import hashlib
 import pickle
@@ -13,12 +15,16 @@ from typing import Any
 
 from runner.errors import UsageError
 
-# States of a worker that can finish its call; in any other it is about to end, and its calls are executed elsewhere.
+# States of a worker that can finish its call; in any other it is about to end, and its calls are
+# executed elsewhere.
 ALIVE = ("running", "paused", "closing_gracefully")
 
 
 class Abandoned(Exception):  # noqa: N818 - nothing is wrong
-    """The result of the call is no longer needed. Not an error for users, since none would read it."""
+    """The result of the call is no longer needed.
+
+    Not an error for users, since none would read it.
+    """
 
 
 class _Current(threading.local):
@@ -32,7 +38,8 @@ _current = _Current()
 
 
 def stop_if_abandoned() -> None:
-    """Raise Abandoned in a call whose result is not needed: it was cancelled, or the caller or the scheduler died.
+    """Raise Abandoned in a call whose result is not needed: it was cancelled, or the caller or the
+    scheduler died.
 
     Only the call itself can end the programs that it has started. Does nothing outside of a worker.
     """
@@ -46,7 +53,9 @@ def stop_if_abandoned() -> None:
 
 @cache
 def identity() -> dict[str, str]:
-    """The versions that must be the same here and on every worker: trainbugs (and its source), Python, distributed."""
+    """The versions that must be the same here and on every worker: trainbugs (and its source),
+    Python, distributed.
+    """
     try:
         release = version("trainbugs")
     except PackageNotFoundError:
@@ -73,9 +82,11 @@ def difference(expected: dict[str, str], identity: dict[str, str]) -> str | None
 
 
 def pack(function: Callable[..., Any], *args: Any) -> bytes:
-    """Pickle a call so that unpickling it on a worker executes it; the outcome is what `unpack` takes.
+    """Pickle a call so that unpickling it on a worker executes it; the outcome is what `unpack`
+    takes.
 
-    So a worker imports nothing of trainbugs before the call: if it is not installed there, the call fails and says so.
+    So a worker imports nothing of trainbugs before the call: if it is not installed there, the call
+    fails and says so.
     """
     return pickle.dumps(_Call(pickle.dumps((identity(), function, args))))
 
@@ -89,7 +100,9 @@ class _Call:
 
 
 def perform(call: bytes) -> bytes:
-    """Execute a call on a worker; returns what the function returned or raised: only Dask's own errors are raised."""
+    """Execute a call on a worker; returns what the function returned or raised: only Dask's own
+    errors are raised.
+    """
     from distributed import get_worker
 
     worker = get_worker()

@@ -1,4 +1,6 @@
-"""The client of a cluster: executes function calls on workers of Dask or Slurm, and returns standard futures."""
+"""The client of a cluster: executes function calls on workers of Dask or Slurm, and returns
+standard futures.
+"""
 
 import asyncio
 import math
@@ -25,11 +27,12 @@ CLOSE_S = 20.0
 
 
 class Cluster:
-    """Workers on other machines; each thread executes one call at a time. Made by `connect`; a context manager.
+    """Workers on other machines; each thread executes one call at a time.
 
-    Dask gets no more calls than there are threads, because it suspects every call that was assigned to a lost worker
-    of having killed it. A result is fetched at once and then released on the worker, because Dask would compute it
-    again if that worker were lost.
+    Made by `connect`; a context manager.     Dask gets no more calls than there are threads,
+    because it suspects every call that was assigned to a lost worker of having killed it. A result
+    is fetched at once and then released on the worker, because Dask would compute it again if that
+    worker were lost.
     """
 
     def __init__(
@@ -71,8 +74,9 @@ class Cluster:
     def submit(self, function: Callable[..., Result], *args: Any) -> "Future[Result]":
         """Call a module-level function on some worker; if that worker is lost, on another one.
 
-        The future raises what the function raised, or WorkerLostError, or ClusterError. It can be cancelled at any
-        time: `calls.stop_if_abandoned`, which a long function has to call, then raises.
+        The future raises what the function raised, or WorkerLostError, or ClusterError. It can be
+        cancelled at any time: `calls.stop_if_abandoned`, which a long function has to call, then
+        raises.
         """
         future = asyncio.run_coroutine_threadsafe(
             self._call(calls.pack(function, *args)), self._loop
@@ -82,7 +86,9 @@ class Cluster:
         return future
 
     def trouble(self) -> str | None:
-        """Why calls wait, in one line, if there has been no worker for a while; None where all is well."""
+        """Why calls wait, in one line, if there has been no worker for a while; None where all is
+        well.
+        """
         since = self._alone_since
         if since is None or time.monotonic() - since < PATIENCE_S or not self._calls:
             return None
@@ -96,7 +102,9 @@ class Cluster:
         return f"{self.where}: {problem}{reason}; {self._advice}"
 
     def close(self) -> None:
-        """Cancel the calls that have not ended, and disconnect; workers that were started for this object are ended."""
+        """Cancel the calls that have not ended, and disconnect; workers that were started for this
+        object are ended.
+        """
         self._watcher.cancel()
         for future in list(self._calls):
             future.cancel()
@@ -133,12 +141,14 @@ class Cluster:
         while True:
             with suppress(calls.Abandoned):
                 return calls.unpack(await self._performed(call))
-            # The result is still needed, so the worker was about to end; another one executes the call.
+            # The result is still needed, so the worker was about to end; another one executes the
+            # call.
 
     async def _performed(self, call: bytes) -> bytes:
         from distributed.scheduler import KilledWorker
 
-        # Not `calls.perform`: a worker without this module would end when it reads the name, and so would the next one.
+        # Not `calls.perform`: a worker without this module would end when it reads the name, and so
+        # would the next one.
         future = self._client.submit(pickle.loads, call, pure=False)
         try:
             outcome: bytes = await future
@@ -159,7 +169,9 @@ class Cluster:
             future.release()
 
     def _give_up(self) -> None:
-        """End every call, also those that wait: the scheduler is gone, and with it all that was running."""
+        """End every call, also those that wait: the scheduler is gone, and with it all that was
+        running.
+        """
         self._gone = True
         for task in self._tasks:
             if task is not asyncio.current_task():
@@ -171,7 +183,9 @@ class Cluster:
         )
 
     async def _watch(self) -> None:
-        """Update the number of threads, notice when the scheduler ends, and keep asking Slurm for the missing jobs."""
+        """Update the number of threads, notice when the scheduler ends, and keep asking Slurm for
+        the missing jobs.
+        """
         asked_at = -math.inf
         while not self._gone:
             threads: dict[str, int] = {}
@@ -201,10 +215,12 @@ class Cluster:
 
 
 def connect(spec: str, jobs: int, logs: Path | None = None) -> Cluster:
-    """The cluster of `dask:ADDRESS`, `dask:SCHEDULER_FILE`, or `slurm`: `jobs` batch jobs of one call at a time.
+    """The cluster of `dask:ADDRESS`, `dask:SCHEDULER_FILE`, or `slurm`: `jobs` batch jobs of one
+    call at a time.
 
-    `logs` is the folder for the logs of Slurm's jobs. Raises UsageError for another `spec`, and where packages are
-    missing or of other versions than here, ClusterError where no scheduler answers.
+    `logs` is the folder for the logs of Slurm's jobs. Raises UsageError for another `spec`, and
+    where packages are missing or of other versions than here, ClusterError where no scheduler
+    answers.
     """
     kind, _, address = spec.partition(":")
     if spec != "slurm" and (kind != "dask" or not address):

@@ -1,4 +1,6 @@
-"""The connection to a Dask scheduler, and the check of its workers' versions; failures are one line for the user."""
+"""The connection to a Dask scheduler, and the check of its workers' versions; failures are one line
+for the user.
+"""
 
 import json
 import logging
@@ -26,7 +28,9 @@ def require(kind: str) -> None:
 
 
 def address(text: str) -> str:
-    """The address of a scheduler, which may be named by the file that the scheduler writes; raises UsageError."""
+    """The address of a scheduler, which may be named by the file that the scheduler writes; raises
+    UsageError.
+    """
     if "://" in text:
         return text
     if not (text.endswith(".json") or "/" in text or Path(text).is_file()):
@@ -41,9 +45,9 @@ def address(text: str) -> str:
 
 
 def client(where: str, to: Any) -> Any:
-    """A client of a scheduler; `to` is an address or a started cluster. Dask logs nothing from here on.
+    """A client of a scheduler; `to` is an address or a started cluster.
 
-    Raises ClusterError where no scheduler answers.
+    Dask logs nothing from here on.     Raises ClusterError where no scheduler answers.
     """
     import distributed
 
@@ -63,10 +67,11 @@ def client(where: str, to: Any) -> Any:
 
 
 def check(client: Any, where: str) -> None:
-    """Raise UsageError unless all workers have the trainbugs, Python and distributed that are installed here.
+    """Raise UsageError unless all workers have the trainbugs, Python and distributed that are
+    installed here.
 
-    The scheduler needs no trainbugs. Workers that do not answer are ignored: the scheduler is about to drop them.
-    Raises ClusterError where the scheduler does not answer.
+    The scheduler needs no trainbugs. Workers that do not answer are ignored: the scheduler is about
+    to drop them. Raises ClusterError where the scheduler does not answer.
     """
     local = calls.identity()
     try:

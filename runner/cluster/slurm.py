@@ -10,7 +10,8 @@ from runner.errors import ProcessError, UsageError
 from runner.sandbox import process
 from runner.sandbox.env import THREADS
 
-# Used where jobqueue.yaml has none. The largest run of the catalogue takes 1 GB, the longest time limit is 20 minutes.
+# Used where jobqueue.yaml has none. The largest run of the catalogue takes 1 GB, the longest time
+# limit is 20 minutes.
 DEFAULTS: dict[str, object] = {"name": "trainbugs", "memory": "4GiB", "walltime": "04:00:00"}
 
 
@@ -33,10 +34,11 @@ def start(logs: Path | None = None) -> Any:
 
 
 def ask(cluster: Any, jobs: int) -> str | None:
-    """Keep `jobs` jobs of one worker each: submit those that are missing, were refused by Slurm, or have ended.
+    """Keep `jobs` jobs of one worker each: submit those that are missing, were refused by Slurm, or
+    have ended.
 
-    Returns the reason for which Slurm refused one, or None. A job that ended before its worker connected is not
-    replaced: the next one would end in the same way.
+    Returns the reason for which Slurm refused one, or None. A job that ended before its worker
+    connected is not replaced: the next one would end in the same way.
     """
     refused = {name: job.refused for name, job in cluster.workers.items() if job.refused}
     for name in refused:
@@ -52,7 +54,8 @@ def job_script(logs: Path | None = None) -> str:
 
 
 def options(logs: Path | None) -> dict[str, object]:
-    """Options for dask-jobqueue: the user's own configuration where there is one, but one call at a time for each job.
+    """Options for dask-jobqueue: the user's own configuration where there is one, but one call at a
+    time for each job.
 
     The processors of a job are those of one run; the user's `cores` or `job-cpu` may give it more.
     """
@@ -67,7 +70,8 @@ def options(logs: Path | None) -> dict[str, object]:
     options = {("job_name" if name == "name" else name): value for name, value in options.items()}
     if logs is not None and user_option("log-directory") is None:
         options["log_directory"] = str(logs)
-    # Any free port: Dask would take port 8787 for a dashboard, or warn that another scheduler has it.
+    # Any free port: Dask would take port 8787 for a dashboard, or warn that another scheduler has
+    # it.
     options["scheduler_options"] = {"dashboard_address": ":0"} | (
         user_option("scheduler-options") or {}
     )
@@ -81,7 +85,8 @@ def options(logs: Path | None) -> dict[str, object]:
 def _cluster(logs: Path | None) -> Any:
     from dask_jobqueue import SLURMCluster
 
-    # Deprecated names in the user's file: dask-jobqueue still understands them, but warns at every job.
+    # Deprecated names in the user's file: dask-jobqueue still understands them, but warns at every
+    # job.
     warnings.filterwarnings("ignore", category=FutureWarning, module="dask_jobqueue")
     try:
         return SLURMCluster(job_cls=_job_class(), silence_logs="critical", **options(logs))
@@ -96,7 +101,9 @@ def _job_class() -> Any:
     from distributed.core import Status
 
     class SlurmJob(SLURMJob):  # type: ignore[misc]
-        """A job that Slurm may refuse: Dask would log a traceback, never submit it again, and fail when it closes."""
+        """A job that Slurm may refuse: Dask would log a traceback, never submit it again, and fail
+        when it closes.
+        """
 
         refused: str | None = None
 
@@ -113,7 +120,9 @@ def _job_class() -> Any:
 
 
 def _try_out(script: str) -> None:
-    """Raise UsageError if Slurm would refuse the job: dask-jobqueue would only log it, and no job would ever start."""
+    """Raise UsageError if Slurm would refuse the job: dask-jobqueue would only log it, and no job
+    would ever start.
+    """
     import dask.utils
 
     with dask.utils.tmpfile(extension="sh") as path:

@@ -1,4 +1,5 @@
-"""Runs on a worker of a cluster: executed in the worker's own environment and on its own disk, and sent back.
+"""Runs on a worker of a cluster: executed in the worker's own environment and on its own disk, and
+sent back.
 
 The worker writes nothing into the results folder, which it may not even see.
 """
@@ -50,12 +51,16 @@ def _runtimes(where: Where) -> Runtimes:
 
 
 def find_runtime(where: Where, name: str) -> Runtime:
-    """The runtime of that environment on this worker, built if it is missing; raises TrainbugsError."""
+    """The runtime of that environment on this worker, built if it is missing; raises
+    TrainbugsError.
+    """
     return _runtimes(where).get(name)
 
 
 def perform(where: Where, run: Run) -> Delivery:
-    """Execute a run that was planned elsewhere; a problem of this worker becomes the status of the run."""
+    """Execute a run that was planned elsewhere; a problem of this worker becomes the status of the
+    run.
+    """
     with working_folder() as folder:
         store = Store(folder)
         record = execute(localise(where, run), store, lambda elapsed, stdout: stop_if_abandoned())

@@ -1,7 +1,8 @@
 """Building environments with uv from their hashed locks, and removing them.
 
-A build happens in a temporary directory that is renamed into place when it is complete and checked, under an
-inter-process lock: no program ever sees a half-built environment, and two that need the same one build it once.
+A build happens in a temporary directory that is renamed into place when it is complete and checked,
+under an inter-process lock: no program ever sees a half-built environment, and two that need the
+same one build it once.
 """
 
 import json
@@ -30,7 +31,9 @@ CPU_GB = 1.5
 
 @dataclass(frozen=True)
 class Removed:
-    """Disk space in GB (10^9 bytes); `linked_gb` is not freed, because uv's cache holds the same files."""
+    """Disk space in GB (10^9 bytes); `linked_gb` is not freed, because uv's cache holds the same
+    files.
+    """
 
     freed_gb: float
     linked_gb: float
@@ -44,12 +47,14 @@ def build(
     keep: bool = True,
     trust: bool = False,
 ) -> Built:
-    """The environment on disk, built if it is missing, or with `force`; raises EnvironmentBuildError.
+    """The environment on disk, built if it is missing, or with `force`; raises
+    EnvironmentBuildError.
 
     Also raises it where somebody else may change it, or the cache, unless `trust` allows that.
 
-    `backend` is passed to uv as --torch-backend: other builds of the same versions, not covered by the lock's hashes.
-    Without `keep`, downloads do not stay in uv's cache, so that removing the environment frees its disk space.
+    `backend` is passed to uv as --torch-backend: other builds of the same versions, not covered by
+    the lock's hashes. Without `keep`, downloads do not stay in uv's cache, so that removing the
+    environment frees its disk space.
     """
     target = environments.location(environment, backend)
     ready = None if force else _ready(environment, target)
@@ -72,7 +77,8 @@ def build(
 def obtain(
     environment: Environment, progress: Progress, keep: bool = True, trust: bool = False
 ) -> Built:
-    """The build that there is, from the lock or with another torch backend; from the lock where there is none.
+    """The build that there is, from the lock or with another torch backend; from the lock where
+    there is none.
 
     One without a manifest, of an earlier trainbugs, is built anew. Raises EnvironmentBuildError.
     """
@@ -97,7 +103,8 @@ def remove(environment: Environment) -> Removed | None:
         with _lock(directory, on_stderr()):
             for size, links in _files(directory):
                 freed, linked = (freed + size, linked) if links == 1 else (freed, linked + size)
-            # Renamed first, in one step: an interrupted removal leaves nothing that looks like an environment.
+            # Renamed first, in one step: an interrupted removal leaves nothing that looks like an
+            # environment.
             doomed = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
             directory.rename(doomed / "old")
             shutil.rmtree(doomed)
@@ -141,7 +148,9 @@ def _build(
 
 
 def _verify(installation: Installation, installed: InstalledFiles) -> Built:
-    """Describe and list what was installed; raises EnvironmentBuildError where it is not what the lock says."""
+    """Describe and list what was installed; raises EnvironmentBuildError where it is not what the
+    lock says.
+    """
     environment, venv, backend = installation.environment, installation.venv, installation.backend
     python = venv / "bin" / "python"
     interpreter = probe(python, [venv, python.resolve().parents[1]])

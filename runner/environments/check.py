@@ -1,4 +1,6 @@
-"""Checks of built environments: a quick one before anything runs in them, and a thorough one of every file."""
+"""Checks of built environments: a quick one before anything runs in them, and a thorough one of
+every file.
+"""
 
 from collections.abc import Sequence
 
@@ -15,7 +17,8 @@ MAX_NAMED = 3
 
 
 def changed(built: Built) -> str | None:
-    """How a build has changed since it was made, in words, as far as its manifest and its Python's version tell.
+    """How a build has changed since it was made, in words, as far as its manifest and its Python's
+    version tell.
 
     None where it has not. Nothing of the build is run before all its files have been compared.
     """
@@ -27,7 +30,8 @@ def changed(built: Built) -> str | None:
 
 
 def problems(built: Built) -> list[str]:
-    """What is wrong with a build: it was changed, torch does not import, a package is missing or has another version.
+    """What is wrong with a build: it was changed, torch does not import, a package is missing or
+    has another version.
 
     What the files hold is not read. Nothing runs in a build that was changed.
     """
@@ -35,7 +39,9 @@ def problems(built: Built) -> list[str]:
 
 
 def all_problems(built: Built) -> list[str]:
-    """Like `problems`; and every file is read, and compared with its hash at the build and with its wheel's RECORD."""
+    """Like `problems`; and every file is read, and compared with its hash at the build and with its
+    wheel's RECORD.
+    """
     if not built.listed:
         return ["built by an earlier trainbugs, without a manifest of its files"]
     listed = manifest.changes(built.directory) or _contents(built)
@@ -43,7 +49,9 @@ def all_problems(built: Built) -> list[str]:
 
 
 def differences(environment: Environment, interpreter: Interpreter) -> list[str]:
-    """How an interpreter differs from the lock; a local version label (2.2.2+cpu) is not a difference."""
+    """How an interpreter differs from the lock; a local version label (2.2.2+cpu) is not a
+    difference.
+    """
     installed = {normal(name): version for name, version in interpreter.packages.items()}
     torch = environment.pins.get("torch")
     wrong: list[str] = []

@@ -1,4 +1,6 @@
-"""The installation of a lock with uv: a venv, its packages, each file held against its wheel, and the bytecode."""
+"""The installation of a lock with uv: a venv, its packages, each file held against its wheel, and
+the bytecode.
+"""
 
 import re
 import shutil
@@ -24,7 +26,8 @@ HOOKS = ("*.pth", "sitecustomize*", "usercustomize*")
 
 @dataclass(frozen=True)
 class InstalledFiles:
-    """What was installed: the SHA-256 of each file by relative path, and the files in which a wheel belies its RECORD.
+    """What was installed: the SHA-256 of each file by relative path, and the files in which a wheel
+    belies its RECORD.
 
     Bytecode has no hash here.
     """
@@ -35,9 +38,11 @@ class InstalledFiles:
 
 @dataclass(frozen=True)
 class Installation:
-    """The installation of an environment into the folder `venv`, which becomes `target` when it is complete.
+    """The installation of an environment into the folder `venv`, which becomes `target` when it is
+    complete.
 
-    `backend` is passed to uv as --torch-backend. Without `keep`, downloads do not stay in uv's cache.
+    `backend` is passed to uv as --torch-backend. Without `keep`, downloads do not stay in uv's
+    cache.
     """
 
     environment: Environment
@@ -72,7 +77,9 @@ class Installation:
         return self.venv / "bin" / "python"
 
     def _refuse_other(self, interpreter: Path) -> None:
-        """Raise EnvironmentBuildError where a package has put something into the place of the interpreter."""
+        """Raise EnvironmentBuildError where a package has put something into the place of the
+        interpreter.
+        """
         if self._interpreter.resolve() != interpreter:
             raise EnvironmentBuildError(
                 f"environment {self.environment.name}: a package of its lock puts a file into the place of the "
@@ -81,9 +88,9 @@ class Installation:
 
     def _requirements(self) -> list[str]:
         if self.backend is None:
-            # No dependencies: the lock is complete, or it leaves out what is already installed where its packages are
-            # used.
-            # What a stranger names is not built: that would run code of it outside of the sandbox.
+            # No dependencies: the lock is complete, or it leaves out what is already installed
+            # where its packages are used. What a stranger names is not built: that would run code
+            # of it outside of the sandbox.
             wheels_only = ["--no-build"] if self.environment.wheels_only else []
             return ["--no-deps", "--require-hashes", *wheels_only, "-r", str(self.environment.lock)]
         pins = self.venv.with_name("pins.txt")
@@ -98,10 +105,11 @@ class Installation:
     def _replace(
         self, wrong: Sequence[Wrong], install: list[str]
     ) -> tuple[dict[str, str], list[Wrong]]:
-        """Install packages with wrong files again, past uv's cache, and take those that were damaged out of it.
+        """Install packages with wrong files again, past uv's cache, and take those that were
+        damaged out of it.
 
-        Returns the hashes of all files, and what is still wrong: there a wheel itself differs from its RECORD. It is
-        what the lock names nevertheless.
+        Returns the hashes of all files, and what is still wrong: there a wheel itself differs from
+        its RECORD. It is what the lock names nevertheless.
         """
         self._say(f"{_first(wrong)}: uv's cache may be damaged, fetching anew")
         for item in wrong:
@@ -125,7 +133,9 @@ class Installation:
 
     @contextmanager
     def _without_hooks(self) -> Iterator[None]:
-        """Without what packages have the interpreter do at its start: uv asks it something, outside of the sandbox."""
+        """Without what packages have the interpreter do at its start: uv asks it something, outside
+        of the sandbox.
+        """
         with TemporaryDirectory(prefix="hooks-", dir=self.venv.parent) as aside:
             moved = []
             for packages in self.venv.glob(wheels.SITE_PACKAGES):
@@ -234,7 +244,9 @@ def _reason(log: str) -> str:
 
 
 def _base_python(environment: Environment) -> str:
-    """The base interpreter of this process, which surely exists, if its version fits; else the version, for uv."""
+    """The base interpreter of this process, which surely exists, if its version fits; else the
+    version, for uv.
+    """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     base = Path(sys.base_prefix) / "bin" / f"python{version}"
     fits = version == environment.python and base.exists()

@@ -16,9 +16,11 @@ from runner.sandbox.streams import blocks, open_streams
 
 TIMEOUT_S = 120
 
-# Without any of these there is no CUDA (or ROCm) device, and torch need not be imported to find out.
+# Without any of these there is no CUDA (or ROCm) device, and torch need not be imported to find
+# out.
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
-# The names of .dist-info and .egg-info folders say what is installed; reading their contents takes ten times as long.
+# The names of .dist-info and .egg-info folders say what is installed; reading their contents takes
+# ten times as long.
 PROBE = """
 import json, os, platform, sys, urllib.parse
 facts = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None, "packages": {}}
@@ -55,9 +57,11 @@ print(json.dumps(facts))
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python interpreter; `torch` is None where it is missing, `devices` are the names of cuda:0, cuda:1 …
+    """A Python interpreter; `torch` is None where it is missing, `devices` are the names of cuda:0,
+    cuda:1 …
 
-    `paths` are the files and folders that it reads, those of packages installed in place (editable) among them.
+    `paths` are the files and folders that it reads, those of packages installed in place (editable)
+    among them.
     """
 
     path: Path
@@ -72,9 +76,9 @@ class Interpreter:
 def probe(path: Path, readable: Sequence[Path] | None = None) -> Interpreter:
     """Run the interpreter at `path` in the sandbox, importing torch.
 
-    `readable` are the folders that it reads. None stands for an interpreter that the user has named: it reads
-    everything, since what it needs is not known yet, but writes nothing.
-    Raises EnvironmentBuildError where it or the import fails.
+    `readable` are the folders that it reads. None stands for an interpreter that the user has
+    named: it reads everything, since what it needs is not known yet, but writes nothing. Raises
+    EnvironmentBuildError where it or the import fails.
     """
     try:
         scope = "devices" if machine_has_accelerator() else "none"

@@ -1,7 +1,9 @@
-"""The manifest of a build: all that lies in it, with sizes, times and hashes, and what has changed since.
+"""The manifest of a build: all that lies in it, with sizes, times and hashes, and what has changed
+since.
 
-A line is a JSON list: the path within the build, its stamp, and the SHA-256 of a file's contents. The stamp is what
-looking at the folder shows: a file's size and time of change, the target of a link, or what else there is.
+A line is a JSON list: the path within the build, its stamp, and the SHA-256 of a file's contents.
+The stamp is what looking at the folder shows: a file's size and time of change, the target of a
+link, or what else there is.
 """
 
 import hashlib
@@ -25,17 +27,21 @@ Line = tuple[str, str, str]
 
 
 def write(directory: Path, hashes: Mapping[str, str]) -> None:
-    """Write the manifest of what lies in `directory` now; files that `hashes` lacks are hashed here."""
+    """Write the manifest of what lies in `directory` now; files that `hashes` lacks are hashed
+    here.
+    """
     hashes = {**hashes, **file_hashes(directory, leave_out=hashes)}
     lines = sorted((path, stamp, hashes.get(path, "")) for path, stamp in _stamps(directory))
     (directory / MANIFEST).write_bytes(msgspec.json.Encoder().encode_lines(lines))
 
 
 def changes(directory: Path) -> list[str]:
-    """How a build differs from its manifest as far as names, sizes, times and links tell; its files are not read.
+    """How a build differs from its manifest as far as names, sizes, times and links tell; its files
+    are not read.
 
-    So a file that was edited, has the same size, and got its old time back is not found: `contents` finds it. (The time
-    of the last change of the inode would tell, but a hard link that uv makes to the same file changes that, too.)
+    So a file that was edited, has the same size, and got its old time back is not found: `contents`
+    finds it. (The time of the last change of the inode would tell, but a hard link that uv makes to
+    the same file changes that, too.)
     """
     try:
         expected = {path: stamp for path, stamp, _ in _read(directory)}
@@ -55,7 +61,8 @@ def changes(directory: Path) -> list[str]:
 
 
 def contents(directory: Path, hashes: Mapping[str, str]) -> list[str]:
-    """The files whose contents differ from the manifest, in words; `hashes` are those of `file_hashes`, now.
+    """The files whose contents differ from the manifest, in words; `hashes` are those of
+    `file_hashes`, now.
 
     Raises UnsafeError or msgspec.MsgspecError where there is no manifest that can be read.
     """
@@ -67,7 +74,8 @@ def contents(directory: Path, hashes: Mapping[str, str]) -> list[str]:
 
 
 def file_hashes(directory: Path, leave_out: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The SHA-256, as hexadecimal digits, of every file below `directory` that is not among `leave_out`, by path.
+    """The SHA-256, as hexadecimal digits, of every file below `directory` that is not among
+    `leave_out`, by path.
 
     Paths are relative, links are not followed. Raises OSError.
     """
@@ -95,7 +103,10 @@ def _read(directory: Path) -> list[Line]:
 
 
 def _stamps(directory: Path) -> Iterator[tuple[str, str]]:
-    """Everything below `directory` but the manifest: relative path and stamp. That of a file begins with a digit."""
+    """Everything below `directory` but the manifest: relative path and stamp.
+
+    That of a file begins with a digit.
+    """
     folders = [""]
     while folders:
         folder = folders.pop()
@@ -120,7 +131,9 @@ def _stamp(entry: "os.DirEntry[str]", folder: int) -> str:
 
 
 def _same(was: str, now: str) -> bool:
-    """Whether two stamps differ only by parts of a second that were lost: images of containers keep whole seconds."""
+    """Whether two stamps differ only by parts of a second that were lost: images of containers keep
+    whole seconds.
+    """
     return _is_file(now) and now.endswith("000000000") and was[:-9] == now[:-9]
 
 

@@ -1,6 +1,7 @@
 """The owners of a cache and of its environments: what another user may change is not run.
 
-Whoever may write to a build may put a program into the place of its interpreter, and write its manifest anew.
+Whoever may write to a build may put a program into the place of its interpreter, and write its
+manifest anew.
 """
 
 import grp
@@ -18,11 +19,13 @@ from runner.errors import EnvironmentBuildError
 from runner.files.untrusted import shown
 
 ROOT = 0
-# Groups below this number come with a system; `users`, the first group of everybody in some, has the number 100.
+# Groups below this number come with a system; `users`, the first group of everybody in some, has
+# the number 100.
 SYSTEM_GROUPS = 100
 # The number of links that Linux follows.
 MAX_LINKS = 40
-# Folders below a build down to lib/python3.11/site-packages/torch; looking at all of them takes as long as a start.
+# Folders below a build down to lib/python3.11/site-packages/torch; looking at all of them takes as
+# long as a start.
 PACKAGES_DEPTH, MAX_DEPTH = 4, 1_000
 OPTION = "--trust-environments"
 
@@ -43,9 +46,11 @@ def problem(built: Built, whole: bool = False) -> str | None:
 
 
 def needs_trust(built: Built, trust: bool) -> bool:
-    """Whether somebody else than the user and root may change a build; raises EnvironmentBuildError without `trust`.
+    """Whether somebody else than the user and root may change a build; raises EnvironmentBuildError
+    without `trust`.
 
-    Also raises it where its interpreter lies in a folder of somebody else that the user may not enter.
+    Also raises it where its interpreter lies in a folder of somebody else that the user may not
+    enter.
     """
     words = problem(built)
     if words and not trust:
@@ -61,7 +66,9 @@ def needs_trust(built: Built, trust: bool) -> bool:
 
 
 def _may_execute(path: Path) -> bool:
-    """False where permissions are lacking; an interpreter that is not there is told by another check."""
+    """False where permissions are lacking; an interpreter that is not there is told by another
+    check.
+    """
     try:
         path.stat()
     except PermissionError:
@@ -121,7 +128,8 @@ def _cache_problems(folder: Path) -> Iterator[str]:
 def _interpreter_problems(python: Path) -> Iterator[str]:
     """Problems of all links to an interpreter, of the program itself, and of its standard library.
 
-    There are none where it is the one that runs this: whoever may change that one runs as the user already.
+    There are none where it is the one that runs this: whoever may change that one runs as the user
+    already.
     """
     real = Path(os.path.realpath(python))
     if real == Path(os.path.realpath(sys.executable)):
@@ -151,7 +159,9 @@ def _path_problems(path: Path) -> Iterator[str]:
 
 
 def _parent_problems(path: Path) -> Iterator[str]:
-    """The problem of a folder in which others may rename what lies in it; a sticky one, as /tmp, keeps them from it."""
+    """The problem of a folder in which others may rename what lies in it; a sticky one, as /tmp,
+    keeps them from it.
+    """
     status = _status(path)
     if status is not None and not status.st_mode & stat.S_ISVTX:
         yield from _writers(path, status)
@@ -185,7 +195,9 @@ def _trusted() -> set[int]:
 
 @cache
 def _is_private(gid: int) -> bool:
-    """Whether a group holds nobody but trusted users: the one that a user has alone, or an empty one of the system."""
+    """Whether a group holds nobody but trusted users: the one that a user has alone, or an empty
+    one of the system.
+    """
     try:
         group = grp.getgrgid(gid)
     except KeyError:

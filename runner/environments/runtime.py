@@ -1,4 +1,6 @@
-"""Runtimes: the interpreter and the device of a run, from the name of an environment or the user's own interpreter."""
+"""Runtimes: the interpreter and the device of a run, from the name of an environment or the user's
+own interpreter.
+"""
 
 import hashlib
 import shutil
@@ -15,10 +17,11 @@ from runner.progress.lines import Progress
 
 @dataclass(frozen=True)
 class Runtime:
-    """The interpreter and the device of a run. `broken` says why nothing can run there; None where it can.
+    """The interpreter and the device of a run.
 
-    `built` is None for the user's own interpreter; `lock` is then a hash of the packages installed in it. `paths` are
-    the files and folders that the interpreter reads. `trusted`: others may change it, whom the user trusts.
+    `broken` says why nothing can run there; None where it can.     `built` is None for the user's
+    own interpreter; `lock` is then a hash of the packages installed in it. `paths` are the files
+    and folders that the interpreter reads. `trusted`: others may change it, whom the user trusts.
     """
 
     environment: str
@@ -48,11 +51,12 @@ class RuntimeFinder(Protocol):
 
 
 class Runtimes:
-    """The runtimes of one session on this machine; each is compared with its manifest once, and probed once.
+    """The runtimes of one session on this machine; each is compared with its manifest once, and
+    probed once.
 
-    `device` is auto, cpu, cuda or cuda:N; `python` is the user's own interpreter, which then replaces every
-    environment. Without `keep`, what a build downloads does not stay in uv's cache. With `trust` environments are used
-    that others may change.
+    `device` is auto, cpu, cuda or cuda:N; `python` is the user's own interpreter, which then
+    replaces every environment. Without `keep`, what a build downloads does not stay in uv's cache.
+    With `trust` environments are used that others may change.
     """
 
     def __init__(
@@ -73,12 +77,13 @@ class Runtimes:
         self._runtimes: dict[str, Runtime] = {}
 
     def get(self, name: str) -> Runtime:
-        """The runtime of the pinned environment of that name, built if it is missing, or of the user's own interpreter.
+        """The runtime of the pinned environment of that name, built if it is missing, or of the
+        user's own interpreter.
 
         For an environment that a bug brings, `name` is the path of its folder.
 
-        Raises UsageError where there is no such environment or device, EnvironmentBuildError where a build fails, or
-        somebody else may change it.
+        Raises UsageError where there is no such environment or device, EnvironmentBuildError where
+        a build fails, or somebody else may change it.
         """
         key = str(self.python or name)
         if key not in self._runtimes:
@@ -157,7 +162,9 @@ class Runtimes:
 
 
 def _interpreter(path: Path) -> Path:
-    """The absolute path of an interpreter; a bare name like python3 that is no file here is looked for on PATH."""
+    """The absolute path of an interpreter; a bare name like python3 that is no file here is looked
+    for on PATH.
+    """
     is_command = len(path.parts) == 1 and not path.exists()
     command = shutil.which(path) if is_command else None
     return Path(command or path).absolute()

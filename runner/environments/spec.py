@@ -1,6 +1,7 @@
 """Environments, as the folders environments/<name> describe them, and their builds on disk.
 
-A build lies in the cache under a name that contains the hash of its lock: another lock is another environment.
+A build lies in the cache under a name that contains the hash of its lock: another lock is another
+environment.
 """
 
 import hashlib
@@ -22,7 +23,8 @@ LOCK, PYTHON = "requirements.txt", ".python-version"
 MAX_BYTES = 1_000_000
 MAX_LOCK_BYTES = 1_000_000
 VERSION = re.compile(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?")
-# A line of a lock: a comment, or a pin, or hashes of it. Options, paths and links to elsewhere are none of these.
+# A line of a lock: a comment, or a pin, or hashes of it. Options, paths and links to elsewhere are
+# none of these.
 HASHES = r"--hash=sha256:[0-9a-f]{64}( +--hash=sha256:[0-9a-f]{64})*"
 PINNED = re.compile(
     rf"#.*|{HASHES}|[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+( *;[A-Za-z0-9_.<>=!'\"() ]{{0,300}})?"
@@ -32,9 +34,10 @@ PINNED = re.compile(
 
 @dataclass(frozen=True)
 class Environment:
-    """A pinned interpreter and packages. `lock_hash` covers the lock and the Python version; `disk_gb` is measured.
+    """A pinned interpreter and packages.
 
-    With `wheels_only` no package is built from its sources.
+    `lock_hash` covers the lock and the Python version; `disk_gb` is measured.     With
+    `wheels_only` no package is built from its sources.
     """
 
     name: str
@@ -52,7 +55,9 @@ class Environment:
 
     @property
     def shell_name(self) -> str:
-        """The word by which `trainbugs env` knows it, quoted for a shell; empty for that of a detector."""
+        """The word by which `trainbugs env` knows it, quoted for a shell; empty for that of a
+        detector.
+        """
         if self.brought:
             return shlex.quote(str(self.directory.parent))
         return self.name if self.directory.name == self.name else ""
@@ -65,10 +70,12 @@ class Environment:
 
 @dataclass(frozen=True)
 class Built:
-    """An environment on disk. `backend` is the value of uv's --torch-backend; None for a build from the hashed lock.
+    """An environment on disk.
 
-    `misrecorded` are the files, by relative path, in which a wheel itself differs from its RECORD. `interpreter` is the
-    stamp of the interpreter at the build; None in builds of earlier versions of trainbugs.
+    `backend` is the value of uv's --torch-backend; None for a build from the hashed lock.
+    `misrecorded` are the files, by relative path, in which a wheel itself differs from its RECORD.
+    `interpreter` is the stamp of the interpreter at the build; None in builds of earlier versions
+    of trainbugs.
     """
 
     environment: Environment
@@ -86,7 +93,9 @@ class Built:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The folders that the interpreter reads: the environment, and the installation that it is made from."""
+        """The folders that the interpreter reads: the environment, and the installation that it is
+        made from.
+        """
         return self.directory, self.python.resolve().parents[1]
 
     @property
@@ -106,7 +115,9 @@ class Built:
 
 
 def cache_root() -> Path:
-    """Where environments and data are kept: $TRAINBUGS_CACHE, or trainbugs in $XDG_CACHE_HOME, or in ~/.cache."""
+    """Where environments and data are kept: $TRAINBUGS_CACHE, or trainbugs in $XDG_CACHE_HOME, or
+    in ~/.cache.
+    """
     folder = os.environ.get("TRAINBUGS_CACHE")
     if folder:
         return Path(folder).absolute()
@@ -120,7 +131,9 @@ def names(root: Path) -> list[str]:
 
 
 def releases(root: Path, package: str) -> list[str]:
-    """The releases of a package that have an environment of their own: torch-2.2.2 is one of torch, not of timm."""
+    """The releases of a package that have an environment of their own: torch-2.2.2 is one of torch,
+    not of timm.
+    """
     described = [load(root, name) for name in names(root) if name.startswith(f"{package}-")]
     return [item.pins[package] for item in described if package in item.pins]
 
@@ -140,15 +153,17 @@ def load(root: Path, name: str) -> Environment:
 
 
 def brought(bug: Bug) -> Environment:
-    """The environment that a bug brings, in its folder `environment`; raises CatalogError, see `read_wheels_only`."""
+    """The environment that a bug brings, in its folder `environment`; raises CatalogError, see
+    `read_wheels_only`.
+    """
     return read_wheels_only(brought_name(bug.id), bug.directory / ENVIRONMENT, bug.directory)
 
 
 def read_wheels_only(name: str, directory: Path, within: Path) -> Environment:
     """The environment that a directory in the folder `within` describes; it may come from anyone.
 
-    Raises CatalogError where it is malformed, or its lock says more than which wheels to install: options
-    and packages that must be built would run code of it outside of the sandbox.
+    Raises CatalogError where it is malformed, or its lock says more than which wheels to install:
+    options and packages that must be built would run code of it outside of the sandbox.
     """
     environment = read(name, directory, within)
     for line in environment.lock.read_text(encoding="utf-8").splitlines():
@@ -204,7 +219,9 @@ def location(environment: Environment, backend: str | None = None) -> Path:
 
 
 def find(environment: Environment) -> Built | None:
-    """The build from the lock if there is one, else a build with another torch backend; None where there is neither."""
+    """The build from the lock if there is one, else a build with another torch backend; None where
+    there is neither.
+    """
     complete = location(environment)
     backends = sorted(complete.parent.glob(f"{complete.name}-*"))
     for path in (complete, *backends):
@@ -221,7 +238,9 @@ def builds(environment: Environment) -> list[Path]:
 
 
 def scratches(environment: Environment) -> list[Path]:
-    """The temporary directories of builds that were killed (or are still running: take their lock first)."""
+    """The temporary directories of builds that were killed (or are still running: take their lock
+    first).
+    """
     name = re.compile(r"\." + re.escape(environment.name) + r"-[0-9a-f]{12}(-[a-z0-9.]+)?\.[^.]+")
     return _folders(location(environment).parent, ".*", name)
 
@@ -253,7 +272,9 @@ def read_built(environment: Environment, directory: Path) -> Built | None:
 
 
 def interpreter_stamp(python: Path) -> str | None:
-    """Size and time of the program that `python` leads to, outside of the environment; None where there is none."""
+    """Size and time of the program that `python` leads to, outside of the environment; None where
+    there is none.
+    """
     try:
         status = python.stat()
     except OSError:

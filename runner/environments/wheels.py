@@ -1,7 +1,8 @@
 """Installed files, held against the RECORD files of the wheels that they come from.
 
-uv checks the archive that it downloads, unpacks it into its cache, and makes hard links to the files there. It does not
-check them again: who edits a file in an environment edits it in the cache, for all later installations.
+uv checks the archive that it downloads, unpacks it into its cache, and makes hard links to the
+files there. It does not check them again: who edits a file in an environment edits it in the cache,
+for all later installations.
 """
 
 import base64
@@ -15,13 +16,16 @@ from pathlib import Path
 from runner.environments.spec import normal
 
 SITE_PACKAGES = "lib/python*/site-packages"
-# Two that some versions of uv put into each venv, and the signatures of a RECORD, which it cannot name.
+# Two that some versions of uv put into each venv, and the signatures of a RECORD, which it cannot
+# name.
 UNRECORDED = ("_virtualenv.py", "_virtualenv.pth", "RECORD.jws", "RECORD.p7s")
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """A file that is not as a wheel has it; `packages` are those whose RECORD names it, none where no RECORD does."""
+    """A file that is not as a wheel has it; `packages` are those whose RECORD names it, none where
+    no RECORD does.
+    """
 
     path: str
     packages: frozenset[str]
@@ -34,10 +38,11 @@ class Wrong:
 
 
 def wrong(directory: Path, hashes: Mapping[str, str], compiled: bool) -> list[Wrong]:
-    """The files that are in no RECORD, are missing, or have another hash than their RECORD says, by path.
+    """The files that are in no RECORD, are missing, or have another hash than their RECORD says, by
+    path.
 
-    `hashes` are those of all files below `directory`, by relative path. Once an environment is `compiled`, its bytecode
-    is left out, also what a wheel brings: that is compiled anew.
+    `hashes` are those of all files below `directory`, by relative path. Once an environment is
+    `compiled`, its bytecode is left out, also what a wheel brings: that is compiled anew.
     """
     claims = _claims(directory)
     problems: list[Wrong] = []
@@ -69,7 +74,9 @@ def _right(directory: Path, path: str, digests: Collection[str], hashes: Mapping
 
 
 def _claims(directory: Path) -> dict[str, dict[str, str]]:
-    """The hash of each recorded file, by its path and the package; empty where the RECORD gives none."""
+    """The hash of each recorded file, by its path and the package; empty where the RECORD gives
+    none.
+    """
     claims: dict[str, dict[str, str]] = defaultdict(dict)
     for record in _records(directory):
         site = record.parent.parent.relative_to(directory)
@@ -90,7 +97,9 @@ def _package(record: Path) -> str:
 
 
 def _sha256(recorded: str) -> str:
-    """The digits of a hash as a RECORD has it; empty where there is none, or one of another algorithm."""
+    """The digits of a hash as a RECORD has it; empty where there is none, or one of another
+    algorithm.
+    """
     algorithm, is_hash, digits = recorded.partition("=")
     if not is_hash or algorithm != "sha256":
         return ""
@@ -98,5 +107,7 @@ def _sha256(recorded: str) -> str:
 
 
 def _ways(digest: str) -> set[str]:
-    """How RECORDs write a hash: as base64; versions of uv's own build backend wrote hexadecimal digits."""
+    """How RECORDs write a hash: as base64; versions of uv's own build backend wrote hexadecimal
+    digits.
+    """
     return {digest, base64.urlsafe_b64encode(bytes.fromhex(digest)).decode().rstrip("=")}

@@ -19,7 +19,8 @@ DATA = "data"
 
 
 def cache_for(run: Run, directory: Path) -> Path:
-    """The folder of downloads for a run in `directory`: the cache, which it only reads, if that has all of its data.
+    """The folder of downloads for a run in `directory`: the cache, which it only reads, if that has
+    all of its data.
 
     Else a folder of its own, into which it downloads.
     """
@@ -27,7 +28,9 @@ def cache_for(run: Run, directory: Path) -> Path:
 
 
 def downloads(run: Run) -> bool:
-    """Whether the run has to download its data: no folder was named, and the cache lacks some of it."""
+    """Whether the run has to download its data: no folder was named, and the cache lacks some of
+    it.
+    """
     return run.data is None and not _all_as_declared(cache_root() / DATA, run)
 
 
@@ -41,7 +44,9 @@ def advice(runs: Iterable[Run]) -> str | None:
 
 
 def failed(run: Run, directory: Path) -> str:
-    """What to do where a run in `directory` has not got its data, to be put before its error; empty where it has."""
+    """What to do where a run in `directory` has not got its data, to be put before its error; empty
+    where it has.
+    """
     if not downloads(run) or all(
         (directory / "downloads" / DATA / name).is_file() for name in run.case.program.data
     ):
@@ -50,7 +55,9 @@ def failed(run: Run, directory: Path) -> str:
 
 
 def _all_as_declared(folder: Path, run: Run) -> bool:
-    """Whether a folder has all data of a run, as the case declares it: another bug may have put other data there."""
+    """Whether a folder has all data of a run, as the case declares it: another bug may have put
+    other data there.
+    """
     hashes = run.case.program.sha256
     return all(_is_as_declared(folder / name, hashes.get(name)) for name in run.case.program.data)
 
@@ -70,9 +77,11 @@ def _sha256(path: Path, _state: tuple[int, int, int]) -> str:
 
 
 def keep(run: Run, directory: Path) -> str | None:
-    """Put what a run has downloaded into the cache, for the next one; a line about what is not as the case says.
+    """Put what a run has downloaded into the cache, for the next one; a line about what is not as
+    the case says.
 
-    Only files whose hash the case declares are kept. Raises OSError where the cache cannot be written.
+    Only files whose hash the case declares are kept. Raises OSError where the cache cannot be
+    written.
     """
     folder = directory / "downloads" / DATA
     for name, expected in run.case.program.sha256.items():
@@ -96,7 +105,8 @@ def _keep(file: Path, target: Path, expected: str) -> str | None:
         if digest != expected:
             return f"its SHA-256 is {digest}, expected {expected}"
         close_to_others(copy)
-        # What is there stays: a run may be reading it. A run for which it is wrong downloads its own.
+        # What is there stays: a run may be reading it. A run for which it is wrong downloads its
+        # own.
         with suppress(FileExistsError):
             os.link(copy, target)
     return None

@@ -11,7 +11,9 @@ from runner.results.expected import expected_records
 
 @dataclass(frozen=True)
 class Estimate:
-    """`seconds` is None where it is unknown; `memory_gb` is for all processes of the run together (10^9 bytes)."""
+    """`seconds` is None where it is unknown; `memory_gb` is for all processes of the run together
+    (10^9 bytes).
+    """
 
     seconds: float | None = None
     memory_gb: float = 0.0

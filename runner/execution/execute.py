@@ -1,4 +1,7 @@
-"""The execution of one run, from a Run to its RunRecord. What a script does never raises an error here."""
+"""The execution of one run, from a Run to its RunRecord.
+
+What a script does never raises an error here.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -34,11 +37,12 @@ OnWait = Callable[[float, BinaryIO], None]
 
 
 def execute(run: Run, store: Store, on_wait: OnWait) -> RunRecord:
-    """Execute the run, and save its record and logs; a failing script or environment is a status of the record.
+    """Execute the run, and save its record and logs; a failing script or environment is a status of
+    the record.
 
-    Raises ResultsError where these cannot be saved, UsageError where the run must have no network and this machine
-    cannot cut it: ask process.network_can_be_cut before. `on_wait` is called while the script runs, with the seconds
-    elapsed and its standard output.
+    Raises ResultsError where these cannot be saved, UsageError where the run must have no network
+    and this machine cannot cut it: ask process.network_can_be_cut before. `on_wait` is called while
+    the script runs, with the seconds elapsed and its standard output.
     """
     started = _now()
     with store.working_directory() as room, open_streams(store.scratch.path) as streams:
@@ -144,7 +148,9 @@ def _judge(
 def _held_against_the_case(
     run: Run, directory: Path, metrics: Sequence[Record]
 ) -> tuple[Status, str | None]:
-    """The status of a run that ended well: whether its records are whole, and its data what the case declares."""
+    """The status of a run that ended well: whether its records are whole, and its data what the
+    case declares.
+    """
     lack = not_whole(run.case, run.variant, metrics)
     if lack:
         return "not whole", lack

@@ -29,7 +29,8 @@ def run_key(
     runtime: tuple[str | None, ...],
     data: str | None,
 ) -> str:
-    """The key of a run; `runtime` is environment, lock, pinned, Python and torch, `data` the digest of its data sets.
+    """The key of a run; `runtime` is environment, lock, pinned, Python and torch, `data` the digest
+    of its data sets.
 
     Only the kind of the device counts, so that cuda:0 and cuda:1 give the same key.
     """
@@ -50,11 +51,12 @@ def run_key(
 
 
 def read_scripts(bug: Bug, variant: Variant, inject: bool = False) -> dict[str, bytes]:
-    """The present text of a variant's Python files, by name: its script, and modules that are no variant's script.
+    """The present text of a variant's Python files, by name: its script, and modules that are no
+    variant's script.
 
-    So the scripts of a new case leave the keys of the others as they are. The bug's probe is among them, and what runs
-    it; with `inject` also the program that puts the fault back. Raises CatalogError for a file that is not safe to
-    read.
+    So the scripts of a new case leave the keys of the others as they are. The bug's probe is among
+    them, and what runs it; with `inject` also the program that puts the fault back. Raises
+    CatalogError for a file that is not safe to read.
     """
     # A missing script is left out: its runs crash, with a message that says so.
     imported = {variant.script, *bug.shared}
@@ -77,7 +79,8 @@ def _read_script(path: Path, within: Path) -> bytes:
 
 
 def data_digest(case: Case, folder: Path | None) -> str | None:
-    """A hash of the case's data files in `folder`; `cache` without a folder; None where the case needs no data.
+    """A hash of the case's data files in `folder`; `cache` without a folder; None where the case
+    needs no data.
 
     Raises UsageError where `folder` lacks one of them.
     """

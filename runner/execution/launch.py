@@ -1,4 +1,6 @@
-"""The start of a bug's program, or of a detector that looks at one: environment variables, limits and streams."""
+"""The start of a bug's program, or of a detector that looks at one: environment variables, limits
+and streams.
+"""
 
 import os
 import site
@@ -36,19 +38,21 @@ def launch(
     closed: bool = False,
     on_wait: Callable[[float], None] = lambda elapsed_s: None,
 ) -> Finished:
-    """Start a program in `directory` with the device, data and limits of `run`, and wait for its end.
+    """Start a program in `directory` with the device, data and limits of `run`, and wait for its
+    end.
 
-    Its temporary folder lies in its `room`, or is noted beside `directory`, in a folder that the next command removes
-    if need be.
+    Its temporary folder lies in its `room`, or is noted beside `directory`, in a folder that the
+    next command removes if need be.
 
-    It may write in its temporary folder and its `room`, which holds `directory` and nothing that is not its own; None:
-    in `directory`. It may read everything but the user's HOME, temporary files and trainbugs; if it is
-    `closed` in, only the system. In both cases it may read what the run's interpreter needs, and `reads`, and nothing
-    below `hidden`.
+    It may write in its temporary folder and its `room`, which holds `directory` and nothing that is
+    not its own; None: in `directory`. It may read everything but the user's HOME, temporary files
+    and trainbugs; if it is `closed` in, only the system. In both cases it may read what the run's
+    interpreter needs, and `reads`, and nothing below `hidden`.
 
-    It sees a clean environment, the run's own variables, and the `extra` ones. What it says goes to `streams`; None:
-    nowhere. `on_wait` is called with the seconds elapsed, many times a second. Raises ProcessError where the program
-    cannot be started, UsageError where the network cannot be cut.
+    It sees a clean environment, the run's own variables, and the `extra` ones. What it says goes to
+    `streams`; None: nowhere. `on_wait` is called with the seconds elapsed, many times a second.
+    Raises ProcessError where the program cannot be started, UsageError where the network cannot be
+    cut.
     """
     stdout, stderr = streams or (NOWHERE, NOWHERE)
     access = _access(run, [Path(argv[0]), *reads], [room or directory], hidden, closed)
@@ -71,7 +75,8 @@ def launch(
 def _watch_replacement(directory: Path) -> Iterator[Callable[[], bool]]:
     """A function that says whether a program has put something else in the place of its folder.
 
-    Whatever that is, it is moved away, and an empty folder is there instead: nobody reads through a link of a program.
+    Whatever that is, it is moved away, and an empty folder is there instead: nobody reads through a
+    link of a program.
     """
     descriptor = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW)
 
@@ -109,13 +114,15 @@ def variables(run: Run, directory: Path) -> dict[str, str]:
     """Environment variables of this run, in addition to those of every run."""
     values = {
         "TRAINBUGS_CACHE": str(cache_for(run, directory)),
-        # A cache for each run: what inductor has compiled in one run must not make another one faster.
+        # A cache for each run: what inductor has compiled in one run must not make another one
+        # faster.
         "TORCHINDUCTOR_CACHE_DIR": str(directory / "inductor"),
     }
     if run.data:
         values["TRAINBUGS_DATA"] = str(run.data)
     if run.runtime.built is None:
-        # The user's own interpreter keeps its packages from `pip install --user`, although HOME is another folder.
+        # The user's own interpreter keeps its packages from `pip install --user`, although HOME is
+        # another folder.
         values["PYTHONUSERBASE"] = site.getuserbase()
     if run.case.program.data and run.data is None and run.network:
         values |= env.inherited(env.FOR_DOWNLOADS)

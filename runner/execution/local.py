@@ -1,4 +1,6 @@
-"""The local thread pool: it does jobs in threads that are bound to their share of the machine and can be stopped."""
+"""The local thread pool: it does jobs in threads that are bound to their share of the machine and
+can be stopped.
+"""
 
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -12,7 +14,8 @@ from runner.progress.lines import Progress
 
 W = TypeVar("W")
 T = TypeVar("T")
-# A job calls it repeatedly, with a function that returns a text to show; it raises StoppedError if the job must end.
+# A job calls it repeatedly, with a function that returns a text to show; it raises StoppedError if
+# the job must end.
 Report = Callable[[Callable[[], str]], None]
 Work = Callable[[W, Share, Report], T]
 
@@ -30,8 +33,8 @@ class LocalPool:
     def do(self, jobs: Sequence[Job[W]], work: Work[W, T]) -> Generator[tuple[W, T], None, None]:
         """Do all jobs; yields each job's item with the result of `work`, as they end.
 
-        The longest jobs start first where there is more than one slot. The first exception stops the others, and is
-        raised when they have ended; closing the generator stops them too.
+        The longest jobs start first where there is more than one slot. The first exception stops
+        the others, and is raised when they have ended; closing the generator stops them too.
         """
         board: Board[Job[W]] = Board(self.progress, len(jobs), lambda: self.slots.jobs)
         stop = threading.Event()

@@ -1,4 +1,6 @@
-"""Queues of runs: finished runs are taken from the results folder, the others are executed, each one only once."""
+"""Queues of runs: finished runs are taken from the results folder, the others are executed, each
+one only once.
+"""
 
 import itertools
 from collections.abc import Callable, Generator, Sequence
@@ -24,7 +26,10 @@ DoneTogether = Generator[tuple[Sequence[Run], RunRecord], None, None]
 
 
 class RunQueue:
-    """Executes runs and keeps their records; with `force`, also runs that are finished. Subclasses say where."""
+    """Executes runs and keeps their records; with `force`, also runs that are finished.
+
+    Subclasses say where.
+    """
 
     def __init__(self, store: Store, progress: Progress, force: bool = False) -> None:
         self.store, self.progress, self.force = store, progress, force
@@ -73,7 +78,9 @@ class RunQueue:
 
 
 class LocalQueue(RunQueue):
-    """Executes runs in threads of this process; waits for those that another trainbugs is executing."""
+    """Executes runs in threads of this process; waits for those that another trainbugs is
+    executing.
+    """
 
     def __init__(self, store: Store, pool: LocalPool, force: bool = False) -> None:
         super().__init__(store, pool.progress, force)

@@ -1,7 +1,8 @@
 """Resources of the machine: slots with CPU cores, GPUs and memory, which jobs take and give back.
 
-A share of the cores is set as the affinity of the thread that does the job, and every process that it starts inherits
-it, so that concurrent jobs do not slow each other down. It changes no number of threads, and so no result.
+A share of the cores is set as the affinity of the thread that does the job, and every process that
+it starts inherits it, so that concurrent jobs do not slow each other down. It changes no number of
+threads, and so no result.
 """
 
 import os
@@ -13,7 +14,9 @@ from runner.sandbox.limits import default_memory_mb
 
 @dataclass(frozen=True)
 class Need:
-    """What a job needs while it runs: `slots` (one for each process that trains), `memory_gb` (10^9 bytes), a GPU."""
+    """What a job needs while it runs: `slots` (one for each process that trains), `memory_gb` (10^9
+    bytes), a GPU.
+    """
 
     slots: int = 1
     memory_gb: float = 0.0
@@ -22,7 +25,9 @@ class Need:
 
 @dataclass(frozen=True)
 class Share:
-    """What a job gets: slots, their CPU cores (empty: all cores), the number of its GPU (None: no GPU is assigned)."""
+    """What a job gets: slots, their CPU cores (empty: all cores), the number of its GPU (None: no
+    GPU is assigned).
+    """
 
     need: Need
     slots: tuple[int, ...] = ()
@@ -33,8 +38,8 @@ class Share:
 class Slots:
     """`jobs` slots that divide the cores among them, and for each GPU `per_gpu` jobs at a time.
 
-    Without `gpus` no GPU is assigned, and jobs that need one take slots only. `memory_gb` is in 10^9 bytes; None: most
-    of the machine's.
+    Without `gpus` no GPU is assigned, and jobs that need one take slots only. `memory_gb` is in
+    10^9 bytes; None: most of the machine's.
     """
 
     def __init__(
@@ -54,7 +59,10 @@ class Slots:
         self._memory_gb = 0.0
 
     def take(self, need: Need) -> Share | None:
-        """A share that satisfies the need, or None while too much is taken. A job that never fits runs alone."""
+        """A share that satisfies the need, or None while too much is taken.
+
+        A job that never fits runs alone.
+        """
         idle = len(self._free) == self.jobs
         slots = min(need.slots, self.jobs)
         memory = self._memory_gb + need.memory_gb <= self.memory_gb

@@ -23,13 +23,15 @@ def effective_parameters(case: Case, seed: int, device: str) -> dict[str, Scalar
 
 @dataclass(frozen=True)
 class Run:
-    """One run to execute. `timeout_s` in seconds; `data` is the folder of data sets that the user named.
+    """One run to execute. `timeout_s` in seconds; `data` is the folder of data sets that the user
+    named.
 
-    `scripts` are the variant's Python files as they were when the run was planned: these are run, and hashed in the
-    key. `injected`: fault.py, one of them, runs the script. `repeat` counts from 1 how often the same run is executed.
-    `gpu` is the number of the only GPU that the run may see; None: all that the user's environment shows.
-    `max_memory_mb` in MB (10^6 bytes); None: most of the machine's. Without `network` there is nothing but localhost.
-    Neither limit is part of the key: a run that ends as it should has the same result without them.
+    `scripts` are the variant's Python files as they were when the run was planned: these are run,
+    and hashed in the key. `injected`: fault.py, one of them, runs the script. `repeat` counts from
+    1 how often the same run is executed. `gpu` is the number of the only GPU that the run may see;
+    None: all that the user's environment shows. `max_memory_mb` in MB (10^6 bytes); None: most of
+    the machine's. Without `network` there is nothing but localhost. Neither limit is part of the
+    key: a run that ends as it should has the same result without them.
     """
 
     case: Case
@@ -51,7 +53,9 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The run for messages: BUG/CASE/VARIANT seed N, and the label that tells it from others of the case."""
+        """The run for messages: BUG/CASE/VARIANT seed N, and the label that tells it from others of
+        the case.
+        """
         injected = ", injected" if self.injected else ""
         again = f", repeat {self.repeat}" if self.repeat > 1 else ""
         label = f" ({self.label})" if self.label else ""
@@ -80,7 +84,10 @@ class Run:
 
     @property
     def bare(self) -> "Run":
-        """The same without the bug's probe: the program as a person wrote it. It has another key."""
+        """The same without the bug's probe: the program as a person wrote it.
+
+        It has another key.
+        """
         return replace(
             self,
             scripts={name: text for name, text in self.scripts.items() if name not in PROBE_FILES},

@@ -1,4 +1,6 @@
-"""The scheduler: starts as many jobs as there are shares of the machine for, in order, and yields their results."""
+"""The scheduler: starts as many jobs as there are shares of the machine for, in order, and yields
+their results.
+"""
 
 import math
 import time
@@ -33,7 +35,9 @@ class Job(Generic[W]):
 
 
 class Shares(Protocol):
-    """The limit of concurrent jobs: resources.Slots on this machine, backend.ClusterSlots for a cluster."""
+    """The limit of concurrent jobs: resources.Slots on this machine, backend.ClusterSlots for a
+    cluster.
+    """
 
     def take(self, need: Need) -> Share | None:
         """A share for a job with this need, or None while there is none."""
@@ -43,7 +47,9 @@ class Shares(Protocol):
 
 
 def longest_first(jobs: Iterable[Job[W]]) -> list[Job[W]]:
-    """The order in which many jobs end soonest: by slots, then by duration, both descending; unknown is longest."""
+    """The order in which many jobs end soonest: by slots, then by duration, both descending;
+    unknown is longest.
+    """
 
     def key(job: Job[W]) -> tuple[int, float]:
         seconds = math.inf if job.seconds is None else job.seconds
@@ -58,9 +64,10 @@ def schedule(
     submit: Callable[[Job[W], Share], "Future[T]"],
     look: Callable[[Sequence[Job[W]], Sequence[Job[W]]], None],
 ) -> Iterator[tuple[Job[W], T]]:
-    """Yields each job with its result, as they end. Jobs are submitted in order: none overtakes one that waits.
+    """Yields each job with its result, as they end.
 
-    `look` is called with the running jobs and the waiting ones, several times a second. The first exception of a job is
+    Jobs are submitted in order: none overtakes one that waits.     `look` is called with the
+    running jobs and the waiting ones, several times a second. The first exception of a job is
     raised here; the caller has to stop the jobs that still run.
     """
     waiting, later = deque(jobs), deque[tuple[float, Job[W]]]()

@@ -20,10 +20,11 @@ STATES = {True: "holds", False: "fails", None: "undecided"}
 
 @dataclass(frozen=True)
 class ExpectationCheck:
-    """One expectation on the records of one seed, or of all (`seed` None). `holds` is None where it is undecided.
+    """One expectation on the records of one seed, or of all (`seed` None).
 
-    `explanation` says what was observed and what was expected, or why it is undecided. `observed` and `expected` are
-    the two by themselves, where it is decided.
+    `holds` is None where it is undecided.     `explanation` says what was observed and what was
+    expected, or why it is undecided. `observed` and `expected` are the two by themselves, where it
+    is decided.
     """
 
     expectation: Expectation
@@ -46,7 +47,9 @@ class ExpectationCheck:
 def check_seeds(
     expectation: Expectation, by_seed: Mapping[int, VariantRecords]
 ) -> Iterator[ExpectationCheck]:
-    """The checks of an expectation: one for each seed, or one for all of them; `by_seed` has their records."""
+    """The checks of an expectation: one for each seed, or one for all of them; `by_seed` has their
+    records.
+    """
     if expectation.across_seeds:
         yield check_across(expectation, by_seed)
     else:
@@ -68,7 +71,9 @@ def check(expectation: Expectation, seed: int, records: VariantRecords) -> Expec
 def check_across(
     expectation: Expectation, by_seed: Mapping[int, VariantRecords]
 ) -> ExpectationCheck:
-    """Whether an expectation about all seeds together holds; `by_seed` has the records of the seeds that were run."""
+    """Whether an expectation about all seeds together holds; `by_seed` has the records of the seeds
+    that were run.
+    """
     values: list[Value] = []
     reduction = expectation.across_seeds or "mean"
     for seed, records in by_seed.items():

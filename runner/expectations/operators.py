@@ -1,7 +1,8 @@
 """Operators: how an observed value is compared with the `value` of an expectation.
 
-To add an operator, add an entry to OPERATORS, and its cases to tests/runner/expectations/test_expectation_operators.py.
-config.json may then hold it. Write the schema of config.json anew with `python -m trainbugs.schemas`.
+To add an operator, add an entry to OPERATORS, and its cases to
+tests/runner/expectations/test_expectation_operators.py. config.json may then hold it. Write the
+schema of config.json anew with `python -m trainbugs.schemas`.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,10 +15,12 @@ from runner.expectations.values import Value
 
 @dataclass(frozen=True)
 class ExpectationOperator:
-    """One way to compare. `holds` gets the observed value, the expected one, and the difference that is allowed.
+    """One way to compare. `holds` gets the observed value, the expected one, and the difference
+    that is allowed.
 
-    `needs_numbers`: a text cannot be compared. `needs_tolerance`: the expectation has the key `tolerance`.
-    `differs`: a list holds where one element does, or where it is not as long as the expected list.
+    `needs_numbers`: a text cannot be compared. `needs_tolerance`: the expectation has the key
+    `tolerance`. `differs`: a list holds where one element does, or where it is not as long as the
+    expected list.
     """
 
     holds: Callable[[Any, Any, float], bool]
@@ -57,8 +60,9 @@ def compare(
 ) -> bool:
     """Whether what was observed holds against what is expected, value by value.
 
-    Expected is a tuple with a value for each observed one, or one value for all. With `relative`, the tolerance is a
-    share of the expected value. Raises MeasureError where a text meets an operator that needs numbers.
+    Expected is a tuple with a value for each observed one, or one value for all. With `relative`,
+    the tolerance is a share of the expected value. Raises MeasureError where a text meets an
+    operator that needs numbers.
     """
     operator = OPERATORS[name]
     observed_values = observed if isinstance(observed, list) else [observed]

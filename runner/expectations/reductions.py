@@ -1,7 +1,8 @@
 """Reductions: how many values become one.
 
-To add a reduction, add an entry to REDUCTIONS, and its cases to tests/runner/expectations/test_reductions.py.
-config.json may then hold it. Write the schema of config.json anew with `python -m trainbugs.schemas`.
+To add a reduction, add an entry to REDUCTIONS, and its cases to
+tests/runner/expectations/test_reductions.py. config.json may then hold it. Write the schema of
+config.json anew with `python -m trainbugs.schemas`.
 """
 
 import math
@@ -18,7 +19,8 @@ from runner.expectations.values import Value, brief
 class Reduction:
     """One way to make one value of many, which are never none.
 
-    `makes_number`: the value is a number, whatever the values are. `needs_numbers`: `function` gets numbers only.
+    `makes_number`: the value is a number, whatever the values are. `needs_numbers`: `function` gets
+    numbers only.
     """
 
     function: Callable[[Sequence[Any]], Value]

@@ -93,8 +93,8 @@ def measure(
 ) -> list[Value]:
     """The values of the series of `variant`; `records` maps each variant to its records, in order.
 
-    With `lists`, a value may be a list. Raises MeasureError where a metric is missing or not finite, or the two sides
-    of a difference or a ratio differ in length.
+    With `lists`, a value may be a list. Raises MeasureError where a metric is missing or not
+    finite, or the two sides of a difference or a ratio differ in length.
     """
     metrics = select(series.metric, series.where, records[variant], variant)
     values = _elements(series, metrics)

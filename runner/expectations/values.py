@@ -9,7 +9,9 @@ Value = float | bool | str
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a metric is usable: a finite number, a boolean, a text that stands for no NaN, or a list of them."""
+    """Whether a metric is usable: a finite number, a boolean, a text that stands for no NaN, or a
+    list of them.
+    """
     if isinstance(value, list):
         return all(is_finite(element) for element in value)
     if isinstance(value, int | float):
@@ -18,7 +20,10 @@ def is_finite(value: Any) -> bool:
 
 
 def difference(a: Any, b: Any) -> float:
-    """a - b; for lists, the largest absolute difference of their elements. Raises MeasureError for anything else."""
+    """a - b; for lists, the largest absolute difference of their elements.
+
+    Raises MeasureError for anything else.
+    """
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and a:
         return max(abs(difference(x, y)) for x, y in zip(a, b, strict=True))
     if isinstance(a, int | float) and isinstance(b, int | float):

@@ -21,8 +21,8 @@ def write_json(path: Path, data: Any, scratch: Path | None = None) -> None:
 def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
     """Write a text so that a reader sees the old file or the whole new one; raises ResultsError.
 
-    The text is written to a temporary file in `scratch`, a folder on the same disk (default: one that `replacing`
-    makes), and the file is then renamed.
+    The text is written to a temporary file in `scratch`, a folder on the same disk (default: one
+    that `replacing` makes), and the file is then renamed.
     """
     try:
         if scratch is None:
@@ -42,9 +42,11 @@ def write_text(path: Path, text: str, scratch: Path | None = None) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A context with a file of that name to be written, which takes the place of `path` at its end; raises OSError.
+    """A context with a file of that name to be written, which takes the place of `path` at its end;
+    raises OSError.
 
-    It is in a temporary folder beside `path`; that of a command that was killed goes when the next file is written.
+    It is in a temporary folder beside `path`; that of a command that was killed goes when the next
+    file is written.
     """
     folder = TemporaryFolder(path.parent, PREFIX)
     try:

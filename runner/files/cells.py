@@ -1,6 +1,8 @@
-"""Cells of CSV files, as spreadsheets take them: a text of a stranger must not become a formula that is executed.
+"""Cells of CSV files, as spreadsheets take them: a text of a stranger must not become a formula
+that is executed.
 
-As OWASP says, such a text gets an apostrophe before it: https://owasp.org/www-community/attacks/CSV_Injection.
+As OWASP says, such a text gets an apostrophe before it:
+https://owasp.org/www-community/attacks/CSV_Injection.
 """
 
 import re
@@ -11,7 +13,9 @@ FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20].")
 
 
 def cell(value: Any) -> Any:
-    """The value for a cell: a text that would be a formula gets an apostrophe; numbers, as texts too, stay."""
+    """The value for a cell: a text that would be a formula gets an apostrophe; numbers, as texts
+    too, stay.
+    """
     if isinstance(value, str) and FORMULA.match(value) and not _is_number(value):
         return f"'{value}"
     return value

@@ -1,4 +1,6 @@
-"""Structs with a part whose fields stand in JSON among the struct's own: nested in memory, flat in the file."""
+"""Structs with a part whose fields stand in JSON among the struct's own: nested in memory, flat in
+the file.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +17,10 @@ S = TypeVar("S", bound=Struct)
 
 @dataclass(frozen=True)
 class FlatFormat(Generic[S]):
-    """The format of the files of `kind`, whose field `part` holds another struct. `flat` has the fields of both."""
+    """The format of the files of `kind`, whose field `part` holds another struct.
+
+    `flat` has the fields of both.
+    """
 
     kind: type[S]
     part: str
@@ -48,7 +53,9 @@ class FlatFormat(Generic[S]):
 def flat_format(
     kind: type[S], part: str, keys: Sequence[str], types: Mapping[str, Any] | None = None
 ) -> FlatFormat[S]:
-    """The format of `kind` with these keys, in the order of the file; `types` replace types of the part's fields."""
+    """The format of `kind` with these keys, in the order of the file; `types` replace types of the
+    part's fields.
+    """
     nested_fields = _fields(kind)
     fields = nested_fields | _fields(nested_fields[part].type)
     del fields[part]

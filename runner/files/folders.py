@@ -1,4 +1,6 @@
-"""Whole folders that may come from anyone: their links are looked at, and they are copied without following any."""
+"""Whole folders that may come from anyone: their links are looked at, and they are copied without
+following any.
+"""
 
 import os
 import shutil
@@ -15,7 +17,9 @@ COPIED_BITS = 0o777
 
 
 def check_links(folder: Path) -> None:
-    """Raise UnsafeError for the first link below a folder that leads out of it, or would not do so in a copy."""
+    """Raise UnsafeError for the first link below a folder that leads out of it, or would not do so
+    in a copy.
+    """
     real = Path(os.path.realpath(folder))
     for number, path in enumerate(_paths(real), 1):
         if number > MAX_FILES:
@@ -25,7 +29,10 @@ def check_links(folder: Path) -> None:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The plain files below a folder, sorted; links to files within it, too. Raises UnsafeError for other links."""
+    """The plain files below a folder, sorted; links to files within it, too.
+
+    Raises UnsafeError for other links.
+    """
     check_links(folder)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
@@ -33,8 +40,9 @@ def files_in(folder: Path) -> list[Path]:
 def copy_folder(folder: Path, target: Path, is_left_out: Callable[[str], bool]) -> None:
     """Copy a folder: plain files, folders, and links that lead to within it, which stay links.
 
-    A name for which `is_left_out` says so is not copied. Whatever takes the place of a file or of a folder meanwhile,
-    no link is followed. Raises UnsafeError for a link that leads out, OSError for the copy.
+    A name for which `is_left_out` says so is not copied. Whatever takes the place of a file or of a
+    folder meanwhile, no link is followed. Raises UnsafeError for a link that leads out, OSError for
+    the copy.
     """
     real = Path(os.path.realpath(folder))
     for below, folders, files, number in os.fwalk(real, follow_symlinks=False):
@@ -47,7 +55,9 @@ def copy_folder(folder: Path, target: Path, is_left_out: Callable[[str], bool]) 
 
 
 def _copy_entry(path: Path, within: Path, number: int, target: Path) -> None:
-    """Copy a file or a link of the open folder `number`; folders come by themselves, and all else is left out."""
+    """Copy a file or a link of the open folder `number`; folders come by themselves, and all else
+    is left out.
+    """
     status = os.stat(path.name, dir_fd=number, follow_symlinks=False)
     if stat.S_ISLNK(status.st_mode):
         _check_link(path, within)

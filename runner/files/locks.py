@@ -1,7 +1,8 @@
 """Temporary folders and inter-process locks, for work in a results folder that is not finished.
 
-Neither outlives its owner for long: the kernel drops the locks of a process that was killed, and the next process that
-works in the same results folder removes the temporary folder that was left behind.
+Neither outlives its owner for long: the kernel drops the locks of a process that was killed, and
+the next process that works in the same results folder removes the temporary folder that was left
+behind.
 """
 
 import errno
@@ -42,7 +43,8 @@ class TemporaryFolder:
 
 @contextmanager
 def working_folder() -> Iterator[Path]:
-    """A folder among temporary files, removed at the end; the next command does it where this one is killed.
+    """A folder among temporary files, removed at the end; the next command does it where this one
+    is killed.
 
     Raises OSError.
     """
@@ -65,7 +67,8 @@ class Scratch(TemporaryFolder):
     def claim(self, key: str) -> Iterator[bool]:
         """Take the lock of a key until the end of the context; False where another holder has it.
 
-        The lock is on one byte of a file, at an offset derived from the key: it leaves nothing behind and works on NFS.
+        The lock is on one byte of a file, at an offset derived from the key: it leaves nothing
+        behind and works on NFS.
         """
         offset = int.from_bytes(hashlib.sha256(key.encode()).digest()[:7])
         if not self._lock(fcntl.F_WRLCK, offset):
@@ -79,7 +82,8 @@ class Scratch(TemporaryFolder):
     def _lock(self, kind: int, offset: int) -> bool:
         """Set or clear a lock; False where it is taken.
 
-        It belongs to the open file, not to the process, so that threads with a Scratch each exclude one another too.
+        It belongs to the open file, not to the process, so that threads with a Scratch each exclude
+        one another too.
         """
         flock = struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0)
         try:
@@ -92,7 +96,9 @@ class Scratch(TemporaryFolder):
 
 
 def sweep(root: Path, prefix: str = PREFIX) -> None:
-    """Remove the temporary folders in `root` whose owners have ended; those of other users cannot be told."""
+    """Remove the temporary folders in `root` whose owners have ended; those of other users cannot
+    be told.
+    """
     for lock in root.glob(f"{prefix}*{LOCK}"):
         try:
             file = os.open(lock, os.O_RDWR)
@@ -107,7 +113,10 @@ def sweep(root: Path, prefix: str = PREFIX) -> None:
 
 
 def _make(root: Path, prefix: str) -> tuple[Path, int]:
-    """A new folder, and its lock, held. The lock is made before the folder, so that no folder is without an owner."""
+    """A new folder, and its lock, held.
+
+    The lock is made before the folder, so that no folder is without an owner.
+    """
     while True:
         file, name = tempfile.mkstemp(prefix=prefix, suffix=LOCK, dir=root)
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,4 +1,6 @@
-"""JSON values as msgspec structs, which declare what a file may hold: conversion, error messages and JSON schemas."""
+"""JSON values as msgspec structs, which declare what a file may hold: conversion, error messages
+and JSON schemas.
+"""
 
 import json
 import re
@@ -25,14 +27,16 @@ Path = tuple[str | int, ...]
 
 
 class MismatchError(TrainbugsError):
-    """A value does not match its struct; the message says which key, which value, and what was expected."""
+    """A value does not match its struct; the message says which key, which value, and what was
+    expected.
+    """
 
 
 def as_struct(value: Any, kind: type[T]) -> T:
     """Convert a value, as `json` reads it, to the struct `kind`; raises MismatchError.
 
-    A number like 1.0 is an integer, too, as in JSON Schema. Messages name the key as in `cases.simple.seeds[0]`, and a
-    near match where a key is unknown.
+    A number like 1.0 is an integer, too, as in JSON Schema. Messages name the key as in
+    `cases.simple.seeds[0]`, and a near match where a key is unknown.
     """
     for _ in range(MAX_TRIES):
         try:
@@ -65,7 +69,9 @@ def schema(kind: Any) -> dict[str, Any]:
 
 
 class _Place(NamedTuple):
-    """Where a value does not fit: the words of msgspec, whether they are about a key, the path, and what is there."""
+    """Where a value does not fit: the words of msgspec, whether they are about a key, the path, and
+    what is there.
+    """
 
     text: str
     is_key: bool
@@ -138,7 +144,9 @@ def _parse(steps: str) -> list[str | int | None]:
 
 
 def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -> Path:
-    """The path with all keys: for each mapping on it, the first key that causes the same error by itself."""
+    """The path with all keys: for each mapping on it, the first key that causes the same error by
+    itself.
+    """
     path: list[str | int] = []
     for step in steps:
         if step is None:
@@ -148,7 +156,9 @@ def _resolve(value: Any, kind: Any, error: str, steps: list[str | int | None]) -
 
 
 def _failing_key(value: Any, path: list[str | int], kind: Any, error: str) -> str:
-    """The first key of the mapping at that path that causes the error by itself; raises LookupError."""
+    """The first key of the mapping at that path that causes the error by itself; raises
+    LookupError.
+    """
     part = _at(value, tuple(path))
     key: str
     for key in islice(part, MAX_TRIES):

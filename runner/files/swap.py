@@ -1,8 +1,10 @@
-"""A change of many files of a folder at once: a crash, at whichever moment, leaves all old files or all new ones.
+"""A change of many files of a folder at once: a crash, at whichever moment, leaves all old files or
+all new ones.
 
-The change is prepared in a copy, `<folder>/.swap/<name of the folder>`. A journal then names the files that are
-replaced and removed, which is done one by one. Where a command was killed, the next one that changes or reads the
-folder does the rest if there is a journal, and drops the copy if there is none.
+The change is prepared in a copy, `<folder>/.swap/<name of the folder>`. A journal then names the
+files that are replaced and removed, which is done one by one. Where a command was killed, the next
+one that changes or reads the folder does the rest if there is a journal, and drops the copy if
+there is none.
 """
 
 import fcntl
@@ -25,7 +27,8 @@ HIDDEN = ".swap"
 JOURNAL, DRAFT, LOCK = "journal", "journal.part", "lock"
 MAX_JOURNAL_BYTES = 20_000_000
 
-# What tells whether a file is still what it was: its number on the disk, its time in nanoseconds, its size in bytes.
+# What tells whether a file is still what it was: its number on the disk, its time in nanoseconds,
+# its size in bytes.
 State = tuple[int, int, int]
 
 
@@ -38,11 +41,12 @@ class Journal(Struct, frozen=True, forbid_unknown_fields=True):
 
 @contextmanager
 def changing(folder: Path, anew: bool = False) -> Iterator[Path]:
-    """A context with a copy of a folder, called as the folder is; at its end the folder becomes what the copy is then.
+    """A context with a copy of a folder, called as the folder is; at its end the folder becomes
+    what the copy is then.
 
-    With `anew` the copy is empty at first. Files that the context leaves alone stay untouched. An exception leaves the
-    folder as it was; its message, where it is one of ours, names the files of the folder. Raises ResultsError where
-    nothing can be written.
+    With `anew` the copy is empty at first. Files that the context leaves alone stay untouched. An
+    exception leaves the folder as it was; its message, where it is one of ours, names the files of
+    the folder. Raises ResultsError where nothing can be written.
     """
     with _explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -50,7 +54,8 @@ def changing(folder: Path, anew: bool = False) -> Iterator[Path]:
     with _holding(folder) as hidden:
         with _explaining(folder):
             _settle(folder)
-            # Git takes no notice of a folder in which all is ignored: no run is of changed files because of it.
+            # Git takes no notice of a folder in which all is ignored: no run is of changed files
+            # because of it.
             (hidden / ".gitignore").write_text("*\n", encoding="utf-8")
             stage = hidden / folder.name
             before = _states(folder) if anew else _copied(folder, stage)
@@ -67,10 +72,11 @@ def changing(folder: Path, anew: bool = False) -> Iterator[Path]:
 
 
 def recover(folder: Path) -> None:
-    """Finish or drop what a killed command has left of a change of this folder, if it has left anything.
+    """Finish or drop what a killed command has left of a change of this folder, if it has left
+    anything.
 
-    A change that another command is preparing is left alone. Raises ResultsError where files were replaced, and the
-    rest cannot be.
+    A change that another command is preparing is left alone. Raises ResultsError where files were
+    replaced, and the rest cannot be.
     """
     hidden = folder / HIDDEN
     if not os.path.lexists(hidden) or folder.is_symlink():
@@ -107,7 +113,9 @@ def _explaining(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _holding(folder: Path) -> Iterator[Path]:
-    """The hidden folder, which nobody else works in until the end of the context; raises ResultsError."""
+    """The hidden folder, which nobody else works in until the end of the context; raises
+    ResultsError.
+    """
     hidden = folder / HIDDEN
     with _explaining(folder):
         descriptor = None
@@ -121,7 +129,8 @@ def _holding(folder: Path) -> Iterator[Path]:
 
 
 def _lock(hidden: Path, wait: bool) -> int | None:
-    """The descriptor of the locked file in the hidden folder; None where another has it, or has removed it meanwhile.
+    """The descriptor of the locked file in the hidden folder; None where another has it, or has
+    removed it meanwhile.
 
     Raises OSError.
     """
@@ -173,7 +182,10 @@ def _states(folder: Path) -> dict[str, State]:
 
 
 def _write_journal(hidden: Path, stage: Path, before: dict[str, State]) -> None:
-    """Write what is to be done; from then on it will be. Raises OSError, ResultsError for an odd name."""
+    """Write what is to be done; from then on it will be.
+
+    Raises OSError, ResultsError for an odd name.
+    """
     after = _states(stage)
     replaced = sorted(name for name, state in after.items() if before.get(name) != state)
     removed = sorted(set(before) - set(after))
@@ -227,7 +239,10 @@ def _finish(folder: Path) -> None:
 
 
 def _leave(folder: Path) -> None:
-    """Give up the lock, and remove the hidden folder where nothing is left to do in it. Raises OSError."""
+    """Give up the lock, and remove the hidden folder where nothing is left to do in it.
+
+    Raises OSError.
+    """
     hidden = folder / HIDDEN
     (hidden / LOCK).unlink(missing_ok=True)
     # Another command may be there already. A folder that is empty was made for the change.
@@ -244,7 +259,9 @@ def _remove(path: Path) -> None:
 
 
 def _journal(path: Path) -> Journal:
-    """What is to be done; raises OSError for a file that is no journal, and for one that leads out of the folder."""
+    """What is to be done; raises OSError for a file that is no journal, and for one that leads out
+    of the folder.
+    """
     try:
         journal = as_struct(untrusted.read_json(path, MAX_JOURNAL_BYTES), Journal)
     except (untrusted.UnsafeError, MismatchError) as error:

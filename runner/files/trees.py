@@ -12,10 +12,11 @@ AS_IT_IS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and all that it holds, as far as that is possible; a link, and where one leads, stays.
+    """Remove a folder and all that it holds, as far as that is possible; a link, and where one
+    leads, stays.
 
-    A folder without permissions gets them first. A tree may be deeper than the stack, and its paths longer than the
-    system takes.
+    A folder without permissions gets them first. A tree may be deeper than the stack, and its paths
+    longer than the system takes.
     """
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
@@ -27,7 +28,10 @@ def remove_tree(folder: Path) -> None:
 
 
 def _flatten(folder: Path) -> None:
-    """Empty a folder: folders two levels below it move up by one level, until none is left. Raises OSError."""
+    """Empty a folder: folders two levels below it move up by one level, until none is left.
+
+    Raises OSError.
+    """
     names = _new_names(folder)
     while True:
         paths = list(folder.iterdir())

@@ -1,7 +1,8 @@
-"""Safe reading of untrusted files: plain files of a bounded size, and JSON that can be processed without harm.
+"""Safe reading of untrusted files: plain files of a bounded size, and JSON that can be processed
+without harm.
 
-No name, size or number is trusted: reading a pipe may block for ever, a device has no end, and a deeply nested list
-exhausts the stack of a recursive function.
+No name, size or number is trusted: reading a pipe may block for ever, a device has no end, and a
+deeply nested list exhausts the stack of a recursive function.
 """
 
 import json
@@ -21,11 +22,14 @@ MAX_TEXT_BYTES = 1_000_000
 PIECE_BYTES = 1_000_000
 MAX_SCRIPTS = 100
 MAX_EXPECTED = 10_000
-# Deeper than any record or configuration. There is a limit because copying, comparing and writing a value recurse.
+# Deeper than any record or configuration. There is a limit because copying, comparing and writing a
+# value recurse.
 MAX_DEPTH = 50
-# Far above what any file of the project holds. Checking and drawing much larger ones would take long.
+# Far above what any file of the project holds. Checking and drawing much larger ones would take
+# long.
 MAX_VALUES, MAX_ITEMS, MAX_TEXT = 10_000, 1_000, 1_000
-# Characters that move a terminal's cursor, end a line, reverse the direction of reading, or are not seen at all.
+# Characters that move a terminal's cursor, end a line, reverse the direction of reading, or are not
+# seen at all.
 UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
@@ -48,7 +52,9 @@ def shown(path: Path) -> str:
 
 
 def printable(text: str) -> str:
-    """The text as one line that can be printed: what would move a cursor, or end the line, is shown escaped."""
+    """The text as one line that can be printed: what would move a cursor, or end the line, is shown
+    escaped.
+    """
     return TO_ESCAPE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
@@ -58,7 +64,9 @@ def printable_lines(text: str) -> str:
 
 
 def without_folders(text: str) -> str:
-    """The text with each absolute path cut to its last part, for what is published: it says nothing of a machine."""
+    """The text with each absolute path cut to its last part, for what is published: it says nothing
+    of a machine.
+    """
     return FOLDERS.sub("", text)
 
 
@@ -87,7 +95,8 @@ def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
 def read_bytes(path: Path, limit: int, within: Path | None = None) -> bytes:
     """The bytes of a plain file.
 
-    Raises UnsafeError where there are more than `limit`, or a link leads out of the folder `within`.
+    Raises UnsafeError where there are more than `limit`, or a link leads out of the folder
+    `within`.
     """
     data = read_start(path, limit + 1, within)
     if len(data) > limit:
@@ -113,8 +122,9 @@ def read_json(path: Path, limit: int, within: Path | None = None, constants: boo
 def parse_json(data: bytes, constants: bool = False) -> Any:
     """The value of a text of JSON; raises UnsafeError.
 
-    Refused are numbers that are too large, duplicate keys, lone surrogates, and values nested deeper than MAX_DEPTH;
-    also NaN, Infinity and -Infinity, which Python's json writes, unless `constants` are allowed.
+    Refused are numbers that are too large, duplicate keys, lone surrogates, and values nested
+    deeper than MAX_DEPTH; also NaN, Infinity and -Infinity, which Python's json writes, unless
+    `constants` are allowed.
     """
     # Checking each number takes long, and few files hold one that could be too large.
     large: dict[str, Any] = {"parse_float": _float, "parse_int": _int} if LARGE.search(data) else {}
@@ -143,7 +153,9 @@ def parse_json(data: bytes, constants: bool = False) -> Any:
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """A JSON value and everything in it, keys too; raises UnsafeError for values nested deeper than MAX_DEPTH."""
+    """A JSON value and everything in it, keys too; raises UnsafeError for values nested deeper than
+    MAX_DEPTH.
+    """
     level = [value]
     for _ in range(MAX_DEPTH):
         yield from level
@@ -160,7 +172,9 @@ def parts(value: Any) -> Iterator[Any]:
 
 
 def check_short(value: Any) -> None:
-    """Raise UnsafeError for JSON that is much longer than a file written by hand, or cannot be printed."""
+    """Raise UnsafeError for JSON that is much longer than a file written by hand, or cannot be
+    printed.
+    """
     for number, part in enumerate(parts(value), 1):
         if number > MAX_VALUES:
             raise UnsafeError(f"holds more than {MAX_VALUES} values")
@@ -177,7 +191,9 @@ def brief(value: object) -> str:
 
 
 def copy(path: Path, target: Path, limit: int, within: Path) -> None:
-    """Copy a plain file of at most `limit` bytes; raises UnsafeError as read_bytes does, OSError for the copy."""
+    """Copy a plain file of at most `limit` bytes; raises UnsafeError as read_bytes does, OSError
+    for the copy.
+    """
     try:
         file = open_plain(path, within)
     except OSError as error:
@@ -190,7 +206,9 @@ def copy(path: Path, target: Path, limit: int, within: Path) -> None:
 
 
 def check_directory(directory: Path) -> None:
-    """Raise UnsafeError for the first unsafe file of a bug directory, among the files that are ever read."""
+    """Raise UnsafeError for the first unsafe file of a bug directory, among the files that are ever
+    read.
+    """
     names = sorted(path.name for path in directory.iterdir())
     scripts = [name for name in names if name.endswith(".py")]
     if len(scripts) > MAX_SCRIPTS:
@@ -206,7 +224,9 @@ def check_directory(directory: Path) -> None:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """The entries below a folder that may harm a reader: unprintable names, links, and neither files nor folders."""
+    """The entries below a folder that may harm a reader: unprintable names, links, and neither
+    files nor folders.
+    """
     if not _is_there(folder):
         return
     if folder.is_symlink() or not folder.is_dir():
@@ -242,9 +262,12 @@ def _check(path: Path, within: Path) -> None:
 
 
 def open_plain(path: Path, within: Path | None = None) -> BinaryIO:
-    """Open a plain file inside `within`; raises UnsafeError for anything else, OSError where it cannot be opened."""
+    """Open a plain file inside `within`; raises UnsafeError for anything else, OSError where it
+    cannot be opened.
+    """
     _check_file(path, within)
-    # It may have become a pipe since: that is opened without waiting for a writer, and then refused.
+    # It may have become a pipe since: that is opened without waiting for a writer, and then
+    # refused.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -253,8 +276,12 @@ def open_plain(path: Path, within: Path | None = None) -> BinaryIO:
 
 
 def _check_file(path: Path, within: Path | None) -> None:
-    """Raise UnsafeError unless this is a plain file inside `within`. Called before opening, which may block."""
-    # A file of the folder itself that is no link cannot be elsewhere; asking for its real path would take longer.
+    """Raise UnsafeError unless this is a plain file inside `within`.
+
+    Called before opening, which may block.
+    """
+    # A file of the folder itself that is no link cannot be elsewhere; asking for its real path
+    # would take longer.
     if within is not None and (path.parent != within or path.is_symlink()):
         real = os.path.realpath(path)
         if not Path(real).is_relative_to(os.path.realpath(within)):
@@ -275,7 +302,8 @@ def _float(text: str) -> float:
 
 
 def _int(text: str) -> int:
-    # At most as many digits as the largest float. Python itself refuses to read or write thousands of digits.
+    # At most as many digits as the largest float. Python itself refuses to read or write thousands
+    # of digits.
     if len(text) > sys.float_info.max_10_exp:
         raise UnsafeError(f"not JSON: {brief(text)} is too large a number")
     return int(text)

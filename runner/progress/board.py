@@ -1,4 +1,6 @@
-"""The status display of running jobs: how many are done, which ones run, and how long the rest will take."""
+"""The status display of running jobs: how many are done, which ones run, and how long the rest will
+take.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +14,9 @@ ROWS = 12
 
 
 class BoardJob(Protocol):
-    """A job as a board shows it: a name, and the seconds that it is expected to take (None: not known)."""
+    """A job as a board shows it: a name, and the seconds that it is expected to take (None: not
+    known).
+    """
 
     @property
     def name(self) -> str: ...
@@ -26,7 +30,9 @@ T = TypeVar("T", bound=BoardJob)
 
 @dataclass
 class TaskRow:
-    """A running job: `seconds` is its expected duration; `note` returns more text, and is called when it is drawn."""
+    """A running job: `seconds` is its expected duration; `note` returns more text, and is called
+    when it is drawn.
+    """
 
     name: str
     seconds: float | None
@@ -57,7 +63,9 @@ class Pace:
             self.expected += expected
 
     def of(self, expected: float | None) -> float:
-        """Seconds that a job will take here, from those expected; None: the mean of those that have ended."""
+        """Seconds that a job will take here, from those expected; None: the mean of those that have
+        ended.
+        """
         if expected is None:
             return self.took / self.ended if self.ended else 0.0
         slowdown = self.measured / self.expected if self.expected else 1.0
@@ -65,7 +73,9 @@ class Pace:
 
 
 class Board(Generic[T]):
-    """The running jobs, shown on a terminal several times a second; `at_once` returns how many run at the same time."""
+    """The running jobs, shown on a terminal several times a second; `at_once` returns how many run
+    at the same time.
+    """
 
     def __init__(self, progress: Progress, total: int, at_once: Callable[[], int]) -> None:
         self.progress, self.total, self.at_once = progress, total, at_once
@@ -82,7 +92,9 @@ class Board(Generic[T]):
         self.pace.count(self.rows.pop(job).elapsed, job.seconds)
 
     def look(self, running: Sequence[T], waiting: Sequence[T]) -> None:
-        """Show the running jobs, if it is time for that; the waiting ones count for the time that is left."""
+        """Show the running jobs, if it is time for that; the waiting ones count for the time that
+        is left.
+        """
         rows = [self.rows[job] for job in running]
         self.progress.status(
             lambda: table(self.pace.ended, self.total, rows, self._remaining(rows, waiting))

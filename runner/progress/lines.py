@@ -16,10 +16,11 @@ EVERY_S = 0.2
 
 @dataclass
 class Progress:
-    """Writes progress to a stream; `on_stderr` makes the usual one, so that standard output holds results only.
+    """Writes progress to a stream; `on_stderr` makes the usual one, so that standard output holds
+    results only.
 
-    If it is `quiet`, it writes notes only. What a script or a detector has said, which may be a part
-    of them, moves no cursor: control characters are shown escaped.
+    If it is `quiet`, it writes notes only. What a script or a detector has said, which may be a
+    part of them, moves no cursor: control characters are shown escaped.
     """
 
     stream: TextIO
@@ -39,7 +40,9 @@ class Progress:
             self._write(self._wipe() + one_line(text) + "\n")
 
     def status(self, text: Callable[[], str]) -> None:
-        """Show a text until the next one; `text` is called only when shown: on a terminal, every EVERY_S seconds."""
+        """Show a text until the next one; `text` is called only when shown: on a terminal, every
+        EVERY_S seconds.
+        """
         if self.quiet or not self.stream.isatty() or time.monotonic() < self.shown + EVERY_S:
             return
         with self.lock:
@@ -57,7 +60,9 @@ class Progress:
             discard(self.stream)
 
     def _wipe(self) -> str:
-        """The control sequence that erases the rows shown: it moves up to the first one, and clears all below."""
+        """The control sequence that erases the rows shown: it moves up to the first one, and clears
+        all below.
+        """
         up = f"\x1b[{self.rows - 1}A" if self.rows > 1 else ""
         wipe = f"\r{up}\x1b[J" if self.rows else ""
         self.rows = 0
@@ -75,9 +80,11 @@ def terminal_width(stream: TextIO) -> int:
 
 
 def discard(stream: TextIO) -> None:
-    """Discard all that is written from now on: the reader has gone, which is no reason to stop what is running.
+    """Discard all that is written from now on: the reader has gone, which is no reason to stop what
+    is running.
 
-    What is still in the stream's buffer is discarded too; otherwise Python would change the exit status at the end.
+    What is still in the stream's buffer is discarded too; otherwise Python would change the exit
+    status at the end.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())

@@ -1,6 +1,8 @@
-"""Text streams that show what they are given: nothing in it moves a cursor, hides, or turns the direction of reading.
+"""Text streams that show what they are given: nothing in it moves a cursor, hides, or turns the
+direction of reading.
 
-What is printed holds words of strangers: names of files, texts of bugs, messages of detectors, the command line itself.
+What is printed holds words of strangers: names of files, texts of bugs, messages of detectors, the
+command line itself.
 """
 
 import re
@@ -20,12 +22,16 @@ LONG_WORD = re.compile(r"(\S{500})\S{100,}")
 
 
 def one_line(text: str) -> str:
-    """The text as one line that can be printed: each character that no reader sees is escaped, line breaks too."""
+    """The text as one line that can be printed: each character that no reader sees is escaped, line
+    breaks too.
+    """
     return text if text.isprintable() else BEYOND_ASCII.sub(_escaped, text)
 
 
 def message(text: str) -> str:
-    """The text of an error as one line; of a very long word, which may be all that somebody typed, the beginning."""
+    """The text of an error as one line; of a very long word, which may be all that somebody typed,
+    the beginning.
+    """
     return LONG_WORD.sub(r"\1…", one_line(text))
 
 
@@ -70,7 +76,9 @@ def raw(stream: TextIO) -> TextIO:
 
 @contextmanager
 def escaped_output() -> Iterator[None]:
-    """Standard output and standard error escape what is written to them, until the end of the context."""
+    """Standard output and standard error escape what is written to them, until the end of the
+    context.
+    """
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     try:

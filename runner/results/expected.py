@@ -1,4 +1,6 @@
-"""Expected records, which are committed with a bug: those of its cases, and those of its map of versions."""
+"""Expected records, which are committed with a bug: those of its cases, and those of its map of
+versions.
+"""
 
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from runner.results.record import METRICS, START_BYTES, Amount, RunRecord, read_
 
 # The folder of expected records from other environments; no case may have this name.
 VERSIONS = "versions"
-# Kinds of devices. Records that were made on a GPU lie in a folder of this name, beside those of a CPU.
+# Kinds of devices. Records that were made on a GPU lie in a folder of this name, beside those of a
+# CPU.
 CPU, CUDA = "cpu", "cuda"
 
 
@@ -26,12 +29,16 @@ def expected_path(bug: Bug, record: RunRecord) -> Path:
 
 
 def expected_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
-    """The expected records of the two variants on that kind of device, by name; raises ResultsError for an odd one."""
+    """The expected records of the two variants on that kind of device, by name; raises ResultsError
+    for an odd one.
+    """
     return [read_record(path) for path in expected_paths(bug, case, device)]
 
 
 def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
-    """The expected records of a case's variant `upstream`, which lie apart; raises ResultsError as above."""
+    """The expected records of a case's variant `upstream`, which lie apart; raises ResultsError as
+    above.
+    """
     folder = _folder(bug, case, device) / UPSTREAM
     return [read_record(path) for path in sorted(folder.glob("*-seed*.json"))]
 
@@ -42,7 +49,10 @@ def seen_on(bug: Bug, case: str) -> tuple[str, ...]:
 
 
 def expected_seconds(bug: Bug, case: str) -> list[float]:
-    """The `wall_s` (seconds) of each expected record of a case; raises ResultsError. Metrics are not read."""
+    """The `wall_s` (seconds) of each expected record of a case; raises ResultsError.
+
+    Metrics are not read.
+    """
     return [_wall_s(path) for path in expected_paths(bug, case)]
 
 
@@ -78,7 +88,9 @@ def version_path(bug: Bug, record: RunRecord) -> Path:
 
 
 def version_records(bug: Bug) -> list[RunRecord]:
-    """The records behind the bug's expected map of versions; raises ResultsError for one that cannot be read."""
+    """The records behind the bug's expected map of versions; raises ResultsError for one that
+    cannot be read.
+    """
     paths = sorted((bug.expected / VERSIONS).glob("*/*/*-seed*.json"))
     return [read_record(path) for path in paths]
 
@@ -90,7 +102,9 @@ def expected_runs(bug: Bug) -> dict[str, list[RunRecord]]:
 
 
 def seconds(bug: Bug, case: Case) -> float | None:
-    """Wall seconds of all runs of a case together, from its expected records; None where there are none to read."""
+    """Wall seconds of all runs of a case together, from its expected records; None where there are
+    none to read.
+    """
     try:
         run_seconds = expected_seconds(bug, case.name)
     except ResultsError:

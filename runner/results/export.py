@@ -1,4 +1,6 @@
-"""Results as one table, in pandas or CSV: a row for each record of a script, with the fields of its run."""
+"""Results as one table, in pandas or CSV: a row for each record of a script, with the fields of its
+run.
+"""
 
 import csv
 import json
@@ -23,9 +25,11 @@ ENCODING: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "
 
 
 def frame(records: Iterable[RunRecord]) -> "pd.DataFrame":
-    """A table with the fields of RunRecord (parameters as parameter.NAME), `record` (from 1), metrics as metric.NAME.
+    """A table with the fields of RunRecord (parameters as parameter.NAME), `record` (from 1),
+    metrics as metric.NAME.
 
-    A run without records gives one row with an empty `record`. Lists are JSON texts, so that every cell is a scalar.
+    A run without records gives one row with an empty `record`. Lists are JSON texts, so that every
+    cell is a scalar.
     """
     import pandas as pd
 
@@ -50,7 +54,9 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
 
 
 def _scalar(value: Any) -> Any:
-    """A scalar; the texts NaN and Infinity, which stand for numbers that JSON lacks, become numbers again."""
+    """A scalar; the texts NaN and Infinity, which stand for numbers that JSON lacks, become numbers
+    again.
+    """
     if isinstance(value, list | dict):
         return json.dumps(value)
     return float(value) if value in ("NaN", "Infinity", "-Infinity") else value
@@ -59,7 +65,8 @@ def _scalar(value: Any) -> Any:
 def write_csv(records: Iterable[RunRecord], file: str) -> None:
     """Write the table as CSV to a file, or to standard output for `-`; raises ResultsError.
 
-    One record is in memory at a time, and each is read twice: first for the columns, which differ from bug to bug.
+    One record is in memory at a time, and each is read twice: first for the columns, which differ
+    from bug to bug.
     """
     names = list(dict.fromkeys(name for record in records for row in _rows(record) for name in row))
     if file == "-":
@@ -74,7 +81,9 @@ def write_csv(records: Iterable[RunRecord], file: str) -> None:
 
 
 def _replacing(path: Path) -> AbstractContextManager[Path]:
-    """A file that takes the place of `path` when it is whole; what is no plain file (/dev/stdout) is written itself."""
+    """A file that takes the place of `path` when it is whole; what is no plain file (/dev/stdout)
+    is written itself.
+    """
     plain = not path.is_symlink() and (path.is_file() or not path.exists())
     return replacing(path) if plain and path.parent.is_dir() else nullcontext(path)
 

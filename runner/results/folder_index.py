@@ -1,9 +1,10 @@
 """The index of a results folder, which lists its records without reading each of them.
 
-The index is a cache of what the table of runs shows; the files alone decide. A line counts only where the file has the
-time of change and the size that the line names, and the checksum at the start of the line is right. A corrupt index is
-ignored and rebuilt: it may be cut off, foreign, out of date, written by two programs at once, unwritable or missing. It
-is therefore written without further precautions.
+The index is a cache of what the table of runs shows; the files alone decide. A line counts only
+where the file has the time of change and the size that the line names, and the checksum at the
+start of the line is right. A corrupt index is ignored and rebuilt: it may be cut off, foreign, out
+of date, written by two programs at once, unwritable or missing. It is therefore written without
+further precautions.
 """
 
 import json
@@ -30,7 +31,8 @@ Files = dict[str, State]
 
 INDEX, LOGS = ".index", "logs"
 RECORD = re.compile(r"[^.].*-seed.*-.*\.json", re.DOTALL)
-# New lines are written this many at a time, so that little is lost where the first reading of a folder is interrupted.
+# New lines are written this many at a time, so that little is lost where the first reading of a
+# folder is interrupted.
 BATCH = 1000
 # The index is rewritten when it has more lines than this for each record, plus SPARE.
 LINES_PER_RECORD, SPARE = 2, 1000
@@ -38,7 +40,10 @@ READ_BYTES = 1 << 20
 
 
 class IndexRow(NamedTuple):
-    """A row of the table of runs, with fields of RunRecord. A tuple, which is small and fast: there may be 100,000."""
+    """A row of the table of runs, with fields of RunRecord.
+
+    A tuple, which is small and fast: there may be 100,000.
+    """
 
     path: str  # in the results folder
     started: str
@@ -57,7 +62,8 @@ class IndexRow(NamedTuple):
     device: str
 
 
-# The start value of checksums: an index with other columns, or of records of another schema, is a foreign one.
+# The start value of checksums: an index with other columns, or of records of another schema, is a
+# foreign one.
 SEED = crc32(repr((SCHEMA, IndexRow._fields)).encode())
 RUNTIME_COLUMNS = ("environment", "torch", "device")
 RECORD_COLUMNS = tuple(
@@ -69,8 +75,8 @@ RECORD_COLUMNS = tuple(
 class FolderRecords(Generic[T]):
     """Records, oldest first: their rows, and a line for each file that cannot be read.
 
-    Iteration reads the records one by one, each time anew, so that few are in memory; it raises ResultsError for one
-    that has gone since.
+    Iteration reads the records one by one, each time anew, so that few are in memory; it raises
+    ResultsError for one that has gone since.
     """
 
     root: Path
@@ -88,8 +94,8 @@ class FolderRecords(Generic[T]):
 def find(root: Path, bugs: Iterable[str], read_record: Callable[[Path], T]) -> FolderRecords[T]:
     """The records of a results folder, or of some bugs in it.
 
-    `read_record` raises ResultsError for a file that is no record. It reads records that the index lacks, and they are
-    added to it.
+    `read_record` raises ResultsError for a file that is no record. It reads records that the index
+    lacks, and they are added to it.
     """
     problems: list[str] = []
     folders = list(dict.fromkeys(str(Path(bug)) for bug in bugs))
@@ -104,9 +110,10 @@ def find(root: Path, bugs: Iterable[str], read_record: Callable[[Path], T]) -> F
 
 
 def append(root: Path, path: Path, read_record: Callable[[Path], Any]) -> None:
-    """Add a record that has just been written to the index. Raises nothing: `find` adds what is missing here.
+    """Add a record that has just been written to the index.
 
-    The file is read again, because another program may have replaced it by its own.
+    Raises nothing: `find` adds what is missing here.     The file is read again, because another
+    program may have replaced it by its own.
     """
     with suppress(OSError, ResultsError):
         before = _state(path.stat())
@@ -116,7 +123,9 @@ def append(root: Path, path: Path, read_record: Callable[[Path], Any]) -> None:
 
 
 def _scan(root: Path, folders: Iterable[str], problems: list[str]) -> Files:
-    """All files in these folders, at any depth, that are named like records, by their paths in `root`."""
+    """All files in these folders, at any depth, that are named like records, by their paths in
+    `root`.
+    """
     files: Files = {}
     todo = list(folders)
     while todo:
@@ -137,7 +146,8 @@ def _scan(root: Path, folders: Iterable[str], problems: list[str]) -> Files:
 def _look(
     entries: Iterable["os.DirEntry[str]"], prefix: str, files: Files
 ) -> tuple[list[str], list[str]]:
-    """Add files that are named like records to `files`; returns the folders, and what is neither (a pipe, a lost link).
+    """Add files that are named like records to `files`; returns the folders, and what is neither (a
+    pipe, a lost link).
 
     Hidden entries are left out: they are foreign, or not finished.
     """
@@ -152,8 +162,9 @@ def _look(
             folders.append(entry.name)
         elif is_record_name:
             odd.append(prefix + entry.name)
-    # A folder `logs` beside records is skipped: it holds twice as many files, and no record. Rewritten programs are
-    # none of the catalogue's: their records are found where their own folder is named.
+    # A folder `logs` beside records is skipped: it holds twice as many files, and no record.
+    # Rewritten programs are none of the catalogue's: their records are found where their own folder
+    # is named.
     skipped: set[str] = set()
     if records:
         skipped.add(LOGS)
@@ -224,7 +235,10 @@ def _row(path: str, record: Any) -> IndexRow:
 
 
 def _shared(values: list[Any]) -> IndexRow:
-    """The row of these values. From `bug` on many rows share the same texts; each text is kept once."""
+    """The row of these values.
+
+    From `bug` on many rows share the same texts; each text is kept once.
+    """
     shared = [sys.intern(value) if type(value) is str else value for value in values[7:]]
     return IndexRow(*values[:7], *shared)
 
@@ -239,7 +253,10 @@ def _checksum(text: bytes) -> bytes:
 
 
 def _write(root: Path, lines: Iterable[bytes], flag: int = os.O_APPEND) -> None:
-    """Write lines with one call. A newline comes first, because a program that was killed may have left half a line."""
+    """Write lines with one call.
+
+    A newline comes first, because a program that was killed may have left half a line.
+    """
     text = b"".join(b"\n" + line for line in lines)
     if not text:
         return

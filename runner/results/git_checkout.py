@@ -1,7 +1,8 @@
 """A git checkout: its commit, and whether a folder of it holds what the commit has.
 
-The configuration of a checkout may come from anyone, and git executes what it names in more than a dozen places. So git
-is asked by a git directory of our own, which borrows the objects of the checkout, and nothing else of it.
+The configuration of a checkout may come from anyone, and git executes what it names in more than a
+dozen places. So git is asked by a git directory of our own, which borrows the objects of the
+checkout, and nothing else of it.
 """
 
 import os
@@ -50,14 +51,18 @@ class UnreadableError(TrainbugsError):
 
 @dataclass(frozen=True)
 class Checkout:
-    """A work tree `root`; `private` is its git directory, `common` the one that all work trees of it share."""
+    """A work tree `root`; `private` is its git directory, `common` the one that all work trees of
+    it share.
+    """
 
     root: Path
     private: Path
     common: Path
 
     def commit(self) -> str | None:
-        """The commit that is checked out; None where there is none yet, or references are kept in an unknown way."""
+        """The commit that is checked out; None where there is none yet, or references are kept in
+        an unknown way.
+        """
         head = untrusted.read_text(self.private / "HEAD", MAX_BYTES).strip()
         if COMMIT.fullmatch(head):
             return head
@@ -82,7 +87,8 @@ class Checkout:
         return None
 
     def differs(self, commit: str, directory: Path, not_run: Sequence[str], depth: int = 0) -> bool:
-        """Whether the commit has other files in `directory`, but for `not_run` (patterns), and for ignored ones.
+        """Whether the commit has other files in `directory`, but for `not_run` (patterns), and for
+        ignored ones.
 
         Raises UnreadableError, UnsafeError, OSError or ProcessError where that cannot be told.
         """
@@ -117,7 +123,9 @@ class Checkout:
             yield Ask(git, self.root, folder)
 
     def _lay_out(self, folder: Path, commit: str) -> None:
-        """Make a git directory at that commit, with the objects of this one, which ignores what this one ignores."""
+        """Make a git directory at that commit, with the objects of this one, which ignores what
+        this one ignores.
+        """
         for name in ("objects/info", "refs", "info"):
             (folder / name).mkdir(parents=True)
         (folder / "HEAD").write_text(f"{commit}\n", encoding="ascii")
@@ -144,7 +152,9 @@ class Checkout:
 
 @dataclass(frozen=True)
 class Ask:
-    """A question to git about a work tree, in which the git directory `own` stands for the one of the checkout."""
+    """A question to git about a work tree, in which the git directory `own` stands for the one of
+    the checkout.
+    """
 
     git: str
     root: Path
@@ -164,8 +174,8 @@ class Ask:
 def find_checkout(directory: Path) -> Checkout | None:
     """The checkout that a folder belongs to, None where it is in none.
 
-    It has a `.git`: a folder that merely looks like a git directory is none. Raises UnreadableError, UnsafeError or
-    OSError for a `.git` that leads nowhere.
+    It has a `.git`: a folder that merely looks like a git directory is none. Raises
+    UnreadableError, UnsafeError or OSError for a `.git` that leads nowhere.
     """
     device = directory.stat().st_dev
     for folder in (directory, *directory.parents):
@@ -180,7 +190,9 @@ def find_checkout(directory: Path) -> Checkout | None:
 
 
 def _linked(path: Path) -> Path:
-    """The git directory that a file `.git` names: the one of a submodule, or of a further work tree."""
+    """The git directory that a file `.git` names: the one of a submodule, or of a further work
+    tree.
+    """
     text = untrusted.read_text(path, MAX_BYTES).rstrip("\n")
     if not text.startswith(LINK):
         raise UnreadableError(f"{path} names no git directory")

@@ -41,7 +41,8 @@ Key = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Time = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT[0-9:.]{8,15}([+-]\d\d:\d\d|Z)$(?!\n)")]
 Seed = Annotated[int, Meta(ge=0)]
 Repeat = Annotated[int, Meta(ge=1)]
-# An amount of seconds or of MB; the maximum is far above real values, and far below what an axis can show.
+# An amount of seconds or of MB; the maximum is far above real values, and far below what an axis
+# can show.
 Amount = Annotated[float, Meta(ge=0, le=1e12)]
 
 
@@ -181,10 +182,11 @@ def record_name(record: RunRecord) -> str:
 
 
 def digest(key: str, metrics: Sequence[Record]) -> str | None:
-    """A hash of a run's metrics and key: what `metrics_digest` must be. None where there are no metrics.
+    """A hash of a run's metrics and key: what `metrics_digest` must be.
 
-    It tells that metrics were edited, cut off or taken from another run. It is no signature: whoever edits a record and
-    computes its digest anew is believed.
+    None where there are no metrics.     It tells that metrics were edited, cut off or taken from
+    another run. It is no signature: whoever edits a record and computes its digest anew is
+    believed.
     """
     if not metrics:
         return None
@@ -193,9 +195,11 @@ def digest(key: str, metrics: Sequence[Record]) -> str | None:
 
 
 def read_record(path: Path) -> RunRecord:
-    """The record in a file; raises ResultsError where there is none, one of another schema, or of other metrics.
+    """The record in a file; raises ResultsError where there is none, one of another schema, or of
+    other metrics.
 
-    That is, metrics which do not match the record's digest; records from before that field have none.
+    That is, metrics which do not match the record's digest; records from before that field have
+    none.
     """
     where = untrusted.shown(path)
     try:
@@ -226,7 +230,9 @@ def read_verdict(path: Path) -> VerdictRecord:
 
 
 def encode(record: RunRecord | VerdictRecord) -> dict[str, Any]:
-    """The record for JSON; numbers that are not finite become the texts NaN, Infinity and -Infinity."""
+    """The record for JSON; numbers that are not finite become the texts NaN, Infinity and
+    -Infinity.
+    """
     if isinstance(record, RunRecord):
         return _without_unknown(RUN_FORMAT.dump(record))
     return _without_unknown(msgspec.to_builtins(record))

@@ -13,10 +13,11 @@ NOT_RUN = ("expected", "README.md")
 
 
 def find_revision(directory: Path, not_run: Sequence[str] = NOT_RUN) -> str | None:
-    """The state of a bug's or a detector's `directory`: the package's version, where it is part of an installed one.
+    """The state of a bug's or a detector's `directory`: the package's version, where it is part of
+    an installed one.
 
-    Elsewhere the commit, with `-dirty` where what is run differs from it; None outside of git, and where a
-    repository is not readable. `not_run` are patterns of files that count for nothing.
+    Elsewhere the commit, with `-dirty` where what is run differs from it; None outside of git, and
+    where a repository is not readable. `not_run` are patterns of files that count for nothing.
     """
     root = installed_root()
     if root is not None and directory.is_relative_to(root):

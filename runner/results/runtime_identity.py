@@ -1,4 +1,6 @@
-"""The identity of a runtime: what records of runs and of evaluations both say about where a program ran."""
+"""The identity of a runtime: what records of runs and of evaluations both say about where a program
+ran.
+"""
 
 import platform
 import re
@@ -21,9 +23,10 @@ Device = Annotated[str, Meta(pattern=r"^(cpu|cuda(:\d{1,4})?)$(?!\n)")]
 class RuntimeIdentity(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where a program ran. In the file of a record these fields stand among the record's own.
 
-    `pinned` is False where the interpreter was not built from the hashed lock. `isolated`: whether the program could
-    write to its own folder only, `isolation`: what kept it to that. `trusted`: others than the user and root could
-    change the environment, and the user trusted them. The last three are None in records from before them.
+    `pinned` is False where the interpreter was not built from the hashed lock. `isolated`: whether
+    the program could write to its own folder only, `isolation`: what kept it to that. `trusted`:
+    others than the user and root could change the environment, and the user trusted them. The last
+    three are None in records from before them.
     """
 
     environment: Name

@@ -42,7 +42,9 @@ MAX_OWNER_BYTES = 10_000
 
 @dataclass(frozen=True)
 class Store:
-    """A results folder: <root>/<bug>/<case>/<variant>-seed<seed>-<key>.json, logs in `logs` beside it."""
+    """A results folder: <root>/<bug>/<case>/<variant>-seed<seed>-<key>.json, logs in `logs` beside
+    it.
+    """
 
     root: Path
 
@@ -60,7 +62,9 @@ class Store:
 
     @cached_property
     def work(self) -> TemporaryFolder:
-        """The folder of the working directories of programs, far from any results; raises ResultsError."""
+        """The folder of the working directories of programs, far from any results; raises
+        ResultsError.
+        """
         folder = Path(tempfile.gettempdir())
         if "\n" in str(folder):
             raise ResultsError(
@@ -72,7 +76,9 @@ class Store:
             raise unwritable(folder, error) from error
 
     def sweep(self) -> None:
-        """Remove what commands that were killed have left; one that has nothing to do makes no folders of its own."""
+        """Remove what commands that were killed have left; one that has nothing to do makes no
+        folders of its own.
+        """
         sweep(self.root)
         sweep(Path(tempfile.gettempdir()), WORK)
 
@@ -97,7 +103,10 @@ class Store:
         )
 
     def reserve(self, catalog: Catalog, bug: Bug) -> None:
-        """Keep a bug's folder for the runs of this bug directory: `check_owner` refuses others. Raises ResultsError."""
+        """Keep a bug's folder for the runs of this bug directory: `check_owner` refuses others.
+
+        Raises ResultsError.
+        """
         self.check_owner(catalog, bug)
         if catalog.outside(bug) and self._owner(bug.id) is None:
             owner = f"{untrusted.shown(bug.directory)}\n"
@@ -136,10 +145,11 @@ class Store:
         say: Callable[[str], None] = lambda text: None,
         failed: bool = False,
     ) -> RunRecord | None:
-        """The finished (`ok`) run with that key, or None; with `failed`, also one that did not end as it should.
+        """The finished (`ok`) run with that key, or None; with `failed`, also one that did not end
+        as it should.
 
-        A file in its place that is foreign or edited counts as none: `say` gets a line about it. A record is believed
-        where its metrics match its digest.
+        A file in its place that is foreign or edited counts as none: `say` gets a line about it. A
+        record is believed where its metrics match its digest.
         """
         path = self.case_directory(bug, case) / f"{file_name}.json"
         if not os.path.lexists(path):
@@ -171,7 +181,9 @@ class Store:
         write_json(self.verdict_path(bug, case, injected), encode(verdict), self.scratch.path)
 
     def other_repeats(self, records: Sequence[RunRecord]) -> list[RunRecord]:
-        """Repeats of these runs by earlier commands, in order, up to the first one that lacks a finished run."""
+        """Repeats of these runs by earlier commands, in order, up to the first one that lacks a
+        finished run.
+        """
         first = [record for record in records if record.repeat == 1]
         last_repeat = max((record.repeat for record in records), default=1)
         earlier: list[RunRecord] = []
@@ -193,7 +205,8 @@ class Store:
         return sorted(name for name in folders if name not in TAKEN)
 
     def records(self, bugs: Iterable[str] = ()) -> folder_index.FolderRecords[RunRecord]:
-        """All records, or those of each BUG or BUG/CASE, oldest first; files that cannot be read are its `problems`.
+        """All records, or those of each BUG or BUG/CASE, oldest first; files that cannot be read
+        are its `problems`.
 
         Raises UsageError for anything else that is named: a path could lead out of the folder.
         """
@@ -206,7 +219,8 @@ class Store:
         return folder_index.find(self.root, bugs, read_record)
 
     def judged_runs(self, bug: str, case: str) -> list[RunRecord]:
-        """The records behind the case's verdict.json, failed runs included; none where there is no verdict.
+        """The records behind the case's verdict.json, failed runs included; none where there is no
+        verdict.
 
         Raises ResultsError where one of these files cannot be read.
         """
@@ -221,7 +235,9 @@ class Store:
 
     @contextmanager
     def working_directory(self) -> Iterator[Path]:
-        """A new empty directory for one run, removed afterwards; raises ResultsError where it cannot be made."""
+        """A new empty directory for one run, removed afterwards; raises ResultsError where it
+        cannot be made.
+        """
         path = None
         try:
             path = Path(tempfile.mkdtemp(prefix="run-", dir=self.work.path))
@@ -233,7 +249,9 @@ class Store:
                 remove_tree(path)
 
     def check_room(self) -> None:
-        """Raise ResultsError where the disk is full: a run that failed there says nothing about its script."""
+        """Raise ResultsError where the disk is full: a run that failed there says nothing about its
+        script.
+        """
         for folder in (self.scratch.path, self.work.path):
             if shutil.disk_usage(folder).free < ROOM_BYTES:
                 raise unwritable(folder.parent, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))

@@ -14,7 +14,8 @@ PATIENCE_S = 5.0
 def kill(folder: str) -> None:
     """Kill the processes that began with `folder` as their TMPDIR, and what they start meanwhile.
 
-    The folder has a random name, so that no others are hit. One that was given other environment variables is missed.
+    The folder has a random name, so that no others are hit. One that was given other environment
+    variables is missed.
     """
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
@@ -29,7 +30,9 @@ def kill(folder: str) -> None:
 
 
 def _open_processes(folder: str) -> Iterator[int]:
-    """File descriptors of these processes: a process ID could be that of another one by the time it is used."""
+    """File descriptors of these processes: a process ID could be that of another one by the time it
+    is used.
+    """
     word = f"TMPDIR={folder}".encode()
     for path in Path("/proc").glob("[0-9]*"):
         try:

@@ -133,7 +133,9 @@ def _home() -> Path:
 
 
 def _search_path() -> Iterator[Path]:
-    """Folders of libraries and commands that the user's environment names, which a program inherits."""
+    """Folders of libraries and commands that the user's environment names, which a program
+    inherits.
+    """
     for name in ("LD_LIBRARY_PATH", "PATH"):
         parts = os.environ.get(name, "").split(os.pathsep)
         yield from (Path(part) for part in parts if part.startswith("/"))

@@ -3,11 +3,13 @@
 import os
 from collections.abc import Mapping, Sequence
 
-# CPU threads of a run: not the machine's number of cores, since sums over another number of threads round differently.
+# CPU threads of a run: not the machine's number of cores, since sums over another number of threads
+# round differently.
 THREADS = 2
 
-# What a bug's script sees of the user's environment; all else could change a result or be a secret. LD_LIBRARY_PATH can
-# change a result too, but interpreters on clusters do not start without it. A run gets its own HOME and TMPDIR.
+# What a bug's script sees of the user's environment; all else could change a result or be a secret.
+# LD_LIBRARY_PATH can change a result too, but interpreters on clusters do not start without it. A
+# run gets its own HOME and TMPDIR.
 INHERITED = ("PATH", "HOME", "TMPDIR", "PYTHONUSERBASE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 # What a download needs in addition. These may contain passwords.
 FOR_DOWNLOADS = (
@@ -19,10 +21,11 @@ FIXED = {
     "TZ": "UTC",
     "PYTHONHASHSEED": "0",
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-    # How long an idle thread of libgomp spins. The default is thirty times as long: runs would take shared cores from
-    # each other.
+    # How long an idle thread of libgomp spins. The default is thirty times as long: runs would take
+    # shared cores from each other.
     "GOMP_SPINCOUNT": "10000",
-    # The builds of environments have their bytecode; what a program added would count as a change of the environment.
+    # The builds of environments have their bytecode; what a program added would count as a change
+    # of the environment.
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 # Settings of uv and Python with which an environment would differ from its lock.
@@ -37,7 +40,9 @@ NOT_FOR_BUILDS = (
 
 
 def clean_environment(threads: int, extra: Mapping[str, str]) -> dict[str, str]:
-    """Environment variables for a bug's script: an allow-list, fixed settings, and `threads` CPU threads."""
+    """Environment variables for a bug's script: an allow-list, fixed settings, and `threads` CPU
+    threads.
+    """
     pinned = dict.fromkeys(
         ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads)
     )
@@ -50,5 +55,7 @@ def inherited(names: Sequence[str]) -> dict[str, str]:
 
 
 def build_environment() -> dict[str, str]:
-    """Environment variables for a build: the user's own (proxies, certificates, package index) but NOT_FOR_BUILDS."""
+    """Environment variables for a build: the user's own (proxies, certificates, package index) but
+    NOT_FOR_BUILDS.
+    """
     return {name: value for name, value in os.environ.items() if name not in NOT_FOR_BUILDS}

@@ -15,8 +15,9 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
 READ = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
-# The rights that each version of the interface knows: with the second came links between folders, with the third
-# truncation, with the fifth ioctl on devices. Signals and abstract sockets to the outside can be cut since the sixth.
+# The rights that each version of the interface knows: with the second came links between folders,
+# with the third truncation, with the fifth ioctl on devices. Signals and abstract sockets to the
+# outside can be cut since the sixth.
 RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 SCOPES = 0b11
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -28,7 +29,8 @@ def version() -> int:
 
 
 def restrict(readable: list[str], writable: list[str]) -> None:
-    """Allow reading and executing below `readable`, everything below `writable`, and nothing else; raises OSError.
+    """Allow reading and executing below `readable`, everything below `writable`, and nothing else;
+    raises OSError.
 
     A path that is missing is left out. Signals reach only what this process starts.
     """

@@ -1,4 +1,6 @@
-"""Limits on what a program may use of the machine, and the command line of supervisor.py, which enforces them."""
+"""Limits on what a program may use of the machine, and the command line of supervisor.py, which
+enforces them.
+"""
 
 import os
 import sys
@@ -15,8 +17,8 @@ from runner.sandbox.access import Access
 SHORT = "/tmp"
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 CGROUPS = Path("/sys/fs/cgroup")
-# The default limit, as a share of the machine's memory. Beyond it the kernel would soon choose a process to kill, which
-# may belong to another user.
+# The default limit, as a share of the machine's memory. Beyond it the kernel would soon choose a
+# process to kill, which may belong to another user.
 SHARE = 0.9
 # A limit of no whole byte would be none.
 LEAST_MB = 0.00001
@@ -26,11 +28,12 @@ LEAST_MB = 0.00001
 class Limits:
     """Limits of a program and all that it starts, in MB (10^6 bytes); None: no limit.
 
-    `output_mb` is for its standard output and its standard error, each; `file_mb` for any other file. Without `network`
-    there is nothing but localhost. `access`: what it may reach of the file system; None: all that the user may, with
-    every privilege. `scratch` is a folder of the runner's own, in which the name of the program's temporary folder is
-    noted. `room` is a folder that the program may write: in namespaces, its temporary folder is made in there. Without
-    `temporary` it has none: HOME and TMPDIR stay what they are.
+    `output_mb` is for its standard output and its standard error, each; `file_mb` for any other
+    file. Without `network` there is nothing but localhost. `access`: what it may reach of the file
+    system; None: all that the user may, with every privilege. `scratch` is a folder of the runner's
+    own, in which the name of the program's temporary folder is noted. `room` is a folder that the
+    program may write: in namespaces, its temporary folder is made in there. Without `temporary` it
+    has none: HOME and TMPDIR stay what they are.
     """
 
     memory_mb: float | None = None
@@ -61,7 +64,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class OwnFolder:
-    """The temporary folder of a program: where it lies, and the `name` by which the program knows it."""
+    """The temporary folder of a program: where it lies, and the `name` by which the program knows
+    it.
+    """
 
     path: Path
     name: str
@@ -75,7 +80,8 @@ class OwnFolder:
 def command(limits: Limits | None, folder: OwnFolder | None, report: int) -> list[str]:
     """The command line of the supervisor; the program and its arguments follow.
 
-    The supervisor makes `folder` for the program and removes it; `report` is the file descriptor for its report.
+    The supervisor makes `folder` for the program and removes it; `report` is the file descriptor
+    for its report.
     """
     words = [*(limits.words() if limits else ()), *(folder.words() if folder else ())]
     return [
@@ -94,14 +100,16 @@ def command(limits: Limits | None, folder: OwnFolder | None, report: int) -> lis
 def own_folder(
     env: Mapping[str, str], limits: Limits | None
 ) -> Iterator[tuple[OwnFolder | None, Mapping[str, str]]]:
-    """A temporary folder for a program with limits, and its environment variables, with HOME and TMPDIR in there.
+    """A temporary folder for a program with limits, and its environment variables, with HOME and
+    TMPDIR in there.
 
-    It is not in the working directory: the paths of sockets in TMPDIR (of torch.multiprocessing, say) have to be short.
-    In namespaces a link makes them so, and the folder itself lies in the program's room: one mount holds both, so that
-    files can be renamed from one into the other.
+    It is not in the working directory: the paths of sockets in TMPDIR (of torch.multiprocessing,
+    say) have to be short. In namespaces a link makes them so, and the folder itself lies in the
+    program's room: one mount holds both, so that files can be renamed from one into the other.
 
-    supervisor.py makes it and removes it; it is removed here only if the supervisor was killed. Where this process was
-    killed too, or the disk was read-only by then, the note tells the next command to remove it.
+    supervisor.py makes it and removes it; it is removed here only if the supervisor was killed.
+    Where this process was killed too, or the disk was read-only by then, the note tells the next
+    command to remove it.
     """
     if limits is None or not limits.temporary:
         yield None, env
@@ -122,12 +130,16 @@ def own_folder(
 
 
 def default_memory_mb() -> float:
-    """The default memory limit of a run in MB (10^6 bytes): a share of what this machine or cgroup has."""
+    """The default memory limit of a run in MB (10^6 bytes): a share of what this machine or cgroup
+    has.
+    """
     return round(SHARE * machine_memory_mb())
 
 
 def machine_memory_mb() -> float:
-    """The machine's memory in MB (10^6 bytes), or the limit of this cgroup (of a container, of a batch job)."""
+    """The machine's memory in MB (10^6 bytes), or the limit of this cgroup (of a container, of a
+    batch job).
+    """
     sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for line in _read(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
@@ -142,7 +154,10 @@ def machine_memory_mb() -> float:
 
 
 def _sizes(root: Path, path: str, name: str) -> list[int]:
-    """The limits of a cgroup and its parents, in bytes. In a container its own may be mounted as the root."""
+    """The limits of a cgroup and its parents, in bytes.
+
+    In a container its own may be mounted as the root.
+    """
     inner = PurePosixPath(path.lstrip("/"))
     texts = [
         _read(root / folder / name).strip() for folder in {inner, *inner.parents, PurePosixPath()}

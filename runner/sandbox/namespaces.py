@@ -1,8 +1,8 @@
-"""Namespaces: this process, and whatever it starts, sees only the paths that are named, no other process,
-and memory and terminals of its own.
+"""Namespaces: this process, and whatever it starts, sees only the paths that are named, no other
+process, and memory and terminals of its own.
 
-supervisor.py imports this file; it imports no module of the project. Needs no privileges where users may
-make user namespaces; see user_namespaces(7) and pivot_root(2).
+supervisor.py imports this file; it imports no module of the project. Needs no privileges where
+users may make user namespaces; see user_namespaces(7) and pivot_root(2).
 """
 
 import ctypes
@@ -18,8 +18,8 @@ KEPT = {"nosuid": MS_NOSUID, "noexec": MS_NOEXEC}
 MNT_DETACH, PIVOT_ROOT = 2, {"x86_64": 155}.get(os.uname().machine, 41)
 PR_SET_PDEATHSIG = 1
 OUTSIDE = "/.outside"
-# Each program has its own: shared memory in which the next one finds nothing, and terminals that are
-# nobody's.
+# Each program has its own: shared memory in which the next one finds nothing, and terminals that
+# are nobody's.
 SHARED_MEMORY, TERMINALS, MULTIPLEXER = "/dev/shm", "/dev/pts", "/dev/ptmx"
 LIBC = ctypes.CDLL(None, use_errno=True)
 # How the kernel writes what would end a field.
@@ -33,14 +33,15 @@ def restrict(
     links: dict[str, str],
     shared: int = 0,
 ) -> int | None:
-    """Go on in a new process that can read below `readable`, write below `writable`, and nothing else.
+    """Go on in a new process that can read below `readable`, write below `writable`, and nothing
+    else.
 
-    Below `hidden` there is nothing but deeper paths of the two. `links` are names of links, and what they
-    lead to. `shared` is the size of its shared memory in bytes; 0: half of the memory.
+    Below `hidden` there is nothing but deeper paths of the two. `links` are names of links, and
+    what they lead to. `shared` is the size of its shared memory in bytes; 0: half of the memory.
 
-    Returns None in the new process, and in this one, when that has ended, its status as wait() gives it. A path
-    that is missing is left out. The new process sees and signals only what it starts: /proc is one of its own.
-    Raises OSError.
+    Returns None in the new process, and in this one, when that has ended, its status as wait()
+    gives it. A path that is missing is left out. The new process sees and signals only what it
+    starts: /proc is one of its own. Raises OSError.
     """
     folder = os.getcwd()  # noqa: PTH109
     writable_paths = {os.path.realpath(path) for path in writable if path}
@@ -49,7 +50,8 @@ def restrict(
     _unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC)
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     ours, theirs = os.pipe()
-    # The kernel treats the first process specially: most signals do not reach it, and with it all others end.
+    # The kernel treats the first process specially: most signals do not reach it, and with it all
+    # others end.
     if first := os.fork():
         os.close(theirs)
         _, status = os.waitpid(first, 0)
@@ -120,7 +122,9 @@ def _show_all(readable: set[str], hidden: set[str]) -> None:
 
 
 def _outermost(paths: set[str]) -> list[str]:
-    """The paths that lie in no other one: what lies in one mount can be renamed from folder to folder."""
+    """The paths that lie in no other one: what lies in one mount can be renamed from folder to
+    folder.
+    """
     outermost: list[str] = []
     for path in sorted(paths, key=len):
         if not any(path.startswith(f"{folder}/") for folder in outermost):
@@ -197,7 +201,8 @@ def _protect(write: set[str]) -> None:
             try:
                 _mount(None, path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NODEV | flags)
             except OSError as error:
-                # What cannot be reached now will not be reached by the program either, which has fewer rights.
+                # What cannot be reached now will not be reached by the program either, which has
+                # fewer rights.
                 if error.errno not in (errno.EACCES, errno.ENOENT):
                     raise
 

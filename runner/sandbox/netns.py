@@ -1,4 +1,5 @@
-"""Namespaces: a network that holds nothing but localhost, and shared memory of one's own, of both kinds.
+"""Namespaces: a network that holds nothing but localhost, and shared memory of one's own, of both
+kinds.
 
 supervisor.py imports this file, which imports no module of the project.
 """
@@ -17,7 +18,8 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def cut(report: int) -> None:
-    """Enter a network with nothing but localhost, a /dev/shm that nobody else sees, and System V memory as well.
+    """Enter a network with nothing but localhost, a /dev/shm that nobody else sees, and System V
+    memory as well.
 
     Where that is not allowed, report it and exit with 1.
     """

@@ -1,6 +1,7 @@
 """Privileges: what this process, and whatever it starts, gives up before it becomes a program.
 
-supervisor.py imports this file, which imports no module of the project. See capabilities(7), seccomp(2).
+supervisor.py imports this file, which imports no module of the project. See capabilities(7),
+seccomp(2).
 """
 
 import ctypes
@@ -12,7 +13,8 @@ FILTER_MODE = 2
 # Instructions of the kernel's filters: load a word, compare and jump, end.
 LOAD, EQUAL, AT_LEAST, END = 0x20, 0x15, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 1  # the error number is that of EPERM
-# Where the data of a call lies: its number, its architecture, the low and the high word of each argument.
+# Where the data of a call lies: its number, its architecture, the low and the high word of each
+# argument.
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 X86_64, FIRST_X32 = 0xC000003E, 0x40000000
 # Calls that change another process where the argument of that index is not 0.
@@ -53,9 +55,9 @@ def drop_capabilities() -> None:
 def spare_other_processes() -> None:
     """Refuse the calls that limit, slow or move other processes of the user, and those on his keys.
 
-    For where a program is in no PID namespace: the kernel has no other word against them. Without it, one
-    program could make the runner fail, and so change another one's verdict. Nothing is done where the
-    kernel has no filters, or on another architecture.
+    For where a program is in no PID namespace: the kernel has no other word against them. Without
+    it, one program could make the runner fail, and so change another one's verdict. Nothing is done
+    where the kernel has no filters, or on another architecture.
     """
     if os.uname().machine != "x86_64":
         return
@@ -67,7 +69,9 @@ def spare_other_processes() -> None:
 
 
 def _instructions() -> list[Instruction]:
-    """The filter: each block looks at one call, and goes on with the next block where it is another one."""
+    """The filter: each block looks at one call, and goes on with the next block where it is another
+    one.
+    """
     # Another architecture has other numbers for the calls.
     program = [(LOAD, 0, 0, ARCHITECTURE), (EQUAL, 1, 0, X86_64), (END, 0, 0, REFUSE)]
     program += [(LOAD, 0, 0, NUMBER), (AT_LEAST, 0, 1, FIRST_X32), (END, 0, 0, REFUSE)]

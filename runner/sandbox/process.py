@@ -35,10 +35,12 @@ Stream = Path | BinaryIO
 
 @dataclass(frozen=True)
 class Finished:
-    """How a process ended. `returncode` is negative for a signal; times in seconds, memory in MB (10^6 bytes).
+    """How a process ended. `returncode` is negative for a signal; times in seconds, memory in MB
+    (10^6 bytes).
 
-    Linux counts what a child held before its program was loaded; that is the supervisor's memory, about 10 MB, and the
-    runner's only where the supervisor was killed. `exceeded` says, in words, for which limit the program was killed.
+    Linux counts what a child held before its program was loaded; that is the supervisor's memory,
+    about 10 MB, and the runner's only where the supervisor was killed. `exceeded` says, in words,
+    for which limit the program was killed.
     """
 
     returncode: int
@@ -61,13 +63,14 @@ def run(
 ) -> Finished:
     """Run a program until it ends, `timeout_s` have passed, or it exceeds `limits`.
 
-    Nothing that it has started outlives this call, whether the program ended, timed out, or the caller was interrupted;
-    nor does anything outlive this process if that is killed: supervisor.py ensures it. The kernel tells the supervisor
-    when the thread that started it ends, so this call waits in the thread that starts the program.
+    Nothing that it has started outlives this call, whether the program ended, timed out, or the
+    caller was interrupted; nor does anything outlive this process if that is killed: supervisor.py
+    ensures it. The kernel tells the supervisor when the thread that started it ends, so this call
+    waits in the thread that starts the program.
 
-    With `limits` the program has its own HOME and TMPDIR, which are removed afterwards. `on_wait` is called with the
-    seconds elapsed, many times a second. Raises ProcessError where the program cannot be started, UsageError where the
-    network cannot be cut.
+    With `limits` the program has its own HOME and TMPDIR, which are removed afterwards. `on_wait`
+    is called with the seconds elapsed, many times a second. Raises ProcessError where the program
+    cannot be started, UsageError where the network cannot be cut.
     """
     start = time.monotonic()
     child: subprocess.Popen[bytes] | None = None
@@ -112,10 +115,12 @@ def network_can_be_cut() -> str | None:
 
 
 def foreground(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
-    """Run a program in the place of this one, with its streams, terminal and folder; returns its exit status.
+    """Run a program in the place of this one, with its streams, terminal and folder; returns its
+    exit status.
 
-    The status is negative for a signal. What this process receives of FORWARDED goes to the program; a terminal sends
-    it there itself. Raises ProcessError where the program cannot be started.
+    The status is negative for a signal. What this process receives of FORWARDED goes to the
+    program; a terminal sends it there itself. Raises ProcessError where the program cannot be
+    started.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {*FORWARDED, signal.SIGCHLD})
     try:
@@ -139,7 +144,9 @@ def foreground(argv: Sequence[str], *, env: Mapping[str, str]) -> int:
 def output(
     argv: Sequence[str], *, env: Mapping[str, str], timeout_s: float = 120, cwd: Path = Path("/")
 ) -> str:
-    """The standard output of a short command; raises ProcessError with the last line of its standard error."""
+    """The standard output of a short command; raises ProcessError with the last line of its
+    standard error.
+    """
     try:
         done = subprocess.run(
             argv, env=env, capture_output=True, encoding="utf-8", errors="replace", timeout=timeout_s, cwd=cwd
@@ -156,16 +163,19 @@ def output(
 
 
 def error_in(stderr: BinaryIO) -> str:
-    """The error message at the end of what a program wrote to its standard error; empty where there is none."""
+    """The error message at the end of what a program wrote to its standard error; empty where there
+    is none.
+    """
     return error_line(end_of(stderr, MAX_SAID_BYTES).decode("utf-8", errors="replace"))
 
 
 def error_line(text: str) -> str:
-    """The error message in a program's standard error: the exception of its last traceback, else its last line.
+    """The error message in a program's standard error: the exception of its last traceback, else
+    its last line.
 
-    Some exceptions add advice below their message, or begin with a line that only announces the next one. That a
-    program which it started has failed is told by that program's own traceback, which comes before. What would move the
-    cursor of a terminal is shown escaped.
+    Some exceptions add advice below their message, or begin with a line that only announces the
+    next one. That a program which it started has failed is told by that program's own traceback,
+    which comes before. What would move the cursor of a terminal is shown escaped.
     """
     lines = text.splitlines()
     starts = [
@@ -188,7 +198,9 @@ def _message(lines: Sequence[str]) -> str:
 
 
 def last_line(text: str) -> str:
-    """The last line of `text` that is not blank, without surrounding blanks; empty where there is none."""
+    """The last line of `text` that is not blank, without surrounding blanks; empty where there is
+    none.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else ""
 
@@ -224,9 +236,11 @@ def _opened(stream: Stream) -> AbstractContextManager[BinaryIO]:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Delay signals until the process ID of a new child is known; otherwise the child could outlive this process.
+    """Delay signals until the process ID of a new child is known; otherwise the child could outlive
+    this process.
 
-    Signals that came meanwhile are raised again at the end. Blocking them would not do: a child inherits the mask.
+    Signals that came meanwhile are raised again at the end. Blocking them would not do: a child
+    inherits the mask.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -266,7 +280,8 @@ def _ends_in_time(
 
 
 def _reported(report: BinaryIO, peak: int) -> tuple[int, str | None]:
-    """From supervisor.py's report: the peak memory in KiB (`peak` where it was killed), and the limit exceeded, if any.
+    """From supervisor.py's report: the peak memory in KiB (`peak` where it was killed), and the
+    limit exceeded, if any.
 
     Raises ProcessError or UsageError where the program was not started.
     """

@@ -1,4 +1,6 @@
-"""The streams of a program: files without a name, which it writes and for which it can put nothing in their place."""
+"""The streams of a program: files without a name, which it writes and for which it can put nothing
+in their place.
+"""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +25,10 @@ class Streams(NamedTuple):
 
 @contextmanager
 def open_streams(folder: Path) -> Iterator[Streams]:
-    """Streams on the disk of `folder`, in which they have no name; they are gone afterwards. Raises OSError."""
+    """Streams on the disk of `folder`, in which they have no name; they are gone afterwards.
+
+    Raises OSError.
+    """
     with (
         TemporaryFile(dir=folder, buffering=0) as out,
         TemporaryFile(dir=folder, buffering=0) as err,
@@ -41,7 +46,9 @@ def blocks(stream: BinaryIO) -> Iterator[bytes]:
 
 @contextmanager
 def _opened_again(stream: BinaryIO) -> Iterator[int]:
-    """The same file, opened for reading: the program shares the position and the flags of the stream itself."""
+    """The same file, opened for reading: the program shares the position and the flags of the
+    stream itself.
+    """
     descriptor = os.open(f"/proc/self/fd/{stream.fileno()}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -62,7 +69,8 @@ def count_lines(stream: BinaryIO) -> int:
 
 
 def keep(stream: BinaryIO, path: Path, scratch: Path) -> None:
-    """Write what a program has written to `path`, in the place of whatever is there; raises OSError.
+    """Write what a program has written to `path`, in the place of whatever is there; raises
+    OSError.
 
     `scratch` is a folder on the same disk.
     """

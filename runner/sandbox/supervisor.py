@@ -95,7 +95,9 @@ def main() -> None:
 
 
 def _load_sibling(name: str) -> "Any":
-    """The module of a file beside this one, where isolated Python does not look; runpy would be slow to import."""
+    """The module of a file beside this one, where isolated Python does not look; runpy would be
+    slow to import.
+    """
     sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
     return __import__(name)
 
@@ -175,7 +177,9 @@ def _become(argv: list[str], report: int, file_limit: int) -> None:
 
 
 def _watch(program: int, runner: int, memory: int, output: int) -> tuple[int, str | None]:
-    """Wait until the program ends, or end it; returns its status as wait() gives it, and the limit that it exceeded."""
+    """Wait until the program ends, or end it; returns its status as wait() gives it, and the limit
+    that it exceeded.
+    """
     pause = FIRST_S
     look = time.monotonic() + pause
     while True:
@@ -215,10 +219,14 @@ def _reaped(program: int) -> int | None:
 
 
 def _kill_all(program: int, status: int | None) -> int:
-    """Kill all descendants; returns the program's status. Orphans become children here, until none is left."""
+    """Kill all descendants; returns the program's status.
+
+    Orphans become children here, until none is left.
+    """
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        # Only children: the process ID of one that has ended is not reused before it is reaped here.
+        # Only children: the process ID of one that has ended is not reused before it is reaped
+        # here.
         for child in {*_children(os.getpid())} | ({program} if status is None else set()):
             os.kill(child, signal.SIGKILL)
         try:
@@ -245,7 +253,10 @@ def _make(folder: str | None, report: int) -> None:
 
 
 def _remove(folder: str | None) -> None:
-    """Remove the program's folder. Mostly its home is empty; only for other files is shutil, slow to import, needed."""
+    """Remove the program's folder.
+
+    Mostly its home is empty; only for other files is shutil, slow to import, needed.
+    """
     if folder is None:
         return
     try:
@@ -269,9 +280,12 @@ def _excess_of_output(output: int) -> str | None:
 
 
 def _excess_of_memory(program: int, memory: int) -> str | None:
-    """A text that says that the program and all that it has started use too much memory; None where they do not."""
-    # RLIMIT_AS would be simpler, but CUDA reserves terabytes of address space. Counting resident pages is fast, but
-    # counts shared ones once for each process; the slower exact sum is needed only where that count is too large.
+    """A text that says that the program and all that it has started use too much memory; None where
+    they do not.
+    """
+    # RLIMIT_AS would be simpler, but CUDA reserves terabytes of address space. Counting resident
+    # pages is fast, but counts shared ones once for each process; the slower exact sum is needed
+    # only where that count is too large.
     pages = [_read(f"/proc/{pid}/statm").split()[1:2] for pid in _family(program)] if memory else []
     resident = sum(int(number) for numbers in pages for number in numbers) * resource.getpagesize()
     if resident > memory and sum(_held(pid) for pid in _family(program)) > memory:
@@ -305,7 +319,8 @@ def _children(pid: int) -> list[int]:
 
 
 def _held(pid: int) -> int:
-    """Bytes that a process holds alone, and its share of shared ones; without pages of files, which can be dropped.
+    """Bytes that a process holds alone, and its share of shared ones; without pages of files, which
+    can be dropped.
 
     Swapped pages count as if they were in memory.
     """

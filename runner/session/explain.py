@@ -1,4 +1,6 @@
-"""Explanations of root causes: a bug's own why.py, run in an environment, with the fault put back on demand."""
+"""Explanations of root causes: a bug's own why.py, run in an environment, with the fault put back
+on demand.
+"""
 
 import shutil
 from collections.abc import Sequence
@@ -35,8 +37,8 @@ def programs(bug: Bug, inject: bool) -> list[Path]:
 def explain(bug: Bug, runtime: Runtime, inject: bool) -> str:
     """What the bug's why.py prints in that runtime.
 
-    Raises UsageError where there is none, EnvironmentBuildError where the runtime is broken, ProcessError if it fails.
-    What would move the cursor of a terminal is shown escaped.
+    Raises UsageError where there is none, EnvironmentBuildError where the runtime is broken,
+    ProcessError if it fails. What would move the cursor of a terminal is shown escaped.
     """
     called = programs(bug, inject)
     if runtime.broken:

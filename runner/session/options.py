@@ -1,4 +1,7 @@
-"""Options of a session: which bugs are run, and how. The command line and the Python interface take them from here."""
+"""Options of a session: which bugs are run, and how.
+
+The command line and the Python interface take them from here.
+"""
 
 import math
 import os
@@ -14,7 +17,9 @@ DEVICES = r"auto|cpu|cuda(:\d+)?"
 
 
 def default_data() -> Path | None:
-    """The folder that TRAINBUGS_DATA names, or None; raises UsageError where there is no such folder."""
+    """The folder that TRAINBUGS_DATA names, or None; raises UsageError where there is no such
+    folder.
+    """
     folder = os.environ.get("TRAINBUGS_DATA")
     if folder and not Path(folder).is_dir():
         raise UsageError(
@@ -24,7 +29,9 @@ def default_data() -> Path | None:
 
 
 def option(flag: str, text: str, default: Any = None, metavar: str | None = None) -> Any:
-    """A field with its flag and help text for the command line; a callable `default` is called for the value."""
+    """A field with its flag and help text for the command line; a callable `default` is called for
+    the value.
+    """
     cli = {"flag": flag, "help": text, "metavar": metavar}
     return (
         field(default_factory=default, metadata=cli)
@@ -35,9 +42,10 @@ def option(flag: str, text: str, default: Any = None, metavar: str | None = None
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to run, and how; None means: as the bug's config.json says. The texts are those of `trainbugs run --help`.
+    """What to run, and how; None means: as the bug's config.json says.
 
-    `timeout_s` is in seconds, `max_memory_gb` in 10^9 bytes. Without `keep`, what a build downloads is not kept.
+    The texts are those of `trainbugs run --help`.     `timeout_s` is in seconds, `max_memory_gb` in
+    10^9 bytes. Without `keep`, what a build downloads is not kept.
     """
 
     label: tuple[str, ...] = option(
@@ -101,7 +109,9 @@ class Options:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether runs happen in another environment than the bug's own, or with its fault put back."""
+        """Whether runs happen in another environment than the bug's own, or with its fault put
+        back.
+        """
         return self.inject or self.environment is not None
 
     def _run_problems(self) -> Iterator[str]:
@@ -143,7 +153,9 @@ class Options:
 
 
 class OptionValues(TypedDict, total=False):
-    """The options as keyword arguments of the Python interface, which takes any path and any sequence."""
+    """The options as keyword arguments of the Python interface, which takes any path and any
+    sequence.
+    """
 
     label: Iterable[str] | str
     seeds: Iterable[int] | None
@@ -167,7 +179,8 @@ class OptionValues(TypedDict, total=False):
 
 
 def from_values(values: Mapping[str, Any]) -> Options:
-    """Options from plain values: texts become paths, sequences tuples; `data` None means TRAINBUGS_DATA.
+    """Options from plain values: texts become paths, sequences tuples; `data` None means
+    TRAINBUGS_DATA.
 
     Raises UsageError for an unknown name or an invalid value.
     """

@@ -25,7 +25,9 @@ Draw = Callable[[Bug, Path], object]
 
 
 def refuse_installed(command: str, directories: Iterable[Path]) -> None:
-    """Raise UsageError for the first of the directories that is part of an installed package, which stays as it is."""
+    """Raise UsageError for the first of the directories that is part of an installed package, which
+    stays as it is.
+    """
     root = installed_root()
     for directory in directories:
         if root is not None and directory.is_relative_to(root):
@@ -42,8 +44,8 @@ def promote_runs(outcomes: Sequence[Outcome], draw: Draw = no_figures) -> list[P
     """Make the records of complete, REPRODUCED cases the expected ones; returns their paths.
 
     `draw` draws the figures of a bug's expected records. After a crash a bug has all of its new
-    records and figures, or all of its earlier ones. Raises UsageError, before anything is written, if a case is
-    anything else.
+    records and figures, or all of its earlier ones. Raises UsageError, before anything is written,
+    if a case is anything else.
     """
     for outcome in outcomes:
         _refuse_unexpected(outcome)
@@ -124,15 +126,18 @@ def _is_of_lock(record: RunRecord) -> bool:
 
 
 def _written(record: RunRecord) -> dict[str, Any]:
-    """The record as it is committed: paths of this machine in the reason of a failure are cut to their last part."""
+    """The record as it is committed: paths of this machine in the reason of a failure are cut to
+    their last part.
+    """
     return encode(replace(record, reason=record.reason and without_folders(record.reason)))
 
 
 def promote_versions(sweep: BugVersions, draw: Draw = no_figures) -> list[Path]:
-    """Make the records of a map, failed runs included, the bug's expected ones, instead of earlier ones.
+    """Make the records of a map, failed runs included, the bug's expected ones, instead of earlier
+    ones.
 
-    `draw` draws the map. After a crash all is new, or nothing is. Raises UsageError where an environment of the earlier
-    map is missing or not as pinned, or files are not committed.
+    `draw` draws the map. After a crash all is new, or nothing is. Raises UsageError where an
+    environment of the earlier map is missing or not as pinned, or files are not committed.
     """
     mapped = {record.runtime.environment for record in sweep.records}
     absent = {record.runtime.environment for record in version_records(sweep.bug)} - mapped

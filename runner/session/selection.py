@@ -24,9 +24,9 @@ LOCATIONS = LISTS["location"]
 class Filter:
     """Conditions on cases; there are none by default.
 
-    `label` are locations, or words of the root cause or the symptom; one of them has to fit. `needs` is one of
-    `Program.needs`, or `none`. `max_seconds` is the longest time that all runs of the case may have taken when its
-    expected records were made.
+    `label` are locations, or words of the root cause or the symptom; one of them has to fit.
+    `needs` is one of `Program.needs`, or `none`. `max_seconds` is the longest time that all runs of
+    the case may have taken when its expected records were made.
     """
 
     label: Sequence[str] = ()
@@ -50,7 +50,9 @@ class Filter:
         return fitting
 
     def lack(self, bugs: Sequence[Bug]) -> str:
-        """A line for where none of the bugs fits: the conditions, and what is near a word that none of them has."""
+        """A line for where none of the bugs fits: the conditions, and what is near a word that none
+        of them has.
+        """
         needs = {"none"}
         for bug in bugs:
             for case in bug.cases.values():
@@ -77,7 +79,9 @@ class Filter:
 
 
 def has_label(bug: Bug, labels: Sequence[str]) -> bool:
-    """Whether one of the labels is the bug's location, or in its root cause or symptom; without labels any bug fits."""
+    """Whether one of the labels is the bug's location, or in its root cause or symptom; without
+    labels any bug fits.
+    """
     if not labels:
         return True
     words = "\n".join(_texts(bug)).lower()
@@ -88,7 +92,9 @@ def has_label(bug: Bug, labels: Sequence[str]) -> bool:
 
 
 def labelled(catalog: Catalog, names: Iterable[str], labels: Sequence[str]) -> list[str]:
-    """Those of the names (BUG, BUG/CASE …) whose bug has one of the labels; raises UsageError for one that none has."""
+    """Those of the names (BUG, BUG/CASE …) whose bug has one of the labels; raises UsageError for
+    one that none has.
+    """
     if not labels:
         return list(names)
     bugs = {name: catalog.select([name])[0].bug for name in names}
@@ -135,7 +141,8 @@ def without_gpu_cases(
 ) -> tuple[list[Target], list[str]]:
     """The targets that `options` let run, and a note for each that needs a GPU where there is none.
 
-    A case that one of `names` (BUG, BUG/CASE, a path) names itself stays, and is refused when its runs are planned.
+    A case that one of `names` (BUG, BUG/CASE, a path) names itself stays, and is refused when its
+    runs are planned.
     """
     if _may_have_gpu(options):
         return list(targets), []

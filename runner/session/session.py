@@ -86,8 +86,8 @@ class Session:
     def run(self, targets: Sequence[Target]) -> list[Outcome]:
         """Run and judge all targets; missing environments are built first.
 
-        A verdict is written as soon as the last run of its target has ended. Raises UsageError, before anything runs,
-        for a case that can have no verdict.
+        A verdict is written as soon as the last run of its target has ended. Raises UsageError,
+        before anything runs, for a case that can have no verdict.
         """
         for target in targets:
             obstacle = unjudged(target.case)
@@ -110,7 +110,9 @@ class Session:
     def _records(
         self, targets: Sequence[Target]
     ) -> Generator[tuple[int, tuple[RunRecord, ...]], None, None]:
-        """Yields the index of each target with the records of its runs; all are planned before the first one starts."""
+        """Yields the index of each target with the records of its runs; all are planned before the
+        first one starts.
+        """
         planned = [self.plan(target) for target in targets]
         target_indices = {id(run): index for index, runs in enumerate(planned) for run in runs}
         remaining = Counter(target_indices.values())
@@ -127,7 +129,9 @@ class Session:
                     yield index, tuple(done[id(run)] for run in planned[index])
 
     def execute(self, runs: Sequence[Run]) -> Done:
-        """Yields each of these runs with its record, as they end; finished ones are not executed again."""
+        """Yields each of these runs with its record, as they end; finished ones are not executed
+        again.
+        """
         if self.options.executor == "local":
             weaker = weakness(isolation())
             if weaker:
@@ -140,7 +144,8 @@ class Session:
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
         """The runs of a target, with these seeds, or those of the options, or those of the case.
 
-        Missing environments are built. Raises UsageError where the runs are impossible with these options.
+        Missing environments are built. Raises UsageError where the runs are impossible with these
+        options.
         """
         options, case = self.options, target.case
         self._refuse_impossible(target)
@@ -235,7 +240,9 @@ def run_targets(
 def record_targets(
     catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress
 ) -> list[tuple[Target, list[RunRecord]]]:
-    """Run all targets, and give the records of each; nothing is judged, so that there need be no expectations."""
+    """Run all targets, and give the records of each; nothing is judged, so that there need be no
+    expectations.
+    """
     with connected(options) as cluster:
         records = Session(catalog, options, progress, cluster).records(targets)
     by_case: dict[str, list[RunRecord]] = {}

@@ -39,13 +39,14 @@ def map_versions(
     progress: Progress,
     remove_after: bool = False,
 ) -> list[BugVersions]:
-    """Run the buggy scripts of each BUG or BUG/CASE in every environment whose name matches `pattern`.
+    """Run the buggy scripts of each BUG or BUG/CASE in every environment whose name matches
+    `pattern`.
 
-    Without a pattern, in those of the releases of the bug's package: `torch-*`, for most.
-    The first seed of each case is run, unless `options` name others. An environment that cannot be built makes its
-    rows INVALID, and the next one is tried. With `remove_after`, environments that were not there before are removed
-    after use, together with what was downloaded for them. Returns a map for each bug; raises UsageError where nothing
-    matches.
+    Without a pattern, in those of the releases of the bug's package: `torch-*`, for most. The first
+    seed of each case is run, unless `options` name others. An environment that cannot be built
+    makes its rows INVALID, and the next one is tried. With `remove_after`, environments that were
+    not there before are removed after use, together with what was downloaded for them. Returns a
+    map for each bug; raises UsageError where nothing matches.
     """
     targets = [target for name in dict.fromkeys(names) for target in _targets(catalog, name)]
     targets, notes = without_gpu_cases(targets, names, options)

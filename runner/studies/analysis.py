@@ -1,4 +1,6 @@
-"""What the cells of a study say together: shares of labels, the best settings, what explains the harm. Pure."""
+"""What the cells of a study say together: shares of labels, the best settings, what explains the
+harm. Pure.
+"""
 
 import math
 from collections import Counter
@@ -26,10 +28,11 @@ class LabelShares(Struct, frozen=True):
 
 
 class BestPair(Struct, frozen=True):
-    """The two programs at one point, each at its best setting: the cells, and what the bug gains (below 0: it costs).
+    """The two programs at one point, each at its best setting: the cells, and what the bug gains
+    (below 0: it costs).
 
-    `ratio` is the best setting of the buggy program over that of the fixed one. `edge`: one of them is at an end of the
-    settings that were tried, so that a better one may lie beyond.
+    `ratio` is the best setting of the buggy program over that of the fixed one. `edge`: one of them
+    is at an end of the settings that were tried, so that a better one may lie beyond.
     """
 
     point: Point
@@ -41,7 +44,9 @@ class BestPair(Struct, frozen=True):
 
 
 class Explained(Struct, frozen=True):
-    """The share of the variance of the harm that some factors explain: adjusted R squared of the means of groups."""
+    """The share of the variance of the harm that some factors explain: adjusted R squared of the
+    means of groups.
+    """
 
     factors: tuple[str, ...]
     share: float
@@ -75,7 +80,9 @@ def _count_labels(cells: Iterable[Cell]) -> dict[str, int]:
 
 
 def pairs(cells: Sequence[Cell]) -> list[BestPair]:
-    """The pair of each point at which both programs have a setting without a number that is not finite."""
+    """The pair of each point at which both programs have a setting without a number that is not
+    finite.
+    """
     result = []
     for point, row in by_point(cells).items():
         fixed, buggy = best(row, "fixed"), best(row, "buggy")
@@ -89,7 +96,9 @@ def pairs(cells: Sequence[Cell]) -> list[BestPair]:
 
 
 def explained(study: Study, cells: Iterable[Cell]) -> list[Explained]:
-    """What explains the gain: each factor by itself, then the rows with the setting, then these with each other one."""
+    """What explains the gain: each factor by itself, then the rows with the setting, then these
+    with each other one.
+    """
     finite = [cell for cell in cells if math.isfinite(cell.gain)]
     gains = [cell.gain for cell in finite]
     factors = _factors(study, finite)
@@ -101,7 +110,9 @@ def explained(study: Study, cells: Iterable[Cell]) -> list[Explained]:
 
 
 def _factors(study: Study, cells: Sequence[Cell]) -> dict[str, list[Scalar]]:
-    """The values of each parameter and of the setting in these cells; factors that do not vary are left out."""
+    """The values of each parameter and of the setting in these cells; factors that do not vary are
+    left out.
+    """
     factors: dict[str, list[Scalar]] = {}
     for index, name in enumerate(study.written.axes):
         factors[name] = [cell.point.values[index] for cell in cells]
@@ -119,7 +130,9 @@ def _sets_of_factors(study: Study, varied: Iterable[str]) -> list[tuple[str, ...
 
 
 def _adjusted(values: Sequence[float], columns: Sequence[Sequence[object]]) -> float:
-    """Adjusted R squared of the means of the groups that the columns make; NaN where there are too few values."""
+    """Adjusted R squared of the means of the groups that the columns make; NaN where there are too
+    few values.
+    """
     groups: dict[tuple[object, ...], list[float]] = {}
     for key, value in zip(zip(*columns, strict=True), values, strict=True):
         groups.setdefault(key, []).append(value)

@@ -1,4 +1,7 @@
-"""The cells of a study, each with a label: what the bug does at one point with one setting. Pure functions."""
+"""The cells of a study, each with a label: what the bug does at one point with one setting.
+
+Pure functions.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +17,9 @@ LABELS = (BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED)
 
 
 class Side(Struct, frozen=True):
-    """The trainings of one variant in a cell: the metric for each seed, and whether all their numbers are finite."""
+    """The trainings of one variant in a cell: the metric for each seed, and whether all their
+    numbers are finite.
+    """
 
     values: tuple[float, ...] = ()
     finite: bool = True
@@ -37,9 +42,10 @@ class Side(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True, dict=True):
-    """A point with one setting. `place` is the setting over the point's centre, where the study has centres.
+    """A point with one setting.
 
-    The sides have the same seeds. `sign` is 1 where more of the metric is better, else -1.
+    `place` is the setting over the point's centre, where the study has centres.     The sides have
+    the same seeds. `sign` is 1 where more of the metric is better, else -1.
     """
 
     point: Point
@@ -57,7 +63,9 @@ class Cell(Struct, frozen=True, dict=True):
 
 
 def cells(study: Study, rows: Iterable[StudyRow]) -> list[Cell]:
-    """The cells of these rows, in the order of the study's points; failed runs are left out, and so are their twins."""
+    """The cells of these rows, in the order of the study's points; failed runs are left out, and so
+    are their twins.
+    """
     grouped: dict[tuple[Point, float], list[StudyRow]] = {}
     for row in rows:
         if row.setting is not None and row.ok:
@@ -105,7 +113,9 @@ def _side(rows: Sequence[StudyRow], metric: str) -> Side:
 
 
 def label(fixed: Side, buggy: Side, comparison: Comparison) -> str:
-    """What the bug does there: benign, worse, unstable or better; undecided where the fixed program is unstable."""
+    """What the bug does there: benign, worse, unstable or better; undecided where the fixed program
+    is unstable.
+    """
     if not fixed.is_stable(comparison.unstable):
         return UNDECIDED
     if not buggy.is_stable(comparison.unstable):
@@ -128,7 +138,8 @@ def by_point(cells: Iterable[Cell]) -> Mapping[Point, list[Cell]]:
 def best(cells: Sequence[Cell], variant: str) -> Cell | None:
     """The cell of one point in which a variant does best; None where no training of its is finite.
 
-    Of several that are equally good it is the one in their middle, on a logarithmic scale where that is possible.
+    Of several that are equally good it is the one in their middle, on a logarithmic scale where
+    that is possible.
     """
     sides = [(cell, cell.buggy if variant == "buggy" else cell.fixed) for cell in cells]
     finite = [(cell, cell.sign * side.mean) for cell, side in sides if side.values and side.finite]
@@ -140,7 +151,9 @@ def best(cells: Sequence[Cell], variant: str) -> Cell | None:
 
 
 def tuned(cells: Iterable[Cell], comparison: Comparison) -> list[Cell]:
-    """The cells in which the fixed program is as good as at its best setting of that point, within the tolerance."""
+    """The cells in which the fixed program is as good as at its best setting of that point, within
+    the tolerance.
+    """
     result: list[Cell] = []
     for row in by_point(cells).values():
         top = best(row, "fixed")

@@ -1,4 +1,6 @@
-"""Centres: for each point of a study the setting with which the fixed program did best in another study."""
+"""Centres: for each point of a study the setting with which the fixed program did best in another
+study.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +12,8 @@ from runner.studies.definition import Point, Study, load
 
 
 def centres(study: Study, points: Sequence[Point]) -> Mapping[Point, float]:
-    """The centre of each of these points, from the committed table of the study that is named; empty where none is.
+    """The centre of each of these points, from the committed table of the study that is named;
+    empty where none is.
 
     Raises UsageError where that table lacks a point, or the study has another grid.
     """

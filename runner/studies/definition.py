@@ -223,7 +223,9 @@ def names(bug: Bug) -> list[str]:
 
 
 def load(bug: Bug, name: str) -> Study:
-    """Read and check one study; raises UsageError where there is none, CatalogError for one that is malformed."""
+    """Read and check one study; raises UsageError where there is none, CatalogError for one that is
+    malformed.
+    """
     if name not in names(bug):
         studies = ", ".join(names(bug)) or "none"
         raise UsageError(
@@ -245,7 +247,9 @@ def load(bug: Bug, name: str) -> Study:
 
 
 def select(catalog: Catalog, name: str) -> list[Study]:
-    """The studies named by BUG or BUG/NAME, or by the path of a bug directory; raises UsageError or CatalogError."""
+    """The studies named by BUG or BUG/NAME, or by the path of a bug directory; raises UsageError or
+    CatalogError.
+    """
     first, _, last = name.rstrip("/").rpartition("/")
     whole = name in catalog or Path(name, "config.json").exists()
     bug = catalog.bug(name.rstrip("/") if whole or not first else first)
@@ -263,7 +267,9 @@ def _read(bug: Bug, name: str) -> WrittenStudy:
 
 
 def _scripts(bug: Bug) -> frozenset[Path]:
-    """The programs of all variants of all studies: a run gets its own one of them, and every other Python file."""
+    """The programs of all variants of all studies: a run gets its own one of them, and every other
+    Python file.
+    """
     scripts: set[Path] = set()
     for name in names(bug):
         variants = _read(bug, name).variants

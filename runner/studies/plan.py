@@ -21,7 +21,8 @@ MADE = ("*.csv", "*.md", "*.png")
 
 
 def ordered(points: Sequence[Point]) -> list[Point]:
-    """The points in the order in which they are run: by a hash of their values, which is as good as drawn by lot.
+    """The points in the order in which they are run: by a hash of their values, which is as good as
+    drawn by lot.
 
     So the first of them are a fair sample of the grid, whichever way its values are listed.
     """
@@ -60,8 +61,8 @@ def case_of(study: Study, point: Point, centre: Mapping[Point, float]) -> Case:
 def plan(session: Session, study: Study) -> dict[Point, list[Run]]:
     """The runs of each point, in order, of all variants and seeds; missing environments are built.
 
-    Points whose data are not there are left out. Raises UsageError, CatalogError or ResultsError where nothing can be
-    run.
+    Points whose data are not there are left out. Raises UsageError, CatalogError or ResultsError
+    where nothing can be run.
     """
     options = session.options
     session.store.reserve(session.catalog, study.bug)

@@ -18,7 +18,9 @@ Draw = Callable[[Callable[[str], Path]], list[Path]]
 
 
 def refuse_unfit(study: Study) -> None:
-    """Raise UsageError where runs that begin now could not be kept: files are not committed, or are installed ones."""
+    """Raise UsageError where runs that begin now could not be kept: files are not committed, or are
+    installed ones.
+    """
     refuse_installed("--update-expected", [study.bug.directory])
     if (find_revision(study.folder.directory, MADE) or "").endswith("-dirty"):
         raise UsageError(
@@ -29,9 +31,10 @@ def refuse_unfit(study: Study) -> None:
 def promote(results: Results, draw: Draw, with_table: bool = True) -> list[Path]:
     """Write the summary and the figures of a study, and the table too; returns their paths.
 
-    After a crash all are new, or none is. A study of which a part was run is kept as it is, and the summary says how
-    large it is. `draw` draws the figures; it gets the function that gives a file for an ending, and returns the files.
-    Raises UsageError for runs of files that were not committed, or in no pinned environment of the study's own.
+    After a crash all are new, or none is. A study of which a part was run is kept as it is, and the
+    summary says how large it is. `draw` draws the figures; it gets the function that gives a file
+    for an ending, and returns the files. Raises UsageError for runs of files that were not
+    committed, or in no pinned environment of the study's own.
     """
     if with_table:
         _refuse_runs(results)

@@ -1,4 +1,6 @@
-"""The execution of a study: by the same sessions as cases, with finished runs taken from the results folder."""
+"""The execution of a study: by the same sessions as cases, with finished runs taken from the
+results folder.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -25,7 +27,9 @@ NONE_KEPT: Mapping[str, Sequence[StudyRow]] = {}
 
 @dataclass(frozen=True)
 class Results:
-    """What is known of a study: the rows of its table, and the records where they were read from a results folder."""
+    """What is known of a study: the rows of its table, and the records where they were read from a
+    results folder.
+    """
 
     study: Study
     rows: Sequence[StudyRow]
@@ -57,9 +61,9 @@ def run_study(
 ) -> Results:
     """Run the study, or that many more of its points; returns all that is known of it then.
 
-    Finished runs are not executed again. Failed ones are, except where a number of points is given: then a point that
-    has been tried counts as done. With `keep`, whole runs of the committed table with present keys are finished ones.
-    Raises UsageError or ResultsError.
+    Finished runs are not executed again. Failed ones are, except where a number of points is given:
+    then a point that has been tried counts as done. With `keep`, whole runs of the committed table
+    with present keys are finished ones. Raises UsageError or ResultsError.
     """
     committed = _whole(study) if keep else {}
     with connected(options) as cluster:
@@ -94,7 +98,9 @@ def collect_results(
 
 
 def _whole(study: Study) -> dict[str, list[StudyRow]]:
-    """The rows of each run in the committed table that has all of its trainings, by the first digits of its key."""
+    """The rows of each run in the committed table that has all of its trainings, by the first
+    digits of its key.
+    """
     runs: dict[str, list[StudyRow]] = {}
     for row in table.read(study):
         if row.ok:

@@ -47,7 +47,9 @@ class StudyRow(Struct, frozen=True):
 
 
 def rows(study: Study, records: Iterable[tuple[Point, RunRecord]]) -> list[StudyRow]:
-    """The rows of these runs, read back from their CSV: so numbers are the same whether it was committed or not."""
+    """The rows of these runs, read back from their CSV: so numbers are the same whether it was
+    committed or not.
+    """
     run_rows: list[StudyRow] = []
     for point, record in records:
         run_rows += _run_rows(study, point, record)
@@ -132,7 +134,10 @@ def _cell(value: object) -> str:
 
 
 def read(study: Study) -> list[StudyRow]:
-    """The committed table; empty where there is none. Raises ResultsError for one that is not of this study's grid."""
+    """The committed table; empty where there is none.
+
+    Raises ResultsError for one that is not of this study's grid.
+    """
     path = study.path(".csv")
     if not path.exists():
         return []
@@ -145,7 +150,9 @@ def read(study: Study) -> list[StudyRow]:
 
 
 def parse(study: Study, table: str, path: Path | None = None) -> list[StudyRow]:
-    """The rows of a CSV; raises ResultsError, with the number of the line, for one that is none of this study."""
+    """The rows of a CSV; raises ResultsError, with the number of the line, for one that is none of
+    this study.
+    """
     points = {tuple(map(str, point.values)): point for point in study.points}
     reader = csv.DictReader(io.StringIO(table), strict=True)
     parsed = []
@@ -167,7 +174,9 @@ def _text_of(value: Any) -> Any:
 
 
 def _check_cells(line: Mapping[str | None, str | list[str] | None]) -> None:
-    """Raise ValueError for a line that has fewer or more cells than the first one, in which the columns are named."""
+    """Raise ValueError for a line that has fewer or more cells than the first one, in which the
+    columns are named.
+    """
     absent = [name for name, cell in line.items() if cell is None]
     if absent:
         raise ValueError(f"it has no cell for {untrusted.brief(absent[0])}")

@@ -1,4 +1,7 @@
-"""Affected versions: what runs of one buggy script under many versions show about each. Pure functions."""
+"""Affected versions: what runs of one buggy script under many versions show about each.
+
+Pure functions.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -21,11 +24,12 @@ NEITHER = "neither"
 
 @dataclass(frozen=True)
 class VersionFinding:
-    """What a case's buggy script does in one environment; `state` is one of the words above, or INVALID.
+    """What a case's buggy script does in one environment; `state` is one of the words above, or
+    INVALID.
 
-    Affected: it meets every expectation about the buggy variant. Not affected: it meets every expectation about the
-    fixed one. Neither: it does something else, and `reason` says what. `version` is that of the bug's package, `-`
-    where it is not known.
+    Affected: it meets every expectation about the buggy variant. Not affected: it meets every
+    expectation about the fixed one. Neither: it does something else, and `reason` says what.
+    `version` is that of the bug's package, `-` where it is not known.
     """
 
     environment: str
@@ -36,7 +40,8 @@ class VersionFinding:
 
 
 def findings(bug: Bug, records: Iterable[RunRecord]) -> list[VersionFinding]:
-    """One finding for each environment and case among the records, in the order of versions and of cases.
+    """One finding for each environment and case among the records, in the order of versions and of
+    cases.
 
     Raises ResultsError for a record whose case the bug does not have.
     """
@@ -58,7 +63,9 @@ def findings(bug: Bug, records: Iterable[RunRecord]) -> list[VersionFinding]:
 
 
 def mappable(case: Case) -> bool:
-    """Whether the buggy script can be judged alone: each variant has an expectation without the other one."""
+    """Whether the buggy script can be judged alone: each variant has an expectation without the
+    other one.
+    """
     return all(_alone(case, variant) for variant in VARIANTS)
 
 
@@ -69,7 +76,8 @@ def version_order(version: str) -> tuple[int, ...]:
 
 def _finding(package: str, case: Case, records: Sequence[RunRecord]) -> VersionFinding:
     first = records[0]
-    # An environment of another package is called by its release; records say the release of torch only.
+    # An environment of another package is called by its release; records say the release of torch
+    # only.
     prefix, is_release, version = first.runtime.environment.partition(f"{package}-")
     if prefix or not is_release:
         torch = first.runtime.torch if package == "torch" else None
@@ -105,6 +113,8 @@ def _checks(case: Case, variant: str, records: Sequence[RunRecord]) -> list[Expe
 
 
 def _alone(case: Case, variant: str) -> list[Expectation]:
-    """The expectations about one variant without the other one; not those about all seeds: a map is of one."""
+    """The expectations about one variant without the other one; not those about all seeds: a map is
+    of one.
+    """
     expectations = [item for item in case.oracle.expectations if item.variants == {variant}]
     return [item for item in expectations if item.across_seeds is None]

@@ -14,10 +14,12 @@ from runner.results.record import RunRecord
 
 
 def drift(case: Case, records: Sequence[RunRecord], expected: Sequence[RunRecord]) -> float | None:
-    """The largest absolute distance of a metric that is not volatile from the expected record of the same run.
+    """The largest absolute distance of a metric that is not volatile from the expected record of
+    the same run.
 
-    Like is compared with like: a run on a GPU with one on a GPU, by the same torch, with the fault put back or not.
-    None where no run has an expected record; infinite where records, their fields or their texts differ.
+    Like is compared with like: a run on a GPU with one on a GPU, by the same torch, with the fault
+    put back or not. None where no run has an expected record; infinite where records, their fields
+    or their texts differ.
     """
     expected_by_run = {_identify_run(record): record for record in expected}
     distances: list[float] = []
@@ -34,12 +36,15 @@ def _identify_run(record: RunRecord) -> tuple[object, ...]:
     """What a run and its expected record have in common."""
     runtime = record.runtime
     run = (record.variant, record.seed, runtime.kind_of_device)
-    # On a CPU the expected records are of the bug's own environment, with which any other one is compared.
+    # On a CPU the expected records are of the bug's own environment, with which any other one is
+    # compared.
     return run if runtime.kind_of_device == "cpu" else (*run, runtime.torch, record.injected)
 
 
 def distance(a: Sequence[Record], b: Sequence[Record], volatile: frozenset[str]) -> float:
-    """The largest distance of a metric that is not volatile; infinite where the records differ in more than numbers."""
+    """The largest distance of a metric that is not volatile; infinite where the records differ in
+    more than numbers.
+    """
     if len(a) != len(b):
         return math.inf
     distances = (_record_distances(x, y, volatile) for x, y in zip(a, b, strict=True))

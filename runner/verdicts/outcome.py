@@ -19,7 +19,8 @@ from runner.verdicts.verdict import Verdict
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one case: its verdict, its run records, and their distance from the expected ones.
+    """The outcome of one case: its verdict, its run records, and their distance from the expected
+    ones.
 
     `repeatability` is None where every run was executed once.
     """

@@ -1,4 +1,7 @@
-"""Repeatability: one verdict from the records of all repeats of a case, and how it varied. Pure functions."""
+"""Repeatability: one verdict from the records of all repeats of a case, and how it varied.
+
+Pure functions.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +15,9 @@ from runner.verdicts.verdict import INVALID, NOT_REPRODUCED, Verdict, verify
 
 @dataclass(frozen=True)
 class Repeatability:
-    """`said` counts the repeats by their verdict; `spread` is the largest distance of any metric between repeats."""
+    """`said` counts the repeats by their verdict; `spread` is the largest distance of any metric
+    between repeats.
+    """
 
     said: Mapping[str, int]
     spread: float | None
@@ -31,7 +36,10 @@ class Repeatability:
 
 
 def judge(case: Case, records: Sequence[RunRecord]) -> tuple[Verdict, Repeatability | None]:
-    """The verdict on all repeats, and how they varied (None for a single one). A flaky case is not REPRODUCED."""
+    """The verdict on all repeats, and how they varied (None for a single one).
+
+    A flaky case is not REPRODUCED.
+    """
     repeats: dict[int, list[RunRecord]] = {}
     for record in records:
         repeats.setdefault(record.repeat, []).append(record)

@@ -21,7 +21,9 @@ INVALID = "INVALID"
 
 @dataclass(frozen=True)
 class Upstream:
-    """Whether the buggy script, in a release with the real fix, behaves as the fixed one does; None: undecided."""
+    """Whether the buggy script, in a release with the real fix, behaves as the fixed one does;
+    None: undecided.
+    """
 
     behaves: bool | None
     reason: str
@@ -29,8 +31,9 @@ class Upstream:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of a case. `outcome` is None where not both variants were run; then the checks are all there is.
+    """The verdict of a case.
 
+    `outcome` is None where not both variants were run; then the checks are all there is.
     `upstream` is None where that variant was not run. It does not change the outcome.
     """
 
@@ -79,7 +82,8 @@ def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
 
 
 def verify_upstream(case: Case, records: Sequence[RunRecord]) -> Upstream | None:
-    """Judge the upstream runs by the expectations about the fixed variant; None where there are none.
+    """Judge the upstream runs by the expectations about the fixed variant; None where there are
+    none.
 
     An expectation that compares the variants counts where the buggy one was run too.
     """
@@ -135,7 +139,9 @@ def _by_seed(records: Sequence[RunRecord]) -> dict[int, dict[str, Sequence[Recor
 
 
 def unjudged(case: Case) -> str | None:
-    """Why a case can have no verdict: a variant that no expectation is about; None where there is one about each."""
+    """Why a case can have no verdict: a variant that no expectation is about; None where there is
+    one about each.
+    """
     about = frozenset[str]().union(*(item.variants for item in case.oracle.expectations))
     absent = " or ".join(variant for variant in VARIANTS if variant not in about)
     return f"no expectation is about variant {absent}" if absent else None

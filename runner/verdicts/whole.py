@@ -11,7 +11,9 @@ from runner.results.record import RunRecord
 
 
 def flaw(case: Case, record: RunRecord) -> str | None:
-    """Why a run cannot be judged: it did not end as it should, or is not whole; None where it can be."""
+    """Why a run cannot be judged: it did not end as it should, or is not whole; None where it can
+    be.
+    """
     if not record.ok:
         return f"{record.status}: {record.reason}"
     lack = not_whole(case, record.variant, record.metrics)
@@ -19,10 +21,11 @@ def flaw(case: Case, record: RunRecord) -> str | None:
 
 
 def numbers(case: Case, variant: str) -> tuple[int, ...]:
-    """The numbers of records that a whole run of the variant may have, its own first; empty where the case says none.
+    """The numbers of records that a whole run of the variant may have, its own first; empty where
+    the case says none.
 
-    The other variant's number is among them: what the buggy script does in a release without the fault, or the fixed
-    one in its place, is for the expectations to judge.
+    The other variant's number is among them: what the buggy script does in a release without the
+    fault, or the fixed one in its place, is for the expectations to judge.
     """
     variants = case.program.variants
     number = variants[variant].records
@@ -37,7 +40,9 @@ def numbers(case: Case, variant: str) -> tuple[int, ...]:
 
 
 def not_whole(case: Case, variant: str, metrics: Sequence[Record]) -> str | None:
-    """Why these are not the records of a whole run; None where they are, or where the case has no `records`."""
+    """Why these are not the records of a whole run; None where they are, or where the case has no
+    `records`.
+    """
     allowed = numbers(case, variant)
     if not allowed:
         return None
@@ -51,7 +56,9 @@ def not_whole(case: Case, variant: str, metrics: Sequence[Record]) -> str | None
 
 
 def _points(plot: Plot) -> list[tuple[Mapping[str, Scalar], tuple[str, ...]]]:
-    """For each curve, or the heat map: which records it shows, and the fields that tell its points from each other."""
+    """For each curve, or the heat map: which records it shows, and the fields that tell its points
+    from each other.
+    """
     if plot.heatmap:
         return [({}, (*plot.heatmap.rows, plot.heatmap.columns))]
     return [(line.where, (plot.x,)) for panel in plot.panels for line in panel.lines]
@@ -60,7 +67,9 @@ def _points(plot: Plot) -> list[tuple[Mapping[str, Scalar], tuple[str, ...]]]:
 def _twice(
     metrics: Sequence[Record], where: Mapping[str, Scalar], fields: Sequence[str]
 ) -> str | None:
-    """The fields that two of the records have in common, with their values; records without one of them are skipped."""
+    """The fields that two of the records have in common, with their values; records without one of
+    them are skipped.
+    """
     points: set[str] = set()
     for record in metrics:
         has_fields = all(name in record for name in fields)

@@ -1,4 +1,6 @@
-"""Committed records that do not belong together: of several commits, with gaps; none is promoted, none is valid."""
+"""Committed records that do not belong together: of several commits, with gaps; none is promoted,
+none is valid.
+"""
 
 import shutil
 

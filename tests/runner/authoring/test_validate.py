@@ -1,4 +1,6 @@
-"""A bug directory is well formed, or every problem is listed; each check is broken once and must complain."""
+"""A bug directory is well formed, or every problem is listed; each check is broken once and must
+complain.
+"""
 
 import json
 import re

@@ -1,4 +1,6 @@
-"""config.json becomes frozen objects, or one line that names the file, the key, the value and what was expected."""
+"""config.json becomes frozen objects, or one line that names the file, the key, the value and what
+was expected.
+"""
 
 import json
 import re
@@ -236,7 +238,10 @@ def test_unknown_names(toy, name, words):
     "indices, variant", [((), "buggy or fixed"), ((0,), "fixed"), ((1,), None)]
 )
 def test_a_verdict_needs_expectations_about_both_variants(toy, indices, variant):
-    """Otherwise a program that does nothing wrong could be REPRODUCED. The bug loads: its numbers come from runs."""
+    """Otherwise a program that does nothing wrong could be REPRODUCED.
+
+    The bug loads: its numbers come from runs.
+    """
     config = toy_config()
     config["cases"]["only"]["expectations"] = [
         config["cases"]["only"]["expectations"][index] for index in indices

@@ -1,4 +1,6 @@
-"""The closed lists: the pages define all of their entries, the catalogue uses them, and bugs are counted by them."""
+"""The closed lists: the pages define all of their entries, the catalogue uses them, and bugs are
+counted by them.
+"""
 
 import re
 

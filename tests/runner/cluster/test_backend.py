@@ -1,4 +1,6 @@
-"""Bugs run by workers of a real Dask scheduler: the same records as here, and a lost worker costs what it was doing."""
+"""Bugs run by workers of a real Dask scheduler: the same records as here, and a lost worker costs
+what it was doing.
+"""
 
 import json
 import os
@@ -83,7 +85,9 @@ def cluster(tmp_path):
 
 
 def noting(toy, notes):
-    """Each run notes its beginning and its end, with the variant and the seed; from seed 3 on it waits for a sign."""
+    """Each run notes its beginning and its end, with the variant and the seed; from seed 3 on it
+    waits for a sign.
+    """
     notes.mkdir()
     for variant, factor in zip(("buggy", "fixed"), "12", strict=True):
         note = (
@@ -155,7 +159,9 @@ def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, shared, clust
 def test_records_are_those_of_this_machine_and_are_found_again(
     cli, toy, toy_environment, tmp_path, cluster
 ):
-    """In an environment that the worker builds; what the worker does not have is a status, and costs no other run."""
+    """In an environment that the worker builds; what the worker does not have is a status, and
+    costs no other run.
+    """
     cluster.worker()
     local = toy.session(python=None, results=tmp_path / "here")
     records = local.run(local.catalog.select(["Toy-1"]))[0].records
@@ -186,7 +192,9 @@ def test_a_crash_there_is_a_crash_here_with_its_logs(cli, toy, cluster):
 
 
 class Stub:
-    """A cluster of no workers: calls are done at once, but for runs whose variant is among the `lost`."""
+    """A cluster of no workers: calls are done at once, but for runs whose variant is among the
+    `lost`.
+    """
 
     threads = 1
 

@@ -1,4 +1,6 @@
-"""Clusters: real schedulers and workers on this machine, calls that note what happens to them in files."""
+"""Clusters: real schedulers and workers on this machine, calls that note what happens to them in
+files.
+"""
 
 import re
 import shutil

@@ -1,4 +1,6 @@
-"""Environments that bugs bring: a lock in a directory outside of the catalogue, built and checked like the others."""
+"""Environments that bugs bring: a lock in a directory outside of the catalogue, built and checked
+like the others.
+"""
 
 import json
 import shutil

@@ -1,4 +1,6 @@
-"""Environments that were changed after their build: no run in them has a verdict, and a rebuild takes nothing of it."""
+"""Environments that were changed after their build: no run in them has a verdict, and a rebuild
+takes nothing of it.
+"""
 
 import dataclasses
 import io
@@ -82,7 +84,9 @@ def test_an_edited_module_is_no_verdict(toy, built):
 
 
 def test_what_keeps_size_and_time_is_found_by_a_check_only(toy, built, cli):
-    """The manifest that is compared at the start of a session has sizes and times, `env check` reads the files."""
+    """The manifest that is compared at the start of a session has sizes and times, `env check`
+    reads the files.
+    """
     edit(built.directory / ADAM, "value = 2\n")
     assert toy.run(python=None).verdict.outcome == "REPRODUCED"
     status, out, _ = cli(*CHECK)
@@ -262,7 +266,9 @@ def test_a_wheel_that_belies_its_own_record_is_installed_as_it_is(
 def test_scripts_and_bytecode_of_wheels_are_right_as_uv_installs_them(
     toy, toy_environment, wheelhouse, cli
 ):
-    """uv writes interpreters into scripts, and both into the RECORD; compiling replaces the bytecode of a wheel."""
+    """uv writes interpreters into scripts, and both into the RECORD; compiling replaces the
+    bytecode of a wheel.
+    """
     files = {
         "odd/__init__.py": "def main(): print('odd')\n",
         f"odd/__pycache__/__init__.{TAG}.pyc": "of another Python",

@@ -1,4 +1,6 @@
-"""An environment that another user may change is refused, unless the user trusts it, and the record says so."""
+"""An environment that another user may change is refused, unless the user trusts it, and the record
+says so.
+"""
 
 import json
 import os
@@ -292,7 +294,9 @@ def test_nothing_is_built_into_a_cache_of_another_user(toy, toy_environment):
 
 @pytest.fixture
 def public(toy, shared, monkeypatch):
-    """A cache that every user may read, with a build of root's in it whose interpreter is one of the system."""
+    """A cache that every user may read, with a build of root's in it whose interpreter is one of
+    the system.
+    """
     shared.chmod(0o755)
     built = spec.Built(
         spec.Environment("toy", shared, PYTHON, 0, "0" * 64, {}),

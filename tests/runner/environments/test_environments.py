@@ -1,4 +1,6 @@
-"""Environments: built whole or not at all, once, from a hashed lock; real uv and a real venv with a toy package."""
+"""Environments: built whole or not at all, once, from a hashed lock; real uv and a real venv with a
+toy package.
+"""
 
 import dataclasses
 import io
@@ -73,7 +75,9 @@ def test_another_lock_is_another_environment(toy, toy_environment):
 
 
 def test_an_environment_that_was_changed_is_never_a_verdict(toy, toy_environment):
-    """As by a `pip install` into it: the run would succeed, with another version than its record says."""
+    """As by a `pip install` into it: the run would succeed, with another version than its record
+    says.
+    """
     assert toy.run(python=None).verdict.outcome == "REPRODUCED"
     installed = next(spec.find(load(toy)).directory.rglob("toypackage-1.0.dist-info"))
     installed.rename(installed.with_name("toypackage-2.0.dist-info"))

@@ -1,4 +1,6 @@
-"""Wheels whose files would run while an environment is built: nothing of them runs outside of the sandbox."""
+"""Wheels whose files would run while an environment is built: nothing of them runs outside of the
+sandbox.
+"""
 
 import subprocess
 
@@ -18,7 +20,9 @@ INTERPRETERS = ("python", "python3", f"python{PYTHON}")
 
 @pytest.fixture
 def mark(tmp_path):
-    """A file that code of a package makes where it runs outside of the sandbox, which hides the folder."""
+    """A file that code of a package makes where it runs outside of the sandbox, which hides the
+    folder.
+    """
     return tmp_path / "executed"
 
 

@@ -66,7 +66,9 @@ def test_other_data_than_the_case_declares_is_invalid_and_not_kept(toy, cache):
 
 
 def test_data_that_another_bug_has_put_into_the_cache_is_not_used(toy, cache):
-    """It may declare any hash for a file of that name; what is there stays, and each run has the data it declares."""
+    """It may declare any hash for a file of that name; what is there stays, and each run has the
+    data it declares.
+    """
     (cache / NAME).parent.mkdir(parents=True)
     (cache / NAME).write_text("poison")
     downloading(toy)

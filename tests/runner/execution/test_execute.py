@@ -1,4 +1,6 @@
-"""Runs of real toy scripts: every way to fail gives its own status, and INVALID is never mistaken for a verdict."""
+"""Runs of real toy scripts: every way to fail gives its own status, and INVALID is never mistaken
+for a verdict.
+"""
 
 import json
 from pathlib import Path
@@ -167,7 +169,9 @@ def test_a_script_of_another_variant_is_not_there_to_be_imported(toy):
 
 
 def test_the_key_is_that_of_the_scripts_that_were_run(toy, shared):
-    """A script that is edited while it runs: what was run is kept under the old key, the new one is run."""
+    """A script that is edited while it runs: what was run is kept under the old key, the new one is
+    run.
+    """
     pause = meanwhile(shared, lambda: toy.write("buggy.py", SCRIPT.replace("VALUE", "1")))
     toy.write("buggy.py", HEAD + pause + SCRIPT.replace("VALUE", "9"))
     first = toy.run("Toy-1/only/buggy", seeds=(0,)).records[0]

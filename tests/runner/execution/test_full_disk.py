@@ -1,4 +1,6 @@
-"""Disks that are full or read-only, files that are broken, environments that vanish, clocks that jump."""
+"""Disks that are full or read-only, files that are broken, environments that vanish, clocks that
+jump.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Scripts that put something else in the place of their streams: nothing waits for it, nothing is read from it."""
+"""Scripts that put something else in the place of their streams: nothing waits for it, nothing is
+read from it.
+"""
 
 import os
 import pty

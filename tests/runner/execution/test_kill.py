@@ -1,4 +1,6 @@
-"""Kill -9 at any moment, start the same command again: nothing is done twice, nothing is half-written or lost."""
+"""Kill -9 at any moment, start the same command again: nothing is done twice, nothing is
+half-written or lost.
+"""
 
 import json
 import random
@@ -101,7 +103,9 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
 
 
 def is_trial_of_python(path):
-    """Whether Python's tempfile tried with a file whether it can write there, and was killed before it removed it."""
+    """Whether Python's tempfile tried with a file whether it can write there, and was killed before
+    it removed it.
+    """
     return (
         bool(re.fullmatch("[a-z0-9_]{8}", path.name))
         and path.is_file()

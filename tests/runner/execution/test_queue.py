@@ -1,4 +1,6 @@
-"""Many runs at a time: the same records as one after the other, nothing done twice, nothing left running."""
+"""Many runs at a time: the same records as one after the other, nothing done twice, nothing left
+running.
+"""
 
 import json
 import os
@@ -161,7 +163,9 @@ def test_an_interrupt_stops_all_that_run(toy, tmp_path, shared):
 
 @pytest.mark.parametrize("method", ["save", "save_verdict"])
 def test_what_cannot_be_written_stops_the_others(toy, tmp_path, monkeypatch, method, shared):
-    """A record is written by the thread that made it, a verdict by the main one, while other runs go on."""
+    """A record is written by the thread that made it, a verdict by the main one, while other runs
+    go on.
+    """
     meeting(toy, shared / "notes", 100, ["fixed"])
     case = toy_config()["cases"]["only"]
     first = case | {"variants": case["variants"] | {"fixed": {"script": "quick.py"}}}

@@ -1,4 +1,6 @@
-"""The order of jobs, what happens to those that somebody else does, and to the others when one fails."""
+"""The order of jobs, what happens to those that somebody else does, and to the others when one
+fails.
+"""
 
 import io
 import os

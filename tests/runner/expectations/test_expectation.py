@@ -1,4 +1,6 @@
-"""What an expectation can say: each word holds of some records and fails of others; what can never hold is refused."""
+"""What an expectation can say: each word holds of some records and fails of others; what can never
+hold is refused.
+"""
 
 import json
 import re

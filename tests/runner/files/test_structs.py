@@ -1,4 +1,6 @@
-"""Messages for values that are not what a struct declares: which key, which value, what was expected."""
+"""Messages for values that are not what a struct declares: which key, which value, what was
+expected.
+"""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,6 @@
-"""Changes of folders that are all or nothing: ended by an error, by a kill, done by two at once, forged."""
+"""Changes of folders that are all or nothing: ended by an error, by a kill, done by two at once,
+forged.
+"""
 
 import json
 import os

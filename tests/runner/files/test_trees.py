@@ -10,7 +10,9 @@ NOBODY = 65534
 
 
 def as_nobody(work):
-    """Do something in a child, as a user who is not root where this one is; asserts that it ends well."""
+    """Do something in a child, as a user who is not root where this one is; asserts that it ends
+    well.
+    """
     child = os.fork()
     if not child:
         status = 1

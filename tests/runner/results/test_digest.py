@@ -1,4 +1,6 @@
-"""The digest of a record's metrics: what was edited or is foreign is not "done before", and says so in one line."""
+"""The digest of a record's metrics: what was edited or is foreign is not "done before", and says so
+in one line.
+"""
 
 import json
 import math

@@ -1,4 +1,6 @@
-"""The index of a results folder: it saves reading, and whatever befalls it, the answer is that of the files."""
+"""The index of a results folder: it saves reading, and whatever befalls it, the answer is that of
+the files.
+"""
 
 import errno
 import json

@@ -1,4 +1,6 @@
-"""The revision of a bug or a detector: what git would say, though nothing of a repository's configuration is heard."""
+"""The revision of a bug or a detector: what git would say, though nothing of a repository's
+configuration is heard.
+"""
 
 import os
 import shutil
@@ -380,7 +382,9 @@ def test_a_new_repository_within_a_folder_is_not_heard(bug, mark, name):
 
 
 def bare_in(folder):
-    """Files of a repository without `.git`, as a plain clone can bring them; its program marks that it was executed."""
+    """Files of a repository without `.git`, as a plain clone can bring them; its program marks that
+    it was executed.
+    """
     repo = repository(folder.parent / "made")
     for name in ("HEAD", "objects", "refs", "index"):
         source = repo.parent / ".git" / name

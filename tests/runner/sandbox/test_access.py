@@ -1,4 +1,6 @@
-"""What a program cannot reach: other results, environments, the user's files, processes that it did not start."""
+"""What a program cannot reach: other results, environments, the user's files, processes that it did
+not start.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""The end of a program that is kept to its paths: it ends as any other, and nothing that it has started is left."""
+"""The end of a program that is kept to its paths: it ends as any other, and nothing that it has
+started is left.
+"""
 
 import os
 import signal

@@ -38,7 +38,8 @@ def gains(act):
         return False
     return True
 """
-# Each attack is an expression that raises OSError where it gains nothing. All change nothing where they succeed.
+# Each attack is an expression that raises OSError where it gains nothing. All change nothing where
+# they succeed.
 ATTACKS = {
     "limit the runner": "resource.prlimit(RUNNER, CORE, resource.prlimit(RUNNER, CORE))",
     "renice the runner": "os.setpriority(os.PRIO_PROCESS, RUNNER, os.getpriority(os.PRIO_PROCESS, RUNNER))",
@@ -133,7 +134,8 @@ def test_root_loses_its_capabilities(toy, isolation, possible, monkeypatch):
         assert gained(toy, acts) == {"an own file"}
 
 
-# IPC_CREAT | IPC_EXCL fails where there is one already; -3 is the session's keyring, -4 the user's; 10 searches.
+# IPC_CREAT | IPC_EXCL fails where there is one already; -3 is the session's keyring, -4 the user's;
+# 10 searches.
 NOTES = {
     "/dev/shm": "os.close(os.open('/dev/shm/trainbugs-note', os.O_CREAT | os.O_EXCL))",
     "System V memory": "syscall(29, 7423, 16, 0o3600)",
@@ -183,7 +185,9 @@ for name in os.listdir("/proc"):
 
 @pytest.mark.parametrize("isolation", ["namespaces+landlock", "namespaces", "landlock", "none"])
 def test_one_script_changes_no_other_verdict(toy, tmp_path, isolation, possible):
-    """The first bug's script limits whatever names the results folder: the command goes on with the second one."""
+    """The first bug's script limits whatever names the results folder: the command goes on with the
+    second one.
+    """
     possible(isolation)
     mark = str(tmp_path / "results")
     toy.write("buggy.py", f"MARK = {mark!r}\n{LIMITING}" + SCRIPT.replace("VALUE", "1"))
@@ -218,7 +222,9 @@ def test_one_script_changes_no_other_verdict(toy, tmp_path, isolation, possible)
 
 
 def test_accelerators_and_what_loaders_need_are_there(toy, kept_by):
-    """As far as it can be told without one: the driver's folder in /proc, shared memory, the usual devices."""
+    """As far as it can be told without one: the driver's folder in /proc, shared memory, the usual
+    devices.
+    """
     acts = {
         "drivers": "os.listdir('/proc/driver')",
         "shared memory": "Path('/dev/shm/x').write_bytes(bytes(1_000_000)) and os.unlink('/dev/shm/x')",
@@ -286,7 +292,9 @@ def test_link_in_the_place_of_the_working_directory_is_not_read(toy, tmp_path, k
 
 
 def test_flags_of_its_streams_are_not_those_of_the_runner(toy, kept_by):
-    """A script that lets its standard output be read in whole blocks only ends itself, not the command."""
+    """A script that lets its standard output be read in whole blocks only ends itself, not the
+    command.
+    """
     lines = [
         "import fcntl, os",
         "os.write(1, b'x' * 5000)",

@@ -1,4 +1,6 @@
-"""Streams of programs: what a program says is read from files that it cannot replace, and kept in a plain file."""
+"""Streams of programs: what a program says is read from files that it cannot replace, and kept in a
+plain file.
+"""
 
 import os
 import sys

@@ -1,4 +1,6 @@
-"""What a program may not do to the machine: outlive its runner, reach the network, take all memory or fill the disk."""
+"""What a program may not do to the machine: outlive its runner, reach the network, take all memory
+or fill the disk.
+"""
 
 import os
 import re
@@ -19,8 +21,8 @@ from runner.errors import ProcessError, UsageError
 from runner.sandbox import env, limits, process
 from runner.sandbox.limits import Limits, OwnFolder, command
 
-# A program whose relatives are hard to kill: it prints the numbers of all, then waits. One of them has left the session
-# and has no parent.
+# A program whose relatives are hard to kill: it prints the numbers of all, then waits. One of them
+# has left the session and has no parent.
 STUBBORN = """
 import os, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -152,7 +154,8 @@ def test_a_program_starts_as_if_nobody_stood_between(tmp_path):
         **names,
     )
     resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
-    # What this program was told to ignore by its own parent, nohup say, its children ignore as well.
+    # What this program was told to ignore by its own parent, nohup say, its children ignore as
+    # well.
     ours = int(re.search(r"SigIgn:\s*(\w+)", Path("/proc/self/status").read_text()).group(1), 16)
     inherited = ours & ~sum(1 << (number - 1) for number in (signal.SIGPIPE, signal.SIGXFSZ))
     ignored = f"{inherited:016x}"

@@ -1,4 +1,7 @@
-"""Expected records by kind of device. No GPU is needed: the records are those of a CPU that say `cuda`."""
+"""Expected records by kind of device.
+
+No GPU is needed: the records are those of a CPU that say `cuda`.
+"""
 
 import sys
 from pathlib import Path

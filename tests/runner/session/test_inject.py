@@ -1,4 +1,6 @@
-"""Faults put back into a release, and why.py: a toy release is a number in builtins, which fault.py changes."""
+"""Faults put back into a release, and why.py: a toy release is a number in builtins, which fault.py
+changes.
+"""
 
 import csv
 import sys

@@ -1,4 +1,6 @@
-"""The variant `upstream`: the buggy script in an environment with the real fix; it never changes the verdict."""
+"""The variant `upstream`: the buggy script in an environment with the real fix; it never changes
+the verdict.
+"""
 
 import json
 import shutil

@@ -1,4 +1,6 @@
-"""Maps of versions, made in toy environments: rows that cannot be built, removing, keeping as expected, figures."""
+"""Maps of versions, made in toy environments: rows that cannot be built, removing, keeping as
+expected, figures.
+"""
 
 import json
 import shutil
