@@ -66,9 +66,11 @@ def test_the_order_of_blind_names_does_not_depend_on_the_variant(toy, tmp_path):
 
 def test_one_variant(toy, tmp_path):
     lines = checkout(toy.catalog.select(["Toy-1/only/fixed"]), tmp_path / "copy", blind=True)
-    assert len(lines) == 1 and {path.name for path in (tmp_path / "copy").iterdir()} == {
-        "program1.py", "parameters1.json",
-    }  # fmt: skip
+    assert len(lines) == 1
+    assert {path.name for path in (tmp_path / "copy").iterdir()} == {
+        "program1.py",
+        "parameters1.json",
+    }
 
 
 @pytest.mark.parametrize("name", Catalog(ROOT).ids())

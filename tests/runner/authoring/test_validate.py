@@ -435,7 +435,8 @@ def test_a_file_of_a_package_is_looked_for_where_the_environment_is_built(whole,
     assert problems(whole.directory, whole.root) == [], "the environment is not built"
     builder.build(load(whole), QUIET)
     reports = problems(whole.directory, whole.root)
-    assert len(reports) == bool(words) and all(words in problem for problem in reports), reports
+    assert len(reports) == bool(words), reports
+    assert all(words in problem for problem in reports), reports
 
 
 def test_a_benign_case_tells_nothing_apart(whole):

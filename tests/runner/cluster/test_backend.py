@@ -138,7 +138,8 @@ def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, shared, clust
         )
         (notes / "go.sign").touch()
         out, err = program.communicate(timeout=120)
-    assert program.returncode == 1 and out.splitlines()[1].split()[:4] == [
+    assert program.returncode == 1, err
+    assert out.splitlines()[1].split()[:4] == [
         "Toy-1/only",
         "NOT",
         "REPRODUCED",
@@ -151,7 +152,8 @@ def test_a_lost_worker_costs_what_it_was_doing(cli, toy, tmp_path, shared, clust
     assert metrics == {(r.variant, r.seed): list(map(dict, r.metrics)) for r in serial.records}
     assert len(records) == 20
     done = [path.name.rsplit("-", 1)[0] for path in notes.glob("*.done")]
-    assert sorted(done) == sorted(set(done)) and len(done) == 20, "what was done is not done again"
+    assert sorted(done) == sorted(set(done)), "what was done is not done again"
+    assert len(done) == 20, "what was done is not done again"
     assert [path.name.endswith(f"-{lost}") for path in notes.iterdir() if not path.suffix] == [True]
 
 
@@ -166,11 +168,9 @@ def test_records_are_those_of_this_machine_and_are_found_again(
     local = toy.session(python=None, results=tmp_path / "here")
     records = local.run(local.catalog.select(["Toy-1"]))[0].records
     status, out, err = cli("run", "Toy-1", "--executor", f"dask:{cluster.file}")
-    assert (
-        status == 0
-        and "REPRODUCED" in out
-        and err.partition("asking a worker")[2].count(": ok") == 4
-    ), err
+    assert status == 0, err
+    assert "REPRODUCED" in out, err
+    assert err.partition("asking a worker")[2].count(": ok") == 4, err
     session = toy.session(python=None, results=Path("results"))
     remote = session.run(session.catalog.select(["Toy-1"]))[0].records
     assert without_times(remote) == without_times(records)
@@ -187,7 +187,9 @@ def test_a_crash_there_is_a_crash_here_with_its_logs(cli, toy, cluster):
     status, out, err = cli(
         "run", "Toy-1", "--seeds", "0", "--executor", f"dask:{cluster.file}", *PYTHON
     )
-    assert status == 2 and "INVALID" in out and "no idea" in err, err
+    assert status == 2, err
+    assert "INVALID" in out, err
+    assert "no idea" in err, err
     assert next(Path("results").rglob("fixed*.stderr")).read_text() == "no idea\n"
 
 

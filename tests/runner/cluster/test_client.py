@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import CancelledError, wait
 from pathlib import Path
 
@@ -200,9 +201,8 @@ def test_a_lost_worker_costs_only_what_it_was_doing(dask, tmp_path):
     ended = [int(line) for line in lines(tmp_path / "ended")]
     assert sorted(ended) == list(range(120)), "what had ended was done again"
     begun = [line.split() for line in lines(tmp_path / "begun")]
-    (again,) = [
-        number for number in range(120) if sum(int(other) == number for other, _ in begun) > 1
-    ]
+    times_begun = Counter(int(number) for number, _ in begun)
+    (again,) = [number for number, times in times_begun.items() if times > 1]
     assert begun.count([str(again), str(doomed.pid)]) == 1, (
         "what the lost worker did was done by another one"
     )

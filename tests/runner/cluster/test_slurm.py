@@ -108,9 +108,8 @@ def test_the_job_script_takes_what_the_user_says(tmp_path):
         assert f"#SBATCH {line}\n" in script
     assert "#SBATCH -o /tmp/mine-%J.out\n" in script
     assert "/opt/python -m distributed.cli.dask_worker tcp://" in script
-    assert " --nthreads 1 " in script and "--nworkers" not in script, (
-        "one call at a time, whatever is configured"
-    )
+    assert " --nthreads 1 " in script, "one call at a time, whatever is configured"
+    assert "--nworkers" not in script, "one call at a time, whatever is configured"
 
 
 def test_no_slurm_here(monkeypatch):
@@ -211,7 +210,8 @@ def test_bugs_are_run_by_a_real_slurm(slurm, toy, cli, monkeypatch):
     status, out, err = cli(
         "run", "Toy-1", "--executor", "slurm", "-j", "2", "--python", sys.executable
     )
-    assert status == 0 and out.splitlines()[1].split()[:3] == ["Toy-1/only", "REPRODUCED", "4"], err
+    assert status == 0, err
+    assert out.splitlines()[1].split()[:3] == ["Toy-1/only", "REPRODUCED", "4"], err
     assert list(Path("results/slurm").glob("trainbugs-*.err"))
     until(lambda: not jobs(), 15)
 

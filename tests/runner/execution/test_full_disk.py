@@ -63,7 +63,9 @@ def test_a_full_disk_gets_one_line_and_loses_nothing(mounted, tmp_path, size):
         "RUN; echo second $?",
     )
     first, count, *_ = out.splitlines()
-    assert first == "first 2" and 0 <= int(count) < 6 and out.splitlines()[-1] == "second 0", out
+    assert first == "first 2", out
+    assert 0 <= int(count) < 6, out
+    assert out.splitlines()[-1] == "second 0", out
     full = [line for line in err.splitlines() if line.startswith("trainbugs:")]
     assert len(full) == 1
     assert "No space left on device" in full[0]

@@ -64,6 +64,10 @@ def comparable(results):
     return texts
 
 
+def files_below(folder):
+    return {path.relative_to(folder) for path in folder.rglob("*")}
+
+
 @pytest.mark.stress
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
@@ -94,10 +98,7 @@ def test_fifty_kills_change_nothing(tmp_path, monkeypatch, jobs):
     subprocess.run(command(directories, undisturbed, "-j", 4), capture_output=True, check=True)
     assert comparable(results) == comparable(undisturbed)
     assert len(comparable(results)) == 3 * 37
-    files = [
-        {path.relative_to(root) for path in root.rglob("*")} for root in (results, undisturbed)
-    ]
-    assert files[0] == files[1], "something was left behind"
+    assert files_below(results) == files_below(undisturbed), "something was left behind"
     leftovers = [path for path in (tmp_path / "tmp").iterdir() if not is_trial_of_python(path)]
     assert leftovers == [], "something was left among the temporary files"
 

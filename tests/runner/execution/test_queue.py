@@ -85,9 +85,10 @@ def test_a_run_that_is_named_twice_is_done_once(toy, tmp_path, shared):
 
 def test_two_commands_over_one_results_folder_share_the_work(toy, tmp_path, shared):
     meeting(toy, shared / "notes", 2)
-    command = [sys.executable, "-m", "runner", "run", toy.directory, "--seeds", "0,1,2", *PYTHON]
+    words = ("run", toy.directory, "--seeds", "0,1,2", *PYTHON)
+    command = [sys.executable, "-m", "runner", *map(str, words)]
     options = {"cwd": tmp_path, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    children = [subprocess.Popen([str(part) for part in command], **options) for _ in range(2)]
+    children = [subprocess.Popen(command, **options) for _ in range(2)]
     ended = [(child.communicate(timeout=60), child.returncode) for child in children]
     assert [status for _, status in ended] == [0, 0], ended
     assert len(list((shared / "notes").iterdir())) == 6, "no run was done by both"

@@ -35,9 +35,8 @@ def test_a_scratch_folder_ends_with_its_object(tmp_path):
     assert scratch.path.parent == tmp_path
     assert len(names(tmp_path)) == 3
     other = Scratch(tmp_path)
-    assert other.path != scratch.path and (scratch.path / "file").exists(), (
-        "it is not swept while it lives"
-    )
+    assert other.path != scratch.path, "it is not swept while it lives"
+    assert (scratch.path / "file").exists(), "it is not swept while it lives"
     del scratch, other
     assert names(tmp_path) == [CLAIMS]
 

@@ -66,7 +66,9 @@ def refused(cli, stranger, *words):
         status, out, err = cli(*arguments)
         lines = (err if name != "validate" else out.partition("\n")[2]).splitlines()
         assert status == (1 if name == "validate" else 2), (name, out, err)
-        assert len(lines) == 1 and len(lines[0]) < 1000 and lines[0].isprintable(), (name, lines)
+        assert len(lines) == 1, (name, lines)
+        assert len(lines[0]) < 1000, (name, lines)
+        assert lines[0].isprintable(), (name, lines)
         assert all(word in lines[0] for word in words), (name, lines)
         assert not (stranger.root.parent / "copy").exists()
 
@@ -363,7 +365,17 @@ def refuses(cli, toy, *words):
         ("figures", "Toy-1", "--from", "results"),
     ):
         status, out, err = cli(*arguments, "--results", toy.results)
-        assert status == 2 and len(err.splitlines()) == 1 and err.strip().isprintable(), (
+        assert status == 2, (
+            arguments,
+            out,
+            err,
+        )
+        assert len(err.splitlines()) == 1, (
+            arguments,
+            out,
+            err,
+        )
+        assert err.strip().isprintable(), (
             arguments,
             out,
             err,
@@ -438,7 +450,8 @@ def test_a_record_below_a_name_that_moves_the_cursor(cli, toy, record):
     odd = record.with_name("\x1b[31m-seed0-x.json")
     odd.write_text("{}")
     status, _, err = cli("results", "--results", toy.results)
-    assert status == 2 and err.strip().isprintable(), err
+    assert status == 2, err
+    assert err.strip().isprintable(), err
 
 
 def test_every_field_of_our_own_records_is_one(toy):
@@ -508,7 +521,9 @@ def test_a_verdict_whose_runs_lie_elsewhere(cli, toy, record, changes):
     document["runs"] = [run | changes for run in document["runs"]] if changes else []
     verdict.write_text(json.dumps(document))
     status, _, err = cli("figures", "Toy-1", "--from", "results", "--results", toy.results)
-    assert status == 2 and "verdict.json: not a verdict" in err and len(err.splitlines()) == 1, err
+    assert status == 2, err
+    assert "verdict.json: not a verdict" in err, err
+    assert len(err.splitlines()) == 1, err
 
 
 def test_records_of_a_script_are_no_link_to_another_place(toy, tmp_path):

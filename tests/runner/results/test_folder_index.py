@@ -174,9 +174,8 @@ def test_files_that_were_edited_replaced_removed_or_added_by_hand(store):
     other.write_text(replaced.read_text().replace("1.25", "9.25"))
     os.utime(other, ns=(state.st_atime_ns, state.st_mtime_ns - 10**15))
     other.replace(replaced)
-    assert other != replaced and replaced.stat().st_size == state.st_size, (
-        "the size tells nothing, and it is older"
-    )
+    assert other != replaced, "the size tells nothing, and it is older"
+    assert replaced.stat().st_size == state.st_size, "the size tells nothing, and it is older"
     removed.unlink()
     added = store.root / "deep" / "down" / edited.name
     added.parent.mkdir(parents=True)
@@ -290,7 +289,8 @@ def test_logs_and_hidden_folders_hold_no_records(store):
         (store.root / name).write_text("{")
     assert look(store)[0].problems == []
     case = store.save(replace(RECORD, bug="Toy-2", case="logs"))
-    assert case.parent.name == "logs" and len(look(store)[0]) == 4, "a case may have that name"
+    assert case.parent.name == "logs", "a case may have that name"
+    assert len(look(store)[0]) == 4, "a case may have that name"
 
 
 def test_what_is_no_file_is_named(store):
@@ -413,7 +413,8 @@ def test_csv_holds_one_record_at_a_time(store, tmp_path):
         return record
 
     write_csv(folder_index.find(store.root, (), watched), str(tmp_path / "all.csv"))
-    assert max(most) <= 2 and len(most) == 6, "the next one is read before the last one is let go"
+    assert max(most) <= 2, "the next one is read before the last one is let go"
+    assert len(most) == 6, "the next one is read before the last one is let go"
 
 
 def test_a_record_that_gets_another_column_or_goes_while_a_csv_is_written(cli, store, monkeypatch):

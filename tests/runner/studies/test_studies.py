@@ -297,9 +297,10 @@ def test_a_point_that_fails_does_not_stop_the_next_ones(toy):
     assert results.points == 5
     assert results.invalid == 2
     again = [name for name, text in before.items() if records(toy)[name] != text]
-    assert all(name.startswith("buggy") for name in again) and len(again) == 2, (
+    assert all(name.startswith("buggy") for name in again), (
         "all points: failed runs are tried again"
     )
+    assert len(again) == 2, "all points: failed runs are tried again"
 
 
 def load_points(toy):
@@ -430,10 +431,10 @@ def test_a_table_is_made_in_parts_from_what_is_committed(
     grown, err = part("second", "--points", "1")
     assert "7 runs are kept from grid.csv" in err
     assert "2 of 5 points" in study.path(".md").read_text()
-    assert (
-        grown == begun
-        and len(list((tmp_path / "second" / "Toy-1" / "study-grid").glob("*.json"))) == 1
-    ), "half a point"
+    assert grown == begun, "half a point"
+    assert len(list((tmp_path / "second" / "Toy-1" / "study-grid").glob("*.json"))) == 1, (
+        "half a point"
+    )
     whole, err = part("third", "-q")
     assert set(begun) < set(whole)
     assert len(whole) == 1 + 5 * 2 * 2 * 3

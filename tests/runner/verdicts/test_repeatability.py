@@ -54,9 +54,8 @@ def test_now_so_and_now_so_is_flaky_and_stays_it(cli, toy, shared):
     assert "flaky: REPRODUCED 3 of 4 times, NOT REPRODUCED 1, spread 3" in out
     assert "fixed is higher by 3" in out
     status, out, err = cli("run", "Toy-1", "--seeds", "0", *PYTHON)
-    assert status == 1 and "flaky: REPRODUCED 3 of 4 times" in out, (
-        "not forgotten by the next command"
-    )
+    assert status == 1, "not forgotten by the next command"
+    assert "flaky: REPRODUCED 3 of 4 times" in out, "not forgotten by the next command"
     assert err.count("done before") == 2
     document = json.loads(Path("results/Toy-1/only/verdict.json").read_text())
     assert (document["verdict"], document["repeats"]["label"], len(document["runs"])) == (
