@@ -14,9 +14,9 @@ def run(kit, monitor, folder):
     """In a copy of the process: never returns."""
     status = 1
     os.chdir(folder)
-    said = os.open("said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(said, 1)
-    os.dup2(said, 2)
+    output = os.open("said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
     try:
         launcher = Path(kit, "launcher")
         command = runpy.run_path(str(launcher / "__main__.py"))["load"]("command")
