@@ -71,7 +71,7 @@ def _check_table(study: Study, root: Path) -> Iterator[str]:
 
 
 def _are_current(study: Study, rows: list[StudyRow], root: Path) -> Iterator[bool]:
-    """For each run of the table, whether its key is that of the present files."""
+    """For each run of the table, whether its key fits the present files."""
     runs = {(row.point, row.variant, row.seed): row for row in rows}
     points = list(dict.fromkeys(row.point for row in rows))
     centre = centres(study, points)

@@ -41,7 +41,7 @@ DIFF_BLOCK = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 def problems(directory: Path, root: Path) -> list[str]:
     """What is wrong with a bug directory, a line each; empty where it is well formed.
 
-    `root` holds the environments.     What would move the cursor of a terminal is shown escaped: a
+    `root` holds the environments. What would move the cursor of a terminal is shown escaped: a
     diff shows the text of scripts.
     """
     try:

@@ -29,7 +29,7 @@ CLOSE_S = 20.0
 class Cluster:
     """Workers on other machines; each thread executes one call at a time.
 
-    Made by `connect`; a context manager.     Dask gets no more calls than there are threads,
+    Made by `connect`; a context manager. Dask gets no more calls than there are threads,
     because it suspects every call that was assigned to a lost worker of having killed it. A result
     is fetched at once and then released on the worker, because Dask would compute it again if that
     worker were lost.

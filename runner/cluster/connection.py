@@ -47,7 +47,7 @@ def address(text: str) -> str:
 def client(where: str, to: Any) -> Any:
     """A client of a scheduler; `to` is an address or a started cluster.
 
-    Dask logs nothing from here on.     Raises ClusterError where no scheduler answers.
+    Dask logs nothing from here on. Raises ClusterError where no scheduler answers.
     """
     import distributed
 

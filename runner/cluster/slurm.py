@@ -57,7 +57,7 @@ def options(logs: Path | None) -> dict[str, object]:
     """Options for dask-jobqueue: the user's own configuration where there is one, but one call at a
     time for each job.
 
-    The processors of a job are those of one run; the user's `cores` or `job-cpu` may give it more.
+    A job has the processors of one run; the user's `cores` or `job-cpu` may give it more.
     """
     import dask
 

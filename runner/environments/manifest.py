@@ -18,7 +18,7 @@ import msgspec
 from runner.files import untrusted
 
 MANIFEST = "manifest.jsonl"
-# Fifteen times that of an environment of PyTorch.
+# The largest manifest: fifteen times as large as for an environment of PyTorch.
 MAX_BYTES = 64_000_000
 # Files that a thread hashes at a time.
 SHARE = 100

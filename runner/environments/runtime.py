@@ -19,7 +19,7 @@ from runner.progress.lines import Progress
 class Runtime:
     """The interpreter and the device of a run.
 
-    `broken` says why nothing can run there; None where it can.     `built` is None for the user's
+    `broken` says why nothing can run there; None where it can. `built` is None for the user's
     own interpreter; `lock` is then a hash of the packages installed in it. `paths` are the files
     and folders that the interpreter reads. `trusted`: others may change it, whom the user trusts.
     """

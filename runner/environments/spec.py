@@ -36,7 +36,7 @@ PINNED = re.compile(
 class Environment:
     """A pinned interpreter and packages.
 
-    `lock_hash` covers the lock and the Python version; `disk_gb` is measured.     With
+    `lock_hash` covers the lock and the Python version; `disk_gb` is measured. With
     `wheels_only` no package is built from its sources.
     """
 

@@ -111,7 +111,7 @@ def _access(
 
 
 def variables(run: Run, directory: Path) -> dict[str, str]:
-    """Environment variables of this run, in addition to those of every run."""
+    """Environment variables of this run alone; every run has others, too."""
     values = {
         "TRAINBUGS_CACHE": str(cache_for(run, directory)),
         # A cache for each run: what inductor has compiled in one run must not make another one

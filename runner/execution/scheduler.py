@@ -66,7 +66,7 @@ def schedule(
 ) -> Iterator[tuple[Job[W], T]]:
     """Yields each job with its result, as they end.
 
-    Jobs are submitted in order: none overtakes one that waits.     `look` is called with the
+    Jobs are submitted in order: none overtakes one that waits. `look` is called with the
     running jobs and the waiting ones, several times a second. The first exception of a job is
     raised here; the caller has to stop the jobs that still run.
     """

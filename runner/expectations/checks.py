@@ -22,7 +22,7 @@ STATES = {True: "holds", False: "fails", None: "undecided"}
 class ExpectationCheck:
     """One expectation on the records of one seed, or of all (`seed` None).
 
-    `holds` is None where it is undecided.     `explanation` says what was observed and what was
+    `holds` is None where it is undecided. `explanation` says what was observed and what was
     expected, or why it is undecided. `observed` and `expected` are the two by themselves, where it
     is decided.
     """

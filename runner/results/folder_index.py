@@ -112,7 +112,7 @@ def find(root: Path, bugs: Iterable[str], read_record: Callable[[Path], T]) -> F
 def append(root: Path, path: Path, read_record: Callable[[Path], Any]) -> None:
     """Add a record that has just been written to the index.
 
-    Raises nothing: `find` adds what is missing here.     The file is read again, because another
+    Raises nothing: `find` adds what is missing here. The file is read again, because another
     program may have replaced it by its own.
     """
     with suppress(OSError, ResultsError):

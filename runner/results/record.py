@@ -184,7 +184,7 @@ def record_name(record: RunRecord) -> str:
 def digest(key: str, metrics: Sequence[Record]) -> str | None:
     """A hash of a run's metrics and key: what `metrics_digest` must be.
 
-    None where there are no metrics.     It tells that metrics were edited, cut off or taken from
+    None where there are no metrics. It tells that metrics were edited, cut off or taken from
     another run. It is no signature: whoever edits a record and computes its digest anew is
     believed.
     """

@@ -113,9 +113,9 @@ class Store:
             write_text(self.root / bug.id / OWNER, owner, self.scratch.path)
 
     def check_owner(self, catalog: Catalog, bug: Bug) -> None:
-        """Raise ResultsError where the runs of that ID are those of another bug directory.
+        """Raise ResultsError where the runs of that ID belong to another bug directory.
 
-        Records, verdicts and figures are found by the ID, so that those of two bugs would be mixed.
+        Records, verdicts and figures are found by the ID: two bugs would be mixed up.
         """
         owner, folder = self._owner(bug.id), self.root / bug.id
         if owner is None and catalog.outside(bug) and bug.id in catalog.ids() and folder.exists():

@@ -44,7 +44,7 @@ def option(flag: str, text: str, default: Any = None, metavar: str | None = None
 class Options:
     """What to run, and how; None means: as the bug's config.json says.
 
-    The texts are those of `trainbugs run --help`.     `timeout_s` is in seconds, `max_memory_gb` in
+    The texts are those of `trainbugs run --help`. `timeout_s` is in seconds, `max_memory_gb` in
     10^9 bytes. Without `keep`, what a build downloads is not kept.
     """
 

@@ -39,7 +39,7 @@ class Filter:
             raise UsageError(f"--max-seconds is {self.max_seconds:g}, expected a number above 0")
 
     def of(self, bugs: Iterable[Bug]) -> list[Bug]:
-        """The bugs with those of their cases that fit; bugs without any are left out."""
+        """The bugs with only their cases that fit; bugs without such a case are left out."""
         fitting: list[Bug] = []
         for bug in bugs:
             if not has_label(bug, self.label):

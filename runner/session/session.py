@@ -142,7 +142,7 @@ class Session:
         return self.queue.do(runs)
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
-        """The runs of a target, with these seeds, or those of the options, or those of the case.
+        """The runs of a target, with these seeds, or by default the seeds of the options, or of the case.
 
         Missing environments are built. Raises UsageError where the runs are impossible with these
         options.

@@ -44,7 +44,7 @@ class Side(Struct, frozen=True):
 class Cell(Struct, frozen=True, dict=True):
     """A point with one setting.
 
-    `place` is the setting over the point's centre, where the study has centres.     The sides have
+    `place` is the setting over the point's centre, where the study has centres. The sides have
     the same seeds. `sign` is 1 where more of the metric is better, else -1.
     """
 

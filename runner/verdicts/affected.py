@@ -29,7 +29,7 @@ class VersionFinding:
 
     Affected: it meets every expectation about the buggy variant. Not affected: it meets every
     expectation about the fixed one. Neither: it does something else, and `reason` says what.
-    `version` is that of the bug's package, `-` where it is not known.
+    `version` is the version of the bug's package, `-` where it is not known.
     """
 
     environment: str

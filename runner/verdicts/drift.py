@@ -1,4 +1,4 @@
-"""Drift: how far the metrics of a run are from those of its expected record. Pure functions."""
+"""Drift: how far the metrics of a run are from its expected record. Pure functions."""
 
 import math
 from collections.abc import Sequence
