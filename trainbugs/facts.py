@@ -15,7 +15,7 @@ from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.bugs.labels import Provenance, Versions
 from runner.bugs.taxonomy import Location
-from runner.results.expected import seconds, seen_on
+from runner.results.expected import recorded_devices, seconds
 
 Subject = TypeVar("Subject")
 Source = TypeVar("Source")
@@ -311,7 +311,7 @@ CASE_FACTS: Mapping[str, Fact[BugCase]] = _by_name(
         Fact(
             "devices",
             "list",
-            lambda subject: seen_on(subject.bug, subject.case.name),
+            lambda subject: recorded_devices(subject.bug, subject.case.name),
             "Devices",
             "on which kinds of device there are expected records",
         ),

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from runner.bugs.config import TAKEN
+from runner.bugs.config import RESERVED_IDS
 from runner.bugs.program import VARIANTS
 from runner.environments import spec
 from runner.errors import CatalogError, ResultsError, UsageError
@@ -37,7 +37,7 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
         raise UsageError(
             f"{name!r} is no ID; expected letters, digits, dots, dashes: PyTorch-115607, SO-60335387"
         )
-    if name in TAKEN:
+    if name in RESERVED_IDS:
         raise UsageError(f"{name!r} is taken, for a folder of results; choose another ID")
     environments = spec.names(root)
     if environment_name not in environments:

@@ -13,7 +13,7 @@ from runner.files import untrusted
 from runner.studies import table
 from runner.studies.centres import centres
 from runner.studies.definition import FOLDER, Study, load, names
-from runner.studies.plan import case_of
+from runner.studies.plan import point_case
 from runner.studies.running import Results
 from runner.studies.summary import summary
 from runner.studies.table import KEY_LENGTH, StudyRow
@@ -75,7 +75,7 @@ def _are_current(study: Study, rows: list[StudyRow], root: Path) -> Iterator[boo
     runs = {(row.point, row.variant, row.seed): row for row in rows}
     points = list(dict.fromkeys(row.point for row in rows))
     centre = centres(study, points)
-    cases = {point: case_of(study, point, centre) for point in points}
+    cases = {point: point_case(study, point, centre) for point in points}
     scripts = {
         name: read_scripts(study.folder, variant) for name, variant in study.variants.items()
     }

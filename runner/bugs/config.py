@@ -18,7 +18,7 @@ MAX_ID = 76
 REWRITTEN = "rewritten"
 # Folders in a results folder that are of no bug: clean programs of detectors, records of detectors,
 # logs of jobs.
-TAKEN = ("control", "detectors", "slurm", REWRITTEN)
+RESERVED_IDS = ("control", "detectors", "slurm", REWRITTEN)
 # An environment of the catalogue, or the one that the bug brings.
 BROUGHT = "./environment"
 Place = Annotated[
@@ -236,7 +236,7 @@ class Config(Written, frozen=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types above cannot express."""
-        if self.id in TAKEN:
+        if self.id in RESERVED_IDS:
             raise ValueError(
                 f"id: {self.id!r} is taken, for a folder of results; choose another ID"
             )

@@ -7,7 +7,7 @@ from runner.bugs.bug import Bug
 from runner.bugs.taxonomy import LISTS, REALISM
 
 # What is counted where a bug says nothing.
-NOT_SAID = "not said"
+UNCLASSIFIED = "not said"
 
 ROWS: Mapping[str, tuple[str, ...]] = {
     **{name: LISTS[name] for name in ("cause", "effect", "stage")},
@@ -41,12 +41,12 @@ def _count_list(bugs: Iterable[Bug], name: str) -> dict[str, dict[str, int]]:
 
 def _entries(name: str, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     yield from ROWS[name]
-    if any(entry == NOT_SAID for entry, _ in pairs):
-        yield NOT_SAID
+    if any(entry == UNCLASSIFIED for entry, _ in pairs):
+        yield UNCLASSIFIED
 
 
 def _entry(bug: Bug, name: str) -> str:
     if name != "realism":
-        return getattr(bug.labels, name) or NOT_SAID
+        return getattr(bug.labels, name) or UNCLASSIFIED
     first = next(iter(bug.cases.values())).provenance
-    return first.realism if first else NOT_SAID
+    return first.realism if first else UNCLASSIFIED

@@ -13,7 +13,7 @@ from runner.errors import EnvironmentBuildError, ProcessError
 from runner.files.untrusted import UnsafeError
 
 # Named in a message; the others are counted.
-MAX_NAMED = 3
+MAX_LISTED = 3
 
 
 def changed(built: Built) -> str | None:
@@ -104,10 +104,10 @@ def _misbehaviour(built: Built) -> list[str]:
 
 
 def _some(differences: Sequence[str]) -> list[str]:
-    more = len(differences) - MAX_NAMED
+    more = len(differences) - MAX_LISTED
     if more <= 0:
         return list(differences)
-    return [*differences[:MAX_NAMED], f"{more} more differences"]
+    return [*differences[:MAX_LISTED], f"{more} more differences"]
 
 
 def _public(version: str | None) -> str | None:

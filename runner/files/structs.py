@@ -15,11 +15,11 @@ from runner.files.untrusted import brief
 
 T = TypeVar("T")
 # Messages of msgspec. The patterns are compiled when a message is made.
-UNKNOWN = r"(?s)Object contains unknown field `(.*)`$"
-LACKING = r"Object missing required field `(.*)`$"
+UNKNOWN_KEY = r"(?s)Object contains unknown field `(.*)`$"
+MISSING_KEY = r"Object missing required field `(.*)`$"
 # msgspec says where, but leaves out the keys of mappings: `$.cases[...].program.seeds[0]`.
 PLACE = r"(?s)^(.*) - at (`key` in )?`\$(.*)`$"
-OWN_KEY = r"[a-z_.]+: "
+KEY_PREFIX = r"[a-z_.]+: "
 STEP = r"\.([^.\[\]]+)|\[(\d+)\]|\[(\.\.\.)\]"
 # Each try converts the whole value again.
 MAX_TRIES = 100
@@ -97,14 +97,14 @@ def _explain(place: _Place, kind: Any) -> str:
     if not where:
         return text
     # A message of a __post_init__ begins with a key of that struct.
-    return f"{where}.{text}" if re.match(OWN_KEY, text) else f"{where}: {text}"
+    return f"{where}.{text}" if re.match(KEY_PREFIX, text) else f"{where}: {text}"
 
 
 def _describe(place: _Place, allowed: list[dict[str, Any]]) -> str:
     """What is wrong, in words; `allowed` are the schemas of what may stand there."""
     text, part = place.text, place.part
     lowered = f"{text[0].lower()}{text[1:]}"
-    unknown, missing = re.match(UNKNOWN, text), re.match(LACKING, text)
+    unknown, missing = re.match(UNKNOWN_KEY, text), re.match(MISSING_KEY, text)
     if unknown:
         keys: list[str] = []
         for rule in allowed:

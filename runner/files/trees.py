@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 # Opens a folder itself, whatever its mode, and no link that was put into its place.
-AS_IT_IS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+OPEN_FLAGS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_tree(folder: Path) -> None:
@@ -65,7 +65,7 @@ def _is_folder(path: Path) -> bool:
 def _open_up(folder: Path) -> None:
     """Let the owner of a folder do everything there, where that is possible."""
     with suppress(OSError):
-        descriptor = os.open(folder, AS_IT_IS)
+        descriptor = os.open(folder, OPEN_FLAGS)
         try:
             os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # noqa: PTH101
         finally:

@@ -43,7 +43,7 @@ def upstream_records(bug: Bug, case: str, device: str = CPU) -> list[RunRecord]:
     return [read_record(path) for path in sorted(folder.glob("*-seed*.json"))]
 
 
-def seen_on(bug: Bug, case: str) -> tuple[str, ...]:
+def recorded_devices(bug: Bug, case: str) -> tuple[str, ...]:
     """The kinds of devices of which the case has expected records."""
     return tuple(device for device in (CPU, CUDA) if expected_paths(bug, case, device))
 

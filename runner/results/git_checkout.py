@@ -152,19 +152,19 @@ class Checkout:
 
 @dataclass(frozen=True)
 class Ask:
-    """A question to git about a work tree, in which the git directory `own` stands for the one of
+    """A question to git about a work tree, in which `git_directory` stands for the one of
     the checkout.
     """
 
     git: str
     root: Path
-    own: Path
+    git_directory: Path
 
     def __call__(self, words: Sequence[str], folder: Path | None = None) -> str:
         """What git prints; raises ProcessError where it fails, or takes too long."""
         # Not the user's own settings: they may name filters, which would run on a stranger's files.
         env = inherited(("PATH", "HOME")) | {
-            "GIT_DIR": str(self.own), "GIT_WORK_TREE": str(self.root), "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_DIR": str(self.git_directory), "GIT_WORK_TREE": str(self.root), "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1",
         }  # fmt: skip
         command = [self.git, "-C", str(folder or self.root), "-c", "core.quotePath=false", *words]

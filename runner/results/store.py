@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import NAME, Catalog
-from runner.bugs.config import TAKEN
+from runner.bugs.config import RESERVED_IDS
 from runner.errors import ResultsError, UsageError
 from runner.files import untrusted
 from runner.files.atomic import unwritable, write_json, write_text
@@ -202,7 +202,7 @@ class Store:
     def bugs(self) -> list[str]:
         """The IDs of the bugs that have a folder here."""
         folders = [path.name for path in self.root.glob("*/") if NAME.fullmatch(path.name)]
-        return sorted(name for name in folders if name not in TAKEN)
+        return sorted(name for name in folders if name not in RESERVED_IDS)
 
     def records(self, bugs: Iterable[str] = ()) -> folder_index.FolderRecords[RunRecord]:
         """All records, or those of each BUG or BUG/CASE, oldest first; files that cannot be read

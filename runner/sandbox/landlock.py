@@ -14,7 +14,7 @@ VERSION_FLAG, PATH_BENEATH, PR_SET_NO_NEW_PRIVS = 1, 1, 38
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
 READ = EXECUTE | READ_FILE | READ_DIR
-OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
+FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 # The rights that each version of the interface knows: with the second came links between folders,
 # with the third truncation, with the fifth ioctl on devices. Signals and abstract sockets to the
 # outside can be cut since the sixth.
@@ -58,7 +58,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     except OSError:
         return
     try:
-        allowed = rights if os.path.isdir(path) else rights & OF_FILES  # noqa: PTH112
+        allowed = rights if os.path.isdir(path) else rights & FILE_RIGHTS  # noqa: PTH112
         _call(ADD_RULE, ruleset, PATH_BENEATH, struct.pack("=Qi", allowed, file), 0)
     finally:
         os.close(file)

@@ -14,7 +14,7 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x8000000, 0x1
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 # Flags that a mount has to keep in a user namespace, by their names in /proc/self/mountinfo.
-KEPT = {"nosuid": MS_NOSUID, "noexec": MS_NOEXEC}
+KEPT_OPTIONS = {"nosuid": MS_NOSUID, "noexec": MS_NOEXEC}
 MNT_DETACH, PIVOT_ROOT = 2, {"x86_64": 155}.get(os.uname().machine, 41)
 PR_SET_PDEATHSIG = 1
 OUTSIDE = "/.outside"
@@ -93,7 +93,7 @@ def _enter_root(
     _copy_links("")
     os.mkdir("/proc")  # noqa: PTH102
     _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    _forbid_more_of_them()
+    _forbid_namespaces()
     _show_all(readable, hidden)
     _make_devices(shared)
     for path in _outermost(writable):
@@ -132,7 +132,7 @@ def _outermost(paths: set[str]) -> list[str]:
     return outermost
 
 
-def _forbid_more_of_them() -> None:
+def _forbid_namespaces() -> None:
     """Let no user namespace be made in this one: whoever makes one has all privileges in there."""
     try:
         with open("/proc/sys/user/max_user_namespaces", "w") as file:  # noqa: PTH123
@@ -197,7 +197,7 @@ def _protect(write: set[str]) -> None:
             escaped = escaped.replace(written, character)
         path = os.fsdecode(escaped)
         if not any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in write):
-            flags = sum(KEPT.get(option, 0) for option in options.decode().split(","))
+            flags = sum(KEPT_OPTIONS.get(option, 0) for option in options.decode().split(","))
             try:
                 _mount(None, path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NODEV | flags)
             except OSError as error:

@@ -22,9 +22,9 @@ from runner.sandbox.streams import end_of
 
 POLL_S = 0.02
 GRACE_S = 7.0  # a little more than supervisor.py may take to end a program
-MAX_SAID_BYTES = 1_000_000
+MAX_MESSAGE_BYTES = 1_000_000
 # How an exception is called that says that another program has failed.
-OF_ANOTHER = "subprocess.CalledProcessError: "
+OTHER_PROGRAM_FAILED = "subprocess.CalledProcessError: "
 # Signals by which a user, a batch system or another program speaks to one that trains.
 FORWARDED = frozenset(
     {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
@@ -166,7 +166,7 @@ def error_in(stderr: BinaryIO) -> str:
     """The error message at the end of what a program wrote to its standard error; empty where there
     is none.
     """
-    return error_line(end_of(stderr, MAX_SAID_BYTES).decode("utf-8", errors="replace"))
+    return error_line(end_of(stderr, MAX_MESSAGE_BYTES).decode("utf-8", errors="replace"))
 
 
 def error_line(text: str) -> str:
@@ -184,7 +184,7 @@ def error_line(text: str) -> str:
         if line.startswith("Traceback (most recent call last):")
     ]
     messages = [_message(lines[start + 1 : end]) for start, end in pairwise([*starts, len(lines)])]
-    while len(messages) > 1 and messages[-1].startswith(OF_ANOTHER):
+    while len(messages) > 1 and messages[-1].startswith(OTHER_PROGRAM_FAILED):
         messages.pop()
     return printable((messages[-1] if messages else "") or last_line(text))
 

@@ -90,7 +90,7 @@ def _refuse_unexpected(outcome: Outcome) -> None:
             f"{case.id} is not REPRODUCED on one kind of device: expected/ stays as it is"
         )
     # A machine with a GPU often has a PyTorch of its own, without the fault; the records say so.
-    as_reported = not outcome.injected and all(_is_of_lock(record) for record in records)
+    as_reported = not outcome.injected and all(_is_pinned(record) for record in records)
     if not on_gpu.pop() and not as_reported:
         raise UsageError(
             f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is"
@@ -120,7 +120,7 @@ def _refuse_unexpected(outcome: Outcome) -> None:
         )
 
 
-def _is_of_lock(record: RunRecord) -> bool:
+def _is_pinned(record: RunRecord) -> bool:
     """Whether it ran in what the lock says: nobody else could have changed that."""
     return record.runtime.pinned and not record.runtime.trusted
 
@@ -146,7 +146,7 @@ def promote_versions(sweep: BugVersions, draw: Draw = no_figures) -> list[Path]:
         raise UsageError(
             f"the map of {sweep.bug.id} lacks {', '.join(sorted(absent))}: expected/ stays as it is"
         )
-    if not all(_is_of_lock(record) for record in sweep.records):
+    if not all(_is_pinned(record) for record in sweep.records):
         raise UsageError(
             f"{sweep.bug.id} was not run in pinned environments: expected/ stays as it is"
         )

@@ -28,7 +28,17 @@ from runner.files.structs import near
 
 FOLDER = "studies"
 # Columns of a study's table that are about the run; no parameter may have these names.
-OF_RUN = ("status", "key", "environment", "python", "torch", "device", "data", "date", "revision")
+RUN_COLUMNS = (
+    "status",
+    "key",
+    "environment",
+    "python",
+    "torch",
+    "device",
+    "data",
+    "date",
+    "revision",
+)
 MAX_POINTS = 10_000
 
 
@@ -159,7 +169,7 @@ class WrittenStudy(Written, frozen=True, kw_only=True):
         return tuple(self.grid[0].values)
 
     def _grid_problems(self) -> Iterator[str]:
-        reserved = {*OF_RUN, "variant", "seed", "output", self.setting}
+        reserved = {*RUN_COLUMNS, "variant", "seed", "output", self.setting}
         if self.centre:
             reserved.add(self.centre.parameter)
         for part in self.grid:

@@ -17,7 +17,7 @@ from runner.studies.centres import centres
 from runner.studies.definition import Point, Study
 
 # What is made of the runs of a study, beside its programs.
-MADE = ("*.csv", "*.md", "*.png")
+GENERATED_FILES = ("*.csv", "*.md", "*.png")
 
 
 def ordered(points: Sequence[Point]) -> list[Point]:
@@ -31,7 +31,7 @@ def ordered(points: Sequence[Point]) -> list[Point]:
     )
 
 
-def case_of(study: Study, point: Point, centre: Mapping[Point, float]) -> Case:
+def point_case(study: Study, point: Point, centre: Mapping[Point, float]) -> Case:
     """A point as a case without expectations."""
     written = study.written
     parameters: dict[str, Scalar] = dict(zip(written.axes, point.values, strict=True))
@@ -66,13 +66,13 @@ def plan(session: Session, study: Study) -> dict[Point, list[Run]]:
     """
     options = session.options
     session.store.reserve(session.catalog, study.bug)
-    revision = find_revision(study.folder.directory, MADE)
+    revision = find_revision(study.folder.directory, GENERATED_FILES)
     scripts = {
         name: read_scripts(study.folder, variant) for name, variant in study.variants.items()
     }
     points = [point for point in ordered(study.points) if session.data or not point.data]
     centre = centres(study, points)
-    cases = {point: case_of(study, point, centre) for point in points}
+    cases = {point: point_case(study, point, centre) for point in points}
     digests: dict[tuple[str, ...], str | None] = {}
     for point in points:
         if point.data not in digests:

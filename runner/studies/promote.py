@@ -10,7 +10,7 @@ from runner.results.revision import find_revision
 from runner.session.promote import refuse_installed
 from runner.studies import table
 from runner.studies.definition import Study
-from runner.studies.plan import MADE
+from runner.studies.plan import GENERATED_FILES
 from runner.studies.running import Results
 from runner.studies.summary import summary
 
@@ -22,7 +22,7 @@ def refuse_unfit(study: Study) -> None:
     installed ones.
     """
     refuse_installed("--update-expected", [study.bug.directory])
-    if (find_revision(study.folder.directory, MADE) or "").endswith("-dirty"):
+    if (find_revision(study.folder.directory, GENERATED_FILES) or "").endswith("-dirty"):
         raise UsageError(
             f"{study.id}: files of the study are not committed, and its table is made of committed ones"
         )

@@ -14,7 +14,7 @@ from runner.fields import Scalar
 from runner.files import untrusted
 from runner.files.cells import cell, text_of
 from runner.results.record import RunRecord
-from runner.studies.definition import OF_RUN, Point, Study
+from runner.studies.definition import RUN_COLUMNS, Point, Study
 
 MAX_TABLE_BYTES = 50_000_000
 # Digits of a key: enough to tell runs from each other, and present ones from older ones.
@@ -29,7 +29,7 @@ NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 class StudyRow(Struct, frozen=True):
     """One training of a run, or a run that failed, which has no `setting` and no metrics.
 
-    `centre` is the value of the parameter that another study gave, `run` has the columns OF_RUN.
+    `centre` is the value of the parameter that another study gave, `run` has the columns RUN_COLUMNS.
     """
 
     point: Point
@@ -77,7 +77,7 @@ def _run_rows(study: Study, point: Point, record: RunRecord) -> list[StudyRow]:
 
 
 def _run_columns(record: RunRecord) -> dict[str, str]:
-    """The columns OF_RUN of a run."""
+    """The columns RUN_COLUMNS of a run."""
     values = (
         record.status,
         record.key[:KEY_LENGTH],
@@ -90,7 +90,7 @@ def _run_columns(record: RunRecord) -> dict[str, str]:
         (record.revision or "")[:REVISION_LENGTH],
     )
     texts = ("" if value is None else str(value) for value in values)
-    return dict(zip(OF_RUN, texts, strict=True))
+    return dict(zip(RUN_COLUMNS, texts, strict=True))
 
 
 def text(study: Study, rows: Sequence[StudyRow]) -> str:
@@ -101,14 +101,16 @@ def text(study: Study, rows: Sequence[StudyRow]) -> str:
     centre = [written.centre.parameter] if written.centre else []
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*written.axes, *centre, "variant", "seed", written.setting, *metrics, *OF_RUN])
+    writer.writerow(
+        [*written.axes, *centre, "variant", "seed", written.setting, *metrics, *RUN_COLUMNS]
+    )
     for row in ordered:
         values = list(map(str, row.point.values))
         if written.centre:
             values.append(_cell(row.centre))
         values += [row.variant, str(row.seed), _cell(row.setting)]
         values += [_cell(row.metrics.get(name)) for name in metrics]
-        values += [row.run[name] for name in OF_RUN]
+        values += [row.run[name] for name in RUN_COLUMNS]
         writer.writerow(map(cell, values))
     return stream.getvalue()
 
@@ -192,7 +194,7 @@ def _row(
     point = points[tuple(line[name] for name in written.axes)]
     if line["variant"] not in study.variants:
         raise ValueError(f"there is no variant {untrusted.brief(line['variant'])}")
-    columns = {*written.axes, "variant", "seed", written.setting, centre, *OF_RUN}
+    columns = {*written.axes, "variant", "seed", written.setting, centre, *RUN_COLUMNS}
     metrics = {
         name: _value(cell) for name, cell in line.items() if name not in columns and cell != ""
     }
@@ -200,7 +202,7 @@ def _row(
         point=point,
         variant=line["variant"],
         seed=int(line["seed"]),
-        run={name: line[name] for name in OF_RUN},
+        run={name: line[name] for name in RUN_COLUMNS},
         setting=_number(line[written.setting]),
         centre=_number(line[centre]) if centre else None,
         metrics=metrics,

@@ -45,7 +45,9 @@ def summary(outcome: Outcome) -> VerdictRecord:
     environments = {record.runtime.environment for record in outcome.records}
     repeats, upstream = None, None
     if varied:
-        repeats = Repeats(label=varied.label, verdicts=dict(varied.said), spread=varied.spread)
+        repeats = Repeats(
+            label=varied.label, verdicts=dict(varied.verdict_counts), spread=varied.spread
+        )
     if verdict.upstream:
         behaves, reason = verdict.upstream.behaves, verdict.upstream.reason
         upstream = JudgedUpstream(behaves=behaves, reason=reason)

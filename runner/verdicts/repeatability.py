@@ -15,24 +15,24 @@ from runner.verdicts.verdict import INVALID, NOT_REPRODUCED, Verdict, verify
 
 @dataclass(frozen=True)
 class Repeatability:
-    """`said` counts the repeats by their verdict; `spread` is the largest distance of any metric
+    """`verdict_counts` counts the repeats by their verdict; `spread` is the largest distance of any metric
     between repeats.
     """
 
-    said: Mapping[str, int]
+    verdict_counts: Mapping[str, int]
     spread: float | None
 
     @property
     def label(self) -> str:
         """`stable` if all repeats have the same verdict, else `flaky`."""
-        return "stable" if len(self.said) == 1 else "flaky"
+        return "stable" if len(self.verdict_counts) == 1 else "flaky"
 
     @property
     def text(self) -> str:
         """For example `REPRODUCED 4 of 5 times, NOT REPRODUCED 1`."""
-        (first, times), *more = self.said.items()
+        (first, times), *more = self.verdict_counts.items()
         suffix = "".join(f", {verdict} {count}" for verdict, count in more)
-        return f"{first} {times} of {sum(self.said.values())} times{suffix}"
+        return f"{first} {times} of {sum(self.verdict_counts.values())} times{suffix}"
 
 
 def judge(case: Case, records: Sequence[RunRecord]) -> tuple[Verdict, Repeatability | None]:

@@ -8,13 +8,13 @@ from support.paths import ROOT
 
 from runner.authoring.validate import problems
 from runner.bugs.catalog import Catalog
-from runner.results.expected import expected_records, seen_on
+from runner.results.expected import expected_records, recorded_devices
 from runner.verdicts.verdict import verify
 from trainbugs.cli.main import main
 
 CATALOG = Catalog(ROOT)
 EVERY = [(name, case) for name in CATALOG.ids() for case in CATALOG.bug(name).cases]
-CASES = [(name, case) for name, case in EVERY if seen_on(CATALOG.bug(name), case)]
+CASES = [(name, case) for name, case in EVERY if recorded_devices(CATALOG.bug(name), case)]
 
 
 def test_both_seed_bugs_are_there():

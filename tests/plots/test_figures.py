@@ -19,7 +19,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.statistics import count
 from runner.errors import ResultsError
 from runner.files.locks import CLAIMS
-from runner.results.expected import expected_records, seen_on, version_records
+from runner.results.expected import expected_records, recorded_devices, version_records
 from runner.results.folder_index import INDEX
 from runner.results.store import Store
 from runner.session.promote import promote_runs
@@ -175,7 +175,7 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
         f"{b}/{k}_{c}.png"
         for b in bugs
         for c in catalog.bug(b).cases
-        if seen_on(catalog.bug(b), c)
+        if recorded_devices(catalog.bug(b), c)
         for k in ("origin", "fix", "compare")
     }
     wanted |= {f"{b}/versions.png" for b in bugs if version_records(catalog.bug(b))}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
-from runner.results.expected import CPU, CUDA, seen_on
+from runner.results.expected import CPU, CUDA, recorded_devices
 from trainbugs.facts import BUG_FACTS, CASE_FACTS, BugCase
 
 # The facts between the link to a bug and the list of its cases.
@@ -50,7 +50,7 @@ def _devices(cases: Sequence[tuple[Bug, Case]]) -> str:
     """On which kinds of devices the cases were seen."""
     ids: dict[str, list[str]] = {CPU: [], CUDA: []}
     for bug, case in cases:
-        for device in seen_on(bug, case.name):
+        for device in recorded_devices(bug, case.name):
             if device in ids:
                 ids[device].append(case.id)
     gpu = f"on a GPU {', '.join(ids[CUDA])}" if ids[CUDA] else "on a GPU none yet"

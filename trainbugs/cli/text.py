@@ -7,7 +7,7 @@ from runner.bugs.case import Case
 from runner.bugs.labels import Provenance
 from runner.bugs.program import UPSTREAM
 from runner.progress.streams import message
-from runner.results.expected import seen_on
+from runner.results.expected import recorded_devices
 from runner.studies.definition import names as studies
 from trainbugs.facts import BUG_FACTS
 
@@ -62,7 +62,7 @@ def _case(bug: Bug, case: Case) -> list[str]:
     program = case.program
     title = f"{case.id}: {case.title}" + (" (benign)" if case.benign else "")
     seeds = ", ".join(map(str, program.seeds))
-    devices = " and ".join(seen_on(bug, case.name)) or "no device yet"
+    devices = " and ".join(recorded_devices(bug, case.name)) or "no device yet"
     lines = [
         f"seeds {seeds}; at most {program.timeout_s:g} s a run",
         f"acts first at iteration {case.truth.iteration}: {case.truth.why}",

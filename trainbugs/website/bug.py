@@ -14,8 +14,8 @@ from runner.files import untrusted
 from runner.results.expected import (
     CPU,
     expected_records,
+    recorded_devices,
     seconds,
-    seen_on,
     upstream_records,
     version_records,
 )
@@ -165,7 +165,7 @@ def read(bug: Bug, root: Path) -> BugPart:
 def _case(bug: Bug, case: Case) -> CasePart:
     name = f"compare_{case.name}.png"
     picture = name if (bug.expected / name).is_file() else None
-    devices = seen_on(bug, case.name)
+    devices = recorded_devices(bug, case.name)
     try:
         runs = [judged(case, expected_records(bug, case.name, kind), kind) for kind in devices]
         upstream = [upstream_records(bug, case.name, kind) for kind in devices]

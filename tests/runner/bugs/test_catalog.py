@@ -12,7 +12,7 @@ from support.toy import toy_config
 
 from evaluation.model import CONTROL
 from runner.bugs.catalog import load_bug
-from runner.bugs.config import TAKEN
+from runner.bugs.config import RESERVED_IDS
 from runner.errors import CatalogError, UsageError
 from runner.verdicts.verdict import unjudged
 
@@ -216,7 +216,7 @@ def test_what_is_outside_of_the_catalogue(toy, tmp_path):
 
 
 def test_names_of_other_folders_in_a_results_folder_are_taken():
-    assert set(TAKEN) == {CONTROL, "detectors", "rewritten", "slurm"}
+    assert set(RESERVED_IDS) == {CONTROL, "detectors", "rewritten", "slurm"}
 
 
 @pytest.mark.parametrize(

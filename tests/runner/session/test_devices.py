@@ -15,7 +15,7 @@ from runner.authoring.validate import problems
 from runner.errors import UsageError
 from runner.execution.key import read_scripts, run_key
 from runner.files.atomic import write_json
-from runner.results.expected import CUDA, expected_path, expected_records, seen_on
+from runner.results.expected import CUDA, expected_path, expected_records, recorded_devices
 from runner.results.record import digest, encode
 from runner.session.options import Options
 from runner.session.promote import promote_runs
@@ -40,11 +40,11 @@ def outcome(toy):
 
 def test_they_lie_beside_each_other(toy, outcome):
     promote_runs([as_pinned(outcome)])
-    assert seen_on(toy.bug, "only") == ("cpu",)
+    assert recorded_devices(toy.bug, "only") == ("cpu",)
     written = promote_runs([on_gpu(outcome)])
     assert {path.parent for path in written} == {toy.bug.expected / "only" / "cuda"}
     assert len(written) == 4
-    assert seen_on(toy.bug, "only") == ("cpu", "cuda")
+    assert recorded_devices(toy.bug, "only") == ("cpu", "cuda")
     assert {record.runtime.device for record in expected_records(toy.bug, "only")} == {"cpu"}
     assert {record.runtime.device for record in expected_records(toy.bug, "only", CUDA)} == {
         "cuda:1"
