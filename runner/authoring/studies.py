@@ -1,4 +1,6 @@
-"""Checks of a bug's studies: their files, and whether the committed table is of the present ones."""
+"""Checks of a bug's studies: their files, and whether the committed table is of the present
+ones.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +57,9 @@ def _check_centre(study: Study) -> Iterator[str]:
 
 
 def _check_table(study: Study, root: Path) -> Iterator[str]:
-    """The table is of the present scripts, parameters and locks, and the summary is of the table."""
+    """The table is of the present scripts, parameters and locks, and the summary is of the
+    table.
+    """
     again = f"`trainbugs study {study.id} --update-expected` makes it anew"
     name = f"{FOLDER}/{study.name}"
     try:

@@ -1,4 +1,6 @@
-"""Checks of the variant `upstream`: it is there where it can be, and behaves as the fixed one does."""
+"""Checks of the variant `upstream`: it is there where it can be, and behaves as the fixed one
+does.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

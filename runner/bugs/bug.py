@@ -102,7 +102,9 @@ class Bug(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """A case and the variants of it to run: what a user names by BUG, BUG/CASE or BUG/CASE/VARIANT."""
+    """A case and the variants of it to run: what a user names by BUG, BUG/CASE or
+    BUG/CASE/VARIANT.
+    """
 
     bug: Bug
     case: Case

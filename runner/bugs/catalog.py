@@ -42,7 +42,9 @@ class Catalog:
         return len(self.ids())
 
     def __iter__(self) -> Iterator[Bug]:
-        """Read the bugs one by one, by their IDs; raises CatalogError for one that cannot be read."""
+        """Read the bugs one by one, by their IDs; raises CatalogError for one that cannot be
+        read.
+        """
         return (self.bug(name) for name in self.ids())
 
     def __contains__(self, name: object) -> bool:
@@ -75,7 +77,9 @@ class Catalog:
         return bugs, problems
 
     def bug(self, name: str) -> Bug:
-        """The bug of that ID, or the bug directory at that path; raises UsageError or CatalogError."""
+        """The bug of that ID, or the bug directory at that path; raises UsageError or
+        CatalogError.
+        """
         if self._has(name):
             return load_bug(self.root / "bugs" / name)
         if name and _holds_config(Path(name)):

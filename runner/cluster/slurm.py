@@ -1,4 +1,6 @@
-"""Workers from Slurm: batch jobs that dask-jobqueue submits, configured by its own jobqueue.yaml."""
+"""Workers from Slurm: batch jobs that dask-jobqueue submits, configured by its own
+jobqueue.yaml.
+"""
 
 import os
 import shutil

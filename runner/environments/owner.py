@@ -79,7 +79,9 @@ def _may_execute(path: Path) -> bool:
 
 
 def refuse_cache(folder: Path, trust: bool) -> None:
-    """Raise EnvironmentBuildError where others may change what is built into a folder of the cache."""
+    """Raise EnvironmentBuildError where others may change what is built into a folder of the
+    cache.
+    """
     words = next(_cache_problems(folder), None)
     if words and not trust:
         raise EnvironmentBuildError(words)
@@ -234,7 +236,9 @@ def _group(gid: int) -> str:
 
 
 def _folders(folder: Path, depth: int) -> Iterator[tuple[str, os.stat_result]]:
-    """The folders at most `depth` below one, and itself, with their status; links are not followed."""
+    """The folders at most `depth` below one, and itself, with their status; links are not
+    followed.
+    """
     folders = [(str(folder), depth)]
     while folders:
         path, levels = folders.pop()

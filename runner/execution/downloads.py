@@ -1,4 +1,6 @@
-"""Downloads of data sets: into a folder of the run's own, and from there, checked, into the cache."""
+"""Downloads of data sets: into a folder of the run's own, and from there, checked, into the
+cache.
+"""
 
 import hashlib
 import os

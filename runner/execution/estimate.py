@@ -1,4 +1,6 @@
-"""Estimates of the time and memory of a run, from the expected runs of the same case and variant."""
+"""Estimates of the time and memory of a run, from the expected runs of the same case and
+variant.
+"""
 
 from dataclasses import dataclass
 

@@ -126,7 +126,9 @@ def read_metrics(path: Path) -> tuple[tuple[Mapping[str, Any], ...], str | None]
 def _judge(
     run: Run, finished: Finished, no_metrics: str | None, stderr: BinaryIO
 ) -> tuple[Status, str | None]:
-    """The status and reason of a run; the environment is checked only where a run has failed in it."""
+    """The status and reason of a run; the environment is checked only where a run has failed in
+    it.
+    """
     if finished.timed_out:
         return "timeout", f"killed after {run.timeout_s:g} s"
     if finished.exceeded:

@@ -1,4 +1,6 @@
-"""Removal of folders, whatever their modes and depth: a program may have made them so on purpose."""
+"""Removal of folders, whatever their modes and depth: a program may have made them so on
+purpose.
+"""
 
 import itertools
 import os

@@ -115,7 +115,9 @@ def read_text(path: Path, limit: int, within: Path | None = None) -> str:
 
 
 def read_json(path: Path, limit: int, within: Path | None = None, constants: bool = False) -> Any:
-    """The JSON in a file of at most `limit` bytes, as `parse_json` allows it; raises UnsafeError."""
+    """The JSON in a file of at most `limit` bytes, as `parse_json` allows it; raises
+    UnsafeError.
+    """
     return parse_json(read_bytes(path, limit, within), constants)
 
 

@@ -56,7 +56,9 @@ class Escaping:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text as `lines` shows it; returns the number of characters of the text itself."""
+        """Write the text as `lines` shows it; returns the number of characters of the text
+        itself.
+        """
         self.stream.write(lines(text))
         return len(text)
 

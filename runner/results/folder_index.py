@@ -178,7 +178,9 @@ def _state(stat: os.stat_result) -> State:
 
 
 def _read_rows(root: Path, files: Mapping[str, State]) -> tuple[dict[str, IndexRow], int]:
-    """The rows of the index that fit the present state of these files, and the number of its lines."""
+    """The rows of the index that fit the present state of these files, and the number of its
+    lines.
+    """
     rows: dict[str, IndexRow] = {}
     count = 0
     with (
@@ -205,7 +207,9 @@ def _read_missing(
     problems: list[str],
     read_record: Callable[[Path], Any],
 ) -> int:
-    """Read the files that have no row yet, and write lines for them; returns the number of lines."""
+    """Read the files that have no row yet, and write lines for them; returns the number of
+    lines.
+    """
     lines: list[bytes] = []
     count = 0
     for path in sorted(files.keys() - rows.keys()):

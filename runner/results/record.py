@@ -1,4 +1,6 @@
-"""Run records and verdicts as versioned JSON: their fields, and functions that read and write them."""
+"""Run records and verdicts as versioned JSON: their fields, and functions that read and write
+them.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,6 @@
-"""The revision of a bug or a detector: the commit of its directory, or the version of the package."""
+"""The revision of a bug or a detector: the commit of its directory, or the version of the
+package.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Processes that a supervisor has left behind: it was killed, and they had left its process group."""
+"""Processes that a supervisor has left behind: it was killed, and they had left its process
+group.
+"""
 
 import os
 import signal

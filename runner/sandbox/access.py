@@ -49,7 +49,9 @@ class Access:
     links: tuple[tuple[str, str], ...] = ()
 
     def words(self) -> Iterator[str]:
-        """The paths as arguments of supervisor.py; one with a line break in its name is left out."""
+        """The paths as arguments of supervisor.py; one with a line break in its name is left
+        out.
+        """
         yield f"isolation={self.isolation}"
         if self.isolation == "none":
             return

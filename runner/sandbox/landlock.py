@@ -24,7 +24,9 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def version() -> int:
-    """The version of the kernel's interface; 0 where there is none, or this process may not use it."""
+    """The version of the kernel's interface; 0 where there is none, or this process may not use
+    it.
+    """
     return max(0, int(LIBC.syscall(CREATE_RULESET, None, 0, VERSION_FLAG)))
 
 

@@ -142,7 +142,9 @@ def _forbid_namespaces() -> None:
 
 
 def _make_devices(shared: int) -> None:
-    """Make a /dev with shared memory and terminals of its own; the kernel may not give the latter."""
+    """Make a /dev with shared memory and terminals of its own; the kernel may not give the
+    latter.
+    """
     _make("/dev")
     _copy_links("/dev")
     for folder in (SHARED_MEMORY, TERMINALS):

@@ -65,7 +65,9 @@ def promote_runs(outcomes: Sequence[Outcome], draw: Draw = no_figures) -> list[P
 
 
 def _write(bug: Bug, outcome: Outcome) -> list[Path]:
-    """Write the expected records of a case, and remove records of other seeds; returns the paths."""
+    """Write the expected records of a case, and remove records of other seeds; returns the
+    paths.
+    """
     records = [record for record in outcome.records if record.repeat == 1]
     paths = [expected_path(bug, record) for record in records]
     for path, record in zip(paths, records, strict=True):

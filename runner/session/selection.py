@@ -25,8 +25,8 @@ class Filter:
     """Conditions on cases; there are none by default.
 
     `label` are locations, or words of the root cause or the symptom; one of them has to fit.
-    `needs` is one of `CaseProgram.needs`, or `none`. `max_seconds` is the longest time that all runs of
-    the case may have taken when its expected records were made.
+    `needs` is one of `CaseProgram.needs`, or `none`. `max_seconds` is the longest time that all
+    runs of the case may have taken when its expected records were made.
     """
 
     label: Sequence[str] = ()

@@ -142,7 +142,8 @@ class Session:
         return self.queue.do(runs)
 
     def plan(self, target: Target, seeds: Sequence[int] | None = None) -> list[Run]:
-        """The runs of a target, with these seeds, or by default the seeds of the options, or of the case.
+        """The runs of a target, with these seeds, or by default the seeds of the options, or of the
+        case.
 
         Missing environments are built. Raises UsageError where the runs are impossible with these
         options.
@@ -232,7 +233,9 @@ class Session:
 def run_targets(
     catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress
 ) -> list[Outcome]:
-    """Run and judge all targets, on this machine or on the workers that `options.executor` names."""
+    """Run and judge all targets, on this machine or on the workers that `options.executor`
+    names.
+    """
     with connected(options) as cluster:
         return Session(catalog, options, progress, cluster).run(targets)
 

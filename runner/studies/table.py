@@ -29,7 +29,8 @@ NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 class StudyRow(Struct, frozen=True):
     """One training of a run, or a run that failed, which has no `setting` and no metrics.
 
-    `centre` is the value of the parameter that another study gave, `run` has the columns RUN_COLUMNS.
+    `centre` is the value of the parameter that another study gave, `run` has the columns
+    RUN_COLUMNS.
     """
 
     point: Point

@@ -15,8 +15,8 @@ from runner.verdicts.verdict import INVALID, NOT_REPRODUCED, Verdict, verify
 
 @dataclass(frozen=True)
 class Repeatability:
-    """`verdict_counts` counts the repeats by their verdict; `spread` is the largest distance of any metric
-    between repeats.
+    """`verdict_counts` counts the repeats by their verdict; `spread` is the largest distance of any
+    metric between repeats.
     """
 
     verdict_counts: Mapping[str, int]

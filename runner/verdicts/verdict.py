@@ -65,7 +65,9 @@ class Verdict:
 
 
 def verify(case: Case, records: Sequence[RunRecord]) -> Verdict:
-    """Judge the runs of one case: INVALID before NOT REPRODUCED before REPRODUCED, over every seed."""
+    """Judge the runs of one case: INVALID before NOT REPRODUCED before REPRODUCED, over every
+    seed.
+    """
     upstream = verify_upstream(case, records)
     records = [record for record in records if record.variant != UPSTREAM]
     flaws = _flaws(case, records)

@@ -79,7 +79,9 @@ def test_classes_and_provenance_are_optional(toy):
 
 
 def broken(path, value):
-    """The toy configuration with the value at a path of keys replaced, or removed where it is None."""
+    """The toy configuration with the value at a path of keys replaced, or removed where it is
+    None.
+    """
     config = toy_config()
     *parents, last = path
     place = config

@@ -277,7 +277,9 @@ def test_trouble_is_said_once(toy, capsys):
 
 
 def test_a_wait_for_a_first_worker_is_told_again_and_again(toy, capsys, monkeypatch):
-    """The first call of all asks for the environment; nothing else was looked at while it waited."""
+    """The first call of all asks for the environment; nothing else was looked at while it
+    waited.
+    """
     monkeypatch.setattr(backend, "LOOK_S", 0.05)
     monkeypatch.setattr(backend, "AGAIN_S", 0.2)
     words = "tcp://host:1: no worker has joined yet, waiting for 30 s; start one"

@@ -1,4 +1,6 @@
-"""Slurm: the job script always; a real Slurm of this one machine where its programs are installed."""
+"""Slurm: the job script always; a real Slurm of this one machine where its programs are
+installed.
+"""
 
 import os
 import re

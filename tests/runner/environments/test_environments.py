@@ -108,7 +108,9 @@ def test_remove_clears_what_killed_builds_left(toy, toy_environment):
 
 
 def test_what_is_broken_is_found(toy, toy_environment):
-    """Also what was wrong already when the environment was built, as by a failed import of torch."""
+    """Also what was wrong already when the environment was built, as by a failed import of
+    torch.
+    """
     built = builder.build(load(toy), QUIET)
     described = dataclasses.replace(built.environment, pins={"toypackage": "2.0", "torch": "2.2.2"})
     assert check.problems(dataclasses.replace(built, environment=described)) == [

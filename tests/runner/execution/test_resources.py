@@ -1,4 +1,6 @@
-"""Shares of the machine: what fits at a time, which cores and GPUs, and that children inherit them."""
+"""Shares of the machine: what fits at a time, which cores and GPUs, and that children inherit
+them.
+"""
 
 import os
 import subprocess

@@ -1,4 +1,6 @@
-"""A bug directory or a results folder from a stranger is refused with one line, whatever is in it."""
+"""A bug directory or a results folder from a stranger is refused with one line, whatever is in
+it.
+"""
 
 import json
 import os

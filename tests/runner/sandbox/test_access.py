@@ -155,7 +155,9 @@ def test_script_reaches_no_process_that_it_did_not_start(toy, home, kept_by):
 def test_interpreter_in_the_users_home_works_with_packages_installed_in_place(
     toy, home, tmp_path, kept_by
 ):
-    """A virtual environment in HOME, with a package that lies elsewhere in HOME, and data in HOME."""
+    """A virtual environment in HOME, with a package that lies elsewhere in HOME, and data in
+    HOME.
+    """
     venv, source, data = home / "venv", home / "source", home / "data"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--symlinks", venv], check=True)
     source.mkdir()

@@ -67,7 +67,9 @@ def all_dead(pids, seconds=5):
 
 @pytest.fixture
 def runner(tmp_path, monkeypatch):
-    """Start a runner in a process of its own, with its own folder for temporary files; returns it."""
+    """Start a runner in a process of its own, with its own folder for temporary files; returns
+    it.
+    """
     started = []
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
