@@ -1,9 +1,8 @@
 """A sanitizer of trainings: watches invariants that correct programs hardly ever break, and knows of no particular one.
 
-Each is a file of `sanitizer_invariants`. An alarm of severity `error` is about what is hardly ever meant; `info` is
-advice.
-The variable TRAINBUGS_SANITIZER may hold settings: {"ignore": ["name", ...], "light": true}; `light` leaves out what
-costs more than a few comparisons a step.
+Each invariant is a file in a folder of `sanitizer_invariants`. An alarm of severity `error` is about what is hardly
+ever meant; `info` is advice. The variable TRAINBUGS_SANITIZER may hold settings: {"ignore": ["name", ...], "light":
+true}; `light` leaves out what costs more than a few comparisons a step.
 """
 
 import json
@@ -16,53 +15,72 @@ SETTINGS = json.loads(os.environ.get("TRAINBUGS_SANITIZER", "{}"))
 
 
 class Report:
-    """What one invariant has to say: the first time at each place, with the number of times in the end."""
+    """The reports of one invariant: the first one at each place of the program."""
 
     def __init__(self, name, severity, program, emit):
-        self.name, self.severity, self.program, self.emit, self.said = name, severity, program, emit, set()
+        self.name, self.severity = name, severity
+        self.program, self.emit = program, emit
+        self.places = set()
 
-    def __call__(self, message, api=None, parameter=None, iteration=None, where=None, severity=None):
+    def __call__(
+        self, message, api=None, parameter=None, iteration=None, where=None, severity=None
+    ):
         where = where or self.program.here()
-        if where in self.said:
+        if where in self.places:
             return
-        self.said.add(where)
+        self.places.add(where)
         severity = severity or self.severity
-        self.emit(self.name, message, severity, api=api, parameter=parameter, iteration=iteration, where=where)
+        details = {"api": api, "parameter": parameter, "iteration": iteration, "where": where}
+        self.emit(self.name, message, severity, **details)
 
 
 class Sanitizer:
-    """Hands each moment to the invariants that look at it. One that fails is switched off, and said to have failed."""
+    """Hands each moment to the invariants that look at it. One that fails is switched off, and reported."""
 
     def __init__(self, program, emit):
-        ignored, light = SETTINGS.get("ignore", ()), SETTINGS.get("light", False)
-        chosen = [one for one in ALL if one.NAME not in ignored and (one.LIGHT or not light)]
         self.emit = emit
-        self.watching = [self._begin(one, program) for one in chosen]
-        self.told = {}
+        self.invariants = [self._begin(invariant, program) for invariant in select_invariants()]
+        self.listeners = {}
 
     def _begin(self, invariant, program):
         return invariant(program, Report(invariant.NAME, invariant.SEVERITY, program, self.emit))
 
     def __getattr__(self, moment):
         """The method for a moment; AttributeError where no invariant looks at it, so that it is not hooked."""
-        if moment.startswith("_") or not any(hasattr(each, moment) for each in self.watching):
+        if moment.startswith("_"):
             raise AttributeError(moment)
-        self.told[moment] = [each for each in self.watching if hasattr(each, moment)]
+        listeners = [invariant for invariant in self.invariants if hasattr(invariant, moment)]
+        if not listeners:
+            raise AttributeError(moment)
+        self.listeners[moment] = listeners
 
-        def tell(*what):
-            for each in self.told[moment]:
+        def tell(*arguments):
+            for invariant in self.listeners[moment]:
                 try:
-                    getattr(each, moment)(*what)
+                    getattr(invariant, moment)(*arguments)
                 except Exception:
-                    self._switch_off(each)
+                    self._switch_off(invariant)
 
         setattr(self, moment, tell)
         return tell
 
-    def _switch_off(self, invariant):
-        for moment, told in self.told.items():
-            self.told[moment] = [each for each in told if each is not invariant]
-        self.emit("failed", f"{invariant.NAME} is switched off: {traceback.format_exc(limit=-5)}", "info")
+    def _switch_off(self, failed):
+        for moment, listeners in self.listeners.items():
+            self.listeners[moment] = [
+                invariant for invariant in listeners if invariant is not failed
+            ]
+        trace = traceback.format_exc(limit=-5)
+        self.emit("failed", f"{failed.NAME} is switched off: {trace}", "info")
+
+
+def select_invariants():
+    """The invariants that the settings leave on, in their order."""
+    ignored, is_light = SETTINGS.get("ignore", ()), SETTINGS.get("light", False)
+    return [
+        invariant
+        for invariant in ALL
+        if invariant.NAME not in ignored and (invariant.LIGHT or not is_light)
+    ]
 
 
 def watch(program, emit):

@@ -1,4 +1,4 @@
-"""The sanitizer's invariants as its source describes them: it imports torch, which is not needed to read."""
+"""The sanitizer's invariants as its source describes them: importing it would need torch."""
 
 import ast
 import inspect
@@ -23,62 +23,74 @@ class Invariant:
 
 @cache
 def read(sanitizer: Path) -> tuple[Invariant, ...]:
-    """The invariants of a sanitizer's folder, in their order; raises CatalogError where they are not found."""
+    """The invariants of a sanitizer's folder, in their order; raises CatalogError if the source lacks one."""
     folder = sanitizer / "sanitizer_invariants"
+    order = _read_order(folder / "__init__.py")
+    invariants = _read_invariants(folder)
+    missing = [name for name in order if name not in invariants]
+    if missing:
+        raise CatalogError(f"{folder}: there is no invariant {missing[0]!r}, which is in its ORDER")
+    return tuple(invariants[name] for name in order)
+
+
+def _read_order(path: Path) -> list[str]:
+    """The names in the tuple ORDER."""
+    for names, value in _assignments(_parse(path).body):
+        if names == ["ORDER"] and isinstance(value, ast.Tuple):
+            constants = [item.value for item in value.elts if isinstance(item, ast.Constant)]
+            return [name for name in constants if isinstance(name, str)]
+    raise CatalogError(f"{path}: there is no ORDER, a tuple of names of invariants")
+
+
+def _read_invariants(folder: Path) -> dict[str, Invariant]:
+    """All invariants below a folder, by name."""
     classes: dict[str, ast.ClassDef] = {}
-    for path in sorted(folder.glob("*.py")):
-        classes |= {
-            node.name: node for node in _parsed(path).body if isinstance(node, ast.ClassDef)
-        }
-    return tuple(
-        _described(name, classes, sanitizer) for name in _registered(folder / "__init__.py")
-    )
+    for path in sorted(folder.rglob("*.py")):
+        body = _parse(path).body
+        classes |= {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+    invariants = {}
+    for node in classes.values():
+        constants = _constants(node, classes)
+        if "NAME" in constants:
+            invariant = _describe(node, constants)
+            invariants[invariant.name] = invariant
+    return invariants
 
 
-def _parsed(path: Path) -> ast.Module:
+def _parse(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError) as error:
         raise CatalogError(f"{path}: cannot be read: {error}") from error
 
 
-def _registered(path: Path) -> list[str]:
-    """The names of the classes in the tuple ALL."""
-    for names, value in _assignments(_parsed(path).body):
-        if names == ["ALL"] and isinstance(value, ast.Tuple):
-            return [each.id for each in value.elts if isinstance(each, ast.Name)]
-    raise CatalogError(f"{path}: there is no ALL, a tuple of classes")
-
-
-def _described(name: str, classes: Mapping[str, ast.ClassDef], sanitizer: Path) -> Invariant:
-    if name not in classes:
-        raise CatalogError(f"{sanitizer}: there is no class {name} in the folder invariants")
-    values = _values(classes[name], classes)
-    document = inspect.cleandoc(ast.get_docstring(classes[name]) or "")
+def _describe(node: ast.ClassDef, constants: Mapping[str, Any]) -> Invariant:
+    document = inspect.cleandoc(ast.get_docstring(node) or "")
     statement = " ".join(document.partition("\n\n")[0].split())
-    return Invariant(values["NAME"], values["SEVERITY"], values["LIGHT"], statement)
+    return Invariant(constants["NAME"], constants["SEVERITY"], constants["LIGHT"], statement)
 
 
-def _values(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> dict[str, Any]:
+def _constants(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> dict[str, Any]:
     """The constants of a class, those of its bases included."""
-    values: dict[str, Any] = {}
+    constants: dict[str, Any] = {}
     for base in reversed(node.bases):
         if isinstance(base, ast.Name) and base.id in classes:
-            values |= _values(classes[base.id], classes)
+            constants |= _constants(classes[base.id], classes)
     for names, value in _assignments(node.body):
-        each = value.elts if isinstance(value, ast.Tuple) and len(names) > 1 else [value]
-        values |= {
-            name: one.value
-            for name, one in zip(names, each, strict=False)
-            if isinstance(one, ast.Constant)
-        }
-    return values
+        values = [value]
+        if isinstance(value, ast.Tuple) and len(names) > 1:
+            values = value.elts
+        for name, constant in zip(names, values, strict=False):
+            if isinstance(constant, ast.Constant):
+                constants[name] = constant.value
+    return constants
 
 
 def _assignments(body: list[ast.stmt]) -> Iterator[tuple[list[str], ast.expr]]:
-    """The names and the value of each assignment; those of a tuple have several."""
+    """The names and the value of each assignment; an assignment to a tuple has several names."""
     for node in body:
         if isinstance(node, ast.Assign):
-            (target,) = node.targets[:1]
+            target = node.targets[0]
             targets = target.elts if isinstance(target, ast.Tuple) else [target]
-            yield [each.id for each in targets if isinstance(each, ast.Name)], node.value
+            names = [element.id for element in targets if isinstance(element, ast.Name)]
+            yield names, node.value

@@ -14,7 +14,7 @@ def run(kit, monitor, folder):
     """In a copy of the process: never returns."""
     status = 1
     os.chdir(folder)
-    output = os.open("said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    output = os.open("output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)
     os.dup2(output, 2)
     try:

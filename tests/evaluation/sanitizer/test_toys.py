@@ -1,46 +1,114 @@
-"""Toys of invariants, in the folder beside: faulty ones are accused of their invariant alone, right ones of nothing."""
+"""Each invariant accuses the toys that break it, of that and nothing else, and is silent on those that keep it."""
 
-import runpy
 from functools import cache
 from pathlib import Path
 
 import pytest
 from support import toys
+from support.paths import ROOT
 
-FOUND = {
-    path.stem: runpy.run_path(str(path))
-    for path in sorted(Path(__file__).with_name("toys").glob("*.py"))
-}
-ACCUSED = [
-    (stem, name, [found["NAME"]]) for stem, found in FOUND.items() for name in found["WRONG"]
-]
-SILENT = [(stem, name, []) for stem, found in FOUND.items() for name in found["RIGHT"]]
+from evaluation.watching import invariants
+
+FILES = sorted(Path(__file__).with_name("toys").glob("*.py"))
+TOYS = {path.stem: toys.load(path) for path in FILES}
+SANITIZER = ROOT / "detectors" / "sanitizer"
 
 
-def test_each_has_both_and_none_is_both():
-    assert len(FOUND) > 20
-    assert {found["NAME"].replace("-", "_") for found in FOUND.values()} == set(FOUND)
-    assert all(
-        found["WRONG"] and found["RIGHT"] and not found["WRONG"].keys() & found["RIGHT"]
-        for found in FOUND.values()
-    )
+def names_of(part):
+    """The names of the toys in a part of each file, sorted, so that those of a file follow each other."""
+    return [
+        (stem, name) for stem, file in sorted(TOYS.items()) for name in sorted(getattr(file, part))
+    ]
 
 
 @pytest.fixture(scope="session")
-def said(torch_python, tmp_path_factory):
-    """What is said of all toys of an invariant, which are run once."""
+def verdict(torch_python, tmp_path_factory):
+    """A function that returns the verdict on a toy. The toys of a file run when the first of them is asked for."""
 
     @cache
-    def of(stem):
-        return toys.run(
-            torch_python, tmp_path_factory.mktemp(stem), FOUND[stem]["WRONG"] | FOUND[stem]["RIGHT"]
-        )
+    def verdicts(stem):
+        return toys.run(torch_python, tmp_path_factory.mktemp(stem), TOYS[stem].programs)
 
-    return of
+    def verdict_on(stem, kind, name):
+        return verdicts(stem)[f"{kind} {name}"]
+
+    return verdict_on
 
 
-# Those of one invariant follow each other, so that a process that takes a part of them runs them once.
+def test_each_invariant_has_its_file():
+    names = {invariant.name.replace("-", "_") for invariant in invariants.read(SANITIZER)}
+    assert set(TOYS) == names
+
+
+@pytest.mark.parametrize("stem", TOYS)
+def test_a_file_has_toys_of_both_kinds_and_names_its_invariant(stem):
+    file = TOYS[stem]
+    faulty = {*file.wrong.values(), *file.advised.values()}
+    assert file.name.replace("-", "_") == stem
+    assert faulty
+    assert file.right
+    assert not faulty & set(file.right.values())
+
+
+@pytest.mark.parametrize("stem", TOYS)
+def test_all_that_is_said_of_toys_is_said_of_toys_that_are_there(stem):
+    file = TOYS[stem]
+    assert set(file.others) <= set(file.right)
+    for expected in (file.iterations, file.apis, file.parameters, file.lines):
+        assert set(expected) <= set(file.wrong)
+    assert set(file.outputs) <= set(file.right)
+
+
 @pytest.mark.real
-@pytest.mark.parametrize("stem, name, accused", sorted(ACCUSED + SILENT))
-def test_what_is_said(said, stem, name, accused):
-    assert list(said(stem)[name].errors) == accused
+@pytest.mark.parametrize("stem, name", names_of("wrong"))
+def test_a_wrong_toy_is_accused_of_its_invariant_alone(verdict, stem, name):
+    file, errors = TOYS[stem], verdict(stem, "wrong", name).errors
+    assert list(errors) == [file.name]
+    if name in file.iterations:
+        assert errors == {file.name: file.iterations[name]}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("stem, name", names_of("apis"))
+def test_the_first_alarm_names_the_api(verdict, stem, name):
+    assert verdict(stem, "wrong", name).alarms[0]["api"] == TOYS[stem].apis[name]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("stem, name", names_of("parameters"))
+def test_the_first_alarm_names_the_parameter(verdict, stem, name):
+    assert verdict(stem, "wrong", name).alarms[0]["parameter"] == TOYS[stem].parameters[name]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("stem, name", names_of("lines"))
+def test_the_first_alarm_names_the_line(verdict, stem, name):
+    expected, number = TOYS[stem].lines[name], verdict(stem, "wrong", name).alarms[0]["line"]
+    if isinstance(expected, int):
+        assert number == expected
+    else:
+        assert expected in (toys.HEAD + TOYS[stem].wrong[name]).splitlines()[number - 1]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("stem, name", names_of("advised"))
+def test_an_odd_toy_gets_advice(verdict, stem, name):
+    result = verdict(stem, "advised", name)
+    assert result.errors == {}
+    assert result.advice == (TOYS[stem].name,)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("stem, name", names_of("right"))
+def test_a_right_toy_is_not_accused(verdict, stem, name):
+    file, result = TOYS[stem], verdict(stem, "right", name)
+    assert set(result.errors) == set(file.others.get(name, ()))
+    if file.silent:
+        assert result.advice == ()
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("stem, name", names_of("outputs"))
+def test_a_toy_prints_what_it_prints_alone(verdict, stem, name):
+    word, count = TOYS[stem].outputs[name]
+    assert verdict(stem, "right", name).output.count(word) == count

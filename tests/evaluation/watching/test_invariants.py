@@ -1,6 +1,8 @@
 """The sanitizer's invariants, read from its source without running it."""
 
+import ast
 import json
+import re
 import subprocess
 
 import pytest
@@ -10,9 +12,10 @@ from evaluation.watching import invariants
 from runner.errors import CatalogError
 
 SANITIZER = ROOT / "detectors" / "sanitizer"
+FROZEN = ROOT / "detectors" / "sanitizer-3"
 BASE = 'class Invariant:\n    NAME, SEVERITY, LIGHT = "", "error", True\n'
 TWO = '''
-from sanitizer_invariants.base import Invariant
+from sanitizer_invariants.tools.invariant import Invariant
 
 
 class First(Invariant):
@@ -35,19 +38,22 @@ class Second(First):
 class Helper(Invariant):
     NAME = "helper"
 '''
-ALL = "from sanitizer_invariants.two import First, Second\n\nALL = (Second, First)\n"
+ORDER = 'ORDER = ("second", "first")\n'
 
 
 def write(folder, **files):
-    (folder / "sanitizer_invariants").mkdir()
+    """A sanitizer with these files; two underscores in a name divide a folder from what is in it."""
     for name, text in files.items():
-        (folder / "sanitizer_invariants" / f"{name}.py").write_text(text)
+        parts = [name] if name == "__init__" else name.split("__")
+        path = folder.joinpath("sanitizer_invariants", *parts).with_suffix(".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     return folder
 
 
 def test_names_severities_and_statements(tmp_path):
-    found = invariants.read(write(tmp_path, base=BASE, two=TWO, __init__=ALL))
-    assert found == (
+    sanitizer = write(tmp_path, tools__invariant=BASE, losses__two=TWO, __init__=ORDER)
+    assert invariants.read(sanitizer) == (
         invariants.Invariant("second", "info", False, "Another one."),
         invariants.Invariant("first", "error", True, "The first statement."),
     )
@@ -57,23 +63,24 @@ def test_names_severities_and_statements(tmp_path):
     "files, problem",
     [
         ({}, "cannot be read"),
-        ({"__init__": "ALL = [1"}, "cannot be read"),
-        ({"__init__": "MOST = ()"}, "there is no ALL"),
-        ({"__init__": ALL}, "there is no class Second"),
+        ({"__init__": "ORDER = [1"}, "cannot be read"),
+        ({"__init__": "MOST = ()"}, "there is no ORDER"),
+        ({"__init__": ORDER}, "there is no invariant 'second'"),
     ],
 )
-def test_what_is_no_list_of_invariants(tmp_path, files, problem):
+def test_a_source_without_a_list_of_invariants_is_refused(tmp_path, files, problem):
     with pytest.raises(CatalogError, match=problem):
         invariants.read(write(tmp_path, **files))
 
 
-def test_each_has_a_name_of_its_own_and_a_statement():
+def test_names_are_unique_and_each_has_a_statement():
     found = invariants.read(SANITIZER)
-    assert len({each.name for each in found}) == len(found) > 0
-    assert all(
-        each.name and each.statement.endswith(".") and each.severity in ("error", "info")
-        for each in found
-    )
+    assert found
+    assert len({invariant.name for invariant in found}) == len(found)
+    for invariant in found:
+        assert invariant.name
+        assert invariant.statement.endswith(".")
+        assert invariant.severity in ("error", "info")
 
 
 @pytest.mark.real
@@ -83,7 +90,33 @@ def test_the_source_is_read_as_python_does(torch_python):
         "first = lambda each: ' '.join(each.__doc__.split('\\n\\n')[0].split())\n"
         "print(json.dumps([[each.NAME, each.SEVERITY, each.LIGHT, first(each)] for each in ALL]))"
     )
-    said = subprocess.check_output([torch_python, "-c", code], cwd=SANITIZER)
-    assert [
-        [e.name, e.severity, e.light, e.statement] for e in invariants.read(SANITIZER)
-    ] == json.loads(said)
+    output = subprocess.check_output([torch_python, "-c", code], cwd=SANITIZER)
+    expected = [
+        [invariant.name, invariant.severity, invariant.light, invariant.statement]
+        for invariant in invariants.read(SANITIZER)
+    ]
+    assert json.loads(output) == expected
+
+
+def test_it_has_the_invariants_of_version_3_in_the_same_order():
+    tree = ast.parse((FROZEN / "sanitizer_invariants" / "__init__.py").read_text())
+    (classes,) = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    names = [re.sub(r"(?<!^)([A-Z])", r"-\1", element.id).lower() for element in classes.elts]
+    found = invariants.read(SANITIZER)
+    assert [invariant.name for invariant in found] == names
+
+
+@pytest.mark.real
+def test_each_invariant_says_which_version_was_the_first_to_have_it(torch_python):
+    code = (
+        "import json\nfrom sanitizer_invariants import ALL\n"
+        "print(json.dumps({each.NAME: each.VERSION for each in ALL}))"
+    )
+    versions = json.loads(subprocess.check_output([torch_python, "-c", code], cwd=SANITIZER))
+    readme = (SANITIZER / "README.md").read_text()
+    marks = dict(re.findall(r"^\| `([a-z-]+)` (?:\((\d)\) )?\|", readme, re.M))
+    assert {name: str(version) for name, version in versions.items()} == {
+        name: mark or "1" for name, mark in marks.items()
+    }
+    rule = json.loads((FROZEN / "detector.json").read_text())["alarm_rules"]["version-1"]
+    assert sorted(name for name, version in versions.items() if version == 1) == rule["codes"]

@@ -1,0 +1,116 @@
+"""A sample's output is its own."""
+
+import weakref
+
+import torch
+
+from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.invariant import Invariant, is_sampled
+from sanitizer_invariants.tools.samples import Samples, select_rows
+from sanitizer_invariants.tools.tracing import describe_module, trace_call
+
+# What is rounded for a whole batch at once (quantisation) differs by a hundredth.
+SHARE = 0.05
+
+
+class MixedSamples(Invariant):
+    """In evaluation mode the output for a sample does not depend on the other samples of its batch.
+
+    Why: which samples share a batch is chance. A recurrent layer or an attention that takes the axis of the batch for
+    time, a softmax over it, or a `view` in the place of a transposition computes one sample from others.
+
+    The first axis counts samples where a DataLoader that shuffles has given tensors of that kind. In a copy, every
+    other sample is replaced; the outputs for the rest must not change by more than a twentieth.
+
+    Excepted: modules that are not in evaluation mode as a whole, draw random numbers or cannot be copied, normalise by
+    the batch on purpose (`track_running_stats=False`), or give a table of all samples with all (contrastive learning).
+    An attention between samples by design is not, nor are experts with a limited capacity.
+
+    Cost: three calls of copies for the first five calls of a module and then for each 200th.
+    """
+
+    NAME, LIGHT = "mixed-samples", False
+    VERSION = 2
+
+    def __init__(self, program, report):
+        super().__init__(program, report)
+        self.samples, self.calls, self.reported = (
+            Samples(),
+            weakref.WeakKeyDictionary(),
+            weakref.WeakSet(),
+        )
+
+    def after_batch(self, loader, batch):
+        self.samples.note(loader, batch)
+
+    def before_forward(self, module, arguments, options):
+        module = copies.unwrap(module)
+        if (
+            not self.samples.kinds
+            or torch.is_grad_enabled()
+            or module in self.reported
+            or not copies.is_evaluating(module)
+        ):
+            return
+        tensors = copies.list_tensors((arguments, options))
+        first = next((tensor for tensor in tensors if self.samples.is_one(tensor)), None)
+        if first is None or select_rows(tensors, len(first)) is None:
+            return
+        self.calls[module] = self.calls.get(module, 0) + 1
+        if not is_sampled(self.calls[module], 200) or any(map(is_of_batches, module.modules())):
+            return
+        twin = copies.duplicate_all(module, arguments, options)
+        culprit = twin and copies.attempt(self.program, find_mixing, len(first), *twin)
+        if culprit:
+            self.reported.add(module)
+            self.report(
+                f"in evaluation mode the output of {culprit} for a sample depends on the other samples of the batch",
+                api=culprit,
+            )
+
+
+def is_of_batches(part):
+    """Whether a part computes with the whole batch on purpose."""
+    normalises = (
+        isinstance(part, torch.nn.modules.batchnorm._BatchNorm) and part.running_mean is None
+    )
+    return normalises or ".ao." in type(part).__module__
+
+
+def find_mixing(size, module, arguments, options):
+    """The name of what mixes samples, or None."""
+    before = copies.generator_states()
+    output, parts = trace_call(module, arguments, options, False)
+    again, _ = trace_call(module, arguments, options, False)
+    if not copies.are_identical(output, again) or not copies.are_identical(
+        before, copies.generator_states()
+    ):
+        return None
+    for tensor in select_rows(copies.list_tensors((arguments, options)), size):
+        tensor.detach()[::2] = tensor[
+            [place % (size // 2) * 2 + 1 for place in range((size + 1) // 2)]
+        ]
+    other, parts_of_one = trace_call(module, arguments, options, False)
+    if not depends(output, other, size):
+        return None
+    for part, (inputs, outputs) in parts.items():
+        if (
+            part in parts_of_one
+            and not depends(inputs, parts_of_one[part][0], size)
+            and depends(outputs, parts_of_one[part][1], size)
+        ):
+            return describe_module(part)
+    return describe_module(module)
+
+
+def depends(first, second, size):
+    """Whether every other row of the outputs has changed."""
+    first, second = copies.list_tensors(first), copies.list_tensors(second)
+    if [tensor.shape for tensor in first] != [tensor.shape for tensor in second]:
+        return False
+    pairs = zip(first, second)  # noqa: B905
+    return any(
+        copies.relative_difference(pair[1::2], other[1::2]) > SHARE
+        for pair, other in pairs
+        if pair.is_floating_point() and select_rows([pair], size)
+    )

@@ -1,0 +1,59 @@
+"""Toys of `clip`: what it accuses, in which iteration, and what it does not."""
+
+NAME = "clip"
+
+TRAIN = """
+body, head, other = nn.Linear(2, 8), nn.Linear(8, 2), nn.Linear(8, 2)
+{freeze}
+parameters = {parameters}
+optimizer = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+list(parameters)
+points, labels = torch.randn(64, 2), torch.randint(2, (64,))
+for iteration in range(1, 5):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(head(torch.tanh(body(points))), labels)
+    loss.backward()
+    {clip}
+    optimizer.step()
+"""
+
+
+def train(clip, parameters="list(head.parameters())", freeze=""):
+    return TRAIN.format(clip=clip, parameters=parameters, freeze=freeze)
+
+
+NORM = "nn.utils.clip_grad_norm_(parameters, 1.0)"
+# The iteration, and the program.
+FAULTS = {
+    "a generator that is used up": (1, train(NORM, "head.parameters()")),
+    "a filter that is used up": (
+        2,
+        train(NORM, "filter(lambda p: p.requires_grad, head.parameters())"),
+    ),
+    "a chain that is used up": (
+        2,
+        train(NORM, "itertools.chain(head.parameters())", "import itertools"),
+    ),
+    "another model's": (1, train(NORM, "list(other.parameters())")),
+    "later": (3, train(f"iteration < 3 or {NORM}", "head.parameters()")),
+}
+RIGHT = {
+    "nothing by configuration": train("nn.utils.clip_grad_norm_(nn.Identity().parameters(), 1.0)"),
+    "nothing passes": train("nn.utils.clip_grad_norm_([p for p in parameters if p.grad is None], 1.0)"),
+    "a filter that lets nothing pass": train(
+        "nn.utils.clip_grad_norm_(filter(lambda p: p.requires_grad, nn.Identity().parameters()), 1.0)"),
+    "all": train(NORM, "[*body.parameters(), *head.parameters()]"),
+    "some": train(NORM),
+    "one tensor": train(NORM, "head.weight"),
+    "one of two": train(f"{NORM}; nn.utils.clip_grad_norm_(body.parameters(), 1.0)", "head.parameters()"),
+    "one of two, the other way round": train(f"nn.utils.clip_grad_norm_(body.parameters(), 1.0); {NORM}",
+                                             "head.parameters()"),
+    "frozen": train(NORM, freeze="head.requires_grad_(False)"),
+    "frozen and in no optimizer": train(NORM, "list(other.parameters())", "other.requires_grad_(False)"),
+    "not used now": train("head.zero_grad(); " + NORM),
+    "no gradients": train("if iteration == 2: optimizer.zero_grad(); nn.utils.clip_grad_norm_([], 1.0)"),
+}  # fmt: skip
+
+WRONG = {name: program for name, (_, program) in FAULTS.items()}
+ITERATIONS = {name: iteration for name, (iteration, _) in FAULTS.items()}
+LINES = dict.fromkeys(WRONG, 17)

@@ -1,0 +1,75 @@
+"""Toys of `lost-parameters`: what it accuses, in which iteration, and what it does not."""
+
+NAME = "lost-parameters"
+
+TRAIN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(2, 8), nn.Linear(8, 2)
+    def forward(self, x):
+        return self.head(torch.tanh(self.body(x)))
+model = Net()
+{before}
+optimizer = torch.optim.SGD({parameters}, lr=0.1)
+{after}
+points, labels = torch.randn(64, 2), torch.randint(2, (64,))
+for iteration in range(1, 9):
+    model.zero_grad()
+    loss = F.cross_entropy(model(points), labels)
+    loss.backward()
+    {step}
+"""
+
+
+def train(after="", parameters="model.parameters()", step="optimizer.step()", before=""):
+    return TRAIN.format(after=after, parameters=parameters, step=step, before=before)
+
+
+HEAD = "model.head = nn.Linear(8, 2)"
+NORM = "nn.utils.weight_norm(model.body)"
+WRAPPED = """class WithLoss(nn.Module):
+    def __init__(self, net, features):
+        super().__init__()
+        self.net, self.features = net, features
+    def forward(self, x):
+        x = self.net(x)
+        return x + self.features(x)
+features = nn.Linear(2, 2)
+{change}
+model = WithLoss(model, features)"""
+FAULTS = {
+    "a new head": (3, train(HEAD)),
+    "reparametrized": (3, train(NORM)),
+    "a new part": (3, train("model.body = nn.Sequential(model.body, nn.Linear(8, 8))")),
+    "later": (
+        5,
+        train(step="optimizer.step(); iteration != 2 or setattr(model, 'head', nn.Linear(8, 2))"),
+    ),
+    "in a second model": (3, train(HEAD, before="other = Net()")),
+}
+RIGHT = {
+    "plain": train(),
+    "a new head, and a group for it": train(
+        f"{HEAD}; optimizer.add_param_group({{'params': model.head.parameters()}})"
+    ),
+    "a new head, and an optimizer for it": train(f"{HEAD}; other = torch.optim.SGD(model.head.parameters(), lr=0.1)"),
+    "frozen": train(f"{HEAD}; model.head.requires_grad_(False)"),
+    "trained by hand": train(HEAD, step="optimizer.step(); [p.data.sub_(p.grad) for p in model.head.parameters()]"),
+    "before the optimizer": train(before=HEAD),
+    "not used": train("model.more = nn.Linear(2, 2)"),
+    "looked at twice": train(HEAD, step="iteration != 2 or model.head.requires_grad_(False); optimizer.step()"),
+    "a loaded loss": train(WRAPPED.format(change="features.load_state_dict(nn.Linear(2, 2).state_dict()); "
+                                          "features.eval()")),
+    "a loss in evaluation mode": train(WRAPPED.format(change="features.eval()")),
+    "a loaded loss within the model": train("model.head.loss = nn.Linear(2, 2); model.head.loss.load_state_dict("
+        "nn.Linear(2, 2).state_dict()); model.head.register_forward_hook(lambda head, given, x: x + head.loss(x))"),
+    "a loss beside the model": train(WRAPPED.format(change="")),
+    "registered again": train("model.again = nn.Sequential(model.head)"),
+}  # fmt: skip
+THERE_BEFORE = train(parameters="model.body.parameters()")
+
+WRONG = {name: program for name, (_, program) in FAULTS.items()}
+ITERATIONS = {name: iteration for name, (iteration, _) in FAULTS.items()}
+# Wasted work is advice.
+ADVISED = {"there before": THERE_BEFORE}
