@@ -64,9 +64,9 @@ def bench_list(arguments):
     with tempfile.TemporaryDirectory() as folder:
         copies(Path(folder), 100)
         elsewhere = [sys.executable, "-c", LIST_ELSEWHERE, folder]
-        bare, mine, many = interleaved(15, nothing, [*TRAINBUGS, "list"], elsewhere)
+        bare, listed, many = interleaved(15, nothing, [*TRAINBUGS, "list"], elsewhere)
     base = show("python -c pass", bare)
-    print(f"ratio {show('trainbugs list', mine) / base:.1f}")
+    print(f"ratio {show('trainbugs list', listed) / base:.1f}")
     print(f"ratio {show('trainbugs list, 100 bugs', many) / base:.1f} (limit 8)\n")
 
 
@@ -100,9 +100,9 @@ def bench_run(arguments):
             "--force",
         ]
         run += ["--results", folder]
-        bare, mine = interleaved(11, [built.python, script, parameters], run)
+        bare, with_runner = interleaved(11, [built.python, script, parameters], run)
     base = show("python fixed.py (Bolts-654/iris)", bare)
-    middle = show("trainbugs run Bolts-654/iris/fixed", mine)
+    middle = show("trainbugs run Bolts-654/iris/fixed", with_runner)
     print(f"overhead {middle - base:.3f} s (limit 0.5), ratio {middle / base:.2f}\n")
 
 
@@ -118,11 +118,11 @@ def bench_warm(arguments):
 
 
 def bench_cold(arguments):
-    mine, theirs = [], []
+    our_times, their_times = [], []
     for _ in range(2):
         with tempfile.TemporaryDirectory(dir=spec.cache_root()) as folder:
             caches = {"TRAINBUGS_CACHE": f"{folder}/trainbugs", "UV_CACHE_DIR": f"{folder}/uv"}
-            mine.append(
+            our_times.append(
                 seconds([*TRAINBUGS, "env", "build", "torch-2.2.2"], env=os.environ | caches)
             )
             shutil.rmtree(folder, ignore_errors=True)
@@ -137,9 +137,9 @@ def bench_cold(arguments):
                 "-r",
             ]
             begin = seconds([sys.executable, "-m", "venv", f"{folder}/venv"])
-            theirs.append(begin + seconds([*pip, ENVIRONMENT.lock]))
-    base = show("python -m venv, pip install, nothing cached", theirs)
-    middle = show("trainbugs env build, nothing cached", mine)
+            their_times.append(begin + seconds([*pip, ENVIRONMENT.lock]))
+    base = show("python -m venv, pip install, nothing cached", their_times)
+    middle = show("trainbugs env build, nothing cached", our_times)
     print(f"ratio {base / middle:.1f} times as fast (limit 2)\n")
 
 
@@ -166,8 +166,8 @@ def bench_manifest(arguments):
             middle = time.perf_counter()
             assert manifest.contents(root, manifest.file_hashes(root)) == []
             times.append((middle - start, time.perf_counter() - middle))
-    compared, read = zip(*times, strict=True)
-    base = show("19,000 files hashed", read)
+    compared, loaded = zip(*times, strict=True)
+    base = show("19,000 files hashed", loaded)
     print(
         f"ratio {base / show('19,000 files compared with the manifest', compared, '(limit 0.25)'):.1f}\n"
     )
@@ -183,11 +183,11 @@ def bench_isolation(arguments):
         for _ in range(arguments.isolated):
             for kind, measured in spent_s.items():
                 measured.append(confined(["/bin/true"], Path(folder), kind))
-    for what, column in (("waited for", 0), ("processor time", 1)):
+    for measure_name, column in (("waited for", 0), ("processor time", 1)):
         times = {}
         for kind, pairs in spent_s.items():
             times[kind] = [pair[column] for pair in pairs]
-        medians = {kind: show(f"/bin/true, {kind}, {what}", times[kind]) for kind in KINDS}
+        medians = {kind: show(f"/bin/true, {kind}, {measure_name}", times[kind]) for kind in KINDS}
         more = [
             strong - weak for strong, weak in zip(times[KINDS[-1]], times["landlock"], strict=True)
         ]
@@ -248,9 +248,9 @@ def bench_three_seconds(arguments):
             sys.executable,
             "--force",
         ]
-        alone, mine = interleaved(11, bare, [*run, "--results", results])
+        alone, with_runner = interleaved(11, bare, [*run, "--results", results])
     base = show("a script of three seconds", alone)
-    print(f"ratio {show('trainbugs run of it', mine) / base:.2f} (limit 1.15)\n", flush=True)
+    print(f"ratio {show('trainbugs run of it', with_runner) / base:.2f} (limit 1.15)\n", flush=True)
 
 
 def bench_loader(arguments):
@@ -261,12 +261,12 @@ def bench_loader(arguments):
 
 def bench_watch(arguments):
     """Seconds of training on SO-60335387/digits, bare and under each of our detectors, in turns."""
-    chosen = [
+    chosen_detectors = [
         detectors.load(ROOT, name)
         for name in ("api-sequence", "gradient-cycle", "optimizer-progress")
     ]
     plan = CampaignOptions(
-        chosen, bugs=["SO-60335387/digits"], controls="none", repeats=arguments.repeats
+        chosen_detectors, bugs=["SO-60335387/digits"], controls="none", repeats=arguments.repeats
     )
     with tempfile.TemporaryDirectory() as folder:
         session = Session(Catalog(ROOT), Options(results=Path(folder), device="cpu"), on_stderr())

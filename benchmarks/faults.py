@@ -100,15 +100,15 @@ def _parser():
 
 def _read(log, seed):
     """The lines of a log, by the numbers of their faults; a line that is not whole is left out."""
-    found = {}
+    lines_by_number = {}
     for text in log.read_text().splitlines() if log and log.exists() else ():
         try:
             line = json.loads(text)
         except ValueError:
             continue
         if line["seed"] == seed:
-            found[line["number"]] = line
-    return found
+            lines_by_number[line["number"]] = line
+    return lines_by_number
 
 
 def _prepare(shared):
@@ -168,13 +168,13 @@ def _tell(line, log):
         with log.open("a") as file:
             file.write(("" if whole else "\n") + json.dumps(line) + "\n")
     harm = {kind: texts for kind, texts in line["harm"].items() if texts}
-    said = (
+    outcome = (
         line["error"]
         or harm
         or ("skipped" if line["skipped"] else "missed" if line["missed"] else "ok")
     )
     print(
-        f"{line['number']} {line['kind']}: {said}, {line['seconds']} s", file=sys.stderr, flush=True
+        f"{line['number']} {line['kind']}: {outcome}, {line['seconds']} s", file=sys.stderr, flush=True
     )
 
 
@@ -183,12 +183,12 @@ def table(lines):
     rows = [["fault", "faults", *KINDS_OF_HARM]]
     rows.append(["---"] * len(rows[0]))
     for kind in (*CYCLE, REAL, "all"):
-        chosen = [line for line in lines if kind in (line["kind"], "all") and not line["skipped"]]
+        lines_of_kind = [line for line in lines if kind in (line["kind"], "all") and not line["skipped"]]
         counts = [
-            len(chosen),
-            *(sum(len(line["harm"][name]) for line in chosen) for name in KINDS_OF_HARM),
+            len(lines_of_kind),
+            *(sum(len(line["harm"][name]) for line in lines_of_kind) for name in KINDS_OF_HARM),
         ]
-        if chosen:
+        if lines_of_kind:
             rows.append([kind, *map(str, counts)])
     skipped, missed, errors = (
         sum(bool(line[name]) for line in lines) for name in ("skipped", "missed", "error")

@@ -100,9 +100,9 @@ def _by_release(target: Target, host: Interpreter) -> Planned:
 
 
 def _installed(package: str, host: Interpreter) -> str | None:
-    wanted = package.lower().replace("-", "_")
+    normalized = package.lower().replace("-", "_")
     return next(
-        (v for name, v in host.packages.items() if name.lower().replace("-", "_") == wanted), None
+        (v for name, v in host.packages.items() if name.lower().replace("-", "_") == normalized), None
     )
 
 
@@ -164,11 +164,11 @@ def _cell(text: str) -> str:
     return without_folders(" ".join(text.split())).replace("|", "\\|")
 
 
-def report(made: Sequence[Row], planned: int, where: str) -> str:
+def report(rows: Sequence[Row], planned: int, where: str) -> str:
     """The report in Markdown: what was run where, and a line for each case."""
-    device = next((row.device for row in made if row.device), "no GPU yet")
-    driver = next((row.driver for row in made if row.driver), None)
-    verdicts = [row.verdict for row in made]
+    device = next((row.device for row in rows if row.device), "no GPU yet")
+    driver = next((row.driver for row in rows if row.driver), None)
+    verdicts = [row.verdict for row in rows]
     counts = (
         ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
         or "none"
@@ -178,11 +178,11 @@ def report(made: Sequence[Row], planned: int, where: str) -> str:
         "# Runs on a GPU",
         "",
         f"`make gpu` wrote this page on {today}: {device}{f', driver {driver}' if driver else ''}, {where}.",
-        f"It has {len(made)} of {planned} cases: {counts}.",
+        f"It has {len(rows)} of {planned} cases: {counts}.",
         "",
         f"| {' | '.join(HEADING)} |",
         f"|{'---|' * len(HEADING)}",
-        *(f"| {' | '.join(row.cells)} |" for row in made),
+        *(f"| {' | '.join(row.cells)} |" for row in rows),
     ]
     return "\n".join(lines) + "\n"
 
@@ -203,14 +203,14 @@ def run(catalog: Catalog, options: Options, out: Path) -> int:
         host = interpreter.probe(session.runtimes.get("own").python_path)
     planned = plan(catalog, options.data, host)
     where = f"torch {host.torch} of an interpreter of the host" if host else "pinned environments"
-    made: list[Row] = []
+    new_rows: list[Row] = []
     for row in rows(planned, session):
-        made.append(row)
-        write_text(out, report(made, len(planned), where))
-    print(f"{out}: {len(made)} cases")
-    if any(row.verdict in (NOT_RUN, "INVALID", "no verdict") for row in made):
+        new_rows.append(row)
+        write_text(out, report(new_rows, len(planned), where))
+    print(f"{out}: {len(new_rows)} cases")
+    if any(row.verdict in (NOT_RUN, "INVALID", "no verdict") for row in new_rows):
         return 2
-    return 0 if all(row.as_expected for row in made) else 1
+    return 0 if all(row.as_expected for row in new_rows) else 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

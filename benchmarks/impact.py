@@ -40,22 +40,22 @@ def percent(part, whole):
     return f"{part / whole:.0%}" if whole else "–"
 
 
-def by_rate(study, found):
+def by_rate(study, cells):
     """Labels by the learning rate, as a multiple of the fixed program's best one."""
-    near = set(map(id, tuned(found, study.written.comparison)))
+    near = set(map(id, tuned(cells, study.written.comparison)))
     grouped = defaultdict(list)
-    for cell in found:
+    for cell in cells:
         grouped[cell.place].append(cell)
     rows = []
-    for place, own in sorted(grouped.items()):
-        counts = Counter(cell.label for cell in own)
-        good = sum(id(cell) in near for cell in own)
+    for place, group in sorted(grouped.items()):
+        counts = Counter(cell.label for cell in group)
+        near_count = sum(id(cell) in near for cell in group)
         rows.append(
             [
                 f"{place:g}",
-                len(own),
-                percent(good, len(own)),
-                *(percent(counts[x], len(own)) for x in LABELS),
+                len(group),
+                percent(near_count, len(group)),
+                *(percent(counts[x], len(group)) for x in LABELS),
             ]
         )
     return markdown(["rate / best", "cells", "fixed program as good as at its best", *LABELS], rows)
@@ -70,49 +70,49 @@ def looks(cell, rows):
     return AS_GUESSING if max(losses) >= math.log(CLASSES[dataset]) else LEARNS
 
 
-def silence(study, found, rows):
+def silence(study, cells, rows):
     """Of the harmed cells at settings where a user would train: what can be seen in the training loss alone."""
     buggy = defaultdict(list)
     for row in rows:
         if row.variant == "buggy" and row.ok:
             buggy[row.point, row.setting].append(row)
     harmed = [
-        cell for cell in tuned(found, study.written.comparison) if cell.label in (WORSE, UNSTABLE)
+        cell for cell in tuned(cells, study.written.comparison) if cell.label in (WORSE, UNSTABLE)
     ]
-    said = {id(cell): looks(cell, buggy[cell.point, cell.setting]) for cell in harmed}
+    silent = {id(cell): looks(cell, buggy[cell.point, cell.setting]) for cell in harmed}
     lines = []
-    for name in (*row_names(study, found), ALL):
-        own = [cell for cell in harmed if name in (ALL, row_name(study, cell))]
-        counts = Counter(said[id(cell)] for cell in own)
+    for name in (*row_names(study, cells), ALL):
+        cells_of_row = [cell for cell in harmed if name in (ALL, row_name(study, cell))]
+        counts = Counter(silent[id(cell)] for cell in cells_of_row)
         lines.append(
             [
                 name,
-                len(own),
-                *(percent(counts[word], len(own)) for word in (NOT_FINITE, AS_GUESSING, LEARNS)),
+                len(cells_of_row),
+                *(percent(counts[word], len(cells_of_row)) for word in (NOT_FINITE, AS_GUESSING, LEARNS)),
             ]
         )
     return markdown(["optimizer", "harmed cells", NOT_FINITE, AS_GUESSING, LEARNS], lines)
 
 
-def cure(study, found, index):
+def cure(study, cells, index):
     """Points that a lower rate cures, by the value of one parameter."""
     tolerance = study.written.comparison.tolerance * (1 + 1e-9)
     grouped = defaultdict(list)
-    for pair in pairs(found):
+    for pair in pairs(cells):
         grouped[pair.point.values[index]].append(pair)
     lines = []
-    for name, own in grouped.items():
-        cured = [pair for pair in own if pair.gain >= -tolerance]
-        ratio = statistics.median(pair.ratio for pair in own)
-        gain = statistics.median(pair.gain for pair in own)
+    for name, group in grouped.items():
+        cured = [pair for pair in group if pair.gain >= -tolerance]
+        ratio = statistics.median(pair.ratio for pair in group)
+        gain = statistics.median(pair.gain for pair in group)
         lines.append(
             [
                 name,
-                len(own),
+                len(group),
                 len(cured),
                 f"{gain:+.3f}",
                 f"{ratio:.2g}",
-                sum(pair.edge for pair in own),
+                sum(pair.edge for pair in group),
             ]
         )
     head = [
@@ -126,19 +126,19 @@ def cure(study, found, index):
     return markdown(head, sorted(lines))
 
 
-def untouched(study, found):
+def untouched(study, cells):
     """Points where the bug does no harm at the fixed program's best rate: benign or better there."""
     lines = []
     best = {
-        point: min(own, key=lambda cell: abs(math.log(cell.place)))
-        for point, own in by_point(found).items()
+        point: min(cells_of_row, key=lambda cell: abs(math.log(cell.place)))
+        for point, cells_of_row in by_point(cells).items()
     }
-    for name in (*row_names(study, found), ALL):
-        own = [cell for cell in best.values() if name in (ALL, row_name(study, cell))]
-        counts = Counter(cell.label for cell in own)
+    for name in (*row_names(study, cells), ALL):
+        cells_of_row = [cell for cell in best.values() if name in (ALL, row_name(study, cell))]
+        counts = Counter(cell.label for cell in cells_of_row)
         words = (BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED)
-        gain = statistics.median(cell.gain for cell in own if math.isfinite(cell.gain))
-        lines.append([name, len(own), *(counts[word] for word in words), f"{gain:+.3f}"])
+        gain = statistics.median(cell.gain for cell in cells_of_row if math.isfinite(cell.gain))
+        lines.append([name, len(cells_of_row), *(counts[word] for word in words), f"{gain:+.3f}"])
     return markdown(
         ["optimizer", "points", BENIGN, WORSE, UNSTABLE, BETTER, UNDECIDED, "median gain"], lines
     )
@@ -148,14 +148,14 @@ def tables() -> dict[str, str]:
     """Title → table, as Markdown."""
     study = definition.load(Catalog(ROOT).bug("SO-60335387"), "impact")
     rows = table.read(study)
-    found: list[Cell] = cells(study, rows)
+    cells_of_study: list[Cell] = cells(study, rows)
     axes = study.written.axes
     return {
-        "At the best rate of the fixed program": untouched(study, found),
-        "By learning rate": by_rate(study, found),
-        "In the training loss": silence(study, found, rows),
+        "At the best rate of the fixed program": untouched(study, cells_of_study),
+        "By learning rate": by_rate(study, cells_of_study),
+        "In the training loss": silence(study, cells_of_study, rows),
         **{
-            f"Cured, by {axes[index]}": cure(study, found, index)
+            f"Cured, by {axes[index]}": cure(study, cells_of_study, index)
             for index in range(len(axes))
             if index < 2
         },

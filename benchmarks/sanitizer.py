@@ -35,11 +35,11 @@ def bench_sanitizer(arguments):
             }
             times_of = interleaved(arguments.repeats, *commands.values(), measure=on_one_thread)
             measured = dict(zip(commands, times_of, strict=True))
-            for how, times in measured.items():
+            for mode, times in measured.items():
                 # Pairs of neighbours: what a busy moment of the machine does to one it mostly does to both.
                 pairs = zip(times, measured["bare"], strict=True)
                 ratio = statistics.median(watched / alone for watched, alone in pairs)
-                show(f"{name}: {how}", times, f"ratio {ratio:.3f} {LIMITS[how]}")
+                show(f"{name}: {mode}", times, f"ratio {ratio:.3f} {LIMITS[mode]}")
             print()
 
 

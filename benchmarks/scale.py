@@ -69,9 +69,9 @@ def bench_schedule(arguments):
             sum(1 for _ in LocalPool(Slots(2), quiet()).do(jobs, lambda item, share, report: item))
             == count
         )
-        taken = time.perf_counter() - start
+        seconds = time.perf_counter() - start
         print(
-            f"{count:7d} jobs that do nothing: {taken:6.2f} s, {taken / count * 1e6:5.0f} µs each",
+            f"{count:7d} jobs that do nothing: {seconds:6.2f} s, {seconds / count * 1e6:5.0f} µs each",
             flush=True,
         )
     for count in (100, 1_000, 10_000):
@@ -82,10 +82,10 @@ def bench_schedule(arguments):
             )
             start = time.perf_counter()
             (outcome,) = Session(catalog, options, quiet()).run(catalog.select(["Toy-1"]))
-            taken = time.perf_counter() - start
+            seconds = time.perf_counter() - start
             assert (outcome.verdict.outcome, len(outcome.records)) == ("REPRODUCED", count)
             print(
-                f"{count:7d} toy runs, -j 2: {taken:6.1f} s, {count / taken:5.1f} runs a second",
+                f"{count:7d} toy runs, -j 2: {seconds:6.1f} s, {count / seconds:5.1f} runs a second",
                 flush=True,
             )
     command = [
@@ -121,12 +121,12 @@ def bench_catalogue(arguments):
             options = Options(results=Path(folder), device="cpu", jobs=jobs)
             start = time.perf_counter()
             outcomes = Session(session.catalog, options, quiet()).run(targets)
-            taken = time.perf_counter() - start
+            seconds = time.perf_counter() - start
         verdicts = {outcome.verdict.outcome for outcome in outcomes}
         drift = max(outcome.drift or 0.0 for outcome in outcomes)
-        ratios = f"{taken / sum(bare):.2f} of the bare scripts' sum, {taken / max(bare):.1f} times the longest"
+        ratios = f"{seconds / sum(bare):.2f} of the bare scripts' sum, {seconds / max(bare):.1f} times the longest"
         print(
-            f"run --all -j {jobs}: {taken:7.1f} s, {ratios}; {verdicts}, drift {drift:g}",
+            f"run --all -j {jobs}: {seconds:7.1f} s, {ratios}; {verdicts}, drift {drift:g}",
             flush=True,
         )
     print()
@@ -147,9 +147,9 @@ def bench_crowd(arguments):
             with ThreadPoolExecutor(together) as pool:
                 start = time.perf_counter()
                 list(pool.map(_bare, [run] * together, [variables] * together))
-                taken = time.perf_counter() - start
+                seconds = time.perf_counter() - start
             print(
-                f"{run.name}, {together} at once, spin count {name:13s}: {taken:6.1f} s", flush=True
+                f"{run.name}, {together} at once, spin count {name:13s}: {seconds:6.1f} s", flush=True
             )
     print()
 
@@ -160,14 +160,14 @@ def _bare(run, variables=()):
         for name, text in run.scripts.items():
             (directory / name).write_bytes(text)
         (directory / "config.json").write_text(json.dumps({"parameters": run.parameters}))
-        own = {
+        environment = {
             "TRAINBUGS_CACHE": str(spec.cache_root()),
             "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
         }
-        own |= dict(variables)
+        environment |= dict(variables)
         start = time.perf_counter()
         subprocess.run(
             [str(run.runtime.python_path), *run.arguments],
-            cwd=folder, env=clean_environment(THREADS, own), check=True, capture_output=True,
+            cwd=folder, env=clean_environment(THREADS, environment), check=True, capture_output=True,
         )  # fmt: skip
         return time.perf_counter() - start

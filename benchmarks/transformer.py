@@ -38,7 +38,7 @@ def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     torch.manual_seed(0)
     model = Model()
-    print(f"{sum(each.numel() for each in model.parameters()):,} parameters", flush=True)
+    print(f"{sum(parameter.numel() for parameter in model.parameters()):,} parameters", flush=True)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for step in range(1, steps + 1):

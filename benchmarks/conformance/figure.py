@@ -26,14 +26,14 @@ COLOURS = {
 
 def tables() -> dict[str, dict[tuple[str, str], str]]:
     """Release → (variation, optimizer) → outcome."""
-    found = {}
+    table_by_torch = {}
     for path in (HERE / "tables" / f"{release}.csv" for release in SHOWN):
         with path.open(newline="") as stream:
-            found[path.stem] = {
+            table_by_torch[path.stem] = {
                 (row["variation"], row["optimizer"]): row["outcome"]
                 for row in csv.DictReader(stream)
             }
-    return found
+    return table_by_torch
 
 
 def main() -> None:

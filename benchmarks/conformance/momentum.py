@@ -51,9 +51,9 @@ def mend():
     kind = dynamo.OptimizerVariable
     source = textwrap.dedent(inspect.getsource(kind.map_sources_and_install_guards))
     assert source.count("if key_index:") == 1, "this release does not have the line"
-    made = {}
-    exec(source.replace("if key_index:", "if key_index is not None:"), vars(dynamo), made)
-    kind.map_sources_and_install_guards = made["map_sources_and_install_guards"]
+    rows_by_case = {}
+    exec(source.replace("if key_index:", "if key_index is not None:"), vars(dynamo), rows_by_case)
+    kind.map_sources_and_install_guards = rows_by_case["map_sources_and_install_guards"]
 
 
 def main():

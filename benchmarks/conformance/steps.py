@@ -64,16 +64,16 @@ SCHEDULERS = {
 
 def matrices(kind):
     """Three parameters of one kind."""
-    made = [torch.randn(2, 3) for _ in range(3)]
+    parameters = [torch.randn(2, 3) for _ in range(3)]
     if kind == "non-contiguous":
-        made = [torch.randn(3, 2).t() for _ in range(3)]
+        parameters = [torch.randn(3, 2).t() for _ in range(3)]
     elif kind == "a size 0":
-        made[1] = torch.randn(0, 3)
+        parameters[1] = torch.randn(0, 3)
     elif kind == "no dimension":
-        made = [torch.randn(()) for _ in range(3)]
+        parameters = [torch.randn(()) for _ in range(3)]
     elif kind in ("complex64", "float64", "bfloat16"):
-        made = [torch.randn(2, 3, dtype=getattr(torch, kind)) for _ in range(3)]
-    return [torch.nn.Parameter(each) for each in made]
+        parameters = [torch.randn(2, 3, dtype=getattr(torch, kind)) for _ in range(3)]
+    return [torch.nn.Parameter(parameter) for parameter in parameters]
 
 
 def freeze(optimizer, parameters, iteration, which):
@@ -152,10 +152,10 @@ KINDS = ["non-contiguous", "a size 0", "no dimension", "complex64", "float64", "
 
 def variations(optimizer_class):
     """Name → the keyword arguments of `train` by which it differs from the plain one."""
-    known = inspect.signature(optimizer_class).parameters
+    signature = inspect.signature(optimizer_class).parameters
     yield "plain", {}
     for name, chosen in OPTIONS.items():
-        if set(chosen) <= set(known):
+        if set(chosen) <= set(signature):
             yield name, {"chosen": chosen}
     for kind in KINDS:
         yield f"parameters: {kind}", {"kind": kind}
@@ -164,7 +164,7 @@ def variations(optimizer_class):
     yield "sparse gradients", {"sparse": True}
     for name, event in EVENTS.items():
         option = getattr(event, "keywords", {}).get("name", "lr")
-        if option in known and ("None" not in name or optimizer_class is torch.optim.SGD):
+        if option in signature and ("None" not in name or optimizer_class is torch.optim.SGD):
             yield name, {"event": event}
     if optimizer_class is torch.optim.SGD:
         late = partial(set_option, name="momentum", value=0.9)
@@ -198,10 +198,10 @@ def train(
     torch.manual_seed(0)
     parameters = matrices(kind)[:count]
     targets = [torch.randn_like(parameter) for parameter in parameters]
-    own = {"lr": RATE, **DEFAULTS.get(optimizer_class.__name__, {}), **(chosen or {})}
+    options = {"lr": RATE, **DEFAULTS.get(optimizer_class.__name__, {}), **(chosen or {})}
     trained = parameters[:-1] if event is add_group else parameters
     groups = [{"params": [parameter]} for parameter in trained] if grouped else trained
-    optimizer = optimizer_class(groups, **own)
+    optimizer = optimizer_class(groups, **options)
     schedule = scheduler(optimizer) if scheduler else None
     torch._dynamo.reset()
     step = torch._dynamo.optimize("eager")(optimizer.step) if compiled else optimizer.step
@@ -233,24 +233,24 @@ def train(
 
 
 def values(optimizer, parameters):
-    found = {
+    tensors = {
         f"parameter {index}": parameter.detach().clone()
         for index, parameter in enumerate(parameters)
     }
     for index, parameter in enumerate(parameters):
         for name, entry in optimizer.state.get(parameter, {}).items():
             if entry is not None:
-                found[f"{name} of {index}"] = torch.as_tensor(entry).detach().clone()
-    return found
+                tensors[f"{name} of {index}"] = torch.as_tensor(entry).detach().clone()
+    return tensors
 
 
 def compared(expected, found):
     """The first iteration that differs, and the largest difference in the end; None, 0 where all is the same."""
     first, largest = None, 0.0
-    for iteration, (own, other) in enumerate(zip(expected, found, strict=True), 1):
-        if set(own) != set(other):
+    for iteration, (step_values, other) in enumerate(zip(expected, found, strict=True), 1):
+        if set(step_values) != set(other):
             return first or iteration, float("inf")
-        for name, value in own.items():
+        for name, value in step_values.items():
             apart = distance(value, other[name])
             if not apart <= TOLERANCE.get(value.dtype, USUAL_TOLERANCE):
                 first = first or iteration
@@ -259,13 +259,13 @@ def compared(expected, found):
     return first, largest
 
 
-def distance(one, other):
-    if one.shape != other.shape or one.dtype != other.dtype:
+def distance(first, second):
+    if first.shape != second.shape or first.dtype != second.dtype:
         return float("inf")
-    if one.numel() == 0:
+    if first.numel() == 0:
         return 0.0
-    one, other = one.to_dense(), other.to_dense()
-    return ((one - other).abs().max() / one.abs().max().clamp(min=1)).item()
+    first, second = first.to_dense(), second.to_dense()
+    return ((first - second).abs().max() / first.abs().max().clamp(min=1)).item()
 
 
 def outcome(optimizer_class, settings):
@@ -275,10 +275,10 @@ def outcome(optimizer_class, settings):
     except Exception as error:
         return {"outcome": "refused", "error": first_line(error)}
     try:
-        found = train(optimizer_class, compiled=True, **settings)
+        compiled_values = train(optimizer_class, compiled=True, **settings)
     except Exception as error:
         return {"outcome": "compiled fails", "error": first_line(error)}
-    first, largest = compared(expected, found)
+    first, largest = compared(expected, compiled_values)
     return {
         "outcome": "differs" if first else "same",
         "first": first or "",
@@ -294,14 +294,14 @@ def first_line(error):
 def optimizers():
     """Every optimizer class, in the order of names."""
     classes = [value for value in vars(torch.optim).values() if inspect.isclass(value)]
-    own = [
-        each
-        for each in classes
-        if issubclass(each, torch.optim.Optimizer) and each is not torch.optim.Optimizer
+    subclasses = [
+        optimizer_class
+        for optimizer_class in classes
+        if issubclass(optimizer_class, torch.optim.Optimizer) and optimizer_class is not torch.optim.Optimizer
     ]
     # LBFGS steps by a closure; SparseAdam has a kind of gradients of its own.
     return sorted(
-        {each for each in own if each.__name__ != "LBFGS"}, key=lambda each: each.__name__
+        {optimizer_class for optimizer_class in subclasses if optimizer_class.__name__ != "LBFGS"}, key=lambda optimizer_class: optimizer_class.__name__
     )
 
 
@@ -314,7 +314,7 @@ def main():
     if not path.exists():
         path.write_text(",".join(columns) + "\n")
     with path.open(newline="") as stream:
-        there = {(row["optimizer"], row["variation"]) for row in csv.DictReader(stream)}
+        present = {(row["optimizer"], row["variation"]) for row in csv.DictReader(stream)}
     with path.open("a", newline="") as stream:
         writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
         for optimizer_class in optimizers():
@@ -323,7 +323,7 @@ def main():
                     "torch": torch.__version__.split("+")[0],
                     "optimizer": optimizer_class.__name__,
                 }
-                if (optimizer_class.__name__, name) not in there:
+                if (optimizer_class.__name__, name) not in present:
                     writer.writerow(
                         {**about, "variation": name, **outcome(optimizer_class, settings)}
                     )

@@ -52,9 +52,9 @@ FOLDERS = (".", "..", "~", "os.environ['TMPDIR']", "RESULTS", "RESULTS + '/Toy-2
 
 def on_processes(place):
     """A script that limits or slows every process that names the command's folder: all verdicts are true."""
-    how = place.chance.choice(sorted(PROCESSES))
-    place.plan(str(toys.TRUTH), how=how, isolation=_isolation(place))
-    _with_attack(place, f"MARK = {str(place.root)!r}\n{PROCESSES[how]}")
+    attack = place.chance.choice(sorted(PROCESSES))
+    place.plan(str(toys.TRUTH), how=attack, isolation=_isolation(place))
+    _with_attack(place, f"MARK = {str(place.root)!r}\n{PROCESSES[attack]}")
     environ = {"TRAINBUGS_ISOLATION": place.details["isolation"]}
     place.judge_end(place.run(environ=environ))
 
@@ -136,31 +136,31 @@ def by_links(place):
 
 def on_cache(place):
     """A cache in which somebody else may put a program into the place of the interpreter: refused, and not run."""
-    how = (
+    attack = (
         place.chance.choice(("owner", "everybody", "folder above"))
         if os.geteuid() == 0
         else "everybody"
     )
-    place.plan("INVALID or refused, and nothing of it runs; mended: true", how=how)
+    place.plan("INVALID or refused, and nothing of it runs; mended: true", how=attack)
     place.options = ()
     place.write_bugs()
     (place.root / "marks").mkdir()
     cache = place.root / "cache"
     shutil.copytree(place.shared.root / "cache", cache, symlinks=True)
     (build,) = cache.glob("environments/toy-*/")
-    kept = place.root / "kept"
-    shutil.copytree(build, kept, symlinks=True)
+    backup = place.root / "kept"
+    shutil.copytree(build, backup, symlinks=True)
     _replace_interpreter(build, place.root / "marks" / "ran")
-    _give_away(build, how)
+    _give_away(build, attack)
     environ = {"TRAINBUGS_CACHE": str(cache)}
     ended = place.end(place.start(environ=environ))
     place.no_orphans()
     place.no_escape()
     if ended.status != 2:
-        place.harm["escapes"].append(f"{how}: exit status {ended.status}: {ended.err[-200:]}")
+        place.harm["escapes"].append(f"{attack}: exit status {ended.status}: {ended.err[-200:]}")
     shutil.rmtree(cache)
     (cache / "environments").mkdir(parents=True)
-    kept.rename(cache / "environments" / build.name)
+    backup.rename(cache / "environments" / build.name)
     place.judge_end(place.run(environ=environ))
 
 
@@ -188,9 +188,9 @@ main(check)
 
 def forged_measure(place):
     """A detector that runs the program, and leaves other records: its check has no score."""
-    how = place.chance.choice(sorted(FORGED))
-    records, status = FORGED[how]
-    place.plan(f"forging: {status}; honest: right about all programs", how=how)
+    attack = place.chance.choice(sorted(FORGED))
+    records, status = FORGED[attack]
+    place.plan(f"forging: {status}; honest: right about all programs", how=attack)
     place.write_bugs()
     forging = toys.write_detector(place.root / "forging", FORGE.replace("RECORDS", records))
     described = json.loads((forging / "detector.json").read_text()) | {
@@ -199,15 +199,15 @@ def forged_measure(place):
     (forging / "detector.json").write_text(json.dumps(described))
     honest = toys.write_detector(place.root / "honest", toys.HONEST)
     judge_checks(place, place.run(*evaluate_words(place, [forging, honest])), 1)
-    found = [json.loads(data) for data in checks(place, "forging").values()]
+    forged_records = [json.loads(data) for data in checks(place, "forging").values()]
     wrong = [
         f"{record['bug']} {record['kind']}: {record['status']}"
-        for record in found
+        for record in forged_records
         if record["status"] != status
     ]
-    place.harm["escapes"] += [f"forging {how}: {text}, expected {status}" for text in wrong]
-    if len(found) != 4:
-        place.harm["lost runs"].append(f"{len(found)} checks of the forging detector, expected 4")
+    place.harm["escapes"] += [f"forging {attack}: {text}, expected {status}" for text in wrong]
+    if len(forged_records) != 4:
+        place.harm["lost runs"].append(f"{len(forged_records)} checks of the forging detector, expected 4")
     place.no_leftovers()
 
 
@@ -221,13 +221,13 @@ def _replace_interpreter(build, mark):
     manifest.write(build, {})
 
 
-def _give_away(build, how):
+def _give_away(build, method):
     """Let others than the user and root change the build."""
-    if how == "owner":
+    if method == "owner":
         for path in (build, *build.rglob("*")):
             os.chown(path, OTHER, OTHER, follow_symlinks=False)
     else:
-        (build if how == "everybody" else build.parent).chmod(0o777)
+        (build if method == "everybody" else build.parent).chmod(0o777)
 
 
 def _isolation(place):

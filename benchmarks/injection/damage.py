@@ -33,28 +33,28 @@ BYTES = {
 
 def damaged_record(place):
     """One or two records of a finished command; what was damaged is done again, and nothing else."""
-    how = place.chance.choice((*BYTES, *BYTES, *IN_PLACE))
-    place.plan(f"after: {toys.TRUTH}; what is damaged is done again, nothing else", how=how)
-    chosen = _finished(place, place.chance.choice((1, 1, 2)))
-    for path in chosen:
+    damage = place.chance.choice((*BYTES, *BYTES, *IN_PLACE))
+    place.plan(f"after: {toys.TRUTH}; what is damaged is done again, nothing else", how=damage)
+    targets = _finished(place, place.chance.choice((1, 1, 2)))
+    for path in targets:
         whole = place.results / path
-        if how in BYTES:
-            whole.write_bytes(BYTES[how](whole.read_bytes(), place.chance))
+        if damage in BYTES:
+            whole.write_bytes(BYTES[damage](whole.read_bytes(), place.chance))
         else:
             whole.unlink()
-            IN_PLACE[how](whole)
+            IN_PLACE[damage](whole)
     _look(place)
-    if "folder" in how:  # a command cannot replace it, and says so
+    if "folder" in damage:  # a command cannot replace it, and says so
         ended = place.run()
-        place.judge(ended, TRUE, chosen)
+        place.judge(ended, TRUE, targets)
         if ended.status != 2 or "Is a directory" not in ended.err:
             place.harm["wrong verdicts"].append(
                 f"a folder in the place of a record: {ended.status}, {ended.err[-200:]}"
             )
-        for path in chosen:
+        for path in targets:
             with suppress(FileNotFoundError, NotADirectoryError):
                 shutil.rmtree(place.results / path)
-    place.judge_end(place.run(), damaged=chosen)
+    place.judge_end(place.run(), damaged=targets)
 
 
 def foreign_record(place):
@@ -67,11 +67,11 @@ def foreign_record(place):
     place.details["seeds"] = 2
     (target,) = _finished(place, 1)
     source = chance.choice(sorted(path for path in place.good if path != target))
-    own = json.loads(place.good[target])
+    record = json.loads(place.good[target])
     data = (
         place.good[source]
         if not fits
-        else _with(place.good[source], **{name: own[name] for name in fits})
+        else _with(place.good[source], **{name: record[name] for name in fits})
     )
     place.details |= {"from": str(source), "to": str(target)}
     (place.results / target).write_bytes(data)
@@ -82,22 +82,22 @@ def foreign_record(place):
 def bookkeeping(place):
     """The index, the locks, or what a killed command has left there: damaged, and no run is lost by it."""
     chance = place.chance
-    name, how = (
+    name, damage = (
         chance.choice((".index", ".index", ".claims", "verdict")),
         chance.choice((*IN_PLACE, "cut", "random bytes")),
     )
-    place.plan(f"after: {toys.TRUTH}, nothing is done again", file=name, how=how)
+    place.plan(f"after: {toys.TRUTH}, nothing is done again", file=name, how=damage)
     _finished(place, 0)
     path = place.results / (name if name != "verdict" else "Toy-1/only/verdict.json")
     data = path.read_bytes() if path.exists() else b""
     path.unlink(missing_ok=True)
-    if how in IN_PLACE:
-        IN_PLACE[how](path)
+    if damage in IN_PLACE:
+        IN_PLACE[damage](path)
     else:
-        path.write_bytes(BYTES[how](data or b" ", chance))
+        path.write_bytes(BYTES[damage](data or b" ", chance))
     _look(place)
     ended = place.run()
-    if how in IN_PLACE:
+    if damage in IN_PLACE:
         # A command may refuse it, in one line; it goes on once that is removed.
         if ended.status == 2 and path.name not in ended.err:
             place.harm["wrong verdicts"].append(f"{path.name}: exit status 2: {ended.err[-300:]}")
@@ -110,12 +110,12 @@ def bookkeeping(place):
 def environment(place):
     """A built environment in which a file was added, changed or removed: INVALID, until it is mended."""
     chance = place.chance
-    how = chance.choice(
+    damage = chance.choice(
         ("added", "added", "changed", "changed", "same size", "removed", "linked", "pipe", "cut")
     )
     place.plan(
         f"with the damage: INVALID; mended: {toys.TRUTH}",
-        how=how,
+        how=damage,
         first=chance.choice((False, True)),
     )
     place.options = ()
@@ -126,9 +126,9 @@ def environment(place):
     environ = {"TRAINBUGS_CACHE": str(cache)}
     if place.details["first"]:
         place.judge(place.run(environ=environ), TRUE)
-    kept = place.root / "kept"
-    shutil.copytree(build, kept, symlinks=True)
-    place.details["file"] = _damage(build, how, chance)
+    backup = place.root / "kept"
+    shutil.copytree(build, backup, symlinks=True)
+    place.details["file"] = _damage(build, damage, chance)
     ended = place.run(environ=environ)
     # The runs were done again, in an environment that is not theirs: their records say so.
     place.judge(ended, {bug: ("INVALID",) for bug in toys.TRUTH}, tuple(place.good))
@@ -137,7 +137,7 @@ def environment(place):
             f"a damaged environment: exit status {ended.status}, expected 2"
         )
     shutil.rmtree(build)
-    kept.rename(build)
+    backup.rename(build)
     place.judge_end(place.run(environ=environ))
 
 
@@ -145,14 +145,14 @@ def clock(place):
     """Times that lie in the past or the future: of files, and within records; a monotonic clock that jumps."""
     chance = place.chance
     when = chance.choice((0, 1, 1_000_000_000, 4_000_000_000, 2**31 - 1, 2**33))
-    how = chance.choice(("files", "files", "records", "monotonic"))
-    place.plan(f"after: {toys.TRUTH}, nothing is done again", how=how, when=when)
+    damage = chance.choice(("files", "files", "records", "monotonic"))
+    place.plan(f"after: {toys.TRUTH}, nothing is done again", how=damage, when=when)
     _finished(place, 0)
-    if how == "files":
+    if damage == "files":
         some = sorted(path for path in place.root.rglob("*") if not path.is_symlink())
         for path in chance.sample(some, chance.randrange(1, len(some))):
             os.utime(path, (when, when))
-    if how == "records":
+    if damage == "records":
         for path, data in place.good.items():
             place.good[path] = _with(
                 data, started=chance.choice(("2100-01-01", "1970-01-01")) + "T00:00:00.000+00:00"
@@ -161,7 +161,7 @@ def clock(place):
     _look(place)
     seconds = str(when % 2**31)
     jump = ("unshare", "-r", "-T", "--monotonic", seconds, "--boottime", seconds)
-    place.before = jump if how == "monotonic" and _can_run([*jump, "true"]) else ()
+    place.before = jump if damage == "monotonic" and _can_run([*jump, "true"]) else ()
     place.judge_end(place.run())
 
 
@@ -169,10 +169,10 @@ def _finished(place, number):
     """Run all toys, and choose so many of the records."""
     place.write_bugs()
     place.judge_end(place.run())
-    chosen = place.chance.sample(sorted(place.good), number)
-    if chosen:
-        place.details["records"] = [str(path) for path in chosen]
-    return chosen
+    targets = place.chance.sample(sorted(place.good), number)
+    if targets:
+        place.details["records"] = [str(path) for path in targets]
+    return targets
 
 
 def _look(place):
@@ -185,11 +185,11 @@ def _look(place):
             )
 
 
-def _damage(build, how, chance):
+def _damage(build, damage, chance):
     """Damage one file of a build; returns which."""
     (site,) = build.glob("lib/python*/site-packages")
     folder = chance.choice((site, site / "toypackage", build / "bin"))
-    if how == "added":
+    if damage == "added":
         path = folder / chance.choice(("sitecustomize.py", "odd.pth", "new.py", "data", ".hidden"))
         path.write_text(chance.choice(("", "import os\n")))
         return str(path.relative_to(build))
@@ -199,15 +199,15 @@ def _damage(build, how, chance):
     path = chance.choice(sorted(files))
     data = path.read_bytes()
     path.unlink()
-    if how == "changed":
+    if damage == "changed":
         path.write_bytes(data + b"\n")
-    elif how == "same size":
+    elif damage == "same size":
         path.write_bytes(bytes([data[0] ^ 1]) + data[1:])
-    elif how == "cut":
+    elif damage == "cut":
         path.write_bytes(data[: len(data) // 2])
-    elif how == "linked":
+    elif damage == "linked":
         path.symlink_to("/etc/hostname")
-    elif how == "pipe":
+    elif damage == "pipe":
         os.mkfifo(path)
     return str(path.relative_to(build))
 

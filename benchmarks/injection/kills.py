@@ -209,15 +209,15 @@ def _kill_one_of_a_run(place, role):
     plan["age_s"] = round(place.chance.uniform(0, 5 * plan["pause_s"]), 3)
     command = place.start()
     place.wait(command, plan["after_records"], 0)
-    found, born = [], None
+    candidates, born = [], None
     while command.poll() is None:
-        found = processes.by_role(place.root, command.pid)[role]
-        born = born or (time.monotonic() if found else None)
-        if found and time.monotonic() > born + plan["age_s"]:
+        candidates = processes.by_role(place.root, command.pid)[role]
+        born = born or (time.monotonic() if candidates else None)
+        if candidates and time.monotonic() > born + plan["age_s"]:
             break
         time.sleep(0.005)
-    place.missed = not found
-    for pid in found[:1]:
+    place.missed = not candidates
+    for pid in candidates[:1]:
         processes.send(pid, SIGNALS[plan["signal"]])
     _end_and_again(place, command)
 

@@ -139,8 +139,8 @@ class Place:
     def no_orphans(self, spared=()):
         """Note what is alive of what commands have started that have ended."""
         spared = {*spared, *([self.holder.pid] if self.holder else [])}
-        left = processes.wait_for_the_end(self.root, spared)
-        self.harm["orphans"] += [f"{process.pid} {process.words[:200]}" for process in left]
+        orphans = processes.wait_for_the_end(self.root, spared)
+        self.harm["orphans"] += [f"{process.pid} {process.words[:200]}" for process in orphans]
 
     def run(self, *words, **how):
         """Run the command line without disturbing it."""
@@ -158,11 +158,11 @@ class Place:
 
     def records(self):
         """The bytes of all files named like records that can be read, by path within the results folder."""
-        found = {}
+        records_by_path = {}
         for path in self.results.glob(RECORDS):
             if path.is_file() and not path.is_symlink():
-                found[path.relative_to(self.results)] = path.read_bytes()
-        return found
+                records_by_path[path.relative_to(self.results)] = path.read_bytes()
+        return records_by_path
 
     def judge(self, ended, allowed, damaged=()):
         """Note verdicts that are not allowed, records with other metrics than the truth, and runs that were lost.
@@ -192,21 +192,21 @@ class Place:
         self.judge(ended, {bug: (verdict,) for bug, verdict in truth.items()}, damaged)
         status = max(toys.STATUS[verdict] for verdict in truth.values())
         if ended.status != status:
-            said = ended.err.strip().splitlines()[-1:]
+            last_line = ended.err.strip().splitlines()[-1:]
             self.harm["wrong verdicts"].append(
-                f"exit status {ended.status}, expected {status}: {said}"
+                f"exit status {ended.status}, expected {status}: {last_line}"
             )
         bugs = [bug for bug, verdict in truth.items() if verdict != "INVALID"]
-        runs, found = 2 * self.seeds * len(bugs), sum(path.parts[0] in bugs for path in self.good)
-        if found != runs:
-            self.harm["lost runs"].append(f"{found} good records, expected {runs}")
+        runs, present = 2 * self.seeds * len(bugs), sum(path.parts[0] in bugs for path in self.good)
+        if present != runs:
+            self.harm["lost runs"].append(f"{present} good records, expected {runs}")
         self.no_leftovers()
 
     def no_leftovers(self):
         """Note what is left among temporary files and, hidden, in the results folder."""
-        left = [*self.seen(self.root / "tmp").iterdir()]
-        left += [path for path in self.results.rglob(".*") if path.name not in MAY_STAY]
-        self.harm["leftover folders"] += [path.name for path in left]
+        leftovers = [*self.seen(self.root / "tmp").iterdir()]
+        leftovers += [path for path in self.results.rglob(".*") if path.name not in MAY_STAY]
+        self.harm["leftover folders"] += [path.name for path in leftovers]
 
     def no_escape(self):
         """Note where a stranger's code has left its mark: it ran outside of the sandbox, or reached out of it."""

@@ -22,13 +22,13 @@ class Process:
 
 def find(folder):
     """The processes that name this folder, other than this one."""
-    own = {os.getpid(), os.getppid()}
-    found = (
+    own_ids = {os.getpid(), os.getppid()}
+    processes = (
         _look(int(path.name), folder)
         for path in Path("/proc").glob("[0-9]*")
-        if int(path.name) not in own
+        if int(path.name) not in own_ids
     )
-    return [process for process in found if process]
+    return [process for process in processes if process]
 
 
 def by_role(folder, runner):

@@ -75,16 +75,16 @@ HOSTILE = {
 
 def cut_run(place):
     """A script that ends well with half of its records, twice of them, or none: INVALID, until it is mended."""
-    how, variant = (
+    cut, variant = (
         place.chance.choice(sorted(CUTS)),
         place.chance.choice(("buggy", "fixed", "both")),
     )
-    place.plan(f"cut: INVALID; whole: {toys.TRUTH}", how=how, variant=variant)
+    place.plan(f"cut: INVALID; whole: {toys.TRUTH}", how=cut, variant=variant)
     directories = place.write_bugs()
     for directory in directories:
         for name, factor in toys.FACTORS[directory.name].items():
             if variant in (name, "both"):
-                (directory / f"{name}.py").write_text(toys.script(factor, end=CUTS[how]))
+                (directory / f"{name}.py").write_text(toys.script(factor, end=CUTS[cut]))
     ended = place.run()
     place.judge(ended, {bug: ("INVALID",) for bug in toys.TRUTH})
     if ended.status != 2:
@@ -95,24 +95,24 @@ def cut_run(place):
 
 def hostile_answer(place):
     """A detector whose answer is none beside an honest one: each has its status, and both can be scored."""
-    how = place.chance.choice(sorted(HOSTILE))
-    act, status = HOSTILE[how]
-    place.plan(f"hostile: {status}; honest: right about all programs; scores shows both", how=how)
+    attack = place.chance.choice(sorted(HOSTILE))
+    act, status = HOSTILE[attack]
+    place.plan(f"hostile: {status}; honest: right about all programs; scores shows both", how=attack)
     place.write_bugs()
     hostile = toys.write_detector(place.root / "hostile", act)
     honest = toys.write_detector(place.root / "honest", toys.HONEST)
     judge_checks(
         place, place.run(*evaluate_words(place, [hostile, honest])), 0 if status == "ok" else 1
     )
-    found = [json.loads(data) for data in checks(place, "hostile").values()]
+    records = [json.loads(data) for data in checks(place, "hostile").values()]
     wrong = [
         f"{record['bug']} {record['kind']}: {record['status']}"
-        for record in found
+        for record in records
         if record["status"] != status
     ]
     place.harm["wrong verdicts"] += [f"hostile: {text}, expected {status}" for text in wrong]
-    if len(found) != 4:
-        place.harm["lost runs"].append(f"{len(found)} checks of the hostile detector, expected 4")
+    if len(records) != 4:
+        place.harm["lost runs"].append(f"{len(records)} checks of the hostile detector, expected 4")
     scores = place.run(
         "scores",
         "--from",

@@ -97,8 +97,8 @@ def environment(program):
 
 def checkout(program, folder, sources):
     owner, name = program["repository"].split("/")
-    there = sources and sources / f"{owner}+{name}"
-    source = there if there and there.exists() else f"https://github.com/{program['repository']}"
+    local_clone = sources and sources / f"{owner}+{name}"
+    source = local_clone if local_clone and local_clone.exists() else f"https://github.com/{program['repository']}"
     subprocess.run(["git", "clone", "-q", "--no-checkout", source, folder], check=True)
     # Texts that made data stand in for are left out: they may be large, and are not to be mixed with them.
     left_out = "".join(f"!/{place}/*.txt\n" for place in program.get("data", {}))
@@ -121,28 +121,28 @@ def checkout(program, folder, sources):
 def watched(program, python, sources):
     """The row of a program."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder, said = Path(temporary, "program"), Path(temporary, "report.json")
+        folder, report_path = Path(temporary, "program"), Path(temporary, "report.json")
         checkout(program, folder, sources)
         script = folder / program["script"]
-        command = [sys.executable, "-m", "trainbugs", "watch", "--python", python, "--json", said]
+        command = [sys.executable, "-m", "trainbugs", "watch", "--python", python, "--json", report_path]
         paths = [str(ROOT), *([str(folder / program["path"])] if "path" in program else [])]
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
         done = subprocess.run(
             [*map(str, command), script.name, *program["arguments"]],
             cwd=script.parent, env=environ, capture_output=True, text=True, timeout=TIMEOUT_S,
         )  # fmt: skip
-        if not said.exists():
+        if not report_path.exists():
             raise SystemExit(
                 f"{program['name']}: no report\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
             )
-        found = json.loads(said.read_text())
-    if found["status"]:
+        result = json.loads(report_path.read_text())
+    if result["status"]:
         print(done.stdout[-1000:], done.stderr[-2000:], file=sys.stderr)
-    return row(program, found)
+    return row(program, result)
 
 
-def row(program, found):
-    report = found["report"]
+def row(program, result):
+    report = result["report"]
     by = {
         kind: {alarm["code"] for alarm in report["alarms"] if alarm["severity"] == kind}
         for kind in ("error", "info")
@@ -153,7 +153,7 @@ def row(program, found):
     return {
         **{name: program[name] for name in FIELDS[:4]},
         "torch": environment(program).removeprefix("torch-"),
-        "status": found["status"],
+        "status": result["status"],
         "optimizers": report["optimizers"],
         "steps": report["steps"],
         "seconds": round(report["loop_s"], 1),
@@ -175,7 +175,7 @@ def main():
     programs = json.loads((HERE / "programs.json").read_text())
     rows = list(csv.DictReader(arguments.table.open())) if arguments.table.exists() else []
     for program in programs:
-        if program["name"] in {each["name"] for each in rows} or program["name"] not in (
+        if program["name"] in {row["name"] for row in rows} or program["name"] not in (
             arguments.only or [program["name"]]
         ):
             continue

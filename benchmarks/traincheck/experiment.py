@@ -23,15 +23,15 @@ class Found:
 
 def programs(declared: Declared, place: Place) -> dict[str, Path]:
     """The folders of all programs of a case, by their names."""
-    named = {f"reference-{seed}": ("fixed", seed) for seed in declared.references}
-    named |= {
+    variants = {f"reference-{seed}": ("fixed", seed) for seed in declared.references}
+    variants |= {
         "held-out": ("fixed", HELD_OUT),
         "fixed": ("fixed", CHECKED),
         "buggy": ("buggy", CHECKED),
     }
     return {
         name: lay_out(declared, variant, seed, place, name)
-        for name, (variant, seed) in named.items()
+        for name, (variant, seed) in variants.items()
     }
 
 
@@ -61,7 +61,7 @@ class Experiment:
         inferred = {count: self._infer("full", count) for count in self.declared.counts}
         # An invariant that several counts have is checked once: no check depends upon the others.
         union = self.place.folder / "full-union.json"
-        every = {key: each for found in inferred.values() for key, each in found.items()}
+        every = {key: item for inferred_set in inferred.values() for key, item in inferred_set.items()}
         invariants.write(every.values(), union)
         return Found(inferred, {name: self._check("full", name, union) for name in self.folders})
 

@@ -21,35 +21,35 @@ def identity(invariant: Mapping[str, Any]) -> str:
 
 def _in_order(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _in_order(each) for name, each in value.items()}
+        return {name: _in_order(item) for name, item in value.items()}
     if isinstance(value, list):
         return sorted(
-            (_in_order(each) for each in value), key=lambda each: json.dumps(each, sort_keys=True)
+            (_in_order(item) for item in value), key=lambda item: json.dumps(item, sort_keys=True)
         )
     return value
 
 
 def read(path: Path) -> dict[str, dict[str, Any]]:
     """Invariants of a file with one a line, by their identity."""
-    found = map(json.loads, path.read_text().splitlines())
-    return {identity(each): each for each in found}
+    objects = map(json.loads, path.read_text().splitlines())
+    return {identity(described): described for described in objects}
 
 
 def write(invariants: Iterable[Mapping[str, Any]], path: Path) -> None:
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in invariants))
+    path.write_text("".join(f"{json.dumps(invariant)}\n" for invariant in invariants))
 
 
 def violated(path: Path) -> frozenset[str]:
     """What a log of TrainCheck's checker calls violated: JSON objects, one behind the other."""
-    return frozenset(identity(each["invariant"]) for each in _objects(path.read_text()))
+    return frozenset(identity(described["invariant"]) for described in _objects(path.read_text()))
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     decoder, position = json.JSONDecoder(), 0
     while text[position:].strip():
         position += len(text[position:]) - len(text[position:].lstrip())
-        found, position = decoder.raw_decode(text, position)
-        yield found
+        value, position = decoder.raw_decode(text, position)
+        yield value
 
 
 def counts(invariant: Mapping[str, Any], rule: str) -> bool:

@@ -39,9 +39,9 @@ def most(rows: Iterable[Row], case: str) -> str:
 def cell(row: Row | None) -> str:
     if row is None:
         return "-"
-    said = "PAIRED" if row["paired"] == "yes" else "no"
+    verdict = "PAIRED" if row["paired"] == "yes" else "no"
     site = ", site" if row["paired"] == "yes" and row["site"] == "yes" else ""
-    return f"{row['on_fixed']} / {row['on_buggy']} {said}{site}"
+    return f"{row['on_fixed']} / {row['on_buggy']} {verdict}{site}"
 
 
 def cells(rows: list[Row], case: str) -> list[str]:
@@ -70,18 +70,18 @@ def choices(rows: list[Row]) -> str:
         (row["tracing"], row["references"]) for row in rows if row["status"] == "ok"
     )
     for tracing, count in sorted(tracings, key=lambda pair: (pair[0] != "full", int(pair[1]))):
-        found = " | ".join(paired(rows, tracing, count, dropping) for dropping in DROPPING)
-        lines.append(f"| {tracing}, {count} | {found} |")
+        counts = " | ".join(paired(rows, tracing, count, dropping) for dropping in DROPPING)
+        lines.append(f"| {tracing}, {count} | {counts} |")
     return "\n".join(lines)
 
 
 def paired(rows: list[Row], tracing: str, count: str, dropping: str) -> str:
-    there = [
+    chosen_rows = [
         [chosen(rows, case, tracing, count, dropping, rule) for case in names(rows)]
         for rule in RULES
     ]
-    counted = [[row["paired"] == "yes" for row in found if row] for found in there]
-    return f"{' '.join(str(sum(each)) for each in counted)} of {len(counted[0])}"
+    counted = [[row["paired"] == "yes" for row in rows_of_case if row] for rows_of_case in chosen_rows]
+    return f"{' '.join(str(sum(counted_row)) for counted_row in counted)} of {len(counted[0])}"
 
 
 def costs(rows: list[Row]) -> str:

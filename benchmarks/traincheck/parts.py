@@ -33,19 +33,19 @@ class Parts:
 
     def run(self, name: str, command: Sequence[object], folder: Path) -> None:
         """Raises FailedError (again, where the part has failed before a stop) or OverError."""
-        kept = self.place.folder / "parts" / f"{name}.json"
-        if not kept.exists():
-            left = self.budget_s - sum(wall for wall, _ in self.seconds.values())
-            done = self._timed(name, command, folder, left)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps(done))
-        found = json.loads(kept.read_text())
-        self.seconds[name] = (found["seconds"], found["processor_seconds"])
-        if found["status"]:
-            raise FailedError(f"{name}: {found['said']}")
+        path = self.place.folder / "parts" / f"{name}.json"
+        if not path.exists():
+            seconds_left = self.budget_s - sum(wall for wall, _ in self.seconds.values())
+            done = self._timed(name, command, folder, seconds_left)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(done))
+        record = json.loads(path.read_text())
+        self.seconds[name] = (record["seconds"], record["processor_seconds"])
+        if record["status"]:
+            raise FailedError(f"{name}: {record['said']}")
 
     def _timed(
-        self, name: str, command: Sequence[object], folder: Path, left: float
+        self, name: str, command: Sequence[object], folder: Path, seconds_left: float
     ) -> dict[str, object]:
         folder.mkdir(parents=True, exist_ok=True)
         log = self.place.folder / "logs" / f"{name}.txt"
@@ -57,7 +57,7 @@ class Parts:
                 stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
             try:
-                status = process.wait(max(left, 0.0))
+                status = process.wait(max(seconds_left, 0.0))
             except subprocess.TimeoutExpired as error:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
@@ -68,9 +68,9 @@ class Parts:
             file=sys.stderr,
             flush=True,
         )
-        said = last_error(log.read_text(errors="replace")) if status else ""
+        message = last_error(log.read_text(errors="replace")) if status else ""
         return {
-            "seconds": round(seconds, 2), "processor_seconds": round(used, 2), "status": status, "said": said,
+            "seconds": round(seconds, 2), "processor_seconds": round(used, 2), "status": status, "said": message,
         }  # fmt: skip
 
     def _environment(self) -> dict[str, str]:
@@ -91,5 +91,5 @@ def last_error(text: str) -> str:
     """The last line that names an exception, without colours; else the last line."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     lines = [line.strip() for line in plain.splitlines() if line.strip()]
-    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
-    return (named or lines or ["no message"])[-1][:300]
+    error_lines = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
+    return (error_lines or lines or ["no message"])[-1][:300]

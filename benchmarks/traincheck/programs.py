@@ -40,13 +40,13 @@ def lay_out(declared: Declared, variant: str, seed: int, place: Place, name: str
     """A new folder with the program, and the shell script by which TrainCheck runs it with its arguments."""
     bug = Catalog(ROOT).bug(declared.case.split("/")[0])
     program = bug.cases[declared.case.split("/")[1]].program
-    own = program.variants[variant].script.name
+    script = program.variants[variant].script.name
     folder = place.folder / "programs" / name
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in read_scripts(bug, program.variants[variant]).items():
-        if file == own:
+        if file == script:
             (folder / SCRIPT).write_text(_edited(declared, text.decode()))
-        (folder / (BARE if file == own else file)).write_bytes(text)
+        (folder / (BARE if file == script else file)).write_bytes(text)
     parameters = {**program.parameters, **declared.parameters, "seed": seed, "device": "cpu"}
     (folder / "config.json").write_text(json.dumps({"parameters": parameters}, indent=1))
     path = ":".join(map(str, (TOOL / "site", place.packages, folder)))

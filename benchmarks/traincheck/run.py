@@ -40,10 +40,10 @@ class Done:
 
 
 def done(declared: Declared, work: Path) -> Done:
-    said = Done()
+    result = Done()
     if declared.not_run:
-        said.rows.append(table.unfinished(declared.case, "", "not run", declared.not_run))
-        return said
+        result.rows.append(table.unfinished(declared.case, "", "not run", declared.not_run))
+        return result
     place = prepare(declared, work)
     bug, case = declared.case.split("/")
     api = Catalog(ROOT).bug(bug).cases[case].truth.site.api
@@ -55,21 +55,21 @@ def done(declared: Declared, work: Path) -> Done:
     )
     for tracing, work_on in tracings.items():
         try:
-            found = work_on()
+            outcome = work_on()
         except FailedError as error:
-            said.rows.append(table.unfinished(declared.case, tracing, "tool_error", str(error)))
+            result.rows.append(table.unfinished(declared.case, tracing, "tool_error", str(error)))
         except OverError as error:
-            said.rows.append(table.unfinished(declared.case, tracing, "not run", str(error)))
+            result.rows.append(table.unfinished(declared.case, tracing, "not run", str(error)))
         else:
-            said.rows += table.rows(declared.case, api, tracing, found, parts.seconds)
-            said.violated += table.violated(declared.case, found) if tracing == "full" else ()
-    return said
+            result.rows += table.rows(declared.case, api, tracing, outcome, parts.seconds)
+            result.violated += table.violated(declared.case, outcome) if tracing == "full" else ()
+    return result
 
 
 def read(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of a table by their case; none where there is no table."""
-    there = list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
-    return {row["case"]: [each for each in there if each["case"] == row["case"]] for row in there}
+    rows = list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
+    return {row["case"]: [present for present in rows if present["case"] == row["case"]] for row in rows}
 
 
 def write(
@@ -92,16 +92,16 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", help="cases; default: all")
     arguments = parser.parse_args()
-    beside = arguments.table.with_name("violated.csv")
-    rows, violated = read(arguments.table), read(beside)
-    for each in cases():
-        if arguments.only and each.case not in arguments.only:
+    violated_path = arguments.table.with_name("violated.csv")
+    rows, violated = read(arguments.table), read(violated_path)
+    for case in cases():
+        if arguments.only and case.case not in arguments.only:
             continue
-        print(each.case, file=sys.stderr, flush=True)
-        said = done(each, arguments.work.resolve())
-        rows[each.case], violated[each.case] = said.rows, said.violated
+        print(case.case, file=sys.stderr, flush=True)
+        result = done(case, arguments.work.resolve())
+        rows[case.case], violated[case.case] = result.rows, result.violated
         write(arguments.table, table.FIELDS, rows)
-        write(beside, table.VIOLATED_FIELDS, violated)
+        write(violated_path, table.VIOLATED_FIELDS, violated)
 
 
 if __name__ == "__main__":

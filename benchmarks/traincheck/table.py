@@ -19,33 +19,33 @@ Seconds = Mapping[str, tuple[float, float]]
 
 
 def rows(
-    case: str, api: str, tracing: str, found: Found, seconds: Seconds
+    case: str, api: str, tracing: str, results: Found, seconds: Seconds
 ) -> Iterator[dict[str, Any]]:
-    for count, inferred in found.inferred.items():
+    for count, inferred in results.inferred.items():
         times = _times(tracing, count, seconds)
         for dropping in DROPPING:
-            kept = _kept(dropping, count, inferred, found)
+            invariants_kept = _kept(dropping, count, inferred, results)
             for rule in invariants.RULES:
                 key = dict(zip(KEYS, (case, tracing, count, dropping, rule), strict=True))
                 yield {
                     **key,
                     "status": "ok",
                     "reason": "",
-                    **_judged(kept, rule, api, found),
+                    **_judged(invariants_kept, rule, api, results),
                     **times,
                 }
 
 
-def violated(case: str, found: Found) -> Iterator[dict[str, str]]:
+def violated(case: str, results: Found) -> Iterator[dict[str, str]]:
     """What the buggy program alone violates, by any rule, of what all references gave and none of them violates."""
-    count = max(found.inferred)
-    kept = _kept("own", count, found.inferred[count], found)
+    count = max(results.inferred)
+    invariants_kept = _kept("own", count, results.inferred[count], results)
     only = [
-        each
-        for key, each in kept.items()
-        if key in found.violated["buggy"] - found.violated["fixed"]
+        identity
+        for key, identity in invariants_kept.items()
+        if key in results.violated["buggy"] - results.violated["fixed"]
     ]
-    for relation, text in sorted((each["relation"], each["text_description"]) for each in only):
+    for relation, text in sorted((identity["relation"], identity["text_description"]) for identity in only):
         yield dict(zip(VIOLATED_FIELDS, (case, relation, text), strict=True))
 
 
@@ -54,31 +54,31 @@ def unfinished(case: str, tracing: str, status: str, reason: str) -> dict[str, A
     return {"case": case, "tracing": tracing, "status": status, "reason": reason}
 
 
-def _kept(dropping: str, count: int, inferred: Mapping[str, Any], found: Found) -> dict[str, Any]:
+def _kept(dropping: str, count: int, inferred: Mapping[str, Any], results: Found) -> dict[str, Any]:
     """The invariants that are left when those are dropped that clean runs violate."""
     clean = [f"reference-{seed}" for seed in REFERENCES[:count]] if dropping != "nothing" else []
     clean += ["held-out"] if dropping == "own and held-out" else []
-    dropped = frozenset[str]().union(*(found.violated[name] for name in clean))
-    return {key: each for key, each in inferred.items() if key not in dropped}
+    dropped = frozenset[str]().union(*(results.violated[name] for name in clean))
+    return {key: item for key, item in inferred.items() if key not in dropped}
 
 
-def _judged(kept: Mapping[str, Any], rule: str, api: str, found: Found) -> dict[str, Any]:
-    counted = {key for key, each in kept.items() if invariants.counts(each, rule)}
+def _judged(invariants_kept: Mapping[str, Any], rule: str, api: str, results: Found) -> dict[str, Any]:
+    counted = {key for key, item in invariants_kept.items() if invariants.counts(item, rule)}
     held_out, fixed, buggy = (
-        counted & found.violated[name] for name in ("held-out", "fixed", "buggy")
+        counted & results.violated[name] for name in ("held-out", "fixed", "buggy")
     )
     allowed = len(held_out) if rule == "beyond-held-out" else 0
-    only = [kept[key] for key in sorted(buggy - fixed)]
+    only = [invariants_kept[key] for key in sorted(buggy - fixed)]
     # What is said of the site is said of the best alarm: the first that names it, else one of the telling relation.
     best = sorted(
         only,
-        key=lambda each: (
-            not invariants.names(each, api),
-            each["relation"] != "APIContainRelation",
+        key=lambda item: (
+            not invariants.names(item, api),
+            item["relation"] != "APIContainRelation",
         ),
     )
     return {
-        "invariants": len(kept),
+        "invariants": len(invariants_kept),
         "on_held_out": len(held_out),
         "on_fixed": len(fixed),
         "on_buggy": len(buggy),

@@ -22,10 +22,10 @@ if found and found.origin:
 """
 
 
-def choose(named: Path | None) -> str:
+def choose(interpreter: Path | None) -> str:
     """The named interpreter, else `python3` of PATH, else this one; raises UsageError where none has torch 2.0."""
-    if named is not None:
-        return _checked(str(named), torch_of(str(named)))
+    if interpreter is not None:
+        return _checked(str(interpreter), torch_of(str(interpreter)))
     candidates = list(dict.fromkeys(filter(None, [shutil.which("python3"), sys.executable])))
     for path in candidates:
         try:
@@ -42,8 +42,8 @@ def choose(named: Path | None) -> str:
 def torch_of(path: str) -> str | None:
     """The version of an interpreter's torch, None where it has none; raises ProcessError where it cannot be started."""
     # A version manager chooses by the working directory.
-    said = process.output([path, "-c", PROBE], env=os.environ, cwd=Path.cwd())
-    return process.last_line(said) or None
+    output = process.output([path, "-c", PROBE], env=os.environ, cwd=Path.cwd())
+    return process.last_line(output) or None
 
 
 def _checked(path: str, version: str | None) -> str:

@@ -88,22 +88,22 @@ def findings(alarms: Sequence[Alarm], folder: str) -> list[Finding]:
 
 def summary(report: Report, ignored: Sequence[str]) -> str:
     """What was seen, in one line."""
-    seen = f"in {_many(report.steps, 'step')} of {_many(report.optimizers, 'optimizer')}"
+    extent = f"in {_many(report.steps, 'step')} of {_many(report.optimizers, 'optimizer')}"
     silenced = f"; ignored: {', '.join(ignored)}" if ignored else ""
     names = {alarm.code for alarm in report.broken}
     if names:
-        return f"{_many(len(names), 'invariant')} {'was' if len(names) == 1 else 'were'} broken {seen}{silenced}"
+        return f"{_many(len(names), 'invariant')} {'was' if len(names) == 1 else 'were'} broken {extent}{silenced}"
     if not report.optimizers:
         return f"no optimizer was seen: nothing was watched{silenced}"
     until = ", until the sanitizer failed" if report.error else ""
-    return f"no invariant was broken {seen}{until}{silenced}"
+    return f"no invariant was broken {extent}{until}{silenced}"
 
 
 def _first(alarms: Iterator[Alarm]) -> list[Alarm]:
-    seen: dict[object, Alarm] = {}
+    first_alarms: dict[object, Alarm] = {}
     for alarm in sorted(alarms, key=lambda alarm: alarm.iteration):
-        seen.setdefault((alarm.code, alarm.file, alarm.line), alarm)
-    return list(seen.values())
+        first_alarms.setdefault((alarm.code, alarm.file, alarm.line), alarm)
+    return list(first_alarms.values())
 
 
 def _row(alarm: Alarm, folder: str) -> tuple[str, ...]:
@@ -122,5 +122,5 @@ def _text(alarm: Alarm) -> str:
     return f"{alarm.message}{parameter}"
 
 
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -67,11 +67,11 @@ def table(path):
 
 @pytest.mark.usefixtures("pretended")
 def test_records_of_a_gpu_are_kept_and_a_report_is_written(gpu, toy, tmp_path):
-    status, made = call(gpu, toy, tmp_path)
+    status, report = call(gpu, toy, tmp_path)
     assert status == 0
-    assert made["Toy-1/only"][:4] == ["the script", "REPRODUCED", "REPRODUCED", "4 written"]
+    assert report["Toy-1/only"][:4] == ["the script", "REPRODUCED", "REPRODUCED", "4 written"]
     assert {
-        (each.runtime.device, each.device_name) for each in expected_records(toy.bug, "only", CUDA)
+        (record.runtime.device, record.device_name) for record in expected_records(toy.bug, "only", CUDA)
     } == {("cuda", DEVICE)}
     assert not expected_records(toy.bug, "only")
     text = (tmp_path / "gpu.md").read_text()
@@ -82,9 +82,9 @@ def test_records_of_a_gpu_are_kept_and_a_report_is_written(gpu, toy, tmp_path):
 
 @pytest.mark.usefixtures("pretended", "toy_environment")
 def test_the_environments_of_the_bugs_are_used_where_no_interpreter_is_named(gpu, toy, tmp_path):
-    status, made = call(gpu, toy, tmp_path, python=None)
-    assert (status, made["Toy-1/only"][2]) == (0, "REPRODUCED")
-    assert {each.runtime.environment for each in expected_records(toy.bug, "only", CUDA)} == {"toy"}
+    status, report = call(gpu, toy, tmp_path, python=None)
+    assert (status, report["Toy-1/only"][2]) == (0, "REPRODUCED")
+    assert {record.runtime.environment for record in expected_records(toy.bug, "only", CUDA)} == {"toy"}
     assert "pinned environments" in (tmp_path / "gpu.md").read_text()
 
 
@@ -97,9 +97,9 @@ def test_of_another_verdict_no_records_are_kept_and_the_report_says_why(
     gpu, toy, tmp_path, script, status, verdict
 ):
     toy.write("buggy.py", script)
-    ended, made = call(gpu, toy, tmp_path)
-    assert (ended, made["Toy-1/only"][2], made["Toy-1/only"][3]) == (status, verdict, "")
-    assert made["Toy-1/only"][-1]
+    ended, report = call(gpu, toy, tmp_path)
+    assert (ended, report["Toy-1/only"][2], report["Toy-1/only"][3]) == (status, verdict, "")
+    assert report["Toy-1/only"][-1]
     assert not expected_records(toy.bug, "only", CUDA)
 
 
@@ -121,9 +121,9 @@ def test_it_goes_on_after_a_stop(gpu, toy, tmp_path, monkeypatch):
     assert "It has 1 of 2 cases" in (tmp_path / "gpu.md").read_text()
     before = {path: path.stat().st_mtime_ns for path in toy.results.rglob("*-seed*.json")}
     monkeypatch.setattr(gpu, "promote_runs", promote)
-    status, made = call(gpu, toy, tmp_path)
+    status, report = call(gpu, toy, tmp_path)
     assert status == 0
-    assert list(made) == ["Toy-1/only", "Toy-1/other"]
+    assert list(report) == ["Toy-1/only", "Toy-1/other"]
     assert len(before) == 8
     assert before == {path: path.stat().st_mtime_ns for path in toy.results.rglob("*-seed*.json")}
 
@@ -133,18 +133,18 @@ def test_a_torch_that_sees_no_gpu_is_a_line_of_the_report(
     gpu, toy, tmp_path, monkeypatch, toy_environment
 ):
     monkeypatch.setattr("runner.environments.runtime.probe", seeing(()))
-    status, made = call(gpu, toy, tmp_path, python=None)
-    assert (status, made["Toy-1/only"][2]) == (2, "NOT RUN")
-    assert "sees 0 such devices" in made["Toy-1/only"][-1]
+    status, report = call(gpu, toy, tmp_path, python=None)
+    assert (status, report["Toy-1/only"][2]) == (2, "NOT RUN")
+    assert "sees 0 such devices" in report["Toy-1/only"][-1]
 
 
 @pytest.mark.usefixtures("pretended")
 def test_not_more_is_kept_than_may_be_committed(gpu, toy, tmp_path, monkeypatch):
     two_cases(toy)
     monkeypatch.setattr(gpu, "MAX_RECORDS_BYTES", 1)
-    _, made = call(gpu, toy, tmp_path)
-    assert made["Toy-1/only"][3] == "4 written"
-    assert made["Toy-1/other"][3].startswith("none: CUDA records have 0.0 MB")
+    _, report = call(gpu, toy, tmp_path)
+    assert report["Toy-1/only"][3] == "4 written"
+    assert report["Toy-1/other"][3].startswith("none: CUDA records have 0.0 MB")
 
 
 def test_without_a_gpu_there_is_one_line(gpu, capsys, monkeypatch, tmp_path):
@@ -163,8 +163,8 @@ def test_with_an_interpreter_of_the_host_the_faults_that_can_be_there_are_run(gp
     with pytest.raises(UsageError):
         catalog.select(["none-of-these"])
     everything = gpu.plan(catalog, None, None)
-    of = {each.target.case.id: each for each in everything}
-    assert {name for name, each in of.items() if each.left_out} == {
+    of = {item.target.case.id: item for item in everything}
+    assert {name for name, item in of.items() if item.left_out} == {
         "SO-60335387/lr1e-4",
         "SO-60335387/lr1e-5",
     }
@@ -174,13 +174,13 @@ def test_with_an_interpreter_of_the_host_the_faults_that_can_be_there_are_run(gp
         (f"{release[0]}+cu121", None, "REPRODUCED"),
         ("99.0.0", "torch 99.0.0 is none of the affected releases", "NOT REPRODUCED"),
     ):
-        planned = {each.target.case.id: each for each in gpu.plan(catalog, None, host(torch))}
+        planned = {item.target.case.id: item for item in gpu.plan(catalog, None, host(torch))}
         assert planned.keys() == of.keys()
         assert (planned["PyTorch-115607/simple"].left_out, planned["PyTorch-115607/simple"].expected) == (
             left_out, expected,
         )  # fmt: skip
         assert planned["SO-60335387/digits"].left_out is None
-    assert any(each.left_out and "has no" in each.left_out for each in planned.values()), (
+    assert any(value.left_out and "has no" in value.left_out for value in planned.values()), (
         "packages that are not there"
     )
 

@@ -113,13 +113,13 @@ def watch(python, folder, monitor, edits):
 
 def first_alarms(python, folder, edits):
     """By monitor, code and iteration of its first alarm."""
-    found = {}
+    alarms_by_monitor = {}
     for monitor in MONITORS:
         report, done = watch(python, folder, monitor, edits)
         assert done.returncode == 0 and report["error"] is None, done.stderr
         if report["alarms"]:
-            found[monitor] = (report["alarms"][0]["code"], report["alarms"][0]["iteration"])
-    return found
+            alarms_by_monitor[monitor] = (report["alarms"][0]["code"], report["alarms"][0]["iteration"])
+    return alarms_by_monitor
 
 
 def works_in(python, folder, compiles):

@@ -28,7 +28,7 @@ OUTPUT = re.compile(
 
 def known() -> set[str]:
     """The names of the invariants that there are."""
-    return {each.name for each in invariants.read(ROOT / "detectors" / "sanitizer")}
+    return {invariant.name for invariant in invariants.read(ROOT / "detectors" / "sanitizer")}
 
 
 def with_programs(text: str) -> str:
@@ -54,8 +54,8 @@ def with_outputs(text: str, python: Path) -> str:
 
 def output(words: str, python: Path) -> str:
     """What a command of the page prints, on both streams."""
-    verb, *rest = words.split()
-    command = [sys.executable, "-m", "trainbugs", verb, "--python", str(python), *rest]
+    verb, *arguments = words.split()
+    command = [sys.executable, "-m", "trainbugs", verb, "--python", str(python), *arguments]
     done = subprocess.run(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300
     )

@@ -63,5 +63,5 @@ class Fake:
 
     def called(self) -> dict[str, Any]:
         """How it was called last."""
-        found: dict[str, Any] = json.loads((self.path.parent / "called.json").read_text())
-        return found
+        call: dict[str, Any] = json.loads((self.path.parent / "called.json").read_text())
+        return call

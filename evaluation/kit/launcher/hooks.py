@@ -102,12 +102,12 @@ def hook_differences(tell, wants):
     bare, tensor = torch.Tensor.__sub__, torch.Tensor
 
     @functools.wraps(bare)
-    def subtract(left, right):
-        result = bare(left, right)
-        is_plain = type(left) is tensor and type(right) is tensor
-        is_larger = is_plain and left.numel() < result.numel() > right.numel()
+    def subtract(first, second):
+        result = bare(first, second)
+        is_plain = type(first) is tensor and type(second) is tensor
+        is_larger = is_plain and first.numel() < result.numel() > second.numel()
         if is_larger and not (is_compiling() or is_tracing()):
-            tell("after_difference", left, right, result)
+            tell("after_difference", first, second, result)
         return result
 
     torch.Tensor.__sub__ = skipped(subtract)

@@ -36,12 +36,12 @@ def watch_sum(bare, tell):
     """A function that adds, with its results told."""
 
     @functools.wraps(bare)
-    def add(left, right):
+    def add(first, second):
         # Before, as `x += y` changes x. The size comes last: where tensors stand for others it may not be known.
-        constant = right if left.requires_grad else left
-        is_mixed = left.requires_grad != has_gradients(right)
-        is_watched = is_mixed and not is_compiling() and left.numel() == 1
-        result = bare(left, right)
+        constant = second if first.requires_grad else first
+        is_mixed = first.requires_grad != has_gradients(second)
+        is_watched = is_mixed and not is_compiling() and first.numel() == 1
+        result = bare(first, second)
         if is_watched and has_gradients(result) and result.numel() == 1:
             tell("after_sum", constant, result)
         return result

@@ -36,13 +36,13 @@ def test_no_moment_is_declared_twice_for_one_monitor():
 
 
 def test_the_launcher_tells_all_of_the_moments_and_no_others():
-    told = set()
+    names = set()
     for path in LAUNCHER.glob("*.py"):
         if path.name != "moments.py":
-            told |= set(re.findall(r'"((?:before|after|inner)_\w+|end|join)"', path.read_text()))
+            names |= set(re.findall(r'"((?:before|after|inner)_\w+|end|join)"', path.read_text()))
     # The moments of an optimizer are named by its method.
-    told |= {f"{side}_{method}" for side in ("before", "after") for method in ("zero_grad", "step")}
-    assert told == ALL_NAMES
+    names |= {f"{side}_{method}" for side in ("before", "after") for method in ("zero_grad", "step")}
+    assert names == ALL_NAMES
 
 
 def test_each_hook_is_that_of_some_moments():

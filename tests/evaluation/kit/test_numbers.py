@@ -82,16 +82,16 @@ def test_what_is_done_with_numbers_is_what_it_is_alone(tmp_path, name):
     argv = [KIT / "launcher", "out.json", "--monitor", toys.MONITOR, "program.py"]
     runs = [
         subprocess.run(
-            [python, "-W", "ignore", *each],
+            [python, "-W", "ignore", *command],
             cwd=tmp_path,
             capture_output=True,
             text=True,
             timeout=300,
         )
-        for each in (["program.py"], argv)
+        for command in (["program.py"], argv)
     ]
     assert [run.returncode for run in runs] == [0, 0], runs[0].stderr + runs[1].stderr
     assert runs[0].stdout == runs[1].stdout
     report = json.loads((tmp_path / "out.json").read_text())
     assert report["error"] is None
-    assert not [each for each in report["alarms"] if each["severity"] == "error"]
+    assert not [alarm for alarm in report["alarms"] if alarm["severity"] == "error"]

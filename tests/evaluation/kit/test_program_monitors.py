@@ -122,20 +122,20 @@ def python():
     return builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr()).python
 
 
-def launch(python, folder, mode, wanted=ALL, program=PROGRAM):
+def launch(python, folder, mode, moments=ALL, program=PROGRAM):
     """The launcher's report on a program, and what the program printed, watched and alone."""
     folder.mkdir(exist_ok=True)
     (folder / "program.py").write_text(program)
     monitor = folder / "m" / "monitor.py"
     monitor.parent.mkdir(exist_ok=True)
-    monitor.write_text(f"WANTED = {wanted.split()!r}\n{TELLER}")
+    monitor.write_text(f"WANTED = {moments.split()!r}\n{TELLER}")
     out = folder / "out.json"
     argv = [KIT / "launcher", out, "--monitor", monitor, "program.py", mode]
     runs = [
         subprocess.run(
-            [python, "-W", "ignore", *each], cwd=folder, capture_output=True, text=True, timeout=300
+            [python, "-W", "ignore", *command], cwd=folder, capture_output=True, text=True, timeout=300
         )
-        for each in (argv, ["program.py", mode])
+        for command in (argv, ["program.py", mode])
     ]
     assert [run.returncode for run in runs] == [0, 0], runs[0].stderr + runs[1].stderr
     report = json.loads(out.read_text())
@@ -156,8 +156,8 @@ def test_each_moment_is_told_and_the_program_does_what_it_does_alone(python, tmp
     compiled = {"before_compiled": 4, "after_compiled": 4} if mode == "function" else {}
     expected = ONCE | compiled
     # What a compiled graph calls inside is not said.
-    told = {name: count for name, count in counts.items() if mode == "plain" or name not in UNSAID}
-    assert told == {
+    expected_counts = {name: count for name, count in counts.items() if mode == "plain" or name not in UNSAID}
+    assert expected_counts == {
         name: count for name, count in expected.items() if mode == "plain" or name not in UNSAID
     }
     assert steps(report) == [1, 2, 3, 4]
@@ -178,12 +178,12 @@ def test_what_happens_in_started_processes_is_seen_there(python, tmp_path, mode)
 def test_only_what_a_monitor_asks_for_is_hooked(python, tmp_path):
     names = "print(torch.nn.Module.__call__.__code__.co_filename, F.cross_entropy.__code__.co_filename)\n"
     program = "import torch\nfrom torch.nn import functional as F\n" + names
-    for wanted, hooked in (
+    for moments, hooked in (
         ("", [False, False]),
         ("after_loss", [False, True]),
         ("before_forward", [True, False]),
     ):
-        _, watched, _ = launch(python, tmp_path, "x", wanted, program)
+        _, watched, _ = launch(python, tmp_path, "x", moments, program)
         assert [Path(path).parent.name == "launcher" for path in watched.split()] == hooked
 
 
@@ -349,9 +349,9 @@ def test_what_a_monitor_does_undisturbed_is_not_seen(torch_python, tmp_path):
     argv = [KIT / "launcher", "out.json", "--monitor", "m/monitor.py", "program.py"]
     watched, alone = (
         subprocess.run(
-            [torch_python, *each], cwd=tmp_path, check=True, capture_output=True, text=True
+            [torch_python, *command], cwd=tmp_path, check=True, capture_output=True, text=True
         ).stdout
-        for each in (argv, ["program.py"])
+        for command in (argv, ["program.py"])
     )
     report = json.loads((tmp_path / "out.json").read_text())
     assert watched == alone
@@ -395,13 +395,13 @@ def test_the_place_is_the_program_s_whatever_lies_below_its_folder(torch_python,
     (tmp_path / "detectors").mkdir()
     (tmp_path / "detectors" / "monitor.py").write_text(HELPED)
     (tmp_path / "detectors" / "helper.py").write_text(HELPER)
-    found = places(
+    alarm_places = places(
         torch_python,
         tmp_path,
         tmp_path / "evaluation" / "kit",
         tmp_path / "detectors" / "monitor.py",
     )
-    assert found == [("program.py", 4)]
+    assert alarm_places == [("program.py", 4)]
 
 
 @pytest.mark.real

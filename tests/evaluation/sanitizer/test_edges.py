@@ -32,11 +32,11 @@ LOSSES = {
 @pytest.mark.real
 def test_each_is_accused_as_of_a_tensor(tmp_path):
     python = builder.build(spec.load(ROOT, "torch-2.13.0"), on_stderr()).python
-    said = toys.run(
+    verdicts = toys.run(
         python,
         tmp_path,
         {name or "right": PROGRAM.format(loss=loss) for name, loss in LOSSES.items()},
     )
-    assert {name: list(said[name or "right"].errors) for name in LOSSES} == {
+    assert {name: list(verdicts[name or "right"].errors) for name in LOSSES} == {
         n: [n] if n else [] for n in LOSSES
     }

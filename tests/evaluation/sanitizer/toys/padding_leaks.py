@@ -62,8 +62,8 @@ def beside(place):
 
 def encoder(mask):
     # Padding in each text: who attends to nothing but padding has no nan.
-    rest = program().partition("return self.head(x[:, 0])\n")[2]
-    return ENCODER.format(mask=mask) + rest.replace(
+    tail = program().partition("return self.head(x[:, 0])\n")[2]
+    return ENCODER.format(mask=mask) + tail.replace(
         "for iteration", "x = F.pad(x, (0, 1))\nfor iteration"
     )
 
