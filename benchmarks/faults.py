@@ -174,7 +174,9 @@ def _tell(line, log):
         or ("skipped" if line["skipped"] else "missed" if line["missed"] else "ok")
     )
     print(
-        f"{line['number']} {line['kind']}: {outcome}, {line['seconds']} s", file=sys.stderr, flush=True
+        f"{line['number']} {line['kind']}: {outcome}, {line['seconds']} s",
+        file=sys.stderr,
+        flush=True,
     )
 
 
@@ -183,7 +185,9 @@ def table(lines):
     rows = [["fault", "faults", *KINDS_OF_HARM]]
     rows.append(["---"] * len(rows[0]))
     for kind in (*CYCLE, REAL, "all"):
-        lines_of_kind = [line for line in lines if kind in (line["kind"], "all") and not line["skipped"]]
+        lines_of_kind = [
+            line for line in lines if kind in (line["kind"], "all") and not line["skipped"]
+        ]
         counts = [
             len(lines_of_kind),
             *(sum(len(line["harm"][name]) for line in lines_of_kind) for name in KINDS_OF_HARM),

@@ -102,7 +102,8 @@ def _by_release(target: Target, host: Interpreter) -> Planned:
 def _installed(package: str, host: Interpreter) -> str | None:
     normalized = package.lower().replace("-", "_")
     return next(
-        (v for name, v in host.packages.items() if name.lower().replace("-", "_") == normalized), None
+        (v for name, v in host.packages.items() if name.lower().replace("-", "_") == normalized),
+        None,
     )
 
 

@@ -88,7 +88,10 @@ def silence(study, cells, rows):
             [
                 name,
                 len(cells_of_row),
-                *(percent(counts[word], len(cells_of_row)) for word in (NOT_FINITE, AS_GUESSING, LEARNS)),
+                *(
+                    percent(counts[word], len(cells_of_row))
+                    for word in (NOT_FINITE, AS_GUESSING, LEARNS)
+                ),
             ]
         )
     return markdown(["optimizer", "harmed cells", NOT_FINITE, AS_GUESSING, LEARNS], lines)

@@ -149,7 +149,8 @@ def bench_crowd(arguments):
                 list(pool.map(_bare, [run] * together, [variables] * together))
                 seconds = time.perf_counter() - start
             print(
-                f"{run.name}, {together} at once, spin count {name:13s}: {seconds:6.1f} s", flush=True
+                f"{run.name}, {together} at once, spin count {name:13s}: {seconds:6.1f} s",
+                flush=True,
             )
     print()
 

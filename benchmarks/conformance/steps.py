@@ -297,11 +297,13 @@ def optimizers():
     subclasses = [
         optimizer_class
         for optimizer_class in classes
-        if issubclass(optimizer_class, torch.optim.Optimizer) and optimizer_class is not torch.optim.Optimizer
+        if issubclass(optimizer_class, torch.optim.Optimizer)
+        and optimizer_class is not torch.optim.Optimizer
     ]
     # LBFGS steps by a closure; SparseAdam has a kind of gradients of its own.
     return sorted(
-        {optimizer_class for optimizer_class in subclasses if optimizer_class.__name__ != "LBFGS"}, key=lambda optimizer_class: optimizer_class.__name__
+        {optimizer_class for optimizer_class in subclasses if optimizer_class.__name__ != "LBFGS"},
+        key=lambda optimizer_class: optimizer_class.__name__,
     )
 
 

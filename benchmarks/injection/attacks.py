@@ -207,7 +207,9 @@ def forged_measure(place):
     ]
     place.harm["escapes"] += [f"forging {attack}: {text}, expected {status}" for text in wrong]
     if len(forged_records) != 4:
-        place.harm["lost runs"].append(f"{len(forged_records)} checks of the forging detector, expected 4")
+        place.harm["lost runs"].append(
+            f"{len(forged_records)} checks of the forging detector, expected 4"
+        )
     place.no_leftovers()
 
 

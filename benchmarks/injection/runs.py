@@ -97,7 +97,9 @@ def hostile_answer(place):
     """A detector whose answer is none beside an honest one: each has its status, and both can be scored."""
     attack = place.chance.choice(sorted(HOSTILE))
     act, status = HOSTILE[attack]
-    place.plan(f"hostile: {status}; honest: right about all programs; scores shows both", how=attack)
+    place.plan(
+        f"hostile: {status}; honest: right about all programs; scores shows both", how=attack
+    )
     place.write_bugs()
     hostile = toys.write_detector(place.root / "hostile", act)
     honest = toys.write_detector(place.root / "honest", toys.HONEST)

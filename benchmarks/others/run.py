@@ -98,7 +98,11 @@ def environment(program):
 def checkout(program, folder, sources):
     owner, name = program["repository"].split("/")
     local_clone = sources and sources / f"{owner}+{name}"
-    source = local_clone if local_clone and local_clone.exists() else f"https://github.com/{program['repository']}"
+    source = (
+        local_clone
+        if local_clone and local_clone.exists()
+        else f"https://github.com/{program['repository']}"
+    )
     subprocess.run(["git", "clone", "-q", "--no-checkout", source, folder], check=True)
     # Texts that made data stand in for are left out: they may be large, and are not to be mixed with them.
     left_out = "".join(f"!/{place}/*.txt\n" for place in program.get("data", {}))
@@ -124,7 +128,16 @@ def watched(program, python, sources):
         folder, report_path = Path(temporary, "program"), Path(temporary, "report.json")
         checkout(program, folder, sources)
         script = folder / program["script"]
-        command = [sys.executable, "-m", "trainbugs", "watch", "--python", python, "--json", report_path]
+        command = [
+            sys.executable,
+            "-m",
+            "trainbugs",
+            "watch",
+            "--python",
+            python,
+            "--json",
+            report_path,
+        ]
         paths = [str(ROOT), *([str(folder / program["path"])] if "path" in program else [])]
         environ = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
         done = subprocess.run(

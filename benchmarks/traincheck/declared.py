@@ -51,7 +51,9 @@ class Declared:
 def cases() -> list[Declared]:
     """In the order of cases.json, in which they run."""
     described = json.loads((HERE / "cases.json").read_text())
-    return [Declared(**{name: _frozen(value) for name, value in case.items()}) for case in described]
+    return [
+        Declared(**{name: _frozen(value) for name, value in case.items()}) for case in described
+    ]
 
 
 def _frozen(value: Any) -> Any:

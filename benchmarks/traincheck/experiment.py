@@ -61,7 +61,9 @@ class Experiment:
         inferred = {count: self._infer("full", count) for count in self.declared.counts}
         # An invariant that several counts have is checked once: no check depends upon the others.
         union = self.place.folder / "full-union.json"
-        every = {key: item for inferred_set in inferred.values() for key, item in inferred_set.items()}
+        every = {
+            key: item for inferred_set in inferred.values() for key, item in inferred_set.items()
+        }
         invariants.write(every.values(), union)
         return Found(inferred, {name: self._check("full", name, union) for name in self.folders})
 

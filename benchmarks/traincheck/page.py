@@ -80,7 +80,9 @@ def paired(rows: list[Row], tracing: str, count: str, dropping: str) -> str:
         [chosen(rows, case, tracing, count, dropping, rule) for case in names(rows)]
         for rule in RULES
     ]
-    counted = [[row["paired"] == "yes" for row in rows_of_case if row] for rows_of_case in chosen_rows]
+    counted = [
+        [row["paired"] == "yes" for row in rows_of_case if row] for rows_of_case in chosen_rows
+    ]
     return f"{' '.join(str(sum(counted_row)) for counted_row in counted)} of {len(counted[0])}"
 
 

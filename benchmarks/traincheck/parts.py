@@ -91,5 +91,7 @@ def last_error(text: str) -> str:
     """The last line that names an exception, without colours; else the last line."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     lines = [line.strip() for line in plain.splitlines() if line.strip()]
-    error_lines = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
+    error_lines = [
+        line for line in lines if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)
+    ]
     return (error_lines or lines or ["no message"])[-1][:300]

@@ -45,7 +45,9 @@ def violated(case: str, results: Found) -> Iterator[dict[str, str]]:
         for key, identity in invariants_kept.items()
         if key in results.violated["buggy"] - results.violated["fixed"]
     ]
-    for relation, text in sorted((identity["relation"], identity["text_description"]) for identity in only):
+    for relation, text in sorted(
+        (identity["relation"], identity["text_description"]) for identity in only
+    ):
         yield dict(zip(VIOLATED_FIELDS, (case, relation, text), strict=True))
 
 
@@ -62,7 +64,9 @@ def _kept(dropping: str, count: int, inferred: Mapping[str, Any], results: Found
     return {key: item for key, item in inferred.items() if key not in dropped}
 
 
-def _judged(invariants_kept: Mapping[str, Any], rule: str, api: str, results: Found) -> dict[str, Any]:
+def _judged(
+    invariants_kept: Mapping[str, Any], rule: str, api: str, results: Found
+) -> dict[str, Any]:
     counted = {key for key, item in invariants_kept.items() if invariants.counts(item, rule)}
     held_out, fixed, buggy = (
         counted & results.violated[name] for name in ("held-out", "fixed", "buggy")

@@ -81,7 +81,11 @@ def test_muon_of_the_release_that_brought_it_differs_nearly_everywhere():
 def test_the_mended_line_is_the_cause():
     lines = (TABLES / "momentum.txt").read_text().splitlines()
     mended = [line.rpartition(": ")[2] for line in lines if " mended" in line]
-    wrong = [printed for printed in mended if printed.split(" compiled ")[0] != printed.split(" compiled ")[1]]
+    wrong = [
+        printed
+        for printed in mended
+        if printed.split(" compiled ")[0] != printed.split(" compiled ")[1]
+    ]
     assert wrong == ["[-0.783, -0.122] compiled [-0.783, 0.139]"]
 
 

@@ -71,7 +71,8 @@ def test_records_of_a_gpu_are_kept_and_a_report_is_written(gpu, toy, tmp_path):
     assert status == 0
     assert report["Toy-1/only"][:4] == ["the script", "REPRODUCED", "REPRODUCED", "4 written"]
     assert {
-        (record.runtime.device, record.device_name) for record in expected_records(toy.bug, "only", CUDA)
+        (record.runtime.device, record.device_name)
+        for record in expected_records(toy.bug, "only", CUDA)
     } == {("cuda", DEVICE)}
     assert not expected_records(toy.bug, "only")
     text = (tmp_path / "gpu.md").read_text()
@@ -84,7 +85,9 @@ def test_records_of_a_gpu_are_kept_and_a_report_is_written(gpu, toy, tmp_path):
 def test_the_environments_of_the_bugs_are_used_where_no_interpreter_is_named(gpu, toy, tmp_path):
     status, report = call(gpu, toy, tmp_path, python=None)
     assert (status, report["Toy-1/only"][2]) == (0, "REPRODUCED")
-    assert {record.runtime.environment for record in expected_records(toy.bug, "only", CUDA)} == {"toy"}
+    assert {record.runtime.environment for record in expected_records(toy.bug, "only", CUDA)} == {
+        "toy"
+    }
     assert "pinned environments" in (tmp_path / "gpu.md").read_text()
 
 

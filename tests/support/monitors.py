@@ -118,7 +118,10 @@ def first_alarms(python, folder, edits):
         report, done = watch(python, folder, monitor, edits)
         assert done.returncode == 0 and report["error"] is None, done.stderr
         if report["alarms"]:
-            alarms_by_monitor[monitor] = (report["alarms"][0]["code"], report["alarms"][0]["iteration"])
+            alarms_by_monitor[monitor] = (
+                report["alarms"][0]["code"],
+                report["alarms"][0]["iteration"],
+            )
     return alarms_by_monitor
 
 

@@ -41,7 +41,9 @@ def test_the_launcher_tells_all_of_the_moments_and_no_others():
         if path.name != "moments.py":
             names |= set(re.findall(r'"((?:before|after|inner)_\w+|end|join)"', path.read_text()))
     # The moments of an optimizer are named by its method.
-    names |= {f"{side}_{method}" for side in ("before", "after") for method in ("zero_grad", "step")}
+    names |= {
+        f"{side}_{method}" for side in ("before", "after") for method in ("zero_grad", "step")
+    }
     assert names == ALL_NAMES
 
 

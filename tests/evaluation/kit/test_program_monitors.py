@@ -133,7 +133,11 @@ def launch(python, folder, mode, moments=ALL, program=PROGRAM):
     argv = [KIT / "launcher", out, "--monitor", monitor, "program.py", mode]
     runs = [
         subprocess.run(
-            [python, "-W", "ignore", *command], cwd=folder, capture_output=True, text=True, timeout=300
+            [python, "-W", "ignore", *command],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
         for command in (argv, ["program.py", mode])
     ]
@@ -156,7 +160,9 @@ def test_each_moment_is_told_and_the_program_does_what_it_does_alone(python, tmp
     compiled = {"before_compiled": 4, "after_compiled": 4} if mode == "function" else {}
     expected = ONCE | compiled
     # What a compiled graph calls inside is not said.
-    expected_counts = {name: count for name, count in counts.items() if mode == "plain" or name not in UNSAID}
+    expected_counts = {
+        name: count for name, count in counts.items() if mode == "plain" or name not in UNSAID
+    }
     assert expected_counts == {
         name: count for name, count in expected.items() if mode == "plain" or name not in UNSAID
     }
