@@ -85,7 +85,7 @@ def compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
             for variant in VARIANTS:
                 runs = [record for record in records if record.variant == variant]
                 label = variant if len(panel.lines) == 1 else f"{variant}, {line.label}"
-                _plot(axes, case, line, variant, runs, _of_variant(look, variant), label)
+                _plot(axes, case, line, variant, runs, _variant_look(look, variant), label)
         _finish(axes, panel)
     benign = ", benign" if case.benign else ""
     figure.suptitle(f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
@@ -125,15 +125,15 @@ def _looks(panel: Panel) -> list[dict[str, Any]]:
     """
     looks: list[dict[str, Any]] = []
     for line in panel.lines:
-        styles, own = (DASHED, PALE) if line.dashed else (SOLID, CLEAR)
-        number = sum(each["linestyle"] in styles for each in looks) % len(styles)
+        styles, stroke = (DASHED, PALE) if line.dashed else (SOLID, CLEAR)
+        number = sum(look["linestyle"] in styles for look in looks) % len(styles)
         looks.append(
-            {"linestyle": styles[number], "marker": MARKERS[len(looks) % len(MARKERS)], **own}
+            {"linestyle": styles[number], "marker": MARKERS[len(looks) % len(MARKERS)], **stroke}
         )
     return looks
 
 
-def _of_variant(look: dict[str, Any], variant: str) -> dict[str, Any]:
+def _variant_look(look: dict[str, Any], variant: str) -> dict[str, Any]:
     """The same in the colour of a variant; fixed is wide and lies below, so that both are seen where they meet."""
     under = (
         {"linewidth": 1.8 * look["linewidth"], "zorder": look["zorder"] - 2}

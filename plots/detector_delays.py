@@ -51,8 +51,8 @@ def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) ->
 def _row(axes: "Axes", y: int, alarms: "pd.DataFrame") -> None:
     when = alarms.when.astype(float)
     for part, colour in ((alarms.early, COLOURS["buggy"]), (~alarms.early, SINGLE[0])):
-        for seen, face in ((alarms.delay.notna(), colour), (alarms.delay.isna(), "none")):
-            x = when[part & seen].sort_values()
+        for stamped, face in ((alarms.delay.notna(), colour), (alarms.delay.isna(), "none")):
+            x = when[part & stamped].sort_values()
             # Equal delays lie one above the other.
             lift: list[int] = x.groupby(x).cumcount().tolist()
             axes.plot(

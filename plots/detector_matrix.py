@@ -25,17 +25,19 @@ def draw_matrix(
 ) -> Path:
     """Draw the cases found and not accused when fixed, by family, beside the false alarms; as wide as a column."""
     parts = {key: with_twins(group) for key, group in outcomes.groupby(ROW)}
-    known = {families.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
-    shown = [name for name in (*ORDER, OTHER) if name in known] + sorted(known - {*ORDER, OTHER})
+    present = {families.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
+    shown = [name for name in (*ORDER, OTHER) if name in present] + sorted(
+        present - {*ORDER, OTHER}
+    )
     with column():
         figure = new_figure(1)
         figure.set_size_inches(COLUMN_INCHES, HEAD_INCHES + ROW_INCHES * len(scores))
         axes = figure.subplots()
         for y, (_, row) in enumerate(scores.iterrows()):
-            found = [_found(parts[tuple(row[ROW])], families, name) for name in shown]
+            hits = [_hits(parts[tuple(row[ROW])], families, name) for name in shown]
             accused = [(row[name], row[f"{name}_n"]) for name in ("false_fixed", "false_controls")]
             for x, (cell, colour) in enumerate(
-                [*((c, FOUND) for c in found), *((c, ACCUSED) for c in accused)]
+                [*((c, FOUND) for c in hits), *((c, ACCUSED) for c in accused)]
             ):
                 _cell(axes, x + (x >= len(shown)) * 0.25, y, cell, colour)
         places = [*range(len(shown)), len(shown) + 0.25, len(shown) + 1.25]
@@ -48,9 +50,9 @@ def draw_matrix(
         return save(figure, path)
 
 
-def _found(buggy: "pd.DataFrame", families: Mapping[str, str], name: str) -> Cell:
-    mine = buggy[~buggy.benign & (buggy.bug.map(lambda bug: families.get(bug, OTHER)) == name)]
-    return int(mine.paired.sum()), len(mine)
+def _hits(buggy: "pd.DataFrame", families: Mapping[str, str], name: str) -> Cell:
+    cases = buggy[~buggy.benign & (buggy.bug.map(lambda bug: families.get(bug, OTHER)) == name)]
+    return int(cases.paired.sum()), len(cases)
 
 
 def _cell(axes: "Axes", x: float, y: int, cell: Cell, colour: tuple[float, float, float]) -> None:

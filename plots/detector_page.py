@@ -41,20 +41,20 @@ def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> P
         figure.set_size_inches(max(PAGE_INCHES[0], needed[0]), max(PAGE_INCHES[1], needed[1]))
         axes = figure.subplots()
         for x, (_, row) in enumerate(scores.iterrows()):
-            mine = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
-            of = dict(list(mine.groupby(["bug", "case"])))
+            answers = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
+            by_case = dict(list(answers.groupby(["bug", "case"])))
             for y, (bug, case, _) in enumerate(cases):
-                _cell(axes, x, y, *outcome(of.get((bug, case))))
+                _cell(axes, x, y, *outcome(by_case.get((bug, case))))
             _cell(axes, x, len(cases), *_controls(row))
         _label(axes, [label(row) for _, row in scores.iterrows()], names)
         return save(figure, path)
 
 
-def outcome(mine: "pd.DataFrame | None") -> tuple[str, str]:
+def outcome(answers: "pd.DataFrame | None") -> tuple[str, str]:
     """The state and the text of a cell: of a case, over all seeds; None for one that the detector did not meet."""
-    if mine is None or not (mine.kind == "buggy").any():
+    if answers is None or not (answers.kind == "buggy").any():
         return "not met", ""
-    buggy, fixed = mine[mine.kind == "buggy"], mine[mine.kind == "fixed"]
+    buggy, fixed = answers[answers.kind == "buggy"], answers[answers.kind == "fixed"]
     if (buggy.status != "ok").any():
         return "no answer", SHORT[buggy.status[buggy.status != "ok"].iloc[0]]
     accused = bool(fixed.alarmed.any())

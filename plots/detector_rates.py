@@ -34,9 +34,9 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
     """
     elsewhere = unusual_rows(outcomes)
     names = scores.apply(label, axis=1)
-    there = scores.assign(label=names)[~names.isin(elsewhere) & (scores.false_fixed_n > 0)]
+    comparable = scores.assign(label=names)[~names.isin(elsewhere) & (scores.false_fixed_n > 0)]
     one_of = ["detector", "references", "paired_known_n"]
-    best = there.sort_values("paired", ascending=False, kind="stable").drop_duplicates(one_of)
+    best = comparable.sort_values("paired", ascending=False, kind="stable").drop_duplicates(one_of)
     best = best.sort_values(
         ["detected_rate", "false_fixed_rate"], ascending=[False, True]
     ).reset_index(drop=True)
@@ -84,9 +84,15 @@ def draw_points(axes: "Axes", best: "pd.DataFrame") -> None:
     for place, of in numbers.items():
         axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
         if place in heights:
-            beside = place[0] - LEFT, heights[place]
+            label_place = place[0] - LEFT, heights[place]
             axes.annotate(
-                ",".join(of), place, beside, ha="right", va="center", fontsize=7, arrowprops=LEADER
+                ",".join(of),
+                place,
+                label_place,
+                ha="right",
+                va="center",
+                fontsize=7,
+                arrowprops=LEADER,
             )
             continue
         lift = -5 if place[1] == 0 else -7 if _covers(place, numbers) else 2

@@ -29,11 +29,11 @@ def draw(
     """
     if not (outcomes.kind == "buggy").any():
         return []
-    kept = without_rejected(scores)
+    shown = without_rejected(scores)
     paths = [
-        draw_matrix(outcomes, kept, families, directory / f"matrix.{kind}"),
+        draw_matrix(outcomes, shown, families, directory / f"matrix.{kind}"),
         draw_page(outcomes, scores, directory / f"page.{kind}"),
-        draw_rates(outcomes, kept, directory / f"rates.{kind}"),
-        draw_delays(outcomes, kept, directory / f"delays.{kind}"),
+        draw_rates(outcomes, shown, directory / f"rates.{kind}"),
+        draw_delays(outcomes, shown, directory / f"delays.{kind}"),
     ]
     return [path for path in paths if path]

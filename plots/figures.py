@@ -47,7 +47,7 @@ class Drawn:
 
 def draw(runs: Sequence[CaseRuns], out: Path, kind: str) -> Drawn:
     """Draw the curves of every case into out/<bug> and a summary into `out`; `kind` is png, pdf or svg."""
-    runs = [pair for item in runs if (pair := _of_the_pair(item)).records]
+    runs = [pair for item in runs if (pair := _variant_pair(item)).records]
     drawn = _draw_cases([(item, out / item.bug.id) for item in runs], kind, _everything)
     if not runs:
         return drawn
@@ -62,7 +62,7 @@ def draw_expected(bug: Bug, folder: Path) -> Drawn:
     """
     by_case = expected_runs(structs.replace(bug, directory=folder.parent))
     runs = [
-        _of_the_pair(CaseRuns(bug, bug.cases[case], tuple(records)))
+        _variant_pair(CaseRuns(bug, bug.cases[case], tuple(records)))
         for case, records in by_case.items()
     ]
     return _draw_cases([(item, folder) for item in runs if item.records], "png", _committed(bug))
@@ -82,7 +82,7 @@ def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) 
     return Drawn(tuple(paths), tuple(problems))
 
 
-def _of_the_pair(item: CaseRuns) -> CaseRuns:
+def _variant_pair(item: CaseRuns) -> CaseRuns:
     """Without runs of a third variant, of which there are no figures."""
     return replace(
         item, records=tuple(record for record in item.records if record.variant in VARIANTS)
@@ -95,12 +95,12 @@ def compare(item: CaseRuns) -> "Figure":
     Raises MeasureError where a variant has no finished run, or its records cannot be drawn.
     """
     done = [record for record in item.records if record.ok]
-    lacking = [
+    missing = [
         variant for variant in VARIANTS if variant not in {record.variant for record in done}
     ]
     with _naming(item.case), styled():
-        if lacking:
-            raise MeasureError(f"there is no finished run of the {lacking[0]} variant")
+        if missing:
+            raise MeasureError(f"there is no finished run of the {missing[0]} variant")
         return (heatmaps if item.case.plot.heatmap else compare_curves)(item.case, done)
 
 

@@ -68,9 +68,9 @@ def _cells(heatmap: Heatmap, runs: Sequence[RunRecord]) -> Cells:
     """The value and the word of each (row, column)."""
     cells: dict[tuple[str, str], tuple[float | None, str]] = {}
     for record in (record for run in runs for record in run.metrics):
-        lacking = [name for name in heatmap.metrics if name not in record]
-        if lacking:
-            raise MeasureError(f"metric {lacking[0]!r} of the heat map is missing in a record")
+        missing = [name for name in heatmap.metrics if name not in record]
+        if missing:
+            raise MeasureError(f"metric {missing[0]!r} of the heat map is missing in a record")
         place = (
             ", ".join(str(record[name]) for name in heatmap.rows),
             str(record[heatmap.columns]),
@@ -87,15 +87,13 @@ def _larger(before: float | None, value: Any) -> float | None:
 
 
 def _draw(heatmap: Heatmap, cells: Mapping[str, Cells]) -> "Figure":
-    rows = list(dict.fromkeys(row for of_variant in cells.values() for row, _ in of_variant))
-    columns = list(
-        dict.fromkeys(column for of_variant in cells.values() for _, column in of_variant)
-    )
+    rows = list(dict.fromkeys(row for places in cells.values() for row, _ in places))
+    columns = list(dict.fromkeys(column for places in cells.values() for _, column in places))
     figure = new_figure(1)
     figure.set_size_inches(2.6 + INCHES[0] * len(columns) * len(cells), 1.6 + INCHES[1] * len(rows))
     all_axes = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
-    for axes, (variant, of_variant) in zip(all_axes, cells.items(), strict=True):
-        image = _matrix(axes, heatmap, of_variant, rows, columns)
+    for axes, (variant, variant_cells) in zip(all_axes, cells.items(), strict=True):
+        image = _matrix(axes, heatmap, variant_cells, rows, columns)
         axes.set_title(variant)
     figure.colorbar(image, ax=all_axes, label=heatmap.label, shrink=0.5, pad=0.01)
     return figure

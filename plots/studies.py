@@ -45,8 +45,8 @@ def draw_study(results: Results, name: Callable[[str], Path]) -> list[Path]:
     }
     if two:
         drawers["_shares"] = lambda: share_bars(study, cells)
-        if found := pairs(cells):
-            drawers["_best"] = lambda: best_settings(study, found)
+        if best_pairs := pairs(cells):
+            drawers["_best"] = lambda: best_settings(study, best_pairs)
         if explained(study, cells):
             drawers["_factors"] = lambda: factors(study, cells)
     with styled():
@@ -69,17 +69,17 @@ def heat_maps(study: Study, cells: Sequence[Cell], axis: str | None) -> "Figure"
     grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
     scale = _scale(study, cells)
     image: Any = None
-    for axes, (name, own) in zip(grid.flat, panels.items(), strict=False):
-        image = _heat_map(axes, study, own, rows, places, scale)
+    for axes, (name, group) in zip(grid.flat, panels.items(), strict=False):
+        image = _heat_map(axes, study, group, rows, places, scale)
         axes.set_title(name, fontsize=10)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     figure.supxlabel(_setting_text(study), fontsize=10)
     metric = study.written.comparison.metric
-    said = f"gain in {metric}" if "buggy" in study.variants else f"{metric}, fixed"
+    quantity = f"gain in {metric}" if "buggy" in study.variants else f"{metric}, fixed"
     mean_of = "mean, below 0 the bug harms" if "buggy" in study.variants else "mean"
     figure.colorbar(image, ax=list(grid.flat), label=mean_of, shrink=0.7, pad=0.01)
-    figure.suptitle(f"{study.id}: {said}" + (f", by {axis}" if axis else ""))
+    figure.suptitle(f"{study.id}: {quantity}" + (f", by {axis}" if axis else ""))
     return figure
 
 
@@ -91,7 +91,7 @@ def _panels(study: Study, cells: Sequence[Cell], axis: str | None) -> dict[str, 
     panels: dict[str, list[Cell]] = {str(point.values[index]): [] for point in study.points}
     for cell in cells:
         panels[str(cell.point.values[index])].append(cell)
-    return {name: own for name, own in panels.items() if own}
+    return {name: group for name, group in panels.items() if group}
 
 
 def _scale(study: Study, cells: Sequence[Cell]) -> tuple[float, float]:
@@ -122,14 +122,14 @@ def _heat_map(
     two = "buggy" in study.variants
     for y, row in enumerate(rows):
         for x, place in enumerate(places):
-            own = [cell for cell in cells if cell.place == place and row_name(study, cell) == row]
-            values = [value for cell in own if math.isfinite(value := _colour(study, cell))]
+            group = [cell for cell in cells if cell.place == place and row_name(study, cell) == row]
+            values = [value for cell in group if math.isfinite(value := _colour(study, cell))]
             shade[y, x] = mean(values) if values else math.nan
-            if own and two:
+            if group and two:
                 text = (
-                    f"{sum(cell.label in HARM for cell in own)}/{len(own)}"
-                    if len(own) > 1
-                    else _word(own[0])
+                    f"{sum(cell.label in HARM for cell in group)}/{len(group)}"
+                    if len(group) > 1
+                    else _word(group[0])
                 )
                 colour = "white" if abs(shade[y, x]) > 0.6 * scale[1] else "#333333"
                 axes.text(x, y, text, ha="center", va="center", fontsize=6.5, color=colour)
@@ -158,8 +158,8 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
         "cells in which fixed is at its best": tuned(cells, study.written.comparison),
     }
     every = figure.subplots(1, 2)
-    for axes, (title, own) in zip(every, titles.items(), strict=True):
-        bars = shares(study, own) if own else []
+    for axes, (title, group) in zip(every, titles.items(), strict=True):
+        bars = shares(study, group) if group else []
         names = [f"{bar.name} ({bar.total})" for bar in bars]  # how many cells, which differs
         left = np.zeros(len(bars))
         for label in LABELS:
@@ -184,24 +184,29 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
     return figure
 
 
-def best_settings(study: Study, found: Sequence[BestPair]) -> "Figure":
+def best_settings(study: Study, best_pairs: Sequence[BestPair]) -> "Figure":
     """Each program at its own best setting: the metric of one over that of the other, and the ratio of the settings."""
     figure = new_figure(2)
     left, right = figure.subplots(1, 2)
-    rows = row_names(study, [pair.fixed for pair in found])
+    rows = row_names(study, [pair.fixed for pair in best_pairs])
     for number, row in enumerate(rows):
-        own = [pair for pair in found if row_name(study, pair.fixed) == row]
-        _scatter(left, own, row, f"C{number}")
-        shift = np.linspace(-0.25, 0.25, len(own)) if len(own) > 1 else np.zeros(1)
+        group = [pair for pair in best_pairs if row_name(study, pair.fixed) == row]
+        _scatter(left, group, row, f"C{number}")
+        shift = np.linspace(-0.25, 0.25, len(group)) if len(group) > 1 else np.zeros(1)
         right.plot(
-            [pair.ratio for pair in own], number + shift, "o", ms=3.5, color=f"C{number}", alpha=0.8
+            [pair.ratio for pair in group],
+            number + shift,
+            "o",
+            ms=3.5,
+            color=f"C{number}",
+            alpha=0.8,
         )
     ends = [min(*left.get_xlim(), *left.get_ylim()), max(*left.get_xlim(), *left.get_ylim())]
     left.plot(ends, ends, color="#888888", lw=0.8, zorder=0)
     left.set_xlabel(f"{study.written.comparison.metric}, fixed")
     left.set_ylabel(f"{study.written.comparison.metric}, buggy")
     left.legend(fontsize=7, loc="best")
-    ratios = [1.0, *(pair.ratio for pair in found)]
+    ratios = [1.0, *(pair.ratio for pair in best_pairs)]
     right.set_xscale("log")
     right.set_xlim(min(ratios) / 2, max(ratios) * 2)
     right.xaxis.set_major_formatter("{x:g}")
@@ -216,9 +221,9 @@ def best_settings(study: Study, found: Sequence[BestPair]) -> "Figure":
     return figure
 
 
-def _scatter(axes: "Axes", own: Sequence[BestPair], row: str, colour: str) -> None:
+def _scatter(axes: "Axes", group: Sequence[BestPair], row: str, colour: str) -> None:
     """A point for each pair, with the range of the seeds as bars."""
-    fixed, buggy = [pair.fixed.fixed for pair in own], [pair.buggy.buggy for pair in own]
+    fixed, buggy = [pair.fixed.fixed for pair in group], [pair.buggy.buggy for pair in group]
     axes.errorbar(
         [side.mean for side in fixed],
         [side.mean for side in buggy],
@@ -244,16 +249,16 @@ def factors(study: Study, cells: Sequence[Cell]) -> "Figure":
     figure = new_figure(1)
     figure.set_size_inches(6.4, 1.3 + 0.3 * len(explained(study, cells)))
     axes = figure.subplots()
-    found = explained(study, cells)
-    names = [" × ".join(item.factors) for item in found]
+    effects = explained(study, cells)
+    names = [" × ".join(item.factors) for item in effects]
     axes.barh(
         names,
-        [item.share for item in found],
-        color=[_shade(len(item.factors)) for item in found],
+        [item.share for item in effects],
+        color=[_shade(len(item.factors)) for item in effects],
         height=0.7,
     )
     axes.invert_yaxis()
-    axes.set_xlim(min(0.0, *(item.share for item in found)), 1)
+    axes.set_xlim(min(0.0, *(item.share for item in effects)), 1)
     axes.set_xlabel("share of the variance of the gain (adjusted R squared)")
     axes.tick_params(axis="y", labelsize=8)
     axes.set_title(f"{study.id}: what the gain depends on")
