@@ -7,9 +7,8 @@ from msgspec.structs import replace
 from evaluation.rewriting.layout import RewriteError, RewrittenText
 from evaluation.rewriting.twins import keywords, names_to_keep, rewrite
 from evaluation.running.rewritten_session import RewrittenProgram, RewrittenSession, run_targets
-from runner.bugs.bug import Target
+from runner.bugs.bug import PROBE, Target
 from runner.bugs.case import Case, Oracle, Site
-from runner.environments.interpreter import PROBE
 from runner.execution.key import HARNESS, read_scripts
 from runner.results.record import RunRecord
 from runner.session.session import Session
