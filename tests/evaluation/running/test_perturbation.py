@@ -5,14 +5,17 @@ from pathlib import Path
 import pytest
 from support.copies import replace
 from support.detectors import write_detector
+from support.paths import ROOT
 from support.records import record
 from support.toy import OWN_PYTHON, SCRIPT, toy_config
 
 from evaluation.catalog import detectors
 from evaluation.running import campaign
 from evaluation.running.options import CampaignOptions
-from evaluation.running.perturbation import find_change
+from evaluation.running.perturbation import find_change, read_texts
 from evaluation.store.results import CheckStore
+from runner.bugs.bug import Target
+from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.results.store import Store
 
@@ -287,3 +290,11 @@ def test_all_seeds_are_checked_and_met(toy, shows):
             [detectors.load(toy.root, str(shows))], overhead_on=None, all_seeds=True
         )
         campaign.run(plan, toy.session(seeds=(1,)))
+
+
+def test_the_probe_of_a_bug_is_no_part_of_its_program():
+    bug = Catalog(ROOT).bug("Augmentor-188")
+    case = next(iter(bug.cases.values()))
+    assert bug.probe
+    texts = read_texts(Target(bug, case, ("buggy", "fixed")), "buggy")
+    assert set(texts) == {"buggy.py"}
