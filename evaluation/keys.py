@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from evaluation.model import Detector, Rule
 from evaluation.records import SCHEMA
-from runner.fields import Scalar
+from runner.field_types import Scalar
 from runner.files import untrusted
 from runner.files.folders import MAX_FILE_BYTES, files_in
 

@@ -25,7 +25,7 @@ from evaluation.model import (
     Training,
 )
 from runner.errors import ResultsError
-from runner.fields import Name
+from runner.field_types import Name
 from runner.files import untrusted
 from runner.files.flat_structs import flat_format
 from runner.files.structs import MismatchError, as_struct

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plots.style import new_figure, save, styled
-from runner.bugs.statistics import Numbers
+from runner.bugs.catalogue_counts import Numbers
 from runner.bugs.taxonomy import LISTS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from runner.bugs.figures import Plot
 from runner.bugs.labels import Labels
 from runner.bugs.program import CaseProgram, Variant
 from runner.errors import CatalogError
-from runner.fields import Scalar
+from runner.field_types import Scalar
 
 
 class Control(Struct, frozen=True, forbid_unknown_fields=True):

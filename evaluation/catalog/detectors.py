@@ -8,7 +8,7 @@ from evaluation.model import Description, Detector
 from runner.bugs.catalog import check, read_json
 from runner.errors import CatalogError, UsageError
 from runner.files.folders import check_links
-from runner.files.structs import near
+from runner.files.schema_errors import near
 from runner.files.untrusted import UnsafeError, shown
 
 # They look for something else, or know the published programs by heart: what they find tells how easily it is found.

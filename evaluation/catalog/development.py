@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from evaluation.catalog.frozen import Date
 from evaluation.model import DetectorName
 from runner.bugs.catalog import check, read_json
-from runner.fields import Name
+from runner.field_types import Name
 
 
 class Development(Struct, frozen=True, forbid_unknown_fields=True):

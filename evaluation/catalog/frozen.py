@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from evaluation.model import Text
 from runner.bugs.catalog import check, read_json
 from runner.errors import CatalogError
-from runner.fields import Name
+from runner.field_types import Name
 from runner.files import untrusted
 from runner.files.folders import MAX_FILE_BYTES
 

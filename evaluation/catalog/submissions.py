@@ -14,7 +14,7 @@ from evaluation.catalog.frozen import Date, Frozen
 from evaluation.model import Detector, Text
 from runner.bugs.catalog import check, read_json
 from runner.errors import CatalogError
-from runner.fields import Name
+from runner.field_types import Name
 from runner.files.folders import check_links
 from runner.files.untrusted import UnsafeError, shown
 

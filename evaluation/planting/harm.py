@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runner.fields import Record
+from runner.field_types import Record
 
 # Words in the names of metrics that are better low, and of those that are better high; the first that fits counts.
 LOW = ("loss", "error", "perplexity", "nll", "mse", "distance")

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.planting import calls, gradients, losses
+from evaluation.planting import gradients, losses, missing_calls
 from evaluation.planting.edits import Operator
 from evaluation.planting.seed_operators import operator_names
 from evaluation.rewriting import choice
@@ -21,28 +21,28 @@ OPERATORS: tuple[Operator, ...] = (
         "no-zero-grad",
         "zero_grad is left out",
         ZERO_GRAD,
-        calls.leave_out_zero_grad,
+        missing_calls.leave_out_zero_grad,
         iteration=2,
     ),
-    Operator("no-step", "the optimizer's step is left out", STEP, calls.leave_out_step),
-    Operator("step-first", "step comes before backward", STEP, calls.step_before_backward),
+    Operator("no-step", "the optimizer's step is left out", STEP, missing_calls.leave_out_step),
+    Operator("step-first", "step comes before backward", STEP, missing_calls.step_before_backward),
     Operator(
         "zero-grad-late",
         "zero_grad comes between backward and step",
         ZERO_GRAD,
-        calls.zero_grad_before_step,
+        missing_calls.zero_grad_before_step,
     ),
     Operator(
         "evaluation-mode",
         "eval() in the place of train()",
         "torch.nn.Module.train",
-        calls.evaluation_mode,
+        missing_calls.evaluation_mode,
     ),
     Operator(
         "break-left-in",
         "a break left in from debugging: one batch an epoch",
         "break",
-        calls.break_left_in,
+        missing_calls.break_left_in,
         judged_by_loss=False,
     ),
     Operator(

@@ -20,7 +20,7 @@ from evaluation.records import Records
 from runner.bugs.bug import Target
 from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
-from runner.files.structs import near
+from runner.files.schema_errors import near
 from runner.session.selection import labelled
 
 Source: TypeAlias = Literal["expected", "results"]

@@ -11,6 +11,7 @@ from evaluation.running.adapter import environment_of
 from evaluation.running.bare_runs import BareRuns
 from evaluation.running.detector_run import DetectorRun, DetectorSettings
 from evaluation.running.execute import execute_checks
+from evaluation.running.neutral_order import neutral_order
 from evaluation.running.options import CampaignOptions
 from evaluation.running.plan import plan_checks, rewrite_targets, select_targets
 from evaluation.running.program import ShownProgram
@@ -59,7 +60,7 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
             stack.enter_context(detector_run)
             for detector_run in _detector_runs(options, settings, session.progress)
         ]
-        shown = _in_neutral_order(programs)
+        shown = neutral_order(programs)
         checks = [
             check
             for detector_run in detector_runs
@@ -116,9 +117,3 @@ def _detector_runs(
         for kind in detector.with_references:
             if kind in ("none", *options.references):
                 yield DetectorRun(detector, kind, settings, progress)
-
-
-def _in_neutral_order(programs: Iterable[ShownProgram]) -> list[ShownProgram]:
-    """The programs that end well alone, in an order that does not tell which is which: a detector might remember."""
-    shown = [program for program in programs if program.baseline]
-    return sorted(shown, key=lambda program: program.key)

@@ -12,10 +12,10 @@ from evaluation.model import ARGUMENTS, SCRIPT, Answer
 from evaluation.running.program import ShownProgram
 from runner.execution.execute import read_metrics
 from runner.execution.launch import launch
-from runner.fields import Record
+from runner.field_types import Record
 from runner.plurals import counted
+from runner.verdicts.complete_runs import not_whole
 from runner.verdicts.drift import distance
-from runner.verdicts.whole import not_whole
 
 OnWait = Callable[[float], None]
 # The records of another bare run, made here and now; None where it does not end well.

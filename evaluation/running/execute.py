@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from evaluation.records import CheckRecord
-from evaluation.running.check import DetectorCheck
+from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.detector_run import reference_keys
 from evaluation.running.recording import do_check
 from runner.execution.local import Report

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from evaluation.catalog.controls import Controls
 from evaluation.running.bare_runs import BareRuns
-from evaluation.running.check import DetectorCheck
+from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.detector_run import DetectorRun
 from evaluation.running.options import USUAL, CampaignOptions
 from evaluation.running.perturbation import perturb_targets

@@ -11,7 +11,7 @@ from evaluation.model import CONTROL, SCRIPT, Kind
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
 from runner.execution.run import Run
-from runner.fields import Record
+from runner.field_types import Record
 
 
 def select_seeds(case: Case, seeds: Sequence[int] | None, every: bool) -> Sequence[int]:

@@ -8,7 +8,7 @@ from evaluation.model import Answer
 from evaluation.records import CheckRecord, Seconds
 from evaluation.running.adapter import ANSWER, Place
 from evaluation.running.answers import broken_by
-from evaluation.running.check import DetectorCheck
+from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.disturbance import ComparedAnswer
 from runner.execution.local import Report
 from runner.files import untrusted

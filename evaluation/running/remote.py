@@ -14,7 +14,7 @@ from evaluation.catalog import detectors
 from evaluation.model import Reference
 from evaluation.records import CheckRecord
 from evaluation.running.bare_runs import record_losses
-from evaluation.running.check import DetectorCheck
+from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.detector_run import DetectorRun, DetectorSettings
 from evaluation.running.program import ShownProgram
 from evaluation.running.recording import MAX_KEPT_BYTES, do_check

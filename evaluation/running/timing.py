@@ -14,7 +14,7 @@ from evaluation.keys import kit_digest, overhead_key
 from evaluation.model import TimedPart, Training
 from evaluation.records import SCHEMA, CheckRecord, OverheadRecord
 from evaluation.running.adapter import Adapter
-from evaluation.running.check import DetectorCheck
+from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.detector_run import DetectorRun
 from evaluation.running.execute import RecordByCheck
 from evaluation.running.options import CampaignOptions

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.model import CONTROL
 from evaluation.scoring.chosen import rejected
+from evaluation.scoring.families import families
 from evaluation.scoring.scores import PROGRAM, ROW, label, with_twins
 
 if TYPE_CHECKING:
@@ -73,10 +74,9 @@ def _programs_by_measure(group: "pd.DataFrame") -> dict[str, Programs]:
 
 
 def _programs(part: "pd.DataFrame", hit: str) -> Programs:
-    clusters = part.case.where(part.kind == CONTROL, part.bug)
     texts = [text if isinstance(text, str) else None for text in part.program]
     names = zip(*(part[column] for column in PROGRAM), strict=True)
-    programs = map(MetProgram, texts, clusters, part[hit].astype(bool))
+    programs = map(MetProgram, texts, families(part), part[hit].astype(bool))
     return dict(zip(names, programs, strict=True))
 
 

@@ -11,6 +11,7 @@ from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL, DIAGNOSES, Alarm, Rule
 from evaluation.records import CheckRecord, OverheadRecord, Site
 from evaluation.scoring.chosen import mark_chosen
+from evaluation.scoring.families import families
 from evaluation.scoring.intervals import clustered
 from evaluation.scoring.marks import is_known, is_oracle, rule_since, twin_of
 from runner.errors import ResultsError
@@ -263,8 +264,8 @@ def _by_twin(buggy: "pd.DataFrame") -> dict[str, Any]:
 def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
     """How many of the programs are hits, with a clustered interval: the cases of a bug are not independent."""
     clusters: dict[str, list[bool]] = {}
-    for kind, bug, case, hit in programs[["kind", "bug", "case", hits]].itertuples(index=False):
-        clusters.setdefault(case if kind == CONTROL else bug, []).append(bool(hit))
+    for family, hit in zip(families(programs), programs[hits], strict=True):
+        clusters.setdefault(family, []).append(bool(hit))
     ordered = [clusters[name] for name in sorted(clusters)]
     counts = [sum(cluster) for cluster in ordered]
     sizes = [len(cluster) for cluster in ordered]

@@ -14,8 +14,8 @@ from runner.errors import MeasureError
 from runner.expectations.checks import ExpectationCheck
 from runner.expectations.series import measure, select
 from runner.results.record import RunRecord
+from runner.verdicts.complete_runs import flaw
 from runner.verdicts.verdict import NOT_REPRODUCED, REPRODUCED, unjudged, verify
-from runner.verdicts.whole import flaw
 
 
 def check_verdicts(case: Case, records: Sequence[RunRecord]) -> Iterator[str]:

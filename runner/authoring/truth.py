@@ -10,7 +10,7 @@ from runner.bugs.program import VARIANTS
 from runner.environments import spec, wheels
 from runner.errors import CatalogError, UsageError
 from runner.files import untrusted
-from runner.files.structs import near
+from runner.files.schema_errors import near
 from runner.results.record import RunRecord
 
 # Fields of records that count training iterations.

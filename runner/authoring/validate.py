@@ -24,8 +24,8 @@ from runner.files import untrusted
 from runner.results.expected import CPU, CUDA, expected_records, version_records
 from runner.results.record import RunRecord, run_name
 from runner.verdicts.affected import AFFECTED, findings
+from runner.verdicts.complete_runs import flaw
 from runner.verdicts.verdict import INVALID, unjudged
-from runner.verdicts.whole import flaw
 
 SECTIONS = (
     "What to expect",

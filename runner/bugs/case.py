@@ -8,7 +8,7 @@ from runner.bugs.figures import Plot
 from runner.bugs.labels import Provenance
 from runner.bugs.program import CaseProgram
 from runner.expectations.expectation import Expectation
-from runner.fields import ConfigPart, Text
+from runner.field_types import ConfigPart, Text
 from runner.plurals import counted
 
 

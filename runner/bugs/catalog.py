@@ -17,7 +17,8 @@ from runner.bugs.figures import Plot
 from runner.bugs.program import UPSTREAM, VARIANTS, CaseProgram, Variant
 from runner.errors import CatalogError, ResultsError, UsageError
 from runner.files import swap, untrusted
-from runner.files.structs import MismatchError, as_struct, near
+from runner.files.schema_errors import near
+from runner.files.structs import MismatchError, as_struct
 from runner.plurals import counted
 
 T = TypeVar("T")

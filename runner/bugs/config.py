@@ -10,7 +10,7 @@ from runner.bugs.case import Site
 from runner.bugs.figures import Heatmap, Panel
 from runner.bugs.labels import Labels, Provenance, Versions
 from runner.expectations.expectation import Expectation
-from runner.fields import Name, Scalar, Seconds, Text
+from runner.field_types import Name, Scalar, Seconds, Text
 
 # The longest ID: the name of an environment that the bug brings is longer, and must be a name, too.
 MAX_ID = 76

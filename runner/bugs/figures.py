@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from runner.expectations.series import Series
-from runner.fields import ConfigPart, Text
+from runner.field_types import ConfigPart, Text
 
 
 class Line(Series, frozen=True, kw_only=True):

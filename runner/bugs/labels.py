@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from runner.bugs.taxonomy import Cause, Effect, Location, Realism, Stage
-from runner.fields import ConfigPart, Text
+from runner.field_types import ConfigPart, Text
 
 
 class Versions(ConfigPart, frozen=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runner.fields import Scalar
+from runner.field_types import Scalar
 
 VARIANTS: tuple[str, ...] = ("buggy", "fixed")
 # A third one: the buggy script in a release that has the real fix. It is no part of the verdict.

@@ -15,7 +15,7 @@ from runner.errors import ProcessError
 from runner.execution import downloads
 from runner.execution.launch import launch
 from runner.execution.run import Run
-from runner.fields import Record
+from runner.field_types import Record
 from runner.files import untrusted
 from runner.results.record import SCHEMA, RunRecord, Status, digest
 from runner.results.runtime_identity import identify
@@ -23,7 +23,7 @@ from runner.results.store import Store
 from runner.sandbox import process
 from runner.sandbox.process import Finished
 from runner.sandbox.streams import Streams, open_streams
-from runner.verdicts.whole import not_whole, numbers
+from runner.verdicts.complete_runs import not_whole, numbers
 
 MAX_METRICS_BYTES = 64_000_000
 # The exit status with which fault.py says that it does not know this release.

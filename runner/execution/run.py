@@ -11,7 +11,7 @@ from runner.environments.runtime import Runtime
 from runner.execution.estimate import Estimate
 from runner.execution.key import HARNESS, PROBE_FILES, run_key
 from runner.execution.resources import Need
-from runner.fields import Scalar
+from runner.field_types import Scalar
 from runner.results.record import file_name
 from runner.sandbox.limits import Limits, default_memory_mb
 

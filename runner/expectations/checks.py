@@ -10,7 +10,7 @@ from runner.expectations.operators import compare
 from runner.expectations.reductions import reduce
 from runner.expectations.series import measure
 from runner.expectations.values import Value
-from runner.fields import Record
+from runner.field_types import Record
 from runner.plurals import counted
 
 # The records of each variant.

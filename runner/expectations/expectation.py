@@ -8,7 +8,7 @@ from msgspec import Meta
 from runner.expectations.operators import OPERATORS, OperatorName
 from runner.expectations.reductions import REDUCTIONS, ReductionName
 from runner.expectations.series import Operand, Series
-from runner.fields import Scalar, Text, VariantName
+from runner.field_types import Scalar, Text, VariantName
 
 
 class Expectation(Series, frozen=True, kw_only=True):

@@ -8,8 +8,8 @@ from msgspec import Meta
 from runner.errors import MeasureError
 from runner.expectations.reductions import ReductionName, reduce
 from runner.expectations.values import Value, brief, difference, is_finite, ratio
-from runner.fields import ConfigPart, Record, Scalar, Text, VariantName
-from runner.files.structs import near
+from runner.field_types import ConfigPart, Record, Scalar, Text, VariantName
+from runner.files.schema_errors import near
 from runner.plurals import counted
 
 Metric = Annotated[Text, Meta(description="The field of a record; a number, or a list of numbers.")]

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from runner.errors import ResultsError
-from runner.fields import Name, Record, Scalar
+from runner.field_types import Name, Record, Scalar
 from runner.files import untrusted
 from runner.files.atomic import finite
 from runner.files.flat_structs import flat_format

@@ -11,7 +11,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from runner.environments.runtime import Runtime
-from runner.fields import Name
+from runner.field_types import Name
 from runner.sandbox.access import Isolation
 from runner.sandbox.env import THREADS
 from runner.sandbox.isolation import isolation

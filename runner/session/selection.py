@@ -11,7 +11,7 @@ from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
 from runner.bugs.taxonomy import LISTS
 from runner.errors import UsageError
-from runner.files.structs import near
+from runner.files.schema_errors import near
 from runner.results.expected import seconds
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from runner.fields import Scalar
+from runner.field_types import Scalar
 from runner.studies.cells import LABELS, Cell, best, by_point
 from runner.studies.definition import Point, Study
 

@@ -5,7 +5,7 @@ study.
 from collections.abc import Mapping, Sequence
 
 from runner.errors import UsageError
-from runner.fields import Scalar
+from runner.field_types import Scalar
 from runner.studies import table
 from runner.studies.cells import best, by_point, cells
 from runner.studies.definition import Point, Study, load

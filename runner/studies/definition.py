@@ -23,8 +23,8 @@ from runner.bugs.config import (
 )
 from runner.bugs.program import VARIANTS, Variant
 from runner.errors import CatalogError, UsageError
-from runner.fields import Name, Scalar, Seconds, Text
-from runner.files.structs import near
+from runner.field_types import Name, Scalar, Seconds, Text
+from runner.files.schema_errors import near
 
 FOLDER = "studies"
 # Columns of a study's table that are about the run; no parameter may have these names.

@@ -10,7 +10,7 @@ from runner.bugs.figures import Line, Panel, Plot
 from runner.bugs.program import CaseProgram
 from runner.execution.key import data_digest, read_scripts
 from runner.execution.run import Run
-from runner.fields import Scalar
+from runner.field_types import Scalar
 from runner.results.revision import find_revision
 from runner.session.session import Session
 from runner.studies.centres import centres

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from runner.errors import ResultsError
-from runner.fields import Scalar
+from runner.field_types import Scalar
 from runner.files import untrusted
 from runner.files.cells import cell, text_of
 from runner.results.record import RunRecord

@@ -14,8 +14,8 @@ from runner.errors import ResultsError
 from runner.expectations.checks import ExpectationCheck, check
 from runner.expectations.expectation import Expectation
 from runner.results.record import RunRecord
+from runner.verdicts.complete_runs import flaw
 from runner.verdicts.verdict import INVALID
-from runner.verdicts.whole import flaw
 
 AFFECTED = "affected"
 NOT_AFFECTED = "not affected"

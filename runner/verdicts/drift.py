@@ -8,7 +8,7 @@ from typing import Any
 from runner.bugs.case import Case
 from runner.errors import MeasureError
 from runner.expectations.values import difference, is_finite
-from runner.fields import Record
+from runner.field_types import Record
 from runner.files.atomic import finite
 from runner.results.record import RunRecord
 

@@ -9,10 +9,10 @@ from runner.bugs.case import Case
 from runner.bugs.program import UPSTREAM, VARIANTS
 from runner.expectations.checks import ExpectationCheck, check_seeds
 from runner.expectations.expectation import Expectation
-from runner.fields import Record
+from runner.field_types import Record
 from runner.plurals import counted
 from runner.results.record import RunRecord
-from runner.verdicts.whole import flaw
+from runner.verdicts.complete_runs import flaw
 
 REPRODUCED = "REPRODUCED"
 NOT_REPRODUCED = "NOT REPRODUCED"

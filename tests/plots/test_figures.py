@@ -16,7 +16,7 @@ from plots import curves, heatmap, style
 from plots.figures import CaseRuns, draw, draw_expected
 from plots.taxonomy import draw_taxonomy
 from runner.bugs.catalog import Catalog
-from runner.bugs.statistics import count
+from runner.bugs.catalogue_counts import count
 from runner.errors import ResultsError
 from runner.files.locks import CLAIMS
 from runner.results.expected import expected_records, recorded_devices, version_records

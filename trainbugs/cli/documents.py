@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
-from runner.bugs.statistics import Numbers
+from runner.bugs.catalogue_counts import Numbers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from runner.bugs.bug import Bug
+from runner.bugs.catalogue_counts import Numbers
 from runner.bugs.program import UPSTREAM
-from runner.bugs.statistics import Numbers
 from runner.bugs.taxonomy import LISTS
 from runner.progress.streams import one_line
-from trainbugs.facts import CASE_FACTS, BugCase
 
 if TYPE_CHECKING:
     from evaluation.model import Detector
@@ -22,30 +20,10 @@ if TYPE_CHECKING:
 
 Table = list[list[str]]
 
-# The columns of `trainbugs list`, by their headings: what matters most comes first, since a terminal may be narrow.
-LIST_COLUMNS = {
-    "CASE": "id",
-    "SECONDS": "seconds",
-    "TITLE": "headline",
-    "LOCATION": "location",
-    "ENVIRONMENT": "environment",
-    "NEEDS": "needs",
-}
 # The longest text of a field of a record that a table shows.
 FIELD_CHARACTERS = 40
 # What the behaviour of the upstream variant is called.
 UPSTREAM_WORDS = {True: "as fixed", False: "not as fixed", None: "INVALID"}
-
-
-def list_table(bugs: Sequence[Bug]) -> Table:
-    """The cases of bugs."""
-    facts = [CASE_FACTS[name] for name in LIST_COLUMNS.values()]
-    table = [list(LIST_COLUMNS)]
-    for bug in bugs:
-        for case in bug.cases.values():
-            subject = BugCase(bug, case)
-            table.append([fact.text(subject) for fact in facts])
-    return table
 
 
 def statistics_tables(numbers: Numbers) -> list[Table]:

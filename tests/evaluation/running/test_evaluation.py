@@ -31,7 +31,7 @@ from evaluation.running.adapter import Adapter
 from evaluation.running.answers import STATUS_OF
 from evaluation.running.bare_runs import BareRuns, Once
 from evaluation.running.campaign import CampaignResult
-from evaluation.running.check import DetectorCheck
+from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.detector_run import DetectorRun
 from evaluation.running.options import CampaignOptions
 from evaluation.running.program import select_seeds
@@ -1022,7 +1022,7 @@ def test_a_check_has_started_before_it_is_answered(toy, make, monkeypatch):
         now=lambda zone: datetime(2026, 1, 1, second=len(answered), tzinfo=zone)
     )
     monkeypatch.setattr(DetectorRun, "answer", count)
-    monkeypatch.setattr("evaluation.running.check.datetime", clock)
+    monkeypatch.setattr("evaluation.running.detector_check.datetime", clock)
     started = {record.started for record in evaluate(toy, make("never")).checks}
     assert started == {"2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00"}
 

@@ -11,14 +11,14 @@ from support.detectors import write_detector
 from support.paths import ROOT
 
 from evaluation.catalog import detectors
-from evaluation.planting import calls
+from evaluation.planting import missing_calls
 from evaluation.planting.edits import is_optimizer
 from evaluation.planting.operators import OPERATORS
 from evaluation.running import campaign
 from evaluation.running.options import CampaignOptions
 from evaluation.store.results import CheckStore
 
-# Descends along a parabola; what it calls is what a script in torch calls.
+# Descends along a parabola; what it calls is what a script in torch missing_calls.
 CLEAN = """\
 import json
 import random
@@ -69,7 +69,7 @@ SHOWS = """
 
 @pytest.fixture
 def plant(toy, tmp_path, monkeypatch):
-    """Plant the faults of one operator, or of all that change the order of calls, into the fixed toy."""
+    """Plant the faults of one operator, or of all that change the order of missing_calls, into the fixed toy."""
     toy.write("fixed.py", CLEAN.replace("RATE", "0.3"))
     toy.write("buggy.py", CLEAN.replace("RATE", "0.0"))
 
@@ -77,7 +77,7 @@ def plant(toy, tmp_path, monkeypatch):
         operators = tuple(
             entry
             for entry in OPERATORS
-            if entry.edits.__module__ == calls.__name__ and operator in (None, entry.name)
+            if entry.edits.__module__ == missing_calls.__name__ and operator in (None, entry.name)
         )
         monkeypatch.setattr("evaluation.planting.operators.OPERATORS", operators)
         directory = write_detector(tmp_path / "shows", adapter)

@@ -9,7 +9,7 @@ from support.copies import replace
 from support.paths import ROOT
 
 from runner.bugs.catalog import Catalog
-from runner.bugs.statistics import count
+from runner.bugs.catalogue_counts import count
 from runner.bugs.taxonomy import LISTS, REALISM
 
 PAGE = (ROOT / "docs" / "taxonomy.md").read_text()

@@ -12,7 +12,7 @@ from support.toy import OWN_PYTHON, SCRIPT
 
 from runner.bugs.catalog import Catalog
 from runner.progress.lines import terminal_width
-from trainbugs.cli.tables import list_table
+from trainbugs.cli.commands.list import list_table
 from trainbugs.cli.terminal import (
     COLOURS,
     LEAST,

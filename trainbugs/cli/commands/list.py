@@ -1,12 +1,13 @@
 """The subcommand list: the bugs that match, with their cases."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
-from runner.bugs.statistics import count
+from runner.bugs.catalogue_counts import count
 from runner.errors import CatalogError, UsageError
 from runner.session.selection import Filter
 from trainbugs import api
@@ -14,9 +15,10 @@ from trainbugs.cli.catalogue_page import catalogue_page
 from trainbugs.cli.documents import print_json, print_rows, statistics_documents
 from trainbugs.cli.exits import SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
-from trainbugs.cli.tables import list_table, statistics_tables
+from trainbugs.cli.tables import Table, statistics_tables
 from trainbugs.cli.terminal import show_table
 from trainbugs.descriptions import bug_document
+from trainbugs.facts import CASE_FACTS, BugCase
 
 HELP = Help(
     "show the bugs and their cases",
@@ -28,6 +30,15 @@ HELP = Help(
         "list --stats",
     ],
 )
+# The columns of `trainbugs list`, by their headings: what matters most comes first, since a terminal may be narrow.
+LIST_COLUMNS = {
+    "CASE": "id",
+    "SECONDS": "seconds",
+    "TITLE": "headline",
+    "LOCATION": "location",
+    "ENVIRONMENT": "environment",
+    "NEEDS": "needs",
+}
 FIGURE_SUFFIXES = (".png", ".pdf", ".svg")
 
 
@@ -57,6 +68,17 @@ class ListOptions:
             raise UsageError(
                 f"--out {self.out}: expected a .png, .pdf or .svg, together with --stats"
             )
+
+
+def list_table(bugs: Sequence[Bug]) -> Table:
+    """The cases of bugs."""
+    facts = [CASE_FACTS[name] for name in LIST_COLUMNS.values()]
+    table = [list(LIST_COLUMNS)]
+    for bug in bugs:
+        for case in bug.cases.values():
+            subject = BugCase(bug, case)
+            table.append([fact.text(subject) for fact in facts])
+    return table
 
 
 def add_arguments(subparsers: Subparsers) -> None:

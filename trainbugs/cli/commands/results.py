@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
-from runner.files.structs import near
+from runner.files.schema_errors import near
 from trainbugs import api
 from trainbugs.cli.documents import print_rows, run_documents
 from trainbugs.cli.exits import ExitStatus, invalid_if, reporting

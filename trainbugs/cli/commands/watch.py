@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import UsageError
-from runner.files.structs import near
+from runner.files.schema_errors import near
 from runner.files.untrusted import shown
 from runner.progress.streams import one_line
 from trainbugs import api

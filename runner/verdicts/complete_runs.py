@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from runner.bugs.case import Case
 from runner.bugs.figures import Plot
 from runner.expectations.series import matches_where
-from runner.fields import Record, Scalar
+from runner.field_types import Record, Scalar
 from runner.results.record import RunRecord
 
 

@@ -8,8 +8,8 @@ from support.toy import SCRIPT, alone, of_any_length, toy_config
 from runner.bugs.figures import Heatmap, Line, Panel, Plot
 from runner.results.record import read_record
 from runner.verdicts.affected import findings
+from runner.verdicts.complete_runs import not_whole, numbers
 from runner.verdicts.verdict import verify
-from runner.verdicts.whole import not_whole, numbers
 
 EPOCHS = SCRIPT.replace('range(1, config["num_epoch"] + 1)', "EPOCHS")
 
