@@ -29,7 +29,7 @@ lint: .venv/installed
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini tests
-	$(BIN)/lint-imports --no-logo
+	PYTHONPATH=tests $(BIN)/lint-imports --no-logo
 
 benchmark: .venv/installed
 	$(BIN)/python benchmarks/benchmark.py
