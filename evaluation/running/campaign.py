@@ -9,9 +9,9 @@ from evaluation.catalog.controls import load as load_controls
 from evaluation.records import CheckRecord, OverheadRecord
 from evaluation.running.adapter import environment_of
 from evaluation.running.bare_runs import BareRuns
+from evaluation.running.check_order import neutral_order
 from evaluation.running.detector_run import DetectorRun, DetectorSettings
 from evaluation.running.execute import execute_checks
-from evaluation.running.check_order import neutral_order
 from evaluation.running.options import CampaignOptions
 from evaluation.running.plan import plan_checks, rewrite_targets, select_targets
 from evaluation.running.program import ShownProgram
