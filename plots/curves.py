@@ -1,12 +1,23 @@
 """Training curves of a case: each variant by itself, and buggy over fixed, with the range over seeds."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plots.style import COLOURS, PREFIX, SINGLE, Only, new_figure, save, seeds_text, styled
+from plots.style import (
+    COLOURS,
+    PREFIX,
+    SINGLE,
+    Only,
+    finished_runs,
+    new_figure,
+    save,
+    seeds_text,
+    styled,
+)
 from runner.bugs.case import Case
 from runner.bugs.figures import Line, Panel
 from runner.bugs.program import VARIANTS
@@ -17,6 +28,7 @@ from runner.results.record import RunRecord
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
     from numpy.typing import NDArray
 
 SMALL = 12
@@ -40,17 +52,15 @@ def draw_case(
     origin_<case> and fix_<case> show one variant, compare_<case> shows both in the same axes; `only` chooses by these
     names. Raises MeasureError where a metric is missing or not a number, or the runs of a variant differ in length.
     """
-    done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
+    finished = finished_runs(records)
+    figures: dict[str, Figure] = {}
     with styled():
-        figures = {
-            f"{PREFIX[variant]}_{case.name}": _single(case, variant, runs)
-            for variant, runs in done.items()
-            if runs
-        }
-        if all(done.values()):
-            figures[f"compare_{case.name}"] = compare(
-                case, [record for runs in done.values() for record in runs]
-            )
+        for variant, runs in finished.items():
+            if runs:
+                figures[f"{PREFIX[variant]}_{case.name}"] = _single(case, variant, runs)
+        if all(finished.values()):
+            all_runs = list(chain.from_iterable(finished.values()))
+            figures[f"compare_{case.name}"] = compare(case, all_runs)
         return [
             save(figure, directory / f"{name}.{kind}")
             for name, figure in figures.items()
@@ -63,15 +73,9 @@ def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
     for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
         looks = _looks(panel)
         for index, line in enumerate(panel.lines):
-            _plot(
-                axes,
-                case,
-                line,
-                variant,
-                runs,
-                {"color": SINGLE[index % len(SINGLE)], **looks[index]},
-                line.label,
-            )
+            colour = SINGLE[index % len(SINGLE)]
+            look = {"color": colour, **looks[index]}
+            _plot(axes, case, line, variant, runs, look, line.label)
         _finish(axes, panel)
     figure.suptitle(f"{case.id}, {variant}{seeds_text(runs)}")
     return figure
@@ -79,13 +83,15 @@ def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
 
 def compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
     """Both variants in the same axes, from finished runs of both; raises MeasureError as `draw_case` does."""
+    runs = finished_runs(records)
     figure = new_figure(len(case.plot.panels))
     for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
+        has_one_line = len(panel.lines) == 1
         for line, look in zip(panel.lines, _looks(panel), strict=True):
             for variant in VARIANTS:
-                runs = [record for record in records if record.variant == variant]
-                label = variant if len(panel.lines) == 1 else f"{variant}, {line.label}"
-                _plot(axes, case, line, variant, runs, _variant_look(look, variant), label)
+                label = variant if has_one_line else f"{variant}, {line.label}"
+                variant_look = _variant_look(look, variant)
+                _plot(axes, case, line, variant, runs[variant], variant_look, label)
         _finish(axes, panel)
     benign = ", benign" if case.benign else ""
     figure.suptitle(f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
@@ -111,11 +117,11 @@ def _plot(
     """Draw the mean over the seeds, with their range as a band."""
     x, y = _curves(case, line, variant, runs)
     marker = look["marker"] if len(x) <= SMALL else None
-    axes.plot(x, y.mean(axis=0), markersize=3.5, label=label, **{**look, "marker": marker})
+    stroke = {**look, "marker": marker}
+    axes.plot(x, y.mean(axis=0), markersize=3.5, label=label, **stroke)
     if len(y) > 1:
-        axes.fill_between(
-            x, y.min(axis=0), y.max(axis=0), color=look["color"], alpha=0.2, linewidth=0
-        )
+        low, high = y.min(axis=0), y.max(axis=0)
+        axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
 
 
 def _looks(panel: Panel) -> list[dict[str, Any]]:
@@ -127,20 +133,17 @@ def _looks(panel: Panel) -> list[dict[str, Any]]:
     for line in panel.lines:
         styles, stroke = (DASHED, PALE) if line.dashed else (SOLID, CLEAR)
         number = sum(look["linestyle"] in styles for look in looks) % len(styles)
-        looks.append(
-            {"linestyle": styles[number], "marker": MARKERS[len(looks) % len(MARKERS)], **stroke}
-        )
+        marker = MARKERS[len(looks) % len(MARKERS)]
+        looks.append({"linestyle": styles[number], "marker": marker, **stroke})
     return looks
 
 
 def _variant_look(look: dict[str, Any], variant: str) -> dict[str, Any]:
-    """The same in the colour of a variant; fixed is wide and lies below, so that both are seen where they meet."""
-    under = (
-        {"linewidth": 1.8 * look["linewidth"], "zorder": look["zorder"] - 2}
-        if variant == "fixed"
-        else {}
-    )
-    return {**look, "color": COLOURS[variant], **under}
+    """The look in the colour of a variant. Fixed is wide and lies below, so that you see both where they meet."""
+    coloured = {**look, "color": COLOURS[variant]}
+    if variant != "fixed":
+        return coloured
+    return {**coloured, "linewidth": 1.8 * look["linewidth"], "zorder": look["zorder"] - 2}
 
 
 def _curves(
@@ -150,7 +153,8 @@ def _curves(
     metrics = [record.metrics for record in runs]
     x = [select(case.plot.x, line.where, records, variant) for records in metrics]
     y = [measure(line, variant, {variant: records}) for records in metrics]
-    if len({len(row) for row in (*x, *y)}) > 1:
+    lengths = {len(row) for row in (*x, *y)}
+    if len(lengths) > 1:
         raise MeasureError(f"{variant} runs differ in the number of records of {line.metric!r}")
     return np.asarray(x[0], dtype=np.float64), np.asarray(y, dtype=np.float64)
 
@@ -161,12 +165,17 @@ def _finish(axes: "Axes", panel: Panel) -> None:
     axes.set_ylabel(panel.label)
     axes.set_yscale(panel.scale)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if all(
-        float(value).is_integer() for drawn in axes.lines for value in np.asarray(drawn.get_ydata())
-    ):
+    if all(_has_integers(line) for line in axes.lines):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     # Above the axes: data may be anywhere in them.
-    columns = 2 if len(panel.lines) > 1 else len(axes.lines)
-    # Long enough to show how a line is broken.
-    handle = {"handlelength": 2.2} if len(panel.lines) > 1 else {}
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **handle)
+    look: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    if len(panel.lines) > 1:
+        # Long enough to show how a line is broken.
+        axes.legend(ncols=2, handlelength=2.2, **look)
+    else:
+        axes.legend(ncols=len(axes.lines), **look)
+
+
+def _has_integers(line: "Line2D") -> bool:
+    """Whether all heights of a drawn line are whole numbers."""
+    return all(float(height).is_integer() for height in np.asarray(line.get_ydata()))

@@ -16,13 +16,14 @@ ROW_INCHES, MARGIN_INCHES = 0.19, 0.85
 def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
     """Draw a point for each alarm on a buggy program, and the median of hits; None where no alarm has an iteration.
 
-    Filled: as the launcher stamped it, in the process of the monitor; open: as the tool says. Those before the trigger
-    are no hits.
+    A filled point has the iteration that the launcher stamped in the process of the monitor, an open point the one
+    that the tool claims. Alarms before the trigger are no hits.
     """
     alarms = outcomes[(outcomes.kind == "buggy") & outcomes.alarmed & ~outcomes.benign]
-    alarms = alarms.assign(when=alarms.delay.fillna(alarms.claimed_delay)).dropna(subset=["when"])
-    of = {key: group for key, group in alarms.groupby(ROW)}
-    shown = [row for _, row in scores.iterrows() if tuple(row[ROW]) in of]
+    delays = alarms.delay.fillna(alarms.claimed_delay)
+    alarms = alarms.assign(when=delays).dropna(subset=["when"])
+    by_row = dict(list(alarms.groupby(ROW)))
+    shown = [row for _, row in scores.iterrows() if tuple(row[ROW]) in by_row]
     if not shown:
         return None
     with column():
@@ -30,13 +31,15 @@ def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) ->
         figure.set_size_inches(COLUMN_INCHES, MARGIN_INCHES + ROW_INCHES * len(shown))
         axes = figure.subplots()
         for y, row in enumerate(shown):
-            _row(axes, y, of[tuple(row[ROW])])
+            _row(axes, y, by_row[tuple(row[ROW])])
         axes.axvline(0, color="grey", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=1, linscale=0.5)
         axes.margins(x=0.04)
-        # The labels of 1 and -1 would touch that of 0.
-        ticks = axes.get_xticks()
-        axes.set_xticks([tick for tick in ticks if abs(tick) != 1 or max(abs(ticks)) <= 1])
+        ticks = list(axes.get_xticks())
+        if max(map(abs, ticks)) > 1:
+            # The labels of 1 and -1 would touch the label of 0.
+            ticks = [tick for tick in ticks if abs(tick) != 1]
+        axes.set_xticks(ticks)
         axes.tick_params(axis="x", labelsize=6)
         axes.set_yticks(range(len(shown)), [label(row) for row in shown], fontsize=6.5)
         axes.set_ylim(len(shown) - 0.4, -0.6)
@@ -55,9 +58,10 @@ def _row(axes: "Axes", y: int, alarms: "pd.DataFrame") -> None:
             x = when[part & stamped].sort_values()
             # Equal delays lie one above the other.
             lift: list[int] = x.groupby(x).cumcount().tolist()
+            heights = [y - 0.04 * min(n, 10) + 0.15 for n in lift]
             axes.plot(
                 x,
-                [y - 0.04 * min(n, 10) + 0.15 for n in lift],
+                heights,
                 "o",
                 markersize=3,
                 mec=colour,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROW_INCHES, HEAD_INCHES = 0.165, 0.95
-# Of what is found, and of what is accused: the more, the darker.
+# Colours of cells with found bugs and with accused programs: the more, the darker.
 FOUND, ACCUSED = (0.0, 0.447, 0.698), (0.835, 0.369, 0.0)
 # Families in the order of their list; others come last.
 ORDER = ("user code", "library", "framework", "compiler")
@@ -26,44 +26,43 @@ def draw_matrix(
     """Draw the cases found and not accused when fixed, by family, beside the false alarms; as wide as a column."""
     parts = {key: with_twins(group) for key, group in outcomes.groupby(ROW)}
     present = {families.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
-    shown = [name for name in (*ORDER, OTHER) if name in present] + sorted(
-        present - {*ORDER, OTHER}
-    )
+    shown = [name for name in (*ORDER, OTHER) if name in present]
+    shown += sorted(present - {*ORDER, OTHER})
     with column():
         figure = new_figure(1)
         figure.set_size_inches(COLUMN_INCHES, HEAD_INCHES + ROW_INCHES * len(scores))
         axes = figure.subplots()
+        # Apart from the families, since they count something else.
+        right_places = [len(shown) + 0.25, len(shown) + 1.25]
         for y, (_, row) in enumerate(scores.iterrows()):
-            hits = [_hits(parts[tuple(row[ROW])], families, name) for name in shown]
-            accused = [(row[name], row[f"{name}_n"]) for name in ("false_fixed", "false_controls")]
-            for x, (cell, colour) in enumerate(
-                [*((c, FOUND) for c in hits), *((c, ACCUSED) for c in accused)]
-            ):
-                _cell(axes, x + (x >= len(shown)) * 0.25, y, cell, colour)
-        places = [*range(len(shown)), len(shown) + 0.25, len(shown) + 1.25]
-        _label(
-            axes,
-            [label(row) for _, row in scores.iterrows()],
-            places,
-            [*shown, "fixed", "controls"],
-        )
+            buggy = parts[tuple(row[ROW])]
+            for x, family in enumerate(shown):
+                _cell(axes, x, y, _hits(buggy, families, family), FOUND)
+            for right, name in zip(right_places, ("false_fixed", "false_controls"), strict=True):
+                _cell(axes, right, y, (row[name], row[f"{name}_n"]), ACCUSED)
+        rows = [label(row) for _, row in scores.iterrows()]
+        places = [*range(len(shown)), *right_places]
+        _label(axes, rows, places, [*shown, "fixed", "controls"])
         return save(figure, path)
 
 
 def _hits(buggy: "pd.DataFrame", families: Mapping[str, str], name: str) -> Cell:
-    cases = buggy[~buggy.benign & (buggy.bug.map(lambda bug: families.get(bug, OTHER)) == name)]
+    family = buggy.bug.map(lambda bug: families.get(bug, OTHER))
+    cases = buggy[~buggy.benign & (family == name)]
     return int(cases.paired.sum()), len(cases)
 
 
 def _cell(axes: "Axes", x: float, y: int, cell: Cell, colour: tuple[float, float, float]) -> None:
     from matplotlib.patches import Rectangle
 
-    count, n = int(cell[0]), int(cell[1])
-    face: Any = (*colour, 0.12 + 0.6 * count / n) if count else "#F3F3F3"
-    axes.add_patch(
-        Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, facecolor=face if n else "none", linewidth=0)
-    )
-    axes.text(x, y, f"{count}/{n}" if n else "-", ha="center", va="center_baseline", fontsize=5.5)
+    count, total = int(cell[0]), int(cell[1])
+    face: Any = "none"
+    if total:
+        face = (*colour, 0.12 + 0.6 * count / total) if count else "#F3F3F3"
+    corner = (x - 0.47, y - 0.45)
+    axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=face, linewidth=0))
+    text = f"{count}/{total}" if total else "-"
+    axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5.5)
 
 
 def _label(axes: "Axes", rows: list[str], places: list[float], names: list[str]) -> None:

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-# A page of a paper within its margins; where there is more on it, cells keep this size and it grows.
+# A page of a paper within its margins. The page grows if there are more cells: their size stays.
 PAGE_INCHES = (7.2, 9.6)
-# Enough for its smallest text: a page of all detectors and cases has many dots as it is.
+# Dots an inch, enough for the smallest text: a page of all detectors and cases has many dots anyway.
 DOTS = 150
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
 SHORT = {
@@ -28,17 +28,13 @@ def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> P
     """Draw a cell for each case and row of the scores, over all seeds."""
     buggy = outcomes[outcomes.kind == "buggy"]
     cases = sorted(set(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
-    names = [
-        *(f"{bug}/{case}" + (" (benign)" if benign else "") for bug, case, benign in cases),
-        "controls",
-    ]
-    needed = (
-        MARGIN_INCHES[0] + CELL_INCHES[0] * len(scores),
-        MARGIN_INCHES[1] + CELL_INCHES[1] * len(names),
-    )
+    names = [_case_name(*case) for case in cases]
+    names.append("controls")
+    width = MARGIN_INCHES[0] + CELL_INCHES[0] * len(scores)
+    height = MARGIN_INCHES[1] + CELL_INCHES[1] * len(names)
     with column(DOTS):
         figure = new_figure(1)
-        figure.set_size_inches(max(PAGE_INCHES[0], needed[0]), max(PAGE_INCHES[1], needed[1]))
+        figure.set_size_inches(max(PAGE_INCHES[0], width), max(PAGE_INCHES[1], height))
         axes = figure.subplots()
         for x, (_, row) in enumerate(scores.iterrows()):
             answers = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
@@ -46,39 +42,64 @@ def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> P
             for y, (bug, case, _) in enumerate(cases):
                 _cell(axes, x, y, *outcome(by_case.get((bug, case))))
             _cell(axes, x, len(cases), *_controls(row))
-        _label(axes, [label(row) for _, row in scores.iterrows()], names)
+        detectors = [label(row) for _, row in scores.iterrows()]
+        _label(axes, detectors, names)
         return save(figure, path)
 
 
+def _case_name(bug: str, case: str, benign: bool) -> str:
+    return f"{bug}/{case} (benign)" if benign else f"{bug}/{case}"
+
+
 def outcome(answers: "pd.DataFrame | None") -> tuple[str, str]:
-    """The state and the text of a cell: of a case, over all seeds; None for one that the detector did not meet."""
-    if answers is None or not (answers.kind == "buggy").any():
+    """The state and the text of a case's cell, over all seeds.
+
+    `answers` is None for a case that the detector did not meet.
+    """
+    if answers is None:
         return "not met", ""
-    buggy, fixed = answers[answers.kind == "buggy"], answers[answers.kind == "fixed"]
-    if (buggy.status != "ok").any():
-        return "no answer", SHORT[buggy.status[buggy.status != "ok"].iloc[0]]
+    buggy = answers[answers.kind == "buggy"]
+    fixed = answers[answers.kind == "fixed"]
+    if buggy.empty:
+        return "not met", ""
+    failures = buggy.status[buggy.status != "ok"]
+    if not failures.empty:
+        return "no answer", SHORT[failures.iloc[0]]
     accused = bool(fixed.alarmed.any())
-    if not buggy.alarmed.any():
-        return ("false alarm" if accused else "silent"), ""
-    state = "also on fixed" if accused else "early" if buggy.early[buggy.alarmed].all() else "found"
+    if buggy.alarmed.any():
+        return _alarm_state(buggy, accused), _alarm_text(buggy)
+    return ("false alarm" if accused else "silent"), ""
+
+
+def _alarm_state(buggy: "pd.DataFrame", accused: bool) -> str:
+    """The state of a case with an alarm on a buggy program; `accused`: a fixed twin has an alarm too."""
+    if accused:
+        return "also on fixed"
+    if buggy.early[buggy.alarmed].all():
+        return "early"
+    return "found"
+
+
+def _alarm_text(buggy: "pd.DataFrame") -> str:
+    """How many of several seeds have an alarm; for a single seed the delay of its alarm."""
     if len(buggy) > 1:
-        return state, f"{buggy.alarmed.sum()}/{len(buggy)}"
+        return f"{buggy.alarmed.sum()}/{len(buggy)}"
     delays = buggy.delay.fillna(buggy.claimed_delay).dropna()
-    return state, "" if delays.empty else f"{int(delays.iloc[0]):+d}"
+    return "" if delays.empty else f"{int(delays.iloc[0]):+d}"
 
 
 def _controls(row: Any) -> tuple[str, str]:
     if not row["false_controls_n"]:
         return "not met", ""
-    return ("false alarm" if row["false_controls"] else "silent"), f"{row['false_controls']}"
+    state = "false alarm" if row["false_controls"] else "silent"
+    return state, f"{row['false_controls']}"
 
 
 def _cell(axes: "Axes", x: float, y: float, state: str, text: str) -> None:
     from matplotlib.patches import Rectangle
 
-    axes.add_patch(
-        Rectangle((x - 0.47, y - 0.46), 0.94, 0.92, facecolor=OUTCOMES[state], linewidth=0)
-    )
+    corner = (x - 0.47, y - 0.46)
+    axes.add_patch(Rectangle(corner, 0.94, 0.92, facecolor=OUTCOMES[state], linewidth=0))
     axes.text(x, y, text, ha="center", va="center_baseline", fontsize=5)
 
 

@@ -47,11 +47,12 @@ class Drawn:
 
 def draw(runs: Sequence[CaseRuns], out: Path, kind: str) -> Drawn:
     """Draw the curves of every case into out/<bug> and a summary into `out`; `kind` is png, pdf or svg."""
-    runs = [pair for item in runs if (pair := _variant_pair(item)).records]
-    drawn = _draw_cases([(item, out / item.bug.id) for item in runs], kind, _everything)
-    if not runs:
+    variant_runs = [_variant_pair(item) for item in runs]
+    drawable = [item for item in variant_runs if item.records]
+    drawn = _draw_cases([(item, out / item.bug.id) for item in drawable], kind, _everything)
+    if not drawable:
         return drawn
-    summary = draw_summary([(item.case, item.records) for item in runs], out, kind)
+    summary = draw_summary([(item.case, item.records) for item in drawable], out, kind)
     return replace(drawn, paths=(*drawn.paths, summary))
 
 
@@ -65,7 +66,8 @@ def draw_expected(bug: Bug, folder: Path) -> Drawn:
         _variant_pair(CaseRuns(bug, bug.cases[case], tuple(records)))
         for case, records in by_case.items()
     ]
-    return _draw_cases([(item, folder) for item in runs if item.records], "png", _committed(bug))
+    places = [(item, folder) for item in runs if item.records]
+    return _draw_cases(places, "png", _committed(bug))
 
 
 def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) -> Drawn:
@@ -73,20 +75,19 @@ def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) 
     paths: list[Path] = []
     problems = []
     for item, folder in places:
-        draw_one = draw_heatmaps if item.case.plot.heatmap else draw_case
+        draw_figures = draw_heatmaps if item.case.plot.heatmap else draw_case
         try:
             with _naming(item.case):
-                paths += draw_one(item.case, item.records, folder, kind, only)
+                paths += draw_figures(item.case, item.records, folder, kind, only)
         except MeasureError as error:
             problems.append(str(error))
     return Drawn(tuple(paths), tuple(problems))
 
 
 def _variant_pair(item: CaseRuns) -> CaseRuns:
-    """Without runs of a third variant, of which there are no figures."""
-    return replace(
-        item, records=tuple(record for record in item.records if record.variant in VARIANTS)
-    )
+    """The runs without those of a third variant, which has no figures."""
+    records = tuple(record for record in item.records if record.variant in VARIANTS)
+    return replace(item, records=records)
 
 
 def compare(item: CaseRuns) -> "Figure":
@@ -94,14 +95,15 @@ def compare(item: CaseRuns) -> "Figure":
 
     Raises MeasureError where a variant has no finished run, or its records cannot be drawn.
     """
-    done = [record for record in item.records if record.ok]
-    missing = [
-        variant for variant in VARIANTS if variant not in {record.variant for record in done}
-    ]
+    finished = [record for record in item.records if record.ok]
+    variants = {record.variant for record in finished}
+    missing = [variant for variant in VARIANTS if variant not in variants]
     with _naming(item.case), styled():
         if missing:
             raise MeasureError(f"there is no finished run of the {missing[0]} variant")
-        return (heatmaps if item.case.plot.heatmap else compare_curves)(item.case, done)
+        if item.case.plot.heatmap:
+            return heatmaps(item.case, finished)
+        return compare_curves(item.case, finished)
 
 
 @contextmanager

@@ -1,13 +1,14 @@
 """Heat maps of a case: a cell for each record, with a colour where there is a number, and a word."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from plots.style import PREFIX, Only, new_figure, save, seeds_text, styled
+from plots.style import PREFIX, Only, finished_runs, new_figure, save, seeds_text, styled
 from runner.bugs.case import Case
 from runner.bugs.figures import Heatmap
 from runner.bugs.program import VARIANTS
@@ -37,10 +38,10 @@ def draw_heatmaps(
 
     The largest value over the seeds is drawn. Raises MeasureError where a metric that the map names is missing.
     """
-    done = {variant: [r for r in records if r.ok and r.variant == variant] for variant in VARIANTS}
-    figures = {f"{PREFIX[variant]}_{case.name}": runs for variant, runs in done.items() if runs}
-    if all(done.values()):
-        figures[f"compare_{case.name}"] = [record for runs in done.values() for record in runs]
+    finished = finished_runs(records)
+    figures = {f"{PREFIX[variant]}_{case.name}": runs for variant, runs in finished.items() if runs}
+    if all(finished.values()):
+        figures[f"compare_{case.name}"] = list(chain.from_iterable(finished.values()))
     with styled():
         return [
             save(heatmaps(case, runs), directory / f"{name}.{kind}")
@@ -51,46 +52,48 @@ def draw_heatmaps(
 
 def heatmaps(case: Case, records: Sequence[RunRecord]) -> "Figure":
     """The heat maps of the variants of these finished runs, side by side; raises MeasureError as `draw_heatmaps`."""
-    assert case.plot.heatmap is not None
-    variants = [
-        variant for variant in VARIANTS if any(record.variant == variant for record in records)
-    ]
-    cells = {
-        v: _cells(case.plot.heatmap, [record for record in records if record.variant == v])
-        for v in variants
-    }
-    figure = _draw(case.plot.heatmap, cells)
-    figure.suptitle(f"{case.id}, {' and '.join(variants)}{seeds_text(records)}")
+    heatmap = case.plot.heatmap
+    assert heatmap is not None
+    cells: dict[str, Cells] = {}
+    for variant in VARIANTS:
+        runs = [record for record in records if record.variant == variant]
+        if runs:
+            cells[variant] = _cells(heatmap, runs)
+    figure = _draw(heatmap, cells)
+    figure.suptitle(f"{case.id}, {' and '.join(cells)}{seeds_text(records)}")
     return figure
 
 
 def _cells(heatmap: Heatmap, runs: Sequence[RunRecord]) -> Cells:
     """The value and the word of each (row, column)."""
     cells: dict[tuple[str, str], tuple[float | None, str]] = {}
-    for record in (record for run in runs for record in run.metrics):
-        missing = [name for name in heatmap.metrics if name not in record]
+    for metrics in chain.from_iterable(run.metrics for run in runs):
+        missing = [name for name in heatmap.metrics if name not in metrics]
         if missing:
             raise MeasureError(f"metric {missing[0]!r} of the heat map is missing in a record")
-        place = (
-            ", ".join(str(record[name]) for name in heatmap.rows),
-            str(record[heatmap.columns]),
-        )
-        before, word = cells.get(place, (None, str(record[heatmap.words])))
-        cells[place] = (_larger(before, record[heatmap.value]), word)
+        row = ", ".join(str(metrics[name]) for name in heatmap.rows)
+        place = (row, str(metrics[heatmap.columns]))
+        largest, word = cells.get(place, (None, str(metrics[heatmap.words])))
+        cells[place] = (_larger(largest, metrics[heatmap.value]), word)
     return cells
 
 
-def _larger(before: float | None, value: Any) -> float | None:
+def _larger(largest: float | None, value: Any) -> float | None:
     if not isinstance(value, int | float):
-        return before
-    return float(value) if before is None else max(before, float(value))
+        return largest
+    if largest is None:
+        return float(value)
+    return max(largest, float(value))
 
 
 def _draw(heatmap: Heatmap, cells: Mapping[str, Cells]) -> "Figure":
-    rows = list(dict.fromkeys(row for places in cells.values() for row, _ in places))
-    columns = list(dict.fromkeys(column for places in cells.values() for _, column in places))
+    places = list(chain.from_iterable(cells.values()))
+    rows = list(dict.fromkeys(row for row, _ in places))
+    columns = list(dict.fromkeys(column for _, column in places))
     figure = new_figure(1)
-    figure.set_size_inches(2.6 + INCHES[0] * len(columns) * len(cells), 1.6 + INCHES[1] * len(rows))
+    width = 2.6 + INCHES[0] * len(columns) * len(cells)
+    height = 1.6 + INCHES[1] * len(rows)
+    figure.set_size_inches(width, height)
     all_axes = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
     for axes, (variant, variant_cells) in zip(all_axes, cells.items(), strict=True):
         image = _matrix(axes, heatmap, variant_cells, rows, columns)
@@ -112,9 +115,8 @@ def _matrix(
         if value is not None:
             shade[y, x] = min(max(value, RANGE[0]), RANGE[1])
     image = axes.imshow(shade, norm=LogNorm(*RANGE), cmap="YlOrRd", aspect="auto")
-    axes.set_xticks(
-        range(len(columns)), ["\n".join(wrap(column, 13)) for column in columns], fontsize=8
-    )
+    labels = ["\n".join(wrap(column, 13)) for column in columns]
+    axes.set_xticks(range(len(columns)), labels, fontsize=8)
     axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
     axes.grid(visible=False)
     # White lines between the cells.

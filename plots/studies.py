@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
@@ -34,23 +35,23 @@ def draw_study(results: Results, name: Callable[[str], Path]) -> list[Path]:
     study, cells = results.study, results.cells
     if not cells:
         return []
-    two = "buggy" in study.variants
-    figures = {
-        f"_by_{axis}": lambda axis=axis: heat_maps(study, cells, axis)
-        for axis in study.written.shown.panels
-    }
-    drawers: dict[str, Callable[[], Figure]] = {
-        "_grid": lambda: heat_maps(study, cells, None),
-        **figures,
-    }
-    if two:
-        drawers["_shares"] = lambda: share_bars(study, cells)
-        if best_pairs := pairs(cells):
-            drawers["_best"] = lambda: best_settings(study, best_pairs)
+    drawers: dict[str, Callable[[], Figure]] = {"_grid": partial(heat_maps, study, cells, None)}
+    for axis in study.written.shown.panels:
+        drawers[f"_by_{axis}"] = partial(heat_maps, study, cells, axis)
+    if _has_both(study):
+        drawers["_shares"] = partial(share_bars, study, cells)
+        best_pairs = pairs(cells)
+        if best_pairs:
+            drawers["_best"] = partial(best_settings, study, best_pairs)
         if explained(study, cells):
-            drawers["_factors"] = lambda: factors(study, cells)
+            drawers["_factors"] = partial(factors, study, cells)
     with styled():
         return [save(draw(), name(f"{ending}.png")) for ending, draw in drawers.items()]
+
+
+def _has_both(study: Study) -> bool:
+    """Whether the buggy program is part of the study, which may be of the fixed program alone."""
+    return "buggy" in study.variants
 
 
 def heat_maps(study: Study, cells: Sequence[Cell], axis: str | None) -> "Figure":
@@ -60,8 +61,10 @@ def heat_maps(study: Study, cells: Sequence[Cell], axis: str | None) -> "Figure"
     many of how many cells are worse or unstable; a cell that stands alone has its label.
     """
     panels = _panels(study, cells, axis)
-    rows, places = row_names(study, cells), sorted({cell.place for cell in cells})
-    width, height = AROUND[0] + CELL[0] * len(places), AROUND[1] + CELL[1] * len(rows)
+    rows = row_names(study, cells)
+    places = sorted({cell.place for cell in cells})
+    width = AROUND[0] + CELL[0] * len(places)
+    height = AROUND[1] + CELL[1] * len(rows)
     columns = min(len(panels), max(1, int(MOST_INCHES / width)))
     lines = math.ceil(len(panels) / columns)
     figure = new_figure(1)
@@ -75,12 +78,17 @@ def heat_maps(study: Study, cells: Sequence[Cell], axis: str | None) -> "Figure"
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     figure.supxlabel(_setting_text(study), fontsize=10)
-    metric = study.written.comparison.metric
-    quantity = f"gain in {metric}" if "buggy" in study.variants else f"{metric}, fixed"
-    mean_of = "mean, below 0 the bug harms" if "buggy" in study.variants else "mean"
-    figure.colorbar(image, ax=list(grid.flat), label=mean_of, shrink=0.7, pad=0.01)
-    figure.suptitle(f"{study.id}: {quantity}" + (f", by {axis}" if axis else ""))
+    label = "mean, below 0 the bug harms" if _has_both(study) else "mean"
+    figure.colorbar(image, ax=list(grid.flat), label=label, shrink=0.7, pad=0.01)
+    title = f"{study.id}: {_quantity(study)}"
+    figure.suptitle(f"{title}, by {axis}" if axis else title)
     return figure
+
+
+def _quantity(study: Study) -> str:
+    """The quantity that the colours of the heat maps show."""
+    metric = study.written.comparison.metric
+    return f"gain in {metric}" if _has_both(study) else f"{metric}, fixed"
 
 
 def _panels(study: Study, cells: Sequence[Cell], axis: str | None) -> dict[str, list[Cell]]:
@@ -96,18 +104,25 @@ def _panels(study: Study, cells: Sequence[Cell], axis: str | None) -> dict[str, 
 
 def _scale(study: Study, cells: Sequence[Cell]) -> tuple[float, float]:
     """The ends of the one colour scale of all panels."""
-    every = [value for cell in cells if math.isfinite(value := _colour(study, cell))] or [0.0]
-    limit = max(map(abs, every)) or 1.0
-    return (-limit, limit) if "buggy" in study.variants else (min(every), max(every))
+    values = _finite_values(study, cells) or [0.0]
+    if not _has_both(study):
+        return min(values), max(values)
+    limit = max(map(abs, values)) or 1.0
+    return -limit, limit
 
 
-def _colour(study: Study, cell: Cell) -> float:
-    return cell.gain if "buggy" in study.variants else cell.fixed.mean
+def _finite_values(study: Study, cells: Sequence[Cell]) -> list[float]:
+    """What the colours of cells show, as far as it is a finite number."""
+    has_both = _has_both(study)
+    values = [cell.gain if has_both else cell.fixed.mean for cell in cells]
+    return [value for value in values if math.isfinite(value)]
 
 
 def _setting_text(study: Study) -> str:
     setting = study.written.setting
-    return f"{setting} over the best one of the fixed program" if study.written.centre else setting
+    if study.written.centre:
+        return f"{setting} over the best one of the fixed program"
+    return setting
 
 
 def _heat_map(
@@ -119,35 +134,39 @@ def _heat_map(
     scale: tuple[float, float],
 ) -> Any:
     shade = np.full((len(rows), len(places)), np.nan)
-    two = "buggy" in study.variants
+    has_both = _has_both(study)
+    low, high = scale
     for y, row in enumerate(rows):
+        row_cells = [cell for cell in cells if row_name(study, cell) == row]
         for x, place in enumerate(places):
-            group = [cell for cell in cells if cell.place == place and row_name(study, cell) == row]
-            values = [value for cell in group if math.isfinite(value := _colour(study, cell))]
-            shade[y, x] = mean(values) if values else math.nan
-            if group and two:
-                text = (
-                    f"{sum(cell.label in HARM for cell in group)}/{len(group)}"
-                    if len(group) > 1
-                    else _word(group[0])
-                )
-                colour = "white" if abs(shade[y, x]) > 0.6 * scale[1] else "#333333"
+            group = [cell for cell in row_cells if cell.place == place]
+            values = _finite_values(study, group)
+            if values:
+                shade[y, x] = mean(values)
+            if group and has_both:
+                colour = "white" if abs(shade[y, x]) > 0.6 * high else "#333333"
+                text = _cell_text(group)
                 axes.text(x, y, text, ha="center", va="center", fontsize=6.5, color=colour)
-    image = axes.imshow(
-        shade, aspect="auto", cmap="RdBu" if two else "viridis", vmin=scale[0], vmax=scale[1]
-    )
-    axes.set_xticks(
-        range(len(places)), [f"{place:.2g}" for place in places], fontsize=8, rotation=45
-    )
+    colours = "RdBu" if has_both else "viridis"
+    image = axes.imshow(shade, aspect="auto", cmap=colours, vmin=low, vmax=high)
+    labels = [f"{place:.2g}" for place in places]
+    axes.set_xticks(range(len(places)), labels, fontsize=8, rotation=45)
     axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
     axes.grid(visible=False)
     axes.tick_params(length=0)
     return image
 
 
-def _word(cell: Cell) -> str:
-    """The label of a cell that stands alone; of a benign one the colour says enough."""
-    return "" if cell.label == BENIGN else cell.label
+def _cell_text(group: Sequence[Cell]) -> str:
+    """How many of several cells are worse or unstable; the label of a cell that stands alone.
+
+    A benign cell has no label: its colour says enough.
+    """
+    if len(group) > 1:
+        harmed = sum(cell.label in HARM for cell in group)
+        return f"{harmed}/{len(group)}"
+    label = group[0].label
+    return "" if label == BENIGN else label
 
 
 def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
@@ -157,28 +176,23 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
         "all cells": cells,
         "cells in which fixed is at its best": tuned(cells, study.written.comparison),
     }
-    every = figure.subplots(1, 2)
-    for axes, (title, group) in zip(every, titles.items(), strict=True):
+    both_axes = figure.subplots(1, 2)
+    for axes, (title, group) in zip(both_axes, titles.items(), strict=True):
         bars = shares(study, group) if group else []
-        names = [f"{bar.name} ({bar.total})" for bar in bars]  # how many cells, which differs
-        left = np.zeros(len(bars))
+        # With the number of cells, which differs from row to row.
+        names = [f"{bar.name} ({bar.total})" for bar in bars]
+        starts = np.zeros(len(bars))
         for label in LABELS:
             widths = np.asarray([bar.counts[label] / bar.total for bar in bars])
-            axes.barh(
-                range(len(bars)),
-                widths,
-                left=left,
-                color=LABEL_COLOURS[label],
-                label=label,
-                height=0.7,
-            )
-            left += widths
+            look: dict[str, Any] = {"color": LABEL_COLOURS[label], "label": label, "height": 0.7}
+            axes.barh(range(len(bars)), widths, left=starts, **look)
+            starts += widths
         axes.set_yticks(range(len(bars)), names, fontsize=8)
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("share of the cells")
         axes.grid(visible=False)
         axes.invert_yaxis()
-    handles, names = every[0].get_legend_handles_labels()
+    handles, names = both_axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(LABELS))
     figure.suptitle(f"{study.id}: what the bug does")
     return figure
@@ -187,43 +201,39 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
 def best_settings(study: Study, best_pairs: Sequence[BestPair]) -> "Figure":
     """Each program at its own best setting: the metric of one over that of the other, and the ratio of the settings."""
     figure = new_figure(2)
-    left, right = figure.subplots(1, 2)
+    metric_axes, ratio_axes = figure.subplots(1, 2)
     rows = row_names(study, [pair.fixed for pair in best_pairs])
     for number, row in enumerate(rows):
         group = [pair for pair in best_pairs if row_name(study, pair.fixed) == row]
-        _scatter(left, group, row, f"C{number}")
+        colour = f"C{number}"
+        _scatter(metric_axes, group, row, colour)
         shift = np.linspace(-0.25, 0.25, len(group)) if len(group) > 1 else np.zeros(1)
-        right.plot(
-            [pair.ratio for pair in group],
-            number + shift,
-            "o",
-            ms=3.5,
-            color=f"C{number}",
-            alpha=0.8,
-        )
-    ends = [min(*left.get_xlim(), *left.get_ylim()), max(*left.get_xlim(), *left.get_ylim())]
-    left.plot(ends, ends, color="#888888", lw=0.8, zorder=0)
-    left.set_xlabel(f"{study.written.comparison.metric}, fixed")
-    left.set_ylabel(f"{study.written.comparison.metric}, buggy")
-    left.legend(fontsize=7, loc="best")
+        ratios = [pair.ratio for pair in group]
+        ratio_axes.plot(ratios, number + shift, "o", ms=3.5, color=colour, alpha=0.8)
+    limits = [*metric_axes.get_xlim(), *metric_axes.get_ylim()]
+    ends = [min(limits), max(limits)]
+    metric_axes.plot(ends, ends, color="#888888", lw=0.8, zorder=0)
+    metric_axes.set_xlabel(f"{study.written.comparison.metric}, fixed")
+    metric_axes.set_ylabel(f"{study.written.comparison.metric}, buggy")
+    metric_axes.legend(fontsize=7, loc="best")
     ratios = [1.0, *(pair.ratio for pair in best_pairs)]
-    right.set_xscale("log")
-    right.set_xlim(min(ratios) / 2, max(ratios) * 2)
-    right.xaxis.set_major_formatter("{x:g}")
-    right.xaxis.set_minor_formatter("")
-    right.axvline(1, color="#888888", lw=0.8, zorder=0)
-    right.set_yticks(range(len(rows)), rows, fontsize=8)
-    right.invert_yaxis()
-    right.set_xlabel(f"best {study.written.setting}: buggy over fixed")
-    figure.suptitle(
-        f"{study.id}: each at its best {study.written.setting} (mean and range of the seeds)"
-    )
+    ratio_axes.set_xscale("log")
+    ratio_axes.set_xlim(min(ratios) / 2, max(ratios) * 2)
+    ratio_axes.xaxis.set_major_formatter("{x:g}")
+    ratio_axes.xaxis.set_minor_formatter("")
+    ratio_axes.axvline(1, color="#888888", lw=0.8, zorder=0)
+    ratio_axes.set_yticks(range(len(rows)), rows, fontsize=8)
+    ratio_axes.invert_yaxis()
+    ratio_axes.set_xlabel(f"best {study.written.setting}: buggy over fixed")
+    title = f"each at its best {study.written.setting} (mean and range of the seeds)"
+    figure.suptitle(f"{study.id}: {title}")
     return figure
 
 
 def _scatter(axes: "Axes", group: Sequence[BestPair], row: str, colour: str) -> None:
     """A point for each pair, with the range of the seeds as bars."""
-    fixed, buggy = [pair.fixed.fixed for pair in group], [pair.buggy.buggy for pair in group]
+    fixed = [pair.fixed.fixed for pair in group]
+    buggy = [pair.buggy.buggy for pair in group]
     axes.errorbar(
         [side.mean for side in fixed],
         [side.mean for side in buggy],
@@ -239,26 +249,24 @@ def _scatter(axes: "Axes", group: Sequence[BestPair], row: str, colour: str) -> 
 
 
 def _range(sides: Sequence[Side]) -> list[list[float]]:
-    """How far the seeds are below and above their mean; rounding may put the mean of equal values beside them."""
+    """How far the seeds are below and above their mean, never less than 0: the mean of equal values may be rounded."""
     below = [max(0.0, side.mean - min(side.values)) for side in sides]
-    return [below, [max(0.0, max(side.values) - side.mean) for side in sides]]
+    above = [max(0.0, max(side.values) - side.mean) for side in sides]
+    return [below, above]
 
 
 def factors(study: Study, cells: Sequence[Cell]) -> "Figure":
     """The share of the variance of the gain that each factor explains, and sets of them."""
-    figure = new_figure(1)
-    figure.set_size_inches(6.4, 1.3 + 0.3 * len(explained(study, cells)))
-    axes = figure.subplots()
     effects = explained(study, cells)
-    names = [" × ".join(item.factors) for item in effects]
-    axes.barh(
-        names,
-        [item.share for item in effects],
-        color=[_shade(len(item.factors)) for item in effects],
-        height=0.7,
-    )
+    names = [" × ".join(effect.factors) for effect in effects]
+    shares_explained = [effect.share for effect in effects]
+    colours = [_shade(len(effect.factors)) for effect in effects]
+    figure = new_figure(1)
+    figure.set_size_inches(6.4, 1.3 + 0.3 * len(effects))
+    axes = figure.subplots()
+    axes.barh(names, shares_explained, color=colours, height=0.7)
     axes.invert_yaxis()
-    axes.set_xlim(min(0.0, *(item.share for item in effects)), 1)
+    axes.set_xlim(min(0.0, *shares_explained), 1)
     axes.set_xlabel("share of the variance of the gain (adjusted R squared)")
     axes.tick_params(axis="y", labelsize=8)
     axes.set_title(f"{study.id}: what the gain depends on")

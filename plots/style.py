@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib
 
+from runner.bugs.program import VARIANTS
 from runner.errors import ResultsError
 from runner.files.atomic import replacing
 
@@ -39,9 +40,9 @@ OUTCOMES = {
 }
 PREFIX = {"buggy": "origin", "fixed": "fix"}
 SINGLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-# Of a column of a paper.
+# Width of a column of a paper.
 COLUMN_INCHES = 3.5
-# Of one panel; where there are more than two, they share MOST_INCHES, so that text stays large enough in a README.
+# Width and height of a panel. More than two panels share MOST_INCHES, so that text stays large enough in a README.
 PANEL_INCHES = (4.6, 3.4)
 MOST_INCHES = 11.4
 SETTINGS: dict[Any, Any] = {
@@ -72,7 +73,7 @@ def styled() -> Iterator[None]:
 
 @contextmanager
 def column(dots: int = 220) -> Iterator[None]:
-    """The same for figures as wide as a column of a paper: smaller text, and more dots an inch."""
+    """A context with the settings for figures as wide as a column of a paper: smaller text, more dots an inch."""
     with (
         styled(),
         matplotlib.rc_context({"font.size": 7.5, "savefig.dpi": dots, "figure.dpi": dots}),
@@ -81,40 +82,47 @@ def column(dots: int = 220) -> Iterator[None]:
 
 
 def bare_grid(axes: "Axes") -> None:
-    """Leave of some axes only the labels: their cells are drawn."""
+    """Remove everything from the axes but their labels: the cells are drawn."""
     axes.tick_params(length=0)
     axes.grid(visible=False)
     for side in axes.spines.values():
         side.set_visible(False)
 
 
+def finished_runs(records: "Sequence[RunRecord]") -> "dict[str, list[RunRecord]]":
+    """The runs of each variant that came to their end."""
+    runs: dict[str, list[RunRecord]] = {variant: [] for variant in VARIANTS}
+    for record in records:
+        if record.ok and record.variant in runs:
+            runs[record.variant].append(record)
+    return runs
+
+
 def new_figure(panels: int) -> "Figure":
     """An empty figure, wide enough for that many panels side by side. Without pyplot it needs no screen."""
     from plots.notebook import NotebookFigure
 
-    width, height = PANEL_INCHES
-    return NotebookFigure(
-        figsize=(min(width * panels, max(2 * width, MOST_INCHES)), height), layout="constrained"
-    )
+    panel_width, height = PANEL_INCHES
+    width = min(panel_width * panels, max(2 * panel_width, MOST_INCHES))
+    return NotebookFigure(figsize=(width, height), layout="constrained")
 
 
 def seeds_text(records: "Sequence[RunRecord]") -> str:
     """The part of a title that says which seeds are drawn, and whether the fault was put back."""
     seeds = sorted({record.seed for record in records})
     injected = ", fault injected" if any(record.injected for record in records) else ""
-    return injected + (
-        f" (seed {seeds[0]})" if len(seeds) == 1 else f" (mean and range of {len(seeds)} seeds)"
-    )
+    if len(seeds) == 1:
+        return f"{injected} (seed {seeds[0]})"
+    return f"{injected} (mean and range of {len(seeds)} seeds)"
 
 
 def save(figure: "Figure", path: Path) -> Path:
     """Write the figure to `path` atomically, without a date; raises ResultsError where that is impossible."""
-    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[
-        path.suffix[1:]
-    ]
+    dates = {"png": "Software", "pdf": "CreationDate", "svg": "Date"}
+    without_date = {dates[path.suffix[1:]]: None}
     try:
         with replacing(path) as temporary:
-            figure.savefig(temporary, metadata=metadata)
+            figure.savefig(temporary, metadata=without_date)
     except OSError as error:
         raise ResultsError(
             f"{path}: cannot be written: {error.strerror}; name a folder with room by --out"

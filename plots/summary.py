@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plots.style import COLOURS, new_figure, save, styled
+from plots.style import COLOURS, finished_runs, new_figure, save, styled
 from runner.bugs.case import Case
 from runner.results.record import RunRecord
 from runner.verdicts.verdict import verify
@@ -28,7 +28,8 @@ def draw_summary(
         axes.set_ylim(-0.6, len(runs) - 0.4)
         seconds = [max(record.wall_s, 0.01) for _, records in runs for record in records]
         axes.set_xscale("log")
-        low, high = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
+        low = math.floor(math.log10(min(seconds)))
+        high = math.ceil(math.log10(max(seconds)))
         axes.set_xlim(10.0**low, 10.0 ** max(high, low + 1))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")
@@ -41,11 +42,13 @@ def draw_summary(
 
 
 def _draw_case(axes: "Axes", position: int, case: Case, records: Sequence[RunRecord]) -> None:
+    finished = finished_runs(records)
     for offset, (variant, colour) in zip((0.12, -0.12), COLOURS.items(), strict=True):
-        seconds = [record.wall_s for record in records if record.variant == variant and record.ok]
+        seconds = [record.wall_s for record in finished[variant]]
+        heights = [position + offset] * len(seconds)
         axes.plot(
             seconds,
-            [position + offset] * len(seconds),
+            heights,
             "o",
             color=colour,
             markersize=5,

@@ -5,14 +5,14 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plots.style import NOT_RUN, STATES, new_figure, save, styled
+from plots.style import NOT_RUN, STATES, bare_grid, new_figure, save, styled
 from runner.bugs.bug import Bug
 from runner.verdicts.affected import VersionFinding, version_order
 
 if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
 
-# What two of the states mean; the others say it.
+# What two of the states mean. The names of the other states say it.
 WORDS = {"neither": "neither as buggy nor as fixed", "INVALID": "does not run there"}
 CELL_INCHES = (0.95, 0.5)
 
@@ -26,16 +26,17 @@ def draw_versions(
 ) -> Path:
     """Draw versions.<kind> into `directory`, from at least one finding; returns the file written.
 
-    What was not run of these releases is an empty cell, so that gaps are seen.
+    A cell is empty where a case was not run in one of `releases`, so that you see the gaps.
     """
-    cases = [case for case in bug.cases if any(item.case == case for item in findings)]
+    with_finding = {item.case for item in findings}
+    cases = [case for case in bug.cases if case in with_finding]
     columns = sorted({*(item.version for item in findings), *releases}, key=version_order)
     states = {(item.version, item.case): item.state for item in findings}
     with styled():
         figure = new_figure(1)
-        figure.set_size_inches(
-            max(5.5, 2.2 + CELL_INCHES[0] * len(columns)), 1.6 + CELL_INCHES[1] * len(cases)
-        )
+        width = max(5.5, 2.2 + CELL_INCHES[0] * len(columns))
+        height = 1.6 + CELL_INCHES[1] * len(cases)
+        figure.set_size_inches(width, height)
         axes = figure.subplots()
         axes.set_xlim(-0.5, len(columns) - 0.5)
         axes.set_ylim(len(cases) - 0.5, -0.5)
@@ -45,14 +46,12 @@ def draw_versions(
             axes.text(x, y, state.replace(" ", "\n"), ha="center", va="center", fontsize=8)
         axes.set_xticks(range(len(columns)), columns)
         axes.set_yticks(range(len(cases)), cases)
-        axes.grid(visible=False)
-        axes.tick_params(length=0)
-        for side in axes.spines.values():
-            side.set_visible(False)
-        shown = [f"{state}: {WORDS[state]}" for state in WORDS if state in states.values()]
-        axes.set_xlabel(
-            "\n".join([f"release of {bug.package}", *([";  ".join(shown)] if shown else [])])
-        )
+        bare_grid(axes)
+        lines = [f"release of {bug.package}"]
+        explained = [f"{state}: {WORDS[state]}" for state in WORDS if state in states.values()]
+        if explained:
+            lines.append(";  ".join(explained))
+        axes.set_xlabel("\n".join(lines))
         axes.set_title(f"{bug.id}: the buggy script in each release")
         return save(figure, directory / f"versions.{kind}")
 
