@@ -36,7 +36,7 @@ def rule_digest(rule: Rule) -> str:
 
 def detector_digest(detector: Detector) -> str:
     """A hash of everything of a detector that may change its answers, and of the kit."""
-    # Of detector.json the rules do not count: answers are the same by whatever rule they are scored.
+    # The rules do not count: they score answers, and change none.
     described = [
         detector.version,
         sorted(detector.needs),
@@ -48,20 +48,21 @@ def detector_digest(detector: Detector) -> str:
 
 
 def check_key(
-    digest: str, run: str, how: str, references: Sequence[str], timeout_s: float | None
+    digest: str, run: str, kind: str, references: Sequence[str], timeout_s: float | None
 ) -> str:
-    """Of a check: the detector's digest, the keys of the subject's run and of its references, the time it was given.
+    """The key of a check, with the keys of the program's run and of its references.
 
-    `timeout_s` is None where the detector's own counts, which is in its digest.
+    `kind` is the kind of references. `timeout_s` is None where the detector's own limit counts,
+    which is in its digest.
     """
-    return _hash([SCHEMA, digest, run, how, list(references), timeout_s])
+    return _hash([SCHEMA, digest, run, kind, list(references), timeout_s])
 
 
 def overhead_key(
-    digest: str, bare: str, run: str, how: str, repeats: int, of: str, machine: str
+    digest: str, bare: str, run: str, references: str, repeats: int, part: str, machine: str
 ) -> str:
-    """Of a timing: as of a check, with the text of the adapter that times bare runs, and where it is done."""
-    return _hash([SCHEMA, digest, bare, run, how, repeats, of, machine])
+    """The key of a timing, with the adapter that times bare runs, `bare`, and the machine."""
+    return _hash([SCHEMA, digest, bare, run, references, repeats, part, machine])
 
 
 def program_digest(files: Mapping[str, bytes], parameters: Mapping[str, Scalar]) -> str:

@@ -80,14 +80,15 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
     def counted(self, alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
         """The alarms that count, in order of iterations (those without come first); none, where they are too few."""
-        chosen = [
-            alarm
-            for alarm in alarms
-            if SEVERITIES.index(alarm.severity) >= SEVERITIES.index(self.minimum_severity)
-            and (not self.codes or alarm.code in self.codes)
-        ]
-        many = sum(alarm.times for alarm in chosen)
-        return tuple(sorted(chosen, key=lambda alarm: alarm.when)) if many >= self.at_least else ()
+        counted = [alarm for alarm in alarms if self._counts(alarm)]
+        if sum(alarm.times for alarm in counted) < self.at_least:
+            return ()
+        return tuple(sorted(counted, key=lambda alarm: alarm.when))
+
+    def _counts(self, alarm: Alarm) -> bool:
+        if self.codes and alarm.code not in self.codes:
+            return False
+        return SEVERITIES.index(alarm.severity) >= SEVERITIES.index(self.minimum_severity)
 
 
 class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -68,7 +68,11 @@ def _metrics(runs: Runs) -> list[str]:
     """The metrics that tell how good a run is, and are in every run, in the order of records."""
     first_run = next(iter(runs.values()))
     names = dict.fromkeys(name for record in first_run for name in record if _sign(name))
-    return [name for name in names if all(_values(name, run) for run in runs.values())]
+    return [name for name in names if _is_in_all(name, runs)]
+
+
+def _is_in_all(name: str, runs: Runs) -> bool:
+    return all(_values(name, run) for run in runs.values())
 
 
 def _sign(name: str) -> int:

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import starmap
 
 from evaluation.rewriting import choice
 from evaluation.rewriting.layout import SPACED
@@ -69,9 +70,7 @@ def statements(tree: ast.Module) -> list[str]:
 
 def _matched(trees: Sequence[ast.Module]) -> list[tuple[Placed, ...]]:
     """The statements before which something may be put: all of a single tree, or those that both trees have."""
-    placed_by_tree = [
-        [(statement, block) for statement, block, _ in _walk(tree, 0)] for tree in trees
-    ]
+    placed_by_tree = [_placed(tree) for tree in trees]
     rows: list[tuple[Placed, ...]] = []
     if len(trees) == 1:
         rows = [(placed,) for placed in placed_by_tree[0]]
@@ -82,7 +81,12 @@ def _matched(trees: Sequence[ast.Module]) -> list[tuple[Placed, ...]]:
             first_part = first[match.a : match.a + match.size]
             second_part = second[match.b : match.b + match.size]
             rows += zip(first_part, second_part, strict=True)
-    return [row for row in rows if all(_is_open(*placed) for placed in row)]
+    return [row for row in rows if all(starmap(_is_open, row))]
+
+
+def _placed(tree: ast.Module) -> list[Placed]:
+    """The statements of a program, with their blocks."""
+    return [(statement, block) for statement, block, _ in _walk(tree, 0)]
 
 
 def _is_open(statement: ast.stmt, block: list[ast.stmt]) -> bool:

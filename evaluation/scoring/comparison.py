@@ -15,7 +15,8 @@ from evaluation.scoring.scores import PROGRAM, ROW, label, with_twins
 if TYPE_CHECKING:
     import pandas as pd
 
-# Measures that are compared; false alarms only where both ran, since a detector that did not has accused nothing.
+# Measures that are compared. False alarms count only where both ran: a detector that did not run has
+# accused nothing.
 MEASURES = ("detected", "paired", "false_fixed", "false_controls")
 COLUMNS = [
     "measure", "first", "second", "programs", "bugs", "both", "only_first", "only_second", "neither", "p",
@@ -38,12 +39,13 @@ Both = list[tuple[MetProgram, MetProgram]]
 
 
 def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> "pd.DataFrame":
-    """A row for each pair of rows of the scores that met a program in common, and each of MEASURES.
+    """A row for each of MEASURES, and each pair of rows of the scores that met a program in common.
 
-    `only_first` counts the programs on which the first one alone alarms. `p` is McNemar's of programs, `p_bugs` that of
-    bugs: each counts once, for whoever alarms on more of its programs, since cases of one bug are not independent.
-    `p_holm` is `p_bugs` after Holm (1979), for all pairs of that measure together. With the `scores` of the table pairs
-    with a rule in whose place another one is chosen have none, and do not count: nobody asks about these.
+    `only_first` counts the programs on which the first row alone alarms. `p` is McNemar's p over
+    programs, `p_bugs` over bugs. A bug counts once, for the row that alarms on more of its
+    programs, since cases of a bug are not independent. `p_holm` is `p_bugs` after Holm (1979), over
+    all pairs of a measure. If you pass the `scores` of the table, pairs with a rule that was not
+    chosen have no `p_holm`, and do not count in it: nobody asks about them.
     """
     import pandas as pd
 
@@ -55,9 +57,12 @@ def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> 
     compared = pd.DataFrame(rows, columns=COLUMNS)
     rejected_rows = rejected(scores)
     rejected_names = {label(group.iloc[0]) for row, group in groups if row in rejected_rows}
-    has_rejected = compared["first"].isin(rejected_names) | compared.second.isin(rejected_names)
-    p_bugs = compared[~has_rejected].groupby("measure").p_bugs
-    return compared.assign(p_holm=p_bugs.transform(lambda values: holm(values.tolist())))
+    is_first_rejected = compared["first"].isin(rejected_names)
+    is_second_rejected = compared.second.isin(rejected_names)
+    counted = compared[~(is_first_rejected | is_second_rejected)]
+    p_bugs = counted.groupby("measure").p_bugs
+    adjusted = p_bugs.transform(lambda values: holm(values.tolist()))
+    return compared.assign(p_holm=adjusted)
 
 
 def _programs_by_measure(group: "pd.DataFrame") -> dict[str, Programs]:
@@ -65,43 +70,53 @@ def _programs_by_measure(group: "pd.DataFrame") -> dict[str, Programs]:
     buggy = with_twins(group)
     harmful = buggy[~buggy.benign]
     ran = group[group.status == "ok"]
+    fixed = ran[ran.kind == "fixed"]
+    controls = ran[ran.kind == CONTROL]
     return {
         "detected": _programs(harmful, "hit"),
         "paired": _programs(harmful, "paired"),
-        "false_fixed": _programs(ran[ran.kind == "fixed"], "alarmed"),
-        "false_controls": _programs(ran[ran.kind == CONTROL], "alarmed"),
+        "false_fixed": _programs(fixed, "alarmed"),
+        "false_controls": _programs(controls, "alarmed"),
     }
 
 
 def _programs(part: "pd.DataFrame", hit: str) -> Programs:
     texts = [text if isinstance(text, str) else None for text in part.program]
-    names = zip(*(part[column] for column in PROGRAM), strict=True)
-    programs = map(MetProgram, texts, families(part), part[hit].astype(bool))
+    columns = [part[column] for column in PROGRAM]
+    names = zip(*columns, strict=True)
+    hits = part[hit].astype(bool)
+    programs = map(MetProgram, texts, families(part), hits)
     return dict(zip(names, programs, strict=True))
 
 
 def _compare(
     first: tuple[str, dict[str, Programs]], second: tuple[str, dict[str, Programs]]
 ) -> Iterator[dict[str, Any]]:
-    """A row of the table for each measure; of two rows of scores, with their names."""
+    """A row of the table for each measure; `first` and `second` are rows of scores with their names."""
     first_name, first_programs = first
     second_name, second_programs = second
     for measure in MEASURES:
         both = met_by_both(first_programs[measure], second_programs[measure])
         if both:
-            names = {"first": first_name, "second": second_name}
-            yield {"measure": measure, **names, **_test(both)}
+            names = {"measure": measure, "first": first_name, "second": second_name}
+            yield names | _test(both)
 
 
 def met_by_both(first: Programs, second: Programs) -> Both:
     """The programs that both met, of the same text, as far as that was noted."""
-    pairs = [(program, second[name]) for name, program in first.items() if name in second]
-    return [(left, right) for left, right in pairs if _may_be_same(left.text, right.text)]
+    pairs = []
+    for name, program in first.items():
+        counterpart = second.get(name)
+        if counterpart and _may_be_same(program.text, counterpart.text):
+            pairs.append((program, counterpart))
+    return pairs
 
 
-def _may_be_same(left: str | None, right: str | None) -> bool:
-    """Whether two texts are the same, as far as both are noted."""
-    return not left or not right or left == right
+def _may_be_same(text: str | None, other_text: str | None) -> bool:
+    """Whether two texts are the same; a text that was not noted may be any."""
+    if not text or not other_text:
+        return True
+    return text == other_text
 
 
 def _test(both: Both) -> dict[str, Any]:
@@ -113,14 +128,15 @@ def _test(both: Both) -> dict[str, Any]:
         leads[first.cluster] += first.hit - second.hit
     bugs_first = sum(lead > 0 for lead in leads.values())
     bugs_second = sum(lead < 0 for lead in leads.values())
+    only_first, only_second = counts[True, False], counts[False, True]
     return {
         "programs": len(both),
         "bugs": len(leads),
         "both": counts[True, True],
-        "only_first": counts[True, False],
-        "only_second": counts[False, True],
+        "only_first": only_first,
+        "only_second": only_second,
         "neither": counts[False, False],
-        "p": mcnemar(counts[True, False], counts[False, True]),
+        "p": mcnemar(only_first, only_second),
         "bugs_first": bugs_first,
         "bugs_second": bugs_second,
         "p_bugs": mcnemar(bugs_first, bugs_second),
@@ -128,7 +144,7 @@ def _test(both: Both) -> dict[str, Any]:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The two-sided p of McNemar's test (1947), exact: those that differ fall to either side as a fair coin does."""
+    """The two-sided p of McNemar's exact test (1947): programs that differ fall like a fair coin."""
     n = only_first + only_second
     fewer = min(only_first, only_second)
     # Whole numbers first: with thousands of programs a float would overflow.
@@ -144,6 +160,7 @@ def holm(values: list[float]) -> list[float]:
     order = sorted(range(len(values)), key=values.__getitem__)
     for rank, index in enumerate(order):
         remaining = len(values) - rank
-        largest = max(largest, min(1.0, remaining * values[index]))
+        corrected = min(1.0, remaining * values[index])
+        largest = max(largest, corrected)
         adjusted[index] = largest
     return adjusted

@@ -1,4 +1,4 @@
-"""Marks of a record: what the fixed twin is, whether the bug was known, what the detector was given, which rules."""
+"""Marks of a record: the kind of fixed twin, known bugs, what the detector got, when rules were declared."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -12,10 +12,10 @@ RuleSince = Literal["before", "post hoc"]
 
 
 def twin_of(record: CheckRecord) -> str | None:
-    """What the fixed twin of a program is: the mended fault where that is in the script, else a work-around.
+    """The kind of fixed twin: the fault is mended if it is in the script, else worked around.
 
-    A fault in a package stays there: the fixed script does something else in the same release. Of a file of a package
-    the site has the folder too; the script and what lies beside it have none.
+    A fault in a package stays there: the fixed script does something else in the same release. The
+    site of a file in a package has a folder; the script and the files beside it have none.
     """
     if record.kind == CONTROL:
         return None
@@ -23,7 +23,7 @@ def twin_of(record: CheckRecord) -> str | None:
 
 
 def is_known(record: CheckRecord, frozen: Mapping[str, Frozen], rule: str) -> bool | None:
-    """Whether what a rule counts was written or set up by the bug, too; None unless that is frozen, at this version."""
+    """Whether the bug was used to write or set up the rule; None unless the version is frozen."""
     detector = frozen.get(record.detector)
     if detector is None or detector.version != record.version or record.kind == CONTROL:
         return None
@@ -31,12 +31,12 @@ def is_known(record: CheckRecord, frozen: Mapping[str, Frozen], rule: str) -> bo
 
 
 def is_oracle(record: CheckRecord) -> bool:
-    """Whether the detector was given the text of the fixed twin, as any was before that was noted."""
+    """Whether the detector got the text of the fixed twin, as all did before that was noted."""
     return record.references == "same" and record.reference_text is not False
 
 
 def rule_since(record: CheckRecord, rule: Rule) -> RuleSince | None:
-    """Whether a rule was declared before the check, by any name; None for records from before that was noted."""
+    """Whether a rule was declared before the check, by any name; None for older records without the note."""
     if record.declared is None:
         return None
     return "before" if rule_digest(rule) in record.declared.values() else "post hoc"

@@ -39,28 +39,27 @@ class ScoreTable:
 
 
 def rows(scores: "pd.DataFrame") -> Rows:
-    """The heading and a line for each row of scores: what it finds, what it accuses, and which rules are chosen."""
+    """The heading and a line for each row of scores: hits, false alarms, and which rules are chosen."""
     return _rows(scores, {**RATES, **CHOICE})
 
 
 def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[ScoreTable]:
-    """The tables of some scores and their comparisons: all that say something, or of many rows the first one.
+    """The tables of scores and their comparisons that say something.
 
-    Of many rows those are left out in whose place another rule is chosen, and what is found of new bugs.
+    With many rows you get the first table alone, without rules that were not chosen, and without
+    the column of new bugs.
     """
     title = "Cases found, and programs accused that are right"
     if len(scores) > MOST_ROWS:
         return [ScoreTable(title, _rows(without_rejected(scores), RATES))]
     first = ScoreTable(title, rows(scores))
     paired = compared[compared.measure == "paired"]
+    pair_rows = _pairs(paired) if len(paired) <= MOST_PAIRS else [[]]
     further = [
         ScoreTable(WHEN, _rows(scores, DETAILS)),
         ScoreTable("What the tools say of themselves", _rows(scores, CLAIMS)),
         ScoreTable("PAIRED, by the twin, and by when the bug was added", _rows(scores, KINDS)),
-        ScoreTable(
-            "PAIRED, on the programs that both met",
-            _pairs(paired) if len(paired) <= MOST_PAIRS else [[]],
-        ),
+        ScoreTable("PAIRED, on the programs that both met", pair_rows),
     ]
     return [first, *(table for table in further if _says_something(table))]
 
@@ -71,16 +70,14 @@ def _says_something(table: ScoreTable) -> bool:
 
 
 def _rows(scores: "pd.DataFrame", columns: dict[str, Callable[[Row], str]]) -> Rows:
-    """The heading and a line for each row; columns without a value are left out, but for those of RATES."""
-    lines = []
-    for _, row in scores.iterrows():
-        lines.append([label(row), *(show(row) for show in columns.values())])
-    heading = ["DETECTOR", *columns]
-    numbers = [0]
-    for number, name in enumerate(columns, 1):
-        if name in RATES or any(line[number] != "-" for line in lines):
-            numbers.append(number)
-    return [[line[number] for number in numbers] for line in (heading, *lines)]
+    """The heading and a line for each row; columns without a value are dropped, except those of RATES."""
+    labels = [label(row) for _, row in scores.iterrows()]
+    shown = [["DETECTOR", *labels]]
+    for name, show in columns.items():
+        cells = [show(row) for _, row in scores.iterrows()]
+        if name in RATES or any(cell != "-" for cell in cells):
+            shown.append([name, *cells])
+    return [list(line) for line in zip(*shown, strict=True)]
 
 
 def _pairs(compared: "pd.DataFrame") -> Rows:
@@ -89,33 +86,39 @@ def _pairs(compared: "pd.DataFrame") -> Rows:
     for _, row in compared.iterrows():
         alone = f"{row.only_first}:{row.only_second}"
         bugs = f"{row.bugs_first}:{row.bugs_second}"
-        lines.append(
-            [row["first"], row.second, str(row.programs), alone, bugs, f"{row.p_bugs:.2g}"]
-        )
+        names = [row["first"], row.second]
+        lines.append([*names, str(row.programs), alone, bugs, f"{row.p_bugs:.2g}"])
     return [heading, *lines]
 
 
 def share(name: str, of: str | None = None) -> Callable[[Row], str]:
-    """So many of so many; the latter is a column of its own, or `of`."""
+    """A count and its total, as `3/10`; the total is the column `of`, by default `{name}_n`."""
     n = of or f"{name}_n"
     return lambda row: f"{row[name]}/{row[n]}" if row[n] else "-"
 
 
 def rate(name: str) -> Callable[[Row], str]:
-    """So many of so many, and the interval in percent."""
+    """A count and its total, and the interval in percent."""
     low, high, count = f"{name}_low", f"{name}_high", share(name)
 
     def show(row: Row) -> str:
         if _is_absent(row[low]):
             return count(row)
-        return f"{count(row)} ({100 * row[low]:.0f}-{100 * row[high]:.0f})"
+        low_percent, high_percent = 100 * row[low], 100 * row[high]
+        return f"{count(row)} ({low_percent:.0f}-{high_percent:.0f})"
 
     return show
 
 
 def _delay(name: str) -> Callable[[Row], str]:
     median, most = f"{name}_median", f"{name}_max"
-    return lambda row: "-" if _is_absent(row[median]) else f"{row[median]:g} (max {row[most]:g})"
+
+    def show(row: Row) -> str:
+        if _is_absent(row[median]):
+            return "-"
+        return f"{row[median]:g} (max {row[most]:g})"
+
+    return show
 
 
 def _ratio(name: str) -> Callable[[Row], str]:
@@ -125,11 +128,16 @@ def _ratio(name: str) -> Callable[[Row], str]:
 def _site(row: Row) -> str:
     if not row["detected"]:
         return "-"
-    return "/".join(str(row[f"diagnosis_{name}"]) for name in DIAGNOSES)
+    counts = [str(row[f"diagnosis_{name}"]) for name in DIAGNOSES]
+    return "/".join(counts)
 
 
 def _failed(row: Row) -> str:
-    counts = [f"{row[name]} {name.replace('_', ' ')}" for name in FAILURES if row[name]]
+    counts = []
+    for name in FAILURES:
+        if row[name]:
+            failure = name.replace("_", " ")
+            counts.append(f"{row[name]} {failure}")
     return ", ".join(counts) or "-"
 
 
@@ -167,26 +175,27 @@ KINDS = {
 
 
 def unusual_rows(outcomes: "pd.DataFrame") -> dict[str, str]:
-    """The rows that met other programs than most did, controls aside: their rates are not to be compared.
+    """The rows that met other programs than most rows did, controls aside: do not compare their rates.
 
-    To each belongs how many it met of the programs that some row met: a buggy and its fixed one count once.
+    The text says how many programs the row met, of all programs that any row met. A buggy program
+    and its fixed twin count once.
     """
     on_bugs = outcomes[outcomes.kind.isin(("buggy", "fixed"))]
-    programs_by_row = {
-        label(group.iloc[0]): frozenset(group[PROGRAM].itertuples(index=False))
-        for _, group in on_bugs.groupby(ROW)
-    }
+    programs_by_row: dict[str, frozenset[Any]] = {}
+    for _, group in on_bugs.groupby(ROW):
+        programs = group[PROGRAM].itertuples(index=False)
+        programs_by_row[label(group.iloc[0])] = frozenset(programs)
     every_program = frozenset[Any]().union(*programs_by_row.values())
     usual = Counter(programs_by_row.values()).most_common(1)
-    return {
-        name: f"{len(programs)} of {len(every_program)}"
-        for name, programs in programs_by_row.items()
-        if programs != usual[0][0]
-    }
+    unusual = {}
+    for name, met_programs in programs_by_row.items():
+        if met_programs != usual[0][0]:
+            unusual[name] = f"{len(met_programs)} of {len(every_program)}"
+    return unusual
 
 
 def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
-    """What has to be said below the tables: which rows met other programs, or have rules of an unknown date."""
+    """The notes below the tables: which rows met other programs, or have rules of an unknown date."""
     lines = []
     unusual = [f"{name} ({programs} programs)" for name, programs in unusual_rows(outcomes).items()]
     if unusual:
@@ -212,29 +221,36 @@ def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
 def markdown(table: ScoreTable) -> str:
     """A table in Markdown, under its title."""
     heading, *lines = table.rows
-    rule = [":--", *("--:" for _ in heading[1:])]
-    shown = (
-        " | ".join(cell.replace("|", "\\|") for cell in line) for line in (heading, rule, *lines)
-    )
-    return "\n".join([f"**{table.title}**", "", *(f"| {line} |" for line in shown)])
+    rule = [":--", *["--:"] * (len(heading) - 1)]
+    shown = [_markdown_line(line) for line in (heading, rule, *lines)]
+    return "\n".join([f"**{table.title}**", "", *shown])
+
+
+def _markdown_line(cells: list[str]) -> str:
+    escaped = [cell.replace("|", "\\|") for cell in cells]
+    return f"| {' | '.join(escaped)} |"
 
 
 def latex(table: ScoreTable) -> str:
     """A table in LaTeX, by the package booktabs; its caption is the title."""
-    heading, *lines = (
-        " & ".join(cell.translate(SPECIAL) for cell in line) + r" \\" for line in table.rows
-    )
-    columns, title = "l" + "r" * (len(table.rows[0]) - 1), table.title.translate(SPECIAL)
+    heading, *lines = map(_latex_line, table.rows)
+    columns = "l" + "r" * (len(table.rows[0]) - 1)
+    title = table.title.translate(SPECIAL)
     begin = [
         "\\begin{table}",
         f"\\caption{{{title}}}",
         f"\\begin{{tabular}}{{{columns}}}",
         "\\toprule",
         heading,
+        "\\midrule",
     ]
-    return "\n".join(
-        [*begin, "\\midrule", *lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"]
-    )
+    end = ["\\bottomrule", "\\end{tabular}", "\\end{table}"]
+    return "\n".join([*begin, *lines, *end])
+
+
+def _latex_line(cells: list[str]) -> str:
+    escaped = [cell.translate(SPECIAL) for cell in cells]
+    return " & ".join(escaped) + r" \\"
 
 
 def write(
@@ -243,21 +259,19 @@ def write(
     compared: "pd.DataFrame",
     directory: Path,
 ) -> list[Path]:
-    """Write scores.json, and scores.csv, outcomes.csv (a row for each program and rule) and comparisons.csv.
+    """Write scores.json, scores.csv, outcomes.csv and comparisons.csv; returns their paths.
 
-    Without `outcomes` there is no file of them. Raises ResultsError.
+    outcomes.csv has a row for each program and rule; without `outcomes` it is not written. Raises
+    ResultsError.
     """
-    described = directory / "scores.json"
-    write_json(described, finite(json.loads(scores.to_json(orient="records"))))
+    written = [directory / "scores.json"]
+    rows = json.loads(scores.to_json(orient="records"))
+    write_json(written[0], finite(rows))
     tables = {"scores.csv": scores, "outcomes.csv": outcomes, "comparisons.csv": compared}
-    return [
-        described,
-        *(
-            write_table(table, directory / name)
-            for name, table in tables.items()
-            if table is not None
-        ),
-    ]
+    for name, table in tables.items():
+        if table is not None:
+            written.append(write_table(table, directory / name))
+    return written
 
 
 def write_table(table: "pd.DataFrame", path: Path) -> Path:

@@ -23,18 +23,18 @@ FILE = "side-by-side.csv"
 
 
 def side_by_side(records: Records) -> "pd.DataFrame":
-    """One row a detector, kind of references and rule; the columns of each kind of programs begin with its name.
+    """One row a detector, kind of references and rule; columns begin with a kind of programs.
 
-    Of public programs only those count that the detector met perturbed, too, where it met any: rates are compared on
-    programs that it met both ways. The same program by several seeds is several programs.
+    If the detector met perturbed programs, a public program counts only if the detector met it
+    perturbed, too: rates are compared on the same programs. A program by several seeds counts as
+    several programs.
     """
     import pandas as pd
 
-    parts = {
-        kind: outcomes(checks, records.rules)
-        for kind, checks in _by_kind(records.checks).items()
-        if checks
-    }
+    parts = {}
+    for kind, checks in _by_kind(records.checks).items():
+        if checks:
+            parts[kind] = outcomes(checks, records.rules)
     tables = []
     for kind, outcome_table in parts.items():
         table = scores(outcome_table)[[*ROW, *COLUMNS]]
@@ -43,13 +43,14 @@ def side_by_side(records: Records) -> "pd.DataFrame":
     counts = [name for name in joined if not str(name).endswith(("_low", "_high"))]
     rows = pd.concat(parts.values()).groupby(ROW)
     marks = rows.agg(oracle=("oracle", "any"), rule_since=("rule_since", since))
-    return marks.join(joined.astype(dict.fromkeys(counts, "Int64"))).reset_index()
+    rates = joined.astype(dict.fromkeys(counts, "Int64"))
+    return marks.join(rates).reset_index()
 
 
 def to_read(table: "pd.DataFrame", scored: "pd.DataFrame | None" = None) -> ScoreTable:
-    """A line for each row: for each kind of programs how much is found, with its interval, and paired.
+    """A line for each row: for each kind of programs the hits with their interval, and PAIRED.
 
-    Where the scores of public programs have many rows, those are left out in whose place another rule is chosen.
+    If the scores of public programs have many rows, rules that were not chosen are left out.
     """
     if scored is not None and len(scored) > MOST_ROWS:
         table = without(table, rejected(scored))
@@ -70,7 +71,8 @@ def to_read(table: "pd.DataFrame", scored: "pd.DataFrame | None" = None) -> Scor
 
 def without(table: "pd.DataFrame", rows: Set[tuple[str, ...]]) -> "pd.DataFrame":
     """The table without these rows: detector, references and rule."""
-    return table[[key not in rows for key in table[ROW].itertuples(index=False, name=None)]]
+    keys = table[ROW].itertuples(index=False, name=None)
+    return table[[key not in rows for key in keys]]
 
 
 def _cells(row: "pd.Series[Any]", kind: str) -> tuple[str, str]:
@@ -78,7 +80,9 @@ def _cells(row: "pd.Series[Any]", kind: str) -> tuple[str, str]:
 
     if pd.isna(row.get(f"{kind}_detected_n")):
         return "-", "-"
-    return rate(f"{kind}_detected")(row), share(f"{kind}_paired", f"{kind}_detected_n")(row)
+    show_detected = rate(f"{kind}_detected")
+    show_paired = share(f"{kind}_paired", f"{kind}_detected_n")
+    return show_detected(row), show_paired(row)
 
 
 def _by_kind(checks: Sequence[CheckRecord]) -> dict[str, list[CheckRecord]]:

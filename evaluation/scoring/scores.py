@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 NEAR_LINES = 5
 # Why a program that was shown has no answer.
 FAILURES = ("unsupported", "tool_error", "timeout", "peeked", "disturbed")
-# The kinds of fixed twins: the fault itself mended, or something else done in the release that has the fault.
+# The kinds of fixed twins: the fault itself is mended, or the program works around it.
 TWINS = {"real_fix": "real fix", "workaround": "work-around"}
-# The detector, with whose references, by which rule.
+# What identifies a row of scores.
 ROW = ["detector", "references", "rule"]
-# One program; its fixed twin has the same.
+# What identifies a program; its fixed twin has the same values.
 PROGRAM = ["bug", "case", "seed"]
+# Columns of outcomes that hold whole numbers, or nothing.
+INTEGERS = ("first", "delay", "claimed_delay", "invariants_checked", "invariants_violated")
 # Columns of outcomes that no score counts.
 UNCOUNTED = ("program", "reason", "alarms", "first")
 
@@ -37,32 +39,35 @@ def outcomes(
     rules: Mapping[str, Mapping[str, Rule]],
     frozen: Mapping[str, Frozen] | None = None,
 ) -> "pd.DataFrame":
-    """A row for each check and rule: whether it alarmed, when, and how well its first alarm names the fault.
+    """A row for each check and rule: did it alarm, when, and how well does its first alarm name the fault.
 
-    `delay` is in iterations from the trigger, as the launcher stamped the alarm in the process of the monitor,
-    `claimed_delay` the same as the detector says; empty where nothing was found, or by a detector without iterations.
-    `early`: before the trigger.
+    `delay` counts iterations from the trigger, as the launcher stamped the alarm in the process of
+    the monitor. `claimed_delay` is the same, as the detector says. Both are empty where nothing was
+    detected, and for detectors without iterations. `early` means before the trigger.
 
-    Raises ResultsError for records of programs as published among those of rewritten ones: no rate is of both.
+    Raises ResultsError if records of published programs and of rewritten programs are mixed: no
+    rate covers both.
     """
     import pandas as pd
 
     records = list(records)
+    _check_kinds(records)
+    rows = []
+    for record in records:
+        for name, rule in _find_rules(record, rules).items():
+            rows.append(_outcome(record, name, rule, frozen or {}))
+    table = pd.DataFrame(rows)
+    return table.astype(dict.fromkeys(INTEGERS, "Int64")) if rows else table
+
+
+def _check_kinds(records: Iterable[CheckRecord]) -> None:
+    """Raise ResultsError unless all records are of one kind of programs."""
     kinds = sorted({record.rewriting for record in records})
     if len(kinds) > 1:
         raise ResultsError(
             f"there are records of {' and '.join(kinds)} programs, which are not counted together: "
             "name a results folder of one kind"
         )
-    rows = []
-    for record in records:
-        for name, rule in _find_rules(record, rules).items():
-            rows.append(_outcome(record, name, rule, frozen or {}))
-    table = pd.DataFrame(rows)
-    integers = ("first", "delay", "claimed_delay", "invariants_checked", "invariants_violated")
-    for name in integers if rows else ():
-        table[name] = table[name].astype("Int64")
-    return table
 
 
 def _find_rules(record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]) -> Mapping[str, Rule]:
@@ -76,12 +81,9 @@ def _find_rules(record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]) ->
 def _outcome(
     record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Frozen]
 ) -> dict[str, Any]:
-    counted = rule.counted(record.alarms) if record.status == "ok" else ()
-    is_detection = counted and record.kind == "buggy"
-    first = counted[0] if is_detection else None
-    delay = _delay(first.seen, record) if first else None
-    claimed_delay = _delay(first.iteration, record) if first else None
-    best_delay = claimed_delay if delay is None else delay
+    counted: Sequence[Alarm] = ()
+    if record.status == "ok":
+        counted = rule.counted(record.alarms)
     invariants = record.invariants
     return {
         "detector": record.detector,
@@ -103,14 +105,27 @@ def _outcome(
         "alarmed": bool(counted),
         "alarms": sum(alarm.times for alarm in counted),
         "first": counted[0].iteration if counted else None,
-        "delay": delay,
-        "claimed_delay": claimed_delay,
-        "early": best_delay is not None and best_delay < 0,
-        "diagnosis": diagnosis(first, record.site) if first else None,
+        **_detection(record, counted),
         "invariants_checked": invariants.checked if invariants else None,
         "invariants_violated": invariants.violated if invariants else None,
         "prepare_s": record.seconds.prepare,
         "check_s": record.seconds.check,
+    }
+
+
+def _detection(record: CheckRecord, counted: Sequence[Alarm]) -> dict[str, Any]:
+    """When the first alarm on a buggy program came, and what it names; empty cells for other records."""
+    if not counted or record.kind != "buggy":
+        return {"delay": None, "claimed_delay": None, "early": False, "diagnosis": None}
+    first = counted[0]
+    delay = _delay(first.seen, record)
+    claimed_delay = _delay(first.iteration, record)
+    best_delay = claimed_delay if delay is None else delay
+    return {
+        "delay": delay,
+        "claimed_delay": claimed_delay,
+        "early": best_delay is not None and best_delay < 0,
+        "diagnosis": diagnosis(first, record.site),
     }
 
 
@@ -122,24 +137,34 @@ def _delay(iteration: int | None, record: CheckRecord) -> int | None:
 def label(row: Any) -> str:
     """The name of a row: detector, kind of references and rule, the last two only where they say something.
 
-    `oracle` stands for references that came with the text of the fixed twin, `post hoc` for a rule that is newer than
-    the records.
+    `oracle` stands for references that came with the text of the fixed twin, `post hoc` for a rule
+    that is newer than the records.
     """
-    references = "oracle" if row["oracle"] else row["references"]
-    parts = [part for part in (references, row["rule"]) if part not in ("none", "default")]
+    detector, references, rule = row["detector"], row["references"], row["rule"]
+    if row["oracle"]:
+        references = "oracle"
+    parts = [part for part in (references, rule) if part not in ("none", "default")]
     if row["rule_since"] == "post hoc":
         parts.append("post hoc")
-    return f"{row['detector']} ({', '.join(parts)})" if parts else str(row["detector"])
+    return f"{detector} ({', '.join(parts)})" if parts else str(detector)
 
 
 def diagnosis(alarm: Alarm, site: Site) -> str:
-    """Whether an alarm names the fault's site: its API or its line (exact), a line or a name close to it (near)."""
-    same_file = alarm.file == site.file and alarm.line is not None and site.line is not None
-    if alarm.api == site.api or (same_file and alarm.line == site.line):
+    """Whether an alarm names the site of the fault: `exact` for its API or line, `near` for close ones."""
+    distance = _distance(alarm, site)
+    if alarm.api == site.api or distance == 0:
         return "exact"
-    is_close = same_file and abs((alarm.line or 0) - (site.line or 0)) <= NEAR_LINES
-    has_same_name = (alarm.api or "").split(".")[-1] == site.api.split(".")[-1]
-    return "near" if is_close or has_same_name else "no"
+    is_close = distance is not None and distance <= NEAR_LINES
+    alarm_name = (alarm.api or "").rpartition(".")[2]
+    site_name = site.api.rpartition(".")[2]
+    return "near" if is_close or alarm_name == site_name else "no"
+
+
+def _distance(alarm: Alarm, site: Site) -> int | None:
+    """The lines between an alarm and the site; None where they are not in one file, or have no lines."""
+    if alarm.file != site.file or alarm.line is None or site.line is None:
+        return None
+    return abs(alarm.line - site.line)
 
 
 def scores(
@@ -147,41 +172,43 @@ def scores(
     overheads: Sequence[OverheadRecord] = (),
     whole: "pd.DataFrame | None" = None,
 ) -> "pd.DataFrame":
-    """One row for each detector, kind of references and rule. Benign cases are counted in columns of their own.
+    """One row for each detector, kind of references and rule; benign cases have columns of their own.
 
-    Where the outcomes in `table` are a part of others, rules are chosen by these, the `whole`.
+    If `table` is a part of other outcomes, pass them as `whole`: rules are chosen by the whole.
     """
     import pandas as pd
 
     if table.empty:
         return pd.DataFrame()
-    # Rows are taken out a hundred times below, and each column that comes along costs time.
-    table = table.drop(columns=[name for name in UNCOUNTED if name in table])
+    # Rows are taken out a hundred times below, and every column that comes along costs time.
+    uncounted = [name for name in UNCOUNTED if name in table]
+    table = table.drop(columns=uncounted)
     texts = [name for name in table if pd.api.types.is_string_dtype(table[name])]
     table = table.astype(dict.fromkeys(texts, object))
     rows = []
     for key, group in table.groupby(ROW, sort=True):
-        detector, references, _ = key
-        timed = [
-            overhead
-            for overhead in overheads
-            if overhead.detector == detector and overhead.references == references
-        ]
-        rows.append(dict(zip(ROW, key, strict=True)) | _score(group) | _overhead(timed))
+        names: dict[str, Any] = dict(zip(ROW, key, strict=True))
+        timed = _timed(overheads, names["detector"], names["references"])
+        rows.append(names | _score(group) | _overhead(timed))
     scored = pd.DataFrame(rows)
     if whole is None:
         return scored.assign(chosen=mark_chosen(scored))
-    return scored.merge(scores(whole)[[*ROW, "chosen"]], on=ROW, how="left", validate="one_to_one")
+    marks = scores(whole)[[*ROW, "chosen"]]
+    return scored.merge(marks, on=ROW, how="left", validate="one_to_one")
+
+
+def _timed(
+    overheads: Sequence[OverheadRecord], detector: str, references: str
+) -> list[OverheadRecord]:
+    """The timings of a detector with one kind of references."""
+    detector_overheads = [overhead for overhead in overheads if overhead.detector == detector]
+    return [overhead for overhead in detector_overheads if overhead.references == references]
 
 
 def _score(group: "pd.DataFrame") -> dict[str, Any]:
     buggy = with_twins(group)
     harmful, benign = buggy[~buggy.benign], buggy[buggy.benign]
-    clean = group[(group.kind != "buggy") & (group.invariants_checked > 0)]
     detected = harmful[harmful.hit]
-    known_bugs = harmful[harmful.known == True]  # noqa: E712
-    new_bugs = harmful[harmful.known == False]  # noqa: E712
-    diagnoses = {f"diagnosis_{name}": int((detected.diagnosis == name).sum()) for name in DIAGNOSES}
     return {
         "version": group.version.iloc[0],
         "oracle": bool(group.oracle.any()),
@@ -193,26 +220,43 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         "ran": int((harmful.status == "ok").sum()),
         **_false_alarms(group),
         **_by_twin(harmful),
-        **_rate("paired_known", known_bugs, "paired"),
-        **_rate("paired_new", new_bugs, "paired"),
-        **_rate("false_known", _accusable(group, True), "alarmed"),
-        **_rate("false_new", _accusable(group, False), "alarmed"),
-        "invariant_rate": _mean(clean.invariants_violated / clean.invariants_checked),
+        **_by_familiarity(group, harmful),
+        "invariant_rate": _invariant_rate(group),
         **_delays(detected, "delay"),
         **_delays(detected, "claimed_delay"),
-        **diagnoses,
+        **_count_values("diagnosis_", detected.diagnosis, DIAGNOSES),
         "benign_detected": int(benign.hit.sum()),
         "benign_paired": int(benign.paired.sum()),
         "benign_n": len(benign),
-        **{name: int((group.status == name).sum()) for name in FAILURES},
+        **_count_values("", group.status, FAILURES),
         "prepare_s": _mean(group.prepare_s),
         "check_s": _mean(group[group.status == "ok"].check_s),
     }
 
 
-def _accusable(group: "pd.DataFrame", known: bool) -> "pd.DataFrame":
-    """The fixed programs of known bugs, or of others, on which it ran."""
-    return group[(group.kind == "fixed") & (group.status == "ok") & (group.known == known)]
+def _by_familiarity(group: "pd.DataFrame", harmful: "pd.DataFrame") -> dict[str, Any]:
+    """PAIRED and false alarms on fixed programs, for known bugs and for new bugs."""
+    ran_fixed = group[(group.kind == "fixed") & (group.status == "ok")]
+    return {
+        **_rate("paired_known", harmful[harmful.known == True], "paired"),  # noqa: E712
+        **_rate("paired_new", harmful[harmful.known == False], "paired"),  # noqa: E712
+        **_rate("false_known", ran_fixed[ran_fixed.known == True], "alarmed"),  # noqa: E712
+        **_rate("false_new", ran_fixed[ran_fixed.known == False], "alarmed"),  # noqa: E712
+    }
+
+
+def _invariant_rate(group: "pd.DataFrame") -> float | None:
+    """The mean share of violated invariants on programs that are right."""
+    checked = group[(group.kind != "buggy") & (group.invariants_checked > 0)]
+    return _mean(checked.invariants_violated / checked.invariants_checked)
+
+
+def _count_values(prefix: str, values: "pd.Series[Any]", names: Sequence[str]) -> dict[str, int]:
+    """How often every name is among the values."""
+    counts = {}
+    for name in names:
+        counts[f"{prefix}{name}"] = int((values == name).sum())
+    return counts
 
 
 def since(rules: "pd.Series[Any]") -> str | None:
@@ -221,14 +265,16 @@ def since(rules: "pd.Series[Any]") -> str | None:
 
 
 def with_twins(group: "pd.DataFrame") -> "pd.DataFrame":
-    """The buggy programs of a row, with `hit` (it alarmed, not before the trigger), `paired` and `paired_upstream`.
+    """The buggy programs of a row, with the columns `hit`, `paired` and `paired_upstream`.
 
-    Paired is a hit if it ran on that twin, and was silent there; `status_upstream` is empty where there is none.
+    A hit is an alarm that does not come before the trigger. A hit is paired if the detector ran on
+    the twin and was silent there. `status_upstream` is empty where there is no such program.
     """
     buggy = group[group.kind == "buggy"]
     buggy = buggy.assign(hit=buggy.alarmed & ~buggy.early)
     for kind, paired in (("fixed", "paired"), ("upstream", "paired_upstream")):
-        twins = group[group.kind == kind][[*PROGRAM, "status", "alarmed"]]
+        twins = group[group.kind == kind]
+        twins = twins[[*PROGRAM, "status", "alarmed"]]
         buggy = buggy.merge(twins, on=PROGRAM, how="left", suffixes=("", f"_{kind}"))
         ran = buggy[f"status_{kind}"] == "ok"
         accused = buggy[f"alarmed_{kind}"].fillna(True).astype(bool)
@@ -237,7 +283,7 @@ def with_twins(group: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _false_alarms(group: "pd.DataFrame") -> dict[str, Any]:
-    """Alarms on programs that are right: fixed twins by their kinds, the buggy script in a mended release, controls."""
+    """Alarms on programs that are right: fixed twins by kind, mended releases, controls."""
     ran = group[group.status == "ok"]
     fixed = ran[ran.kind == "fixed"]
     parts = {
@@ -270,7 +316,7 @@ def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
     counts = [sum(cluster) for cluster in ordered]
     sizes = [len(cluster) for cluster in ordered]
     low, high = clustered(counts, sizes)
-    count, n = int(programs[hits].sum()), len(programs)
+    count, n = sum(counts), len(programs)
     return {
         name: count,
         f"{name}_n": n,
@@ -288,12 +334,11 @@ def _delays(detected: "pd.DataFrame", name: str) -> dict[str, Any]:
 
 
 def _overhead(records: Sequence[OverheadRecord]) -> dict[str, Any]:
-    """Watched over bare: seconds of the whole check by the benchmark's clock, and those of the training as claimed."""
-    measured = [
-        _ratio(record.watched_wall, record.bare_wall)
-        for record in records
-        if record.watched_wall and record.bare_wall
-    ]
+    """Watched seconds over bare seconds: of the whole check, and of the training as the monitor claims."""
+    measured = []
+    for record in records:
+        if record.watched_wall and record.bare_wall:
+            measured.append(_ratio(record.watched_wall, record.bare_wall))
     claimed = [_ratio(record.watched, record.bare) for record in records]
     programs = [f"{record.bug}/{record.case}" for record in records]
     return {
@@ -309,5 +354,5 @@ def _ratio(watched: Sequence[float], bare: Sequence[float]) -> float:
 
 
 def _mean(values: "pd.Series[float]") -> float | None:
-    known_values = values.dropna()
-    return None if known_values.empty else float(known_values.mean())
+    numbers = values.dropna()
+    return None if numbers.empty else float(numbers.mean())

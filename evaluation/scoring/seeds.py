@@ -1,4 +1,4 @@
-"""What a seed changes: of cases that were met by several seeds, how often the answers agree."""
+"""What a seed changes: how often the answers agree on cases that were met by several seeds."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,11 @@ HEADINGS = {"first": "FIRST", "always": "EVERY", "ever": "ANY"}
 
 
 def by_seed(outcomes: "pd.DataFrame") -> "pd.DataFrame":
-    """One row a detector, kind of references and rule that met cases by several seeds; empty where none did.
+    """One row a detector, kind of references and rule that met cases by several seeds.
 
-    Of such cases, the benign ones aside, it is PAIRED on so many by the `first` seed, `always` (by every seed) and
-    `ever` (by one of them at least), and accuses so many fixed programs. Of these those count on which it ran by every
-    seed.
+    Benign cases do not count. The columns count PAIRED cases and accused fixed programs: by the
+    `first` seed, `always` (by every seed) and `ever` (by at least one seed). A fixed program counts
+    only if the detector ran on it by every seed.
     """
     import pandas as pd
 
@@ -39,7 +39,8 @@ def _agreement(group: "pd.DataFrame") -> dict[str, Any]:
     if buggy.empty:
         return {}
     fixed = _by_several(group[(group.kind == "fixed") & ~group.benign])
-    ran = (fixed.status == "ok").groupby([fixed[name] for name in CASE]).transform("all")
+    is_ok = fixed.status == "ok"
+    ran = is_ok.groupby(_keys(fixed)).transform("all")
     return {
         "oracle": bool(group.oracle.any()),
         "rule_since": since(group.rule_since),
@@ -57,7 +58,8 @@ def _by_several(programs: "pd.DataFrame") -> "pd.DataFrame":
 
 def _counts(name: str, programs: "pd.DataFrame", column: str) -> dict[str, int]:
     """On how many cases the column holds by the first seed, by every seed, and by one at least."""
-    answers = programs[column].astype(bool).groupby([programs[key] for key in CASE])
+    holds = programs[column].astype(bool)
+    answers = holds.groupby(_keys(programs))
     return {
         f"{name}_first": int(answers.first().sum()),
         f"{name}_always": int(answers.all().sum()),
@@ -66,10 +68,16 @@ def _counts(name: str, programs: "pd.DataFrame", column: str) -> dict[str, int]:
     }
 
 
+def _keys(programs: "pd.DataFrame") -> "list[pd.Series[Any]]":
+    """The columns that identify a case, to group by."""
+    return [programs[name] for name in CASE]
+
+
 def to_read(table: "pd.DataFrame", scores: "pd.DataFrame") -> ScoreTable:
-    """A line for each row; of many rows those are left out in whose place another rule is chosen by the scores."""
+    """A line for each row; if the scores have many rows, rules that were not chosen are left out."""
     if len(scores) > MOST_ROWS:
-        table = table.merge(without_rejected(scores)[ROW], on=ROW)
+        shown = without_rejected(scores)
+        table = table.merge(shown[ROW], on=ROW)
     columns = {}
     for name, title in (("paired", "PAIRED"), ("false_fixed", "ON FIXED")):
         for agreement, heading in HEADINGS.items():

@@ -35,12 +35,16 @@ def print_json(document: Document | Sequence[Document]) -> None:
 def print_rows(rows: Iterable[Document]) -> None:
     """Print a list of flat documents, each on one line, which is fast: there may be 100,000."""
     encode = json.JSONEncoder(allow_nan=False).encode
-    plain = (
-        {key: _number(value) if type(value) is float else value for key, value in row.items()}
-        for row in rows
-    )
-    lines = ",".join("\n " + encode(row) for row in plain)
+    lines = ",".join("\n " + encode(_plain_row(row)) for row in rows)
     print(f"[{lines}\n]" if lines else "[]")
+
+
+def _plain_row(row: Document) -> Document:
+    plain = row.copy()
+    for key, value in row.items():
+        if type(value) is float:
+            plain[key] = _number(value)
+    return plain
 
 
 def _plain(value: Any) -> Any:
@@ -52,19 +56,22 @@ def _plain(value: Any) -> Any:
 
 
 def _number(value: float) -> float | str | None:
-    """The number for JSON: a whole one without a point, what is not a number as null, infinity as in records."""
-    if math.isfinite(value):
-        return int(value) if value.is_integer() and abs(value) < EXACT else value
-    return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    """The number for JSON: whole numbers without a point, NaN as null, infinity as in records."""
+    if math.isnan(value):
+        return None
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    is_exact = value.is_integer() and abs(value) < EXACT
+    return int(value) if is_exact else value
 
 
 def statistics_documents(numbers: Numbers) -> Iterable[Document]:
     """A row for each list, entry and location."""
     return (
-        {"list": name, "entry": entry, "location": location, "bugs": found}
+        {"list": name, "entry": entry, "location": location, "bugs": bugs}
         for name, entries in numbers.items()
         for entry, row in entries.items()
-        for location, found in row.items()
+        for location, bugs in row.items()
     )
 
 
@@ -99,45 +106,41 @@ def record_document(record: "RunRecord", store: "Store") -> Document:
 def study_document(results: "Results") -> Document:
     """A study: how much of it is known, and a row for each cell."""
     study = results.study
+    cells = []
+    for cell in results.cells:
+        axes = dict(zip(study.written.axes, cell.point.values, strict=True))
+        values = {
+            study.written.setting: cell.setting,
+            "fixed": list(cell.fixed.values),
+            "buggy": list(cell.buggy.values),
+        }
+        cells.append({**axes, **values, "label": cell.label})
     return {
         "id": study.id,
         "title": study.written.title,
         "points": len(study.points),
         "points_known": results.points,
         "invalid_runs": results.invalid,
-        "cells": [
-            dict(zip(study.written.axes, cell.point.values, strict=True))
-            | {
-                study.written.setting: cell.setting,
-                "fixed": list(cell.fixed.values),
-                "buggy": list(cell.buggy.values),
-            }
-            | {"label": cell.label}
-            for cell in results.cells
-        ],
+        "cells": cells,
     }
 
 
 def version_documents(sweep: "BugVersions") -> list[Document]:
     """A row for each case and environment."""
-    found = [
-        (case, item) for case in sweep.bug.cases for item in sweep.findings if item.case == case
-    ]
-    return [
-        {
-            "id": f"{sweep.bug.id}/{case}",
-            "bug": sweep.bug.id,
-            "package": sweep.bug.package,
-            **to_builtins(item),
-        }
-        | {"version": None if item.version == "-" else item.version}
-        for case, item in found
-    ]
+    bug = sweep.bug
+    documents = []
+    for case in bug.cases:
+        for finding in sweep.findings:
+            if finding.case == case:
+                described = {"id": f"{bug.id}/{case}", "bug": bug.id, "package": bug.package}
+                version = None if finding.version == "-" else finding.version
+                documents.append({**described, **to_builtins(finding), "version": version})
+    return documents
 
 
-def run_documents(found: "FolderRecords[RunRecord]") -> Iterable[Document]:
+def run_documents(records: "FolderRecords[RunRecord]") -> Iterable[Document]:
     """A row for each run, with the path of its record."""
-    return (row._asdict() | {"path": f"{found.root}/{row.path}"} for row in found.rows)
+    return (row._asdict() | {"path": f"{records.root}/{row.path}"} for row in records.rows)
 
 
 def environment_document(described: "Environment", built: "Built | None") -> Document:

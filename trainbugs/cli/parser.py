@@ -109,12 +109,12 @@ def add_quiet(parser: Parser) -> None:
 
 def add_session_options(parser: Parser, *names: str, **texts: str) -> None:
     """Add the named options of a session, in the order of `Options`; `texts` are other help texts for some."""
-    chosen = {*names, *texts}
-    if "data" not in chosen:
+    option_names = {*names, *texts}
+    if "data" not in option_names:
         # A command that reads no data does not look at TRAINBUGS_DATA.
         parser.set_defaults(data=None)
     for field in fields(Options):
-        if field.name in chosen:
+        if field.name in option_names:
             _add_option(parser, field, texts.get(field.name, field.metadata.get("help", "")))
 
 

@@ -49,9 +49,11 @@ def compute_scores(records: "Records") -> ScoreTables:
     from evaluation.scoring.comparison import comparisons
     from evaluation.scoring.scores import outcomes, scores
 
-    known = submissions.load_frozen(api.load().root)
-    table = outcomes(records.checks, records.rules, known)
-    whole = outcomes(records.whole, records.rules, known) if records.whole else None
+    frozen = submissions.load_frozen(api.load().root)
+    table = outcomes(records.checks, records.rules, frozen)
+    whole = None
+    if records.whole:
+        whole = outcomes(records.whole, records.rules, frozen)
     scored = scores(table, records.overheads, whole)
     return ScoreTables(table, scored, comparisons(table, scored))
 

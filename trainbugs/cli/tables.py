@@ -38,7 +38,7 @@ def _statistics_table(name: str, rows: Mapping[str, Mapping[str, int]]) -> Table
         counts = [str(row[location] or ".") for location in locations]
         table.append([entry, *counts, str(sum(row.values()))])
     totals = [sum(row[location] for row in rows.values()) for location in locations]
-    total = sum(sum(row.values()) for row in rows.values())
+    total = sum(map(sum, (row.values() for row in rows.values())))
     return [*table, ["all", *map(str, totals), str(total)]]
 
 

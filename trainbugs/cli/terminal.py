@@ -69,10 +69,10 @@ def show_noted(rows: Rows, texts: Sequence[str], stream: TextIO) -> None:
     width = Terminal.of(stream).width
     heading, *lines = table(rows, width)
     notes = [_wrapped(f"    {text}", 4, width) for text in texts]
-    print(
-        "\n".join([heading, *(part for pair in zip(lines, notes, strict=True) for part in pair)]),
-        file=stream,
-    )
+    noted = [heading]
+    for line, note in zip(lines, notes, strict=True):
+        noted += [line, note]
+    print("\n".join(noted), file=stream)
 
 
 def show_verdicts(rows: Rows, column: int) -> None:
@@ -148,14 +148,14 @@ def _fitted(
 def _fitting(widths: Sequence[int], width: int) -> list[int]:
     """The widths of the columns that fit, from the first one on."""
     for count in range(len(widths), 1, -1):
-        others = widths[1:count]
+        further = widths[1:count]
         mark = GAP + len(_heading(len(widths) - count)) if count < len(widths) else 0
-        room = width - widths[0] - GAP * len(others) - mark
-        fitting = [
-            most for most in range(LEAST, width) if sum(min(most, each) for each in others) <= room
-        ]
-        if fitting:
-            return [widths[0], *(min(fitting[-1], each) for each in others)]
+        room = width - widths[0] - GAP * len(further) - mark
+        # The largest width first.
+        for most in range(width - 1, LEAST - 1, -1):
+            limited = [min(most, needed) for needed in further]
+            if sum(limited) <= room:
+                return [widths[0], *limited]
     return [max(1, min(widths[0], width - GAP - len(_heading(len(widths) - 1))))]
 
 
@@ -168,8 +168,8 @@ def _with_foot(lines: Sequence[str]) -> list[str]:
     left_out = LEFT_OUT.search(lines[0])
     if left_out is None:
         return list(lines)
-    said = "1 column does" if left_out[1] == "1" else f"{left_out[1]} columns do"
-    return [*lines, f"{said} not fit: pipe into cat, or --json"]
+    columns = "1 column does" if left_out[1] == "1" else f"{left_out[1]} columns do"
+    return [*lines, f"{columns} not fit: pipe into cat, or --json"]
 
 
 def _cut(column: Sequence[str], most: int) -> list[str]:
@@ -178,9 +178,10 @@ def _cut(column: Sequence[str], most: int) -> list[str]:
 
 def _shortened(cell: str, most: int) -> str:
     """The first words of a cell, or of a long word its first letters."""
-    kept = cell[: most - len(MARK)]
+    letters = cell[: most - len(MARK)]
     words = cell[: most - len(MARK) + 1].rpartition(" ")[0]
-    return (words if len(words) > most // 2 else kept).rstrip() + MARK
+    shortened = words if len(words) > most // 2 else letters
+    return shortened.rstrip() + MARK
 
 
 def _word(cell: str) -> str:

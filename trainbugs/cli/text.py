@@ -40,15 +40,15 @@ def bug_text(bug: Bug) -> str:
 def _bug_facts(bug: Bug) -> list[tuple[str, str]]:
     line = f":{bug.site.line}" if bug.site.line else ""
     return [
-        *_named(("source", "location", "root_cause", "symptom"), bug),
+        *_labelled_facts(("source", "location", "root_cause", "symptom"), bug),
         ("classes", _classes(bug)),
         ("site", f"{bug.site.file}{line}, {bug.site.api}"),
-        *_named(("environment", "affected", "fixed"), bug),
+        *_labelled_facts(("environment", "affected", "fixed"), bug),
         ("read more", str(bug.directory / "README.md")),
     ]
 
 
-def _named(names: Iterable[str], bug: Bug) -> list[tuple[str, str]]:
+def _labelled_facts(names: Iterable[str], bug: Bug) -> list[tuple[str, str]]:
     """Facts with their names as labels."""
     return [(name.replace("_", " "), BUG_FACTS[name].text(bug)) for name in names]
 

@@ -227,12 +227,14 @@ def _outcomes(
     from evaluation.scoring.scores import outcomes
 
     frames = []
-    for each in expected:
+    for folder in expected:
         try:
-            read = each.read()
+            records = folder.read()
         except ResultsError as error:
             problems.append(str(error))
             continue
-        if read.checks:
-            frames.append(outcomes(read.checks, read.rules).assign(rewriting=each.rewriting))
-    return (pd.concat(frames) if frames else pd.DataFrame()).reindex(columns=list(COLUMNS[name]))
+        if records.checks:
+            table = outcomes(records.checks, records.rules)
+            frames.append(table.assign(rewriting=folder.rewriting))
+    joined = pd.concat(frames) if frames else pd.DataFrame()
+    return joined.reindex(columns=list(COLUMNS[name]))

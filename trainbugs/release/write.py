@@ -42,28 +42,28 @@ def write(catalog: Catalog, about: About, out: Path) -> Release:
     swap.recover(out.resolve())
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / SUMS).is_file())):
         raise UsageError(f"{out} is there, and is no release; name a new folder by --out")
-    made, problems = tables(catalog)
+    release_tables, problems = tables(catalog)
     try:
         with swap.changing(out, anew=True) as folder:
-            _write(about, made, folder)
+            _write(about, release_tables, folder)
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     except OSError as error:
         raise ResultsError(f"{out}: cannot be written: {error.strerror}") from error
-    return Release({table.name: len(table.frame) for table in made}, size, problems)
+    return Release({table.name: len(table.frame) for table in release_tables}, size, problems)
 
 
-def _write(about: About, made: Sequence[Table], folder: Path) -> None:
+def _write(about: About, release_tables: Sequence[Table], folder: Path) -> None:
     (folder / "data").mkdir(parents=True)
-    for table in made:
+    for table in release_tables:
         table.frame.to_parquet(folder / "data" / f"{table.name}.parquet", index=False)
         table.frame.to_json(
             folder / "data" / f"{table.name}.jsonl", orient="records", lines=True, force_ascii=False
         )
     for path in TEXTS.iterdir():
         shutil.copy(path, folder)
-    write_text(folder / "README.md", card(about, made))
+    write_text(folder / "README.md", card(about, release_tables))
     files = [_file(path, folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-    document = json.dumps(croissant(about, made, files), indent=1, ensure_ascii=False)
+    document = json.dumps(croissant(about, release_tables, files), indent=1, ensure_ascii=False)
     write_text(folder / "croissant.json", document + "\n")
     files.append(_file(folder / "croissant.json", folder))
     write_text(folder / SUMS, "".join(f"{file.sha256}  {file.place}\n" for file in files))
@@ -77,10 +77,10 @@ def _file(path: Path, folder: Path) -> File:
     )
 
 
-def card(about: About, made: Sequence[Table]) -> str:
+def card(about: About, release_tables: Sequence[Table]) -> str:
     """README.md: what `datasets` reads at its top, and a table of the tables."""
     lines = ["---", "license: mit", "pretty_name: trainbugs", "configs:"]
-    for table in made:
+    for table in release_tables:
         lines += [f"- config_name: {table.name}", f"  data_files: data/{table.name}.parquet"]
     lines += [
         "---",
@@ -91,8 +91,8 @@ def card(about: About, made: Sequence[Table]) -> str:
         "",
     ]
     lines += ["| table | rows | a row is |", "|---|---|---|"]
-    lines += [f"| `{table.name}` | {len(table.frame)} | {table.row} |" for table in made]
-    for table in made:
+    lines += [f"| `{table.name}` | {len(table.frame)} | {table.row} |" for table in release_tables]
+    for table in release_tables:
         lines += ["", f"## {table.name}", "", "| column | |", "|---|---|"]
         lines += [f"| `{name}` | {text} |" for name, text in table.columns.items()]
     return "\n".join([*lines, "", USE, ""])

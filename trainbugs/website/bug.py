@@ -58,7 +58,7 @@ class Runs:
         return self.verdict.outcome == REPRODUCED
 
     @property
-    def made(self) -> str:
+    def provenance(self) -> str:
         """With what and when the records were made, in words."""
         releases = sorted({run.runtime.torch for run in self.records if run.runtime.torch})
         days = sorted({run.started[:10] for run in self.records})
@@ -219,19 +219,19 @@ def _all_hold(holds: Sequence[bool | None]) -> bool | None:
 def _pairs(bug: Bug) -> tuple[Pair, ...]:
     cases: dict[tuple[Path, Path], list[str]] = {}
     for case in bug.cases.values():
-        left, right = (case.program.variants[name].script for name in VARIANTS)
-        cases.setdefault((left, right), []).append(case.name)
-    return tuple(_pair(left, right, tuple(names), bug) for (left, right), names in cases.items())
+        first, second = (case.program.variants[name].script for name in VARIANTS)
+        cases.setdefault((first, second), []).append(case.name)
+    return tuple(_pair(*scripts, tuple(names), bug) for scripts, names in cases.items())
 
 
-def _pair(left: Path, right: Path, cases: tuple[str, ...], bug: Bug) -> Pair:
+def _pair(first: Path, second: Path, cases: tuple[str, ...], bug: Bug) -> Pair:
     texts = []
-    for path in (left, right):
+    for path in (first, second):
         try:
             texts.append(untrusted.read_text(path, MAX_SCRIPT_BYTES, bug.directory))
         except untrusted.UnsafeError as error:
-            return Pair(left.name, right.name, cases, (), f"{bug.id}/{path.name}: {error}")
-    return Pair(left.name, right.name, cases, tuple(rows(*texts)))
+            return Pair(first.name, second.name, cases, (), f"{bug.id}/{path.name}: {error}")
+    return Pair(first.name, second.name, cases, tuple(rows(*texts)))
 
 
 def _versions(bug: Bug, root: Path) -> VersionMap | None:

@@ -160,10 +160,10 @@ class _Axes:
         scaled = SCALES[scale]
         low, high = scaled(min(ys)), scaled(max(ys))
         margin = (high - low) * 0.05 or 0.5
-        left, right = min(xs), max(xs)
-        if left == right:
-            left, right = left - 0.5, right + 0.5
-        return cls((left, right), (low - margin, high + margin), scale)
+        first_x, last_x = min(xs), max(xs)
+        if first_x == last_x:
+            first_x, last_x = first_x - 0.5, last_x + 0.5
+        return cls((first_x, last_x), (low - margin, high + margin), scale)
 
     def to_x(self, value: float) -> float:
         share = (value - self.x[0]) / (self.x[1] - self.x[0])

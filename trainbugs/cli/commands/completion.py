@@ -104,15 +104,15 @@ def _kinds(catalog: Catalog) -> dict[str, Kind]:
     from runner.environments import spec
 
     bugs, cases = _kind("bugs", catalog.ids(), True), _kind("cases", _cases(catalog), True)
-    known = detectors.names(catalog.root)
+    detector_names = detectors.names(catalog.root)
     return {
         "BUG": bugs,
         "BUG[/CASE]": cases,
         "BUG[/NAME]": _kind("studies", _studies(catalog), True),
         "BUG[/CASE[/VARIANT]]": cases,
         "BUG/CASE|none": _kind("timed", ["none", *cases.words], False),
-        "NAME|DIR": _kind("detectors", known, True),
-        "DETECTOR": _kind("scored", known, False),
+        "NAME|DIR": _kind("detectors", detector_names, True),
+        "DETECTOR": _kind("scored", detector_names, False),
         "NAME": _kind("environments", spec.names(catalog.root), False),
         "INVARIANT": _kind("invariants", _invariants(catalog), False),
     }
@@ -120,8 +120,12 @@ def _kinds(catalog: Catalog) -> dict[str, Kind]:
 
 def _kind(name: str, words: Iterable[str], directories: bool) -> Kind:
     # bash evaluates the words of a list; names of folders could be anything.
-    safe = [word for word in words if all(NAME.fullmatch(part) for part in word.split("/"))]
+    safe = filter(_is_safe, words)
     return Kind(name, tuple(safe), directories)
+
+
+def _is_safe(word: str) -> bool:
+    return all(NAME.fullmatch(part) for part in word.split("/"))
 
 
 def _cases(catalog: Catalog) -> Iterator[str]:

@@ -96,11 +96,12 @@ def _select(catalog: "Catalog", names: Sequence[str]) -> "list[Environment]":
     """The named environments, a bug standing for the one that it brings; without names all of the catalogue."""
     from runner.environments import spec
 
-    known = spec.names(catalog.root)
-    return [
-        spec.load(catalog.root, name) if name in known else _brought(catalog, name)
-        for name in names or known
-    ]
+    catalogue_names = spec.names(catalog.root)
+    environments = []
+    for name in names or catalogue_names:
+        is_shared = name in catalogue_names
+        environments.append(spec.load(catalog.root, name) if is_shared else _brought(catalog, name))
+    return environments
 
 
 def _brought(catalog: "Catalog", name: str) -> "Environment":

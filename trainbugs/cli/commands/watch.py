@@ -111,11 +111,11 @@ def watch_program(options: WatchOptions) -> ExitStatus:
     """Run a program; its own status, or FAILURE where it ends well and an error was seen, else SUCCESS."""
     from evaluation.watching import invariants, program
 
-    known = invariants.read(api.load().root / SANITIZER)
+    sanitizer_invariants = invariants.read(api.load().root / SANITIZER)
     if options.list:
-        _print_invariants(known)
+        _print_invariants(sanitizer_invariants)
         return SUCCESS
-    options.check([invariant.name for invariant in known])
+    options.check([invariant.name for invariant in sanitizer_invariants])
     watched = _watched(options)
     returned, report = program.run(watched)
     status = 128 - returned if returned < 0 else returned
