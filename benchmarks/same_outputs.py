@@ -12,6 +12,7 @@ benchmarks/same_outputs.csv; the exit status is 1 where another one is found, or
 import argparse
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 MEANT = Path(__file__).with_suffix(".csv")
+# How long a command took, as it says itself.
+SECONDS = re.compile(r"\d+\.\d s\)")
 # Stands in texts for the folder that a command writes to.
 FOLDER = "FOLDER"
 COMMANDS: dict[str, list[str]] = {
@@ -99,17 +102,24 @@ def write(checkout: Checkout, target: Path) -> None:
         (target / f"{name}.txt").write_text(text.replace(str(folder), FOLDER), encoding="utf-8")
         seconds = time.monotonic() - start
         print(f"[{number}/{len(commands)}] {name}: {seconds:.1f} s", file=sys.stderr)
-    _neutralise(target, {checkout.revision(): "REVISION", str(checkout.root): "CHECKOUT"})
+    revision = checkout.revision()
+    words = {revision: "REVISION", revision[:12]: "REVISION", str(checkout.root): "CHECKOUT"}
+    _neutralise(target, words)
 
 
 def _neutralise(folder: Path, words: dict[str, str]) -> None:
     """Replace what differs between two checkouts of one commit, in all text files."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix in (".txt", ".html", ".json", ".csv", ".md", ".jsonl"):
+        if path.is_file() and _is_text(path):
             text = path.read_text(encoding="utf-8")
             for word, neutral in words.items():
                 text = text.replace(word, neutral)
-            path.write_text(text, encoding="utf-8")
+            path.write_text(SECONDS.sub("SECONDS)", text), encoding="utf-8")
+
+
+def _is_text(path: Path) -> bool:
+    suffixes = (".txt", ".html", ".json", ".csv", ".md", ".jsonl")
+    return path.suffix in suffixes or path.name.startswith(".trainbugs")
 
 
 def differences(before: Path, after: Path) -> list[str]:

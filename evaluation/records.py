@@ -44,7 +44,7 @@ def rewritten_as(perturb: int | None, plant: int | None) -> str:
     return "".join(f"{name}-{seed}" for name, seed in seeds.items() if seed is not None)
 
 
-class Site(Struct, frozen=True, forbid_unknown_fields=True):
+class FaultSite(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the fault is: a file (program.py for the program itself), its line, the API that is at fault."""
 
     file: str
@@ -96,7 +96,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     seed: Count
     benign: bool
     trigger: Count
-    site: Site
+    site: FaultSite
     runtime: RuntimeIdentity
     status: Status
     reason: str | None

@@ -38,14 +38,14 @@ class CaseRuns:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnFigures:
     """Files written, and a line for each case whose curves cannot be drawn."""
 
     paths: tuple[Path, ...]
     problems: tuple[str, ...]
 
 
-def draw(runs: Sequence[CaseRuns], out: Path, kind: str) -> Drawn:
+def draw(runs: Sequence[CaseRuns], out: Path, kind: str) -> DrawnFigures:
     """Draw the curves of every case into out/<bug> and a summary into `out`; `kind` is png, pdf or svg."""
     variant_runs = [_variant_pair(item) for item in runs]
     drawable = [item for item in variant_runs if item.records]
@@ -56,7 +56,7 @@ def draw(runs: Sequence[CaseRuns], out: Path, kind: str) -> Drawn:
     return replace(drawn, paths=(*drawn.paths, summary))
 
 
-def draw_expected(bug: Bug, folder: Path) -> Drawn:
+def draw_expected(bug: Bug, folder: Path) -> DrawnFigures:
     """Draw the figures that are committed with a bug, from the records in a folder called `expected`, and into it.
 
     Raises ResultsError where a record cannot be read.
@@ -70,7 +70,7 @@ def draw_expected(bug: Bug, folder: Path) -> Drawn:
     return _draw_cases(places, "png", _committed(bug))
 
 
-def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) -> Drawn:
+def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) -> DrawnFigures:
     """Draw the curves of cases, each into its folder."""
     paths: list[Path] = []
     problems = []
@@ -81,7 +81,7 @@ def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) 
                 paths += draw_figures(item.case, item.records, folder, kind, only)
         except MeasureError as error:
             problems.append(str(error))
-    return Drawn(tuple(paths), tuple(problems))
+    return DrawnFigures(tuple(paths), tuple(problems))
 
 
 def _variant_pair(item: CaseRuns) -> CaseRuns:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from evaluation.keys import check_key, kit_digest, rule_digest, rules_digest
 from evaluation.model import SCRIPT
-from evaluation.records import SCHEMA, CheckRecord, Seconds, Site
+from evaluation.records import SCHEMA, CheckRecord, FaultSite, Seconds
 from evaluation.running.detector_run import DetectorRun, reference_keys
 from evaluation.running.program import ShownProgram
 from runner.results.runtime_identity import identify
@@ -69,8 +69,8 @@ class DetectorCheck:
         )
 
 
-def _shown_site(program: ShownProgram) -> Site:
+def _shown_site(program: ShownProgram) -> FaultSite:
     """The site of the fault, under the neutral name of the script."""
     site = program.bug.site
     file = SCRIPT if site.file == program.script_name else site.file
-    return Site(file, site.line, site.api)
+    return FaultSite(file, site.line, site.api)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL, DIAGNOSES, Alarm, Rule
-from evaluation.records import CheckRecord, OverheadRecord, Site
+from evaluation.records import CheckRecord, FaultSite, OverheadRecord
 from evaluation.scoring.chosen import mark_chosen
 from evaluation.scoring.families import families
 from evaluation.scoring.intervals import clustered
@@ -149,7 +149,7 @@ def label(row: Any) -> str:
     return f"{detector} ({', '.join(parts)})" if parts else str(detector)
 
 
-def diagnosis(alarm: Alarm, site: Site) -> str:
+def diagnosis(alarm: Alarm, site: FaultSite) -> str:
     """Whether an alarm names the site of the fault: `exact` for its API or line, `near` for close ones."""
     distance = _distance(alarm, site)
     if alarm.api == site.api or distance == 0:
@@ -160,7 +160,7 @@ def diagnosis(alarm: Alarm, site: Site) -> str:
     return "near" if is_close or alarm_name == site_name else "no"
 
 
-def _distance(alarm: Alarm, site: Site) -> int | None:
+def _distance(alarm: Alarm, site: FaultSite) -> int | None:
     """The lines between an alarm and the site; None where they are not in one file, or have no lines."""
     if alarm.file != site.file or alarm.line is None or site.line is None:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.keys import KIT
-from evaluation.watching.report import Report, read
+from evaluation.watching.report import WatchReport, read
 from runner.sandbox import process
 
 # What monitor.py of the sanitizer takes its settings from.
@@ -28,7 +28,7 @@ class Watched:
     light: bool = False
 
 
-def run(watched: Watched) -> tuple[int, Report | None]:
+def run(watched: Watched) -> tuple[int, WatchReport | None]:
     """Run the program to its end; returns its exit status, negative for a signal, and the report if there is one.
 
     Its streams, working directory and environment variables are those of this process. Raises ProcessError where the

@@ -10,7 +10,7 @@ import msgspec
 FAILED = "failed"  # the code under which the sanitizer says that it has switched an invariant off
 
 
-class Alarm(msgspec.Struct, frozen=True):
+class WatchedAlarm(msgspec.Struct, frozen=True):
     """What was seen: since which iteration of the program, and where."""
 
     iteration: int
@@ -23,10 +23,10 @@ class Alarm(msgspec.Struct, frozen=True):
     severity: str
 
 
-class Report(msgspec.Struct, frozen=True):
+class WatchReport(msgspec.Struct, frozen=True):
     """The launcher's report; `dropped` alarms are not in it, and after `error` nothing more was seen."""
 
-    alarms: tuple[Alarm, ...]
+    alarms: tuple[WatchedAlarm, ...]
     dropped: int
     optimizers: int
     steps: int
@@ -35,14 +35,14 @@ class Report(msgspec.Struct, frozen=True):
     traceback: str | None
 
     @property
-    def broken(self) -> list[Alarm]:
+    def broken(self) -> list[WatchedAlarm]:
         """What was seen and is no advice, the first of it at each place, in the order of iterations."""
         return _first(
             alarm for alarm in self.alarms if alarm.severity != "info" and alarm.code != FAILED
         )
 
     @property
-    def advice(self) -> list[Alarm]:
+    def advice(self) -> list[WatchedAlarm]:
         """What was seen and is only advice."""
         return _first(
             alarm for alarm in self.alarms if alarm.severity == "info" and alarm.code != FAILED
@@ -71,22 +71,22 @@ class Finding(NamedTuple):
 HEADING = ("WHAT", "SEVERITY", "WHERE", "SINCE", "TO SILENCE IT")
 
 
-def read(path: Path) -> Report | None:
+def read(path: Path) -> WatchReport | None:
     """The report; None where there is none, or only a part of it: the program was killed."""
     try:
         # Unlike msgspec's own, this decoder takes any text that Python has written.
         document = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
-    return msgspec.convert(document, Report)
+    return msgspec.convert(document, WatchReport)
 
 
-def findings(alarms: Sequence[Alarm], folder: str) -> list[Finding]:
+def findings(alarms: Sequence[WatchedAlarm], folder: str) -> list[Finding]:
     """The rows of the table; files are told from the working directory, `folder` is that of the script."""
     return [Finding(_row(alarm, folder), _text(alarm)) for alarm in alarms]
 
 
-def summary(report: Report, ignored: Sequence[str]) -> str:
+def summary(report: WatchReport, ignored: Sequence[str]) -> str:
     """What was seen, in one line."""
     extent = f"in {_many(report.steps, 'step')} of {_many(report.optimizers, 'optimizer')}"
     silenced = f"; ignored: {', '.join(ignored)}" if ignored else ""
@@ -99,14 +99,14 @@ def summary(report: Report, ignored: Sequence[str]) -> str:
     return f"no invariant was broken {extent}{until}{silenced}"
 
 
-def _first(alarms: Iterator[Alarm]) -> list[Alarm]:
-    first_alarms: dict[object, Alarm] = {}
+def _first(alarms: Iterator[WatchedAlarm]) -> list[WatchedAlarm]:
+    first_alarms: dict[object, WatchedAlarm] = {}
     for alarm in sorted(alarms, key=lambda alarm: alarm.iteration):
         first_alarms.setdefault((alarm.code, alarm.file, alarm.line), alarm)
     return list(first_alarms.values())
 
 
-def _row(alarm: Alarm, folder: str) -> tuple[str, ...]:
+def _row(alarm: WatchedAlarm, folder: str) -> tuple[str, ...]:
     where = str(Path(folder, alarm.file)) + f":{alarm.line}" if alarm.file else "-"
     return (
         alarm.code,
@@ -117,7 +117,7 @@ def _row(alarm: Alarm, folder: str) -> tuple[str, ...]:
     )
 
 
-def _text(alarm: Alarm) -> str:
+def _text(alarm: WatchedAlarm) -> str:
     parameter = f" (parameter {alarm.parameter})" if alarm.parameter else ""
     return f"{alarm.message}{parameter}"
 

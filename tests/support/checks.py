@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 
 from evaluation.model import Alarm
-from evaluation.records import CheckRecord, OverheadRecord, Seconds, Site
+from evaluation.records import CheckRecord, FaultSite, OverheadRecord, Seconds
 from runner.results.runtime_identity import RuntimeIdentity
 
-SITE = Site("program.py", 40, "torch.optim.Optimizer.zero_grad")
+SITE = FaultSite("program.py", 40, "torch.optim.Optimizer.zero_grad")
 
 HIT = Alarm("c", "m", "error", 7, "program.py", 40)
 

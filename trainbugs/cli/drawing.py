@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from plots.figures import CaseRuns, Drawn
+    from plots.figures import CaseRuns, DrawnFigures
 
 
 def draw_runs(
@@ -21,7 +21,7 @@ def draw_runs(
     print_drawn(figures.draw(runs, out, kind), stream)
 
 
-def print_drawn(drawn: "Drawn", stream: TextIO | None) -> None:
+def print_drawn(drawn: "DrawnFigures", stream: TextIO | None) -> None:
     """Print which figures cannot be drawn, and where the others are."""
     for problem in drawn.problems:
         print(f"trainbugs: {problem}", file=sys.stderr)

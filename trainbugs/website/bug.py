@@ -24,7 +24,7 @@ from runner.studies.definition import names as studies
 from runner.verdicts.affected import AFFECTED, VersionFinding, findings, version_order
 from runner.verdicts.verdict import REPRODUCED, Upstream, Verdict, verify, verify_upstream
 from trainbugs.website import chart
-from trainbugs.website.diff import Row, rows
+from trainbugs.website.diff import DiffRow, rows
 
 MAX_SCRIPT_BYTES = 1_000_000
 
@@ -46,7 +46,7 @@ class Runs:
     device: str
     verdict: Verdict
     observed: tuple[Observed, ...]
-    panels: tuple[chart.Drawn, ...]
+    panels: tuple[chart.PanelChart, ...]
     records: tuple[RunRecord, ...]
     no_curves: str = ""
     upstream: Upstream | None = None
@@ -91,7 +91,7 @@ class Pair:
     left: str
     right: str
     cases: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     problem: str = ""
 
 
@@ -179,7 +179,7 @@ def _case(bug: Bug, case: Case) -> CasePart:
 def judged(case: Case, records: Sequence[RunRecord], device: str = CPU) -> Runs:
     """Records of a case with their verdict, what was observed, and curves where there can be any."""
     verdict = verify(case, records)
-    panels: Sequence[chart.Drawn] = ()
+    panels: Sequence[chart.PanelChart] = ()
     problem = ""
     try:
         panels = chart.panels(case, records)

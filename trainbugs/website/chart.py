@@ -38,7 +38,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class PanelChart:
     """A panel: its SVG parts, its legend, and the data behind it for a script."""
 
     label: str
@@ -50,7 +50,7 @@ class Drawn:
     every: int
 
 
-def panels(case: Case, records: Sequence[RunRecord]) -> list[Drawn]:
+def panels(case: Case, records: Sequence[RunRecord]) -> list[PanelChart]:
     """The panels of a case, from its finished runs of both variants; none for a case with a heat map.
 
     Raises MeasureError where a metric is missing, or the runs of a variant differ in length.
@@ -59,7 +59,7 @@ def panels(case: Case, records: Sequence[RunRecord]) -> list[Drawn]:
     return [_panel(case, panel, finished) for panel in case.plot.panels] if finished else []
 
 
-def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> Drawn:
+def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> PanelChart:
     curves = _curves(case, panel, records)
     longest = max(len(curve.x) for curve in curves)
     every = -(-longest // MAX_POINTS)
@@ -70,7 +70,7 @@ def _panel(case: Case, panel: Panel, records: Sequence[RunRecord]) -> Drawn:
         *(axes.band(curve) for curve in drawn),
         *(axes.line(curve) for curve in drawn),
     ]
-    return Drawn(
+    return PanelChart(
         panel.label, case.plot.x, panel.scale, drawn, "".join(svg), axes.data(drawn), every
     )
 

@@ -12,7 +12,7 @@ Kind = Literal["same", "changed", "removed", "added", "gap"]
 
 
 @dataclass(frozen=True)
-class Row:
+class DiffRow:
     """A line on each side, highlighted, with its number from 1; None where a side has none.
 
     A row of kind `gap` stands for lines that are left out, `count` on each side.
@@ -24,35 +24,35 @@ class Row:
     count: int = 0
 
 
-def rows(left: str, right: str) -> list[Row]:
+def rows(left: str, right: str) -> list[DiffRow]:
     """The rows of two scripts; empty where they are the same."""
     matcher = SequenceMatcher(None, left.splitlines(), right.splitlines(), autojunk=False)
     sides = (lines(left), lines(right))
-    shown_rows: list[Row] = []
+    shown_rows: list[DiffRow] = []
     shown = 0
     for group in matcher.get_grouped_opcodes(CONTEXT):
         if all(tag == "equal" for tag, *_ in group):
             continue
         start, end = group[0][1], group[-1][2]
         if start > shown:
-            shown_rows.append(Row("gap", count=start - shown))
+            shown_rows.append(DiffRow("gap", count=start - shown))
         for opcode in group:
             shown_rows += _opcode_rows(opcode, sides)
         shown = end
     hidden = len(sides[0]) - shown
     if shown_rows and hidden > 0:
-        shown_rows.append(Row("gap", count=hidden))
+        shown_rows.append(DiffRow("gap", count=hidden))
     return shown_rows
 
 
 def _opcode_rows(
     opcode: tuple[str, int, int, int, int], sides: tuple[Sequence[str], Sequence[str]]
-) -> Iterator[Row]:
+) -> Iterator[DiffRow]:
     tag, start, end, other_start, other_end = opcode
     for offset in range(max(end - start, other_end - other_start)):
         left = _line(sides[0], start + offset, end)
         right = _line(sides[1], other_start + offset, other_end)
-        yield Row("same" if tag == "equal" else _changed_kind(left, right), left, right)
+        yield DiffRow("same" if tag == "equal" else _changed_kind(left, right), left, right)
 
 
 def _changed_kind(left: tuple[int, str] | None, right: tuple[int, str] | None) -> Kind:

@@ -34,7 +34,7 @@ ALL = "all evaluated bugs"
 
 
 @dataclass(frozen=True)
-class Answer:
+class ShownAnswer:
     """What one row of the leaderboard said of one case, over the seeds that were asked about."""
 
     detector: str
@@ -93,11 +93,11 @@ class Score:
 class Evaluation:
     """All that the records say: answers by case, scores by group of bugs, and the table behind both as CSV."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[ShownAnswer, ...]
     scores: tuple[Score, ...]
     outcomes: str = ""
 
-    def answers_about(self, bug: str) -> list[Answer]:
+    def answers_about(self, bug: str) -> list[ShownAnswer]:
         """The answers about a bug, the best ones first."""
         answers = [answer for answer in self.answers if answer.bug == bug]
         return sorted(answers, key=_answer_order)
@@ -132,7 +132,7 @@ class Evaluation:
         return sorted(labels - rejected)
 
 
-def _answer_order(answer: Answer) -> tuple[int, str, str]:
+def _answer_order(answer: ShownAnswer) -> tuple[int, str, str]:
     return STATES.index(answer.state), answer.label, answer.case
 
 
@@ -260,7 +260,7 @@ def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
-def _answers(rows: Sequence[Mapping[Any, Any]]) -> list[Answer]:
+def _answers(rows: Sequence[Mapping[Any, Any]]) -> list[ShownAnswer]:
     groups: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
     for row in rows:
         if row["kind"] != CONTROL:
@@ -273,12 +273,12 @@ def _with_kind(rows: Sequence[Mapping[Any, Any]], kind: str) -> list[Mapping[Any
     return [row for row in rows if row["kind"] == kind]
 
 
-def _answer(group: Sequence[Mapping[Any, Any]]) -> Answer:
+def _answer(group: Sequence[Mapping[Any, Any]]) -> ShownAnswer:
     """The state of a case, as in the figure of the outcomes: over all seeds, beside the fixed twin."""
     buggy, fixed = _with_kind(group, "buggy"), _with_kind(group, "fixed")
     first = buggy[0]
     state, when, site = _state(buggy, fixed)
-    return Answer(
+    return ShownAnswer(
         detector=str(first["detector"]),
         label=scores.label(first),
         bug=str(first["bug"]),

@@ -39,7 +39,7 @@ class Judged:
     case: Case
     verdict: VerdictRecord
     records: tuple[RunRecord, ...]
-    panels: tuple[chart.Drawn, ...]
+    panels: tuple[chart.PanelChart, ...]
     no_curves: str
 
     @property
@@ -57,7 +57,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Report:
+class ResultsPage:
     """The page, how many cases and rows of detectors it has, and a line for each file that cannot be read."""
 
     html: str
@@ -82,7 +82,7 @@ def check_replaceable(out: Path) -> None:
         )
 
 
-def report(catalog: Catalog, results: Path) -> Report:
+def report(catalog: Catalog, results: Path) -> ResultsPage:
     """The report of a results folder; raises UsageError where it has neither verdicts nor answers of detectors."""
     cases, problems = _cases(catalog, Store(results))
     scores, more = _scores(catalog, results)
@@ -115,7 +115,7 @@ def report(catalog: Catalog, results: Path) -> Report:
         rates=RATES,
         count=dict(verdicts.values.items()),
     )
-    return Report(html, len(cases), len(scores), (*problems, *more))
+    return ResultsPage(html, len(cases), len(scores), (*problems, *more))
 
 
 def _cases(catalog: Catalog, store: Store) -> tuple[list[Judged], list[str]]:
@@ -136,7 +136,7 @@ def _cases(catalog: Catalog, store: Store) -> tuple[list[Judged], list[str]]:
 
 
 def _judged(case: Case, verdict: VerdictRecord, records: Sequence[RunRecord]) -> Judged:
-    panels: Sequence[chart.Drawn] = ()
+    panels: Sequence[chart.PanelChart] = ()
     problem = ""
     try:
         panels = chart.panels(case, records)

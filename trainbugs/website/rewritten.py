@@ -17,7 +17,7 @@ MEASURES = {"detected": "Detected", "paired": "Paired"}
 
 
 @dataclass(frozen=True)
-class Row:
+class RewrittenRow:
     """A detector, kind of references and rule: its rates by the names of the columns."""
 
     detector: str
@@ -35,7 +35,7 @@ class SideBySide:
     """The columns with their headings, the rows, and the detectors of which records of another code are left out."""
 
     columns: Mapping[str, str]
-    rows: tuple[Row, ...]
+    rows: tuple[RewrittenRow, ...]
     other_code: tuple[str, ...]
 
 
@@ -66,11 +66,11 @@ def _columns(rewritings: Set[str]) -> dict[str, str]:
     return columns
 
 
-def _row(row: Mapping[Any, Any], columns: Mapping[str, str]) -> Row:
+def _row(row: Mapping[Any, Any], columns: Mapping[str, str]) -> RewrittenRow:
     rates = {name: interval(row, name) for name in columns}
-    return Row(str(row["detector"]), label(row), rates)
+    return RewrittenRow(str(row["detector"]), label(row), rates)
 
 
-def _order(row: Row) -> tuple[float, str]:
+def _order(row: RewrittenRow) -> tuple[float, str]:
     public = row.rates.get("public_paired")
     return -(public.rate or 0.0) if public else 0.0, row.label

@@ -11,7 +11,7 @@ from .calls import uncompiled
 from .program import Program, Teller
 
 
-class Session:
+class MonitorSession:
     """A watched process and its monitor, whose file defines `attach`, `watch`, both or none."""
 
     def __init__(self, monitor, recorder):
@@ -74,7 +74,7 @@ def load(path):
 
 def begin(monitor, recorder):
     """Watch what the program is going to do; without a monitor, only note the time of its first optimizer."""
-    session = Session(monitor, recorder)
+    session = MonitorSession(monitor, recorder)
     if session.has_monitor:
         hooks.install(uncompiled(session.teller.tell), session.teller.wants)
         optimizers.FORWARD.bare = torch.nn.Module.__call__

@@ -12,7 +12,7 @@ from evaluation.catalog.frozen import digest as frozen_digest
 from evaluation.catalog.frozen import load as load_frozen
 from evaluation.keys import rule_digest
 from evaluation.model import Alarm, Invariants, Rule
-from evaluation.records import Site
+from evaluation.records import FaultSite
 from evaluation.scoring.intervals import clustered
 from evaluation.scoring.scores import diagnosis, label, outcomes, scores
 
@@ -149,9 +149,9 @@ def test_overhead_is_the_ratio_of_medians():
 
 def test_twins_that_are_work_arounds_and_mended_releases_are_counted_apart():
     """The fault of the second bug is in a package: its fixed script goes round it."""
-    away = Site("torch/optim/adam.py", 1, "torch.optim.Adam")
+    away = FaultSite("torch/optim/adam.py", 1, "torch.optim.Adam")
     found = [
-        record(alarms=[HIT]), record("fixed", site=Site("buggy.py", 40, "x")), record("upstream", alarms=[HIT]),
+        record(alarms=[HIT]), record("fixed", site=FaultSite("buggy.py", 40, "x")), record("upstream", alarms=[HIT]),
         record(case="two", alarms=[HIT], site=away), record("fixed", "two", [HIT], site=away),
         record("upstream", "two", site=away),
         record(case="three", alarms=[HIT], site=away), record("fixed", "three", site=away),

@@ -31,8 +31,8 @@ from trainbugs.website.evaluations import (
     EARLY,
     FOUND,
     SILENT,
-    Answer,
     Evaluation,
+    ShownAnswer,
     _answer,
 )
 from trainbugs.website.folder import MARKER, write
@@ -518,7 +518,7 @@ def test_finders_are_named_with_their_rule(recorded):
 
     def found(*states):
         answers = [
-            Answer("d", f"d (rule {n})", "Toy-1", "only", False, state, "", "")
+            ShownAnswer("d", f"d (rule {n})", "Toy-1", "only", False, state, "", "")
             for n, state in enumerate(states)
         ]
         return index.finders(part.bug, Evaluation(tuple(answers), ()))

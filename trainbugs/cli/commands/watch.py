@@ -20,7 +20,7 @@ from trainbugs.cli.terminal import show_noted
 if TYPE_CHECKING:
     from evaluation.watching.invariants import Invariant
     from evaluation.watching.program import Watched
-    from evaluation.watching.report import Report
+    from evaluation.watching.report import WatchReport
 
 HELP = Help(
     "run a training script of your own, and say which invariants of training it breaks",
@@ -156,7 +156,7 @@ def _watched(options: WatchOptions) -> "Watched":
     )
 
 
-def _print_report(report: "Report", watched: "Watched", with_advice: bool) -> None:
+def _print_report(report: "WatchReport", watched: "Watched", with_advice: bool) -> None:
     """Print what was seen, on standard error: the other stream is the script's."""
     from evaluation.watching.report import HEADING, findings, summary
 
@@ -189,7 +189,7 @@ def _end_of_program(returned: int) -> str:
     return f"the program was ended by {signal.Signals(-returned).name}"
 
 
-def _write(path: Path, watched: "Watched", status: int, report: "Report | None") -> None:
+def _write(path: Path, watched: "Watched", status: int, report: "WatchReport | None") -> None:
     from msgspec import to_builtins
 
     from runner.files.atomic import write_json
