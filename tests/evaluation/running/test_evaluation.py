@@ -858,7 +858,7 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
     toy.configure(cases={"only": case, "other": other})
     detector = make("counts", counts, alarm_rules={"any": {}, "few": {"at_least": 2}})
     known = {"counts": Frozen("1", "2026-01-01", "0" * 64, ("Toy-1",))}
-    monkeypatch.setattr(submissions, "known", lambda root: known)
+    monkeypatch.setattr(submissions, "load_frozen", lambda root: known)
 
     def chosen_of(case):
         asked = (

@@ -53,13 +53,13 @@ def answers(folder):
         "code",
         "program",
         "revision",
-        "pinned",
-        "torch",
     )
-    return {
-        (record.case, record.kind, record.seed): [getattr(record, field) for field in fields]
-        for record in CheckStore(folder / "detectors").read().checks
-    }
+    answers = {}
+    for record in CheckStore(folder / "detectors").read().checks:
+        identity = (record.runtime.pinned, record.runtime.torch)
+        values = [getattr(record, field) for field in fields]
+        answers[record.case, record.kind, record.seed] = (values, identity)
+    return answers
 
 
 @pytest.mark.stress
