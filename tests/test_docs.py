@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from configparser import ConfigParser
+from operator import itemgetter
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -64,22 +65,22 @@ def prose(page: str) -> str:
 def links(page: str) -> list[str]:
     """The targets of all links and pictures that lead to a place in this repository."""
     inline = re.findall(r"\]\(([^()\s]+)\)", prose(page))
-    named = re.findall(r"^\[[^\]]+\]: (\S+)", prose(page), re.MULTILINE)
-    return [link for link in (*inline, *named) if not re.match(r"[a-z]+:", link)]
+    references = re.findall(r"^\[[^\]]+\]: (\S+)", prose(page), re.MULTILINE)
+    return [link for link in (*inline, *references) if not re.match(r"[a-z]+:", link)]
 
 
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
-    seen: Counter[str] = Counter()
-    made = set()
+    counts: Counter[str] = Counter()
+    found_anchors = set()
     for heading in re.findall(
         r"^#+ +(.*?) *$", prose(page.relative_to(ROOT).as_posix()), re.MULTILINE
     ):
         words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         anchor = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
-        made.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
-        seen[anchor] += 1
-    return made
+        found_anchors.add(f"{anchor}-{counts[anchor]}" if counts[anchor] else anchor)
+        counts[anchor] += 1
+    return found_anchors
 
 
 def commands(page: str) -> list[list[str]]:
@@ -95,22 +96,19 @@ def commands(page: str) -> list[list[str]]:
 
 
 def mentions(page: str) -> list[list[str]]:
-    """The same of sentences, where what is required may be missing."""
+    """The commands in sentences, which may leave out required arguments."""
     return words_of(re.findall(r"`(trainbugs [^`]+)`", prose(page).replace("\n", " ")))
 
 
 def words_of(lines: list[str]) -> list[list[str]]:
     split = [shlex.split(re.split(r" [|>&] ", line)[0], comments=True)[1:] for line in lines]
-    return [words for words in split if not any(PLACEHOLDER.fullmatch(word) for word in words)]
+    return [words for words in split if not any(map(PLACEHOLDER.fullmatch, words))]
 
 
 def rows(page: str) -> list[list[str]]:
     """The rows of all tables on a page, headings included."""
-    return [
-        [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in text(page).splitlines()
-        if line[:1] == "|"
-    ]
+    lines = [line for line in text(page).splitlines() if line[:1] == "|"]
+    return [list(map(str.strip, line.strip("|").split(" | "))) for line in lines]
 
 
 def test_the_readme_is_short():
@@ -134,30 +132,31 @@ def misunderstood(words: list[str]) -> str | None:
         return f"ends with {done.code}" if done.code else None
     except UsageError as error:
         return f"trainbugs {shlex.join(words)}: {error}"
-    named = [
+    names = [
         *parsed.get("targets", ()),
         *parsed.get("bugs", ()),
         *filter(None, [parsed.get("bug")]),
     ]
     unknown = [
         name
-        for name in named
+        for name in names
         if re.match(r"[A-Za-z]+-\d", name) and name.split("/")[0] not in CATALOG.ids()
     ]
-    CATALOG.select(name for name in named if name.split("/")[0] in CATALOG.ids())
+    CATALOG.select(name for name in names if name.split("/")[0] in CATALOG.ids())
     return f"trainbugs {shlex.join(words)}: there is no bug {unknown[0]}" if unknown else None
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_to_something(page):
-    assert [problem for link in links(page) if (problem := broken(page, link))] == []
+    problems = [broken(page, link) for link in links(page)]
+    assert list(filter(None, problems)) == []
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_are_understood(page):
-    assert [problem for words in commands(page) if (problem := misunderstood(words))] == []
-    said = [problem for words in mentions(page) if (problem := misunderstood(words))]
-    assert [problem for problem in said if "arguments are required" not in problem] == []
+    assert list(filter(None, map(misunderstood, commands(page)))) == []
+    problems = list(filter(None, map(misunderstood, mentions(page))))
+    assert [problem for problem in problems if "arguments are required" not in problem] == []
 
 
 def test_pages_show_commands():
@@ -201,9 +200,9 @@ def test_numbers_of_bugs_are_those_of_the_catalogue():
     bugs = [CATALOG.bug(name) for name in CATALOG.active()]
     numbers = (len(bugs), sum(len(bug.cases) for bug in bugs))
     shown = [
-        tuple(map(int, found))
+        tuple(map(int, numbers_text))
         for page in PAGES
-        for found in re.findall(r"(\d+) bugs with (\d+) cases", text(page))
+        for numbers_text in re.findall(r"(\d+) bugs with (\d+) cases", text(page))
     ]
     assert len(shown) >= 2
     assert set(shown) == {numbers}
@@ -218,8 +217,8 @@ def test_numbers_of_bugs_are_those_of_the_catalogue():
 def test_pages_say_how_many_controls_there_are():
     clean, outcomes = controls.load(ROOT), trainbugs.outcomes()
     count, written_for_sanitizers = len(clean.targets()), len(clean.look_alikes)
-    met = outcomes[outcomes.kind == "control"].groupby("detector").case.nunique()
-    assert met.median() == count, "most detectors have met all of them"
+    controls_by_detector = outcomes[outcomes.kind == "control"].groupby("detector").case.nunique()
+    assert controls_by_detector.median() == count, "most detectors have met all of them"
     assert f"{count} controls, correct programs" in README
     assert f"{count} controls: correct programs" in text("docs/detectors.md")
     assert f"`same` (the first {count - written_for_sanitizers}, which" in text("docs/detectors.md")
@@ -228,7 +227,7 @@ def test_pages_say_how_many_controls_there_are():
 
 
 def test_the_time_for_the_whole_catalogue_is_that_of_the_committed_records():
-    taken = [
+    durations = [
         seconds(bug, case) or 0
         for bug in map(CATALOG.bug, CATALOG.active())
         for case in bug.cases.values()
@@ -237,13 +236,13 @@ def test_the_time_for_the_whole_catalogue_is_that_of_the_committed_records():
     (minutes,) = re.findall(
         r"its committed runs took (\d+) minutes together", text("docs/running.md")
     )
-    assert int(minutes) == pytest.approx(sum(taken) / 60, rel=0.1)
+    assert int(minutes) == pytest.approx(sum(durations) / 60, rel=0.1)
 
 
 @pytest.mark.parametrize("page", ["docs/versions.md", "docs/carry.md"])
 def test_pages_say_which_bugs_can_be_injected(page):
-    (named,) = re.findall(r"So far only (.*?) has", text(page))
-    assert named == ", ".join(bug.id for bug in CATALOG if bug.fault)
+    (bugs,) = re.findall(r"So far only (.*?) has", text(page))
+    assert bugs == ", ".join(bug.id for bug in CATALOG if bug.fault)
 
 
 @pytest.mark.parametrize(
@@ -269,32 +268,35 @@ def test_scores_in_the_readme_are_the_committed_ones():
     shown = re.search(r"^(DETECTOR .*)\n(.*)$", README, re.MULTILINE)
     lines = [re.split(r" {2,}", line) for line in shown.groups()]
     # A command about one detector leaves out columns in which it has nothing.
-    kept = [heading.index(name) for name in lines[0]]
+    columns = [heading.index(name) for name in lines[0]]
     assert lines[0][-1] == "NEW"
-    assert lines[1] in [[row[n] for n in kept] for row in scored]
+    column_cells = itemgetter(*columns)
+    assert tuple(lines[1]) in map(column_cells, scored)
     start = next(index for index, row in enumerate(rows("README.md")) if row[0] == "detector")
     names, _, *shown_rows = rows("README.md")[start:]
-    of = {row[0].replace(";", ","): row for row in scored}
+    row_by_label = {row[0].replace(";", ","): row for row in scored}
     labels = [row[0].replace(" (negative control)", "") for row in shown_rows]
-    for row, named in zip(shown_rows, labels, strict=True):
-        assert row[1:] == [of[named][heading.index(name)] for name in names[1:]], named
+    shown_columns = [heading.index(name) for name in names[1:]]
+    for row, detector in zip(shown_rows, labels, strict=True):
+        scored_row = row_by_label[detector]
+        assert row[1:] == [scored_row[column] for column in shown_columns], detector
     assert len(set(labels)) == len(labels)
-    assert {named.split(" (")[0] for named in labels} == set(table.detector)
+    assert {detector.split(" (")[0] for detector in labels} == set(table.detector)
 
 
 def test_the_readme_says_whose_records_are_committed():
-    lacking = set(detectors.names(ROOT)) - {
+    uncommitted = set(detectors.names(ROOT)) - {
         path.stem for path in ROOT.glob("detectors/expected/*.jsonl")
     }
-    said = re.search(
+    sentence = re.search(
         r"The records of all (?:detectors|but (.*?)) are committed", " ".join(README.split())
     )
-    assert said
+    assert sentence
     assert {
         name
         for name in detectors.names(ROOT)
-        if re.search(rf"(?<![\w-]){name}(?![\w-])", said[1] or "")
-    } == lacking
+        if re.search(rf"(?<![\w-]){name}(?![\w-])", sentence[1] or "")
+    } == uncommitted
 
 
 def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
@@ -303,9 +305,9 @@ def test_cases_that_no_detector_finds_are_as_many_as_pages_say():
     key = ["detector", "references", "rule", "bug", "case", "seed"]
     buggy, fixed = (outcomes[outcomes.kind == kind].set_index(key) for kind in ("buggy", "fixed"))
     silent = fixed[(fixed.status == "ok") & ~fixed.alarmed].index
-    found = buggy[buggy.alarmed & ~buggy.early & buggy.index.isin(silent)].reset_index()
+    hits = buggy[buggy.alarmed & ~buggy.early & buggy.index.isin(silent)].reset_index()
     cases, all_cases = (
-        len(frame.groupby(["bug", "case"])) for frame in (found, buggy.reset_index())
+        len(frame.groupby(["bug", "case"])) for frame in (hits, buggy.reset_index())
     )
     for page in ("README.md", "docs/records.md"):
         assert f"{all_cases - cases} of the {all_cases} cases are found by no detector" in text(
@@ -322,31 +324,35 @@ def test_the_page_says_what_is_found_of_rewritten_programs():
     shown, kinds = rows("docs/records.md"), ("public", "perturbed", "planted")
     start = next(n for n, row in enumerate(shown) if tuple(row[1:]) == kinds)
     lines = itertools.takewhile(lambda row: len(row) == 4, shown[start + 2 :])
-    said = {name.replace(" (negative control)", ""): cells for name, *cells in lines}
-    assert said == {
-        label(row): [f"{row[f'{kind}_paired']}/{row[f'{kind}_detected_n']}" for kind in kinds]
-        for _, row in table.iterrows()
-    }
+    cells_by_label = {name.replace(" (negative control)", ""): cells for name, *cells in lines}
+    committed = {}
+    for _, row in table.iterrows():
+        committed[label(row)] = [
+            f"{row[f'{kind}_paired']}/{row[f'{kind}_detected_n']}" for kind in kinds
+        ]
+    assert cells_by_label == committed
 
 
 def test_the_page_says_what_differs_on_bugs_that_came_later():
     first = json.loads(text("detectors/development.json"))["bugs"]
     later = sorted({bug.id for bug in CATALOG} - set(first))
     table = trainbugs.comparisons(bugs=later)
-    asked = table[(table.measure == "paired") & table.p_holm.notna()]
+    tested = table[(table.measure == "paired") & table.p_holm.notna()]
     ahead = {
         (row["first"], row["second"]): (row.bugs_first, row.bugs_second, row.p_holm)
-        for _, row in asked.iterrows()
+        for _, row in tested.iterrows()
     }
     ahead |= {(b, a): (more, fewer, p) for (a, b), (fewer, more, p) in ahead.items()}
-    behind = {name: {b for (a, b), (more, fewer, p) in ahead.items() if a == name and more > fewer and p < 0.05}
-              for name in {a for a, _ in ahead}}  # fmt: skip
+    behind: dict[str, set[str]] = {better: set() for better, _ in ahead}
+    for (better, worse), (more, fewer, p) in ahead.items():
+        if more > fewer and p < 0.05:
+            behind[better].add(worse)
     forest, compare, sanitizer = "pyod (same, iforest)", "trainproof-compare (same)", "sanitizer-3"
     assert behind.keys() - behind[forest] - {forest} == {
         "memory", sanitizer, "sanitizer-3 (version-1)", compare, "traincheck (oracle)", "neuraldbg (gradients-3)"
     }  # fmt: skip
-    assert [len(behind[each]) for each in (forest, compare, sanitizer)] == [11, 8, 11]
-    assert (len(behind), len(asked), len(later)) == (18, 153, 51)
+    assert [len(behind[detector]) for detector in (forest, compare, sanitizer)] == [11, 8, 11]
+    assert (len(behind), len(tested), len(later)) == (18, 153, 51)
     more, fewer, p = ahead[forest, "neuraldbg (gradients-3)"]
     assert (more, fewer, f"{p:.3f}") == (15, 1, "0.055")
     near = [ahead[sanitizer, name] for name in ("neuraldbg (gradients-3)", "pyod (cross, lof-50)")]
@@ -354,7 +360,7 @@ def test_the_page_says_what_differs_on_bugs_that_came_later():
         (22, 4, "0.055"),
         (20, 3, "0.052"),
     ]
-    assert {name for name, others in behind.items() if others} == {
+    assert {name for name, rows_behind in behind.items() if rows_behind} == {
         "memory",
         sanitizer,
         forest,
@@ -364,46 +370,52 @@ def test_the_page_says_what_differs_on_bugs_that_came_later():
         (8, 4), (14, 10), (15, 7)
     ]  # fmt: skip
     assert ahead[sanitizer, "sanitizer-3 (version-1)"][:2] == (17, 0)
-    said = " ".join(text("docs/records.md").split())
+    page_text = " ".join(text("docs/records.md").split())
     for words in (
         "8 bugs to 4", "is ahead of eleven, 17 to none", "`iforest` (14 to 10)", "trainproof-compare (15 to 7)",
         "neuraldbg (22 to 4, p 0.055)", "`lof-50` (20 to 3, p 0.052)",
         "all 153 pairs", "the 51 bugs", "(15 bugs to one, p 0.055)", "ahead of eight", "is ahead of eleven rows",
     ):  # fmt: skip
-        assert words in said, words
+        assert words in page_text, words
 
 
 def test_the_page_says_what_is_found_in_mended_releases():
     scored = pd.DataFrame(json.loads(text("detectors/expected/scores.json")))
-    met = scored[(scored.paired_upstream_n > 0) & scored.chosen.fillna(True).astype(bool)]
+    with_release = scored[(scored.paired_upstream_n > 0) & scored.chosen.fillna(True).astype(bool)]
     shown = rows("docs/records.md")
     start = next(
         n for n, row in enumerate(shown) if row[1:] == ["PAIRED, mended release", "accused there"]
     )
     lines = itertools.takewhile(lambda row: len(row) == 3, shown[start + 2 :])
-    assert {name.replace(" (negative control)", ""): cells for name, *cells in lines} == {
-        label(row): [
-            f"{row[name]}/{row[f'{name}_n']}" for name in ("paired_upstream", "false_upstream")
-        ]
-        for _, row in met.iterrows()
-    }
+    cells_by_label = {name.replace(" (negative control)", ""): cells for name, *cells in lines}
+    committed = {}
+    for _, row in with_release.iterrows():
+        paired = f"{row.paired_upstream}/{row.paired_upstream_n}"
+        accused = f"{row.false_upstream}/{row.false_upstream_n}"
+        committed[label(row)] = [paired, accused]
+    assert cells_by_label == committed
 
 
 def test_the_page_says_how_answers_agree_over_seeds():
     table = pd.read_csv(ROOT / "detectors" / "expected" / "seeds.csv", keep_default_na=False)
-    of = {label(row): row for _, row in table.iterrows()}
+    row_by_label = {label(row): row for _, row in table.iterrows()}
     columns = [
-        f"{name}_{how}" for name in ("paired", "false_fixed") for how in ("first", "always", "ever")
+        f"{name}_{aggregate}"
+        for name in ("paired", "false_fixed")
+        for aggregate in ("first", "always", "ever")
     ]
     shown = rows("docs/records.md")
     heading = ["PAIRED, FIRST", "EVERY", "ANY", "ON FIXED, FIRST", "EVERY", "ANY"]
     start = next(n for n, row in enumerate(shown) if row[1:] == heading)
-    said = {name: cells for name, *cells in shown[start + 2 :] if len(cells) == len(heading)}
-    for name, cells in said.items():
+    cells_by_label = {
+        name: cells for name, *cells in shown[start + 2 :] if len(cells) == len(heading)
+    }
+    for name, cells in cells_by_label.items():
+        row = row_by_label[name]
         assert cells == [
-            f"{of[name][column]}/{of[name][column.rsplit('_', 1)[0] + '_n']}" for column in columns
+            f"{row[column]}/{row[column.rsplit('_', 1)[0] + '_n']}" for column in columns
         ], name
-    assert {of[name].detector for name in said} == set(table.detector)
+    assert {row_by_label[name].detector for name in cells_by_label} == set(table.detector)
 
 
 def test_one_version_everywhere():

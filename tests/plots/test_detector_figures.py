@@ -30,17 +30,17 @@ def width(path):
 
 
 def test_figures_of_a_paper_are_as_wide_as_a_column(tmp_path):
-    made = [
+    records = [
         record(alarms=[HIT]),
         record("fixed"),
         record(case="two", bug="C"),
         record("fixed", "two", bug="C"),
     ]
-    made += [replace(each, detector="e") for each in made[:2]]
-    paths = drawn(made, tmp_path, "png", {"B": "compiler"})
+    records += [replace(first, detector="e") for first in records[:2]]
+    paths = drawn(records, tmp_path, "png", {"B": "compiler"})
     assert [path.name for path in paths] == ["matrix.png", "page.png", "rates.png", "delays.png"]
     dots = (220, DOTS, 220, 220)
-    assert [round(width(path) / each, 1) for path, each in zip(paths, dots, strict=True)] == [
+    assert [round(width(path) / density, 1) for path, density in zip(paths, dots, strict=True)] == [
         3.5,
         7.2,
         3.5,
@@ -63,13 +63,14 @@ def test_what_cannot_be_drawn_is_left_out(tmp_path):
 
 def test_the_matrix_counts_by_family(tmp_path):
     """Two of three cases of the compiler, none of a bug that no catalogue has."""
-    made = [record(case=f"c{n}", alarms=[HIT] * (n < 2)) for n in range(3)] + [
+    records = [record(case=f"c{n}", alarms=[HIT] * (n < 2)) for n in range(3)] + [
         record(bug="C", alarms=[HIT])
     ]
-    made += [
-        replace(each, kind="fixed", alarms=each.alarms if each.bug == "C" else ()) for each in made
+    records += [
+        replace(buggy, kind="fixed", alarms=buggy.alarms if buggy.bug == "C" else ())
+        for buggy in records
     ]
-    table = outcomes(made, RULES)
+    table = outcomes(records, RULES)
     text = draw_matrix(table, scores(table), {"B": "compiler"}, tmp_path / "m.svg").read_text()
     words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
     assert [word for word in words if "/" in word] == ["2/3", "0/1", "1/4"]
@@ -77,13 +78,13 @@ def test_the_matrix_counts_by_family(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "known, points", [((2, 2), ["1  d (b)"]), ((1, 2), ["1  d (b)", "2  d (a)"])]
+    "known_counts, points", [((2, 2), ["1  d (b)"]), ((1, 2), ["1  d (b)", "2  d (a)"])]
 )
-def test_rates_have_a_point_for_each_rule_that_knows_other_bugs(tmp_path, known, points):
+def test_rates_have_a_point_for_each_rule_that_knows_other_bugs(tmp_path, known_counts, points):
     """Of rules that know the same bugs the best one has a point."""
     rules = {"d": {"a": Rule(codes=("none",)), "b": Rule()}}
     table = outcomes([record(alarms=[HIT]), record("fixed")], rules)
-    scored = scores(table).assign(paired_known_n=known)
+    scored = scores(table).assign(paired_known_n=known_counts)
     text = draw_rates(table, scored, tmp_path / "r.svg").read_text()
     words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
     assert [word for word in "\n".join(words).splitlines() if "d (" in word] == points
@@ -115,13 +116,13 @@ def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
     heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
     assert list(heights) == ["1", "2", "3,4", "5"]
     assert heights["1"] == 0.9
-    lowest = [heights[each] for each in ("5", "3,4", "2")]
+    lowest = [heights[label] for label in ("5", "3,4", "2")]
     assert lowest[0] < 0
     assert all(above - below > 0.04 for below, above in itertools.pairwise(lowest))
 
 
 @pytest.mark.parametrize(
-    "made, wanted",
+    "records, cell",
     [
         ([record(alarms=[HIT]), record("fixed")], ("found", "+2")),
         ([record(alarms=[replace(HIT, seen=9)]), record("fixed")], ("found", "+4")),
@@ -138,8 +139,8 @@ def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
         ),
     ],
 )
-def test_a_cell_of_the_page(made, wanted):
-    assert outcome(outcomes(made, RULES)) == wanted
+def test_a_cell_of_the_page(records, cell):
+    assert outcome(outcomes(records, RULES)) == cell
 
 
 def test_a_case_that_was_not_met_has_an_empty_cell():

@@ -108,7 +108,7 @@ def texts(outcome, tmp_path):
 def test_the_summary_says_what_the_table_says(toy, tmp_path, monkeypatch):
     monkeypatch.setitem(style.SETTINGS, "svg.fonttype", "none")
     assert ">REPRODUCED<" in texts(toy.run(), tmp_path)
-    good = (toy.directory / "buggy.py").read_text()
+    buggy_script = (toy.directory / "buggy.py").read_text()
     toy.write("buggy.py", (toy.directory / "fixed.py").read_text())
     assert ">NOT REPRODUCED<" in texts(toy.run(), tmp_path)
     toy.write("buggy.py", "raise RuntimeError('late')")
@@ -116,7 +116,7 @@ def test_the_summary_says_what_the_table_says(toy, tmp_path, monkeypatch):
     assert ">INVALID<" in texts(outcome, tmp_path)
     stored = Store(toy.results).judged_runs("Toy-1", "only")
     assert stored == list(outcome.records)
-    toy.write("buggy.py", good)
+    toy.write("buggy.py", buggy_script)
     assert ">REPRODUCED<" in texts(toy.run(), tmp_path)
     assert all(record.ok for record in Store(toy.results).judged_runs("Toy-1", "only"))
 
@@ -171,16 +171,16 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
     )
     drawn = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.png")}
     catalog = Catalog(ROOT)
-    wanted = {
+    expected = {
         f"{b}/{k}_{c}.png"
         for b in bugs
         for c in catalog.bug(b).cases
         if recorded_devices(catalog.bug(b), c)
         for k in ("origin", "fix", "compare")
     }
-    wanted |= {f"{b}/versions.png" for b in bugs if version_records(catalog.bug(b))}
-    assert "PyTorch-115607/versions.png" in wanted
-    assert drawn == wanted | {"summary.png"}
+    expected |= {f"{b}/versions.png" for b in bugs if version_records(catalog.bug(b))}
+    assert "PyTorch-115607/versions.png" in expected
+    assert drawn == expected | {"summary.png"}
 
 
 def test_the_comparison_shows_what_the_expected_records_say():

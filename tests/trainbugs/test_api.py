@@ -28,7 +28,7 @@ PNG = b"\x89PNG"
 
 
 @pytest.fixture
-def own(toy, tmp_path, monkeypatch):
+def api_toy(toy, tmp_path, monkeypatch):
     """The toy catalogue in an empty directory, with a results folder of two runs."""
     monkeypatch.chdir(tmp_path)
     trainbugs.run("Toy-1", seeds=[0], python=sys.executable, root=toy.root)
@@ -59,12 +59,14 @@ def test_nothing_heavy_is_imported_before_it_is_used():
     assert done.stdout == "[]\n"
 
 
-def test_load_and_run(own):
-    assert trainbugs.load(str(own.root)).ids() == trainbugs.load(own.root).ids() == ("Toy-1",)
-    outcome = trainbugs.run("Toy-1", seeds=[0], python=sys.executable, root=str(own.root))[0]
+def test_load_and_run(api_toy):
+    assert (
+        trainbugs.load(str(api_toy.root)).ids() == trainbugs.load(api_toy.root).ids() == ("Toy-1",)
+    )
+    outcome = trainbugs.run("Toy-1", seeds=[0], python=sys.executable, root=str(api_toy.root))[0]
     assert outcome.verdict.outcome == "REPRODUCED"
     with pytest.raises(UsageError, match="holds no folder bugs"):
-        trainbugs.load(own.directory)
+        trainbugs.load(api_toy.directory)
 
 
 def test_the_catalogue_is_a_collection_of_bugs(toy):
@@ -173,34 +175,34 @@ def test_committed_records_are_read():
     digits = table[table.bug == "SO-60335387"]
     assert set(digits.case) == {"digits"}
     assert set(table.bug) == {"SO-60335387", "PyTorch-115607"}
-    wanted = [
+    expected = [
         metric["validation_loss"]
         for run in expected_records(bug, "digits")
         for metric in run.metrics
     ]
-    assert list(digits["metric.validation_loss"]) == wanted
+    assert list(digits["metric.validation_loss"]) == expected
 
 
-def test_records_that_cannot_be_read_are_left_out_with_a_warning(own):
-    commit(own)
-    (own.bug.expected / "only" / "buggy-seed0.json").write_text("{")
+def test_records_that_cannot_be_read_are_left_out_with_a_warning(api_toy):
+    commit(api_toy)
+    (api_toy.bug.expected / "only" / "buggy-seed0.json").write_text("{")
     with pytest.warns(UserWarning, match="buggy-seed0.json: not a run record") as warned:
-        assert len(trainbugs.records("expected", "Toy-1", root=own.root)) == 9
+        assert len(trainbugs.records("expected", "Toy-1", root=api_toy.root)) == 9
     assert warned[0].filename == __file__
-    next((own.root.parent / "results" / "Toy-1" / "only").glob("buggy-*.json")).write_text("{")
+    next((api_toy.root.parent / "results" / "Toy-1" / "only").glob("buggy-*.json")).write_text("{")
     with pytest.warns(UserWarning, match="not a run record"):
-        assert len(trainbugs.records("results", "Toy-1", root=own.root)) == 3
+        assert len(trainbugs.records("results", "Toy-1", root=api_toy.root)) == 3
 
 
-def test_records_of_a_results_folder(own, tmp_path):
+def test_records_of_a_results_folder(api_toy, tmp_path):
     for _ in range(2):  # without an index, and with it
-        assert len(trainbugs.records("results", root=own.root)) == 6
-    for names in (["Toy-1"], ["Toy-1/only"], ["Toy-1", "Toy-1/only"], [str(own.directory)]):
-        assert len(trainbugs.records("results", *names, root=own.root)) == 6
+        assert len(trainbugs.records("results", root=api_toy.root)) == 6
+    for names in (["Toy-1"], ["Toy-1/only"], ["Toy-1", "Toy-1/only"], [str(api_toy.directory)]):
+        assert len(trainbugs.records("results", *names, root=api_toy.root)) == 6
     with pytest.raises(UsageError, match="there is no folder 'elsewhere'"):
         trainbugs.records("results", folder="elsewhere")
     with pytest.raises(UsageError, match=r"there is no bug 'Toy-2' \(did you mean Toy-1"):
-        trainbugs.records("results", "Toy-2", root=own.root)
+        trainbugs.records("results", "Toy-2", root=api_toy.root)
     # Known to the catalogue and not run, which must not go under beside what was run.
     with pytest.raises(UsageError, match="no records of SO-60335387 in results"):
         trainbugs.records("results", "Toy-1", "SO-60335387")
@@ -210,13 +212,15 @@ def test_records_of_a_results_folder(own, tmp_path):
     with pytest.raises(UsageError, match="no records of any bug in empty"):
         trainbugs.records("results", folder="empty")
     with pytest.raises(UsageError, match="no bug directory"):
-        trainbugs.records("results", "..", root=own.root)
+        trainbugs.records("results", "..", root=api_toy.root)
 
 
 def test_scores_are_the_committed_table_and_outcomes_are_of_each_record_and_rule():
     folder = ROOT / "detectors" / "expected"
-    read, outcomes = CommittedChecks(folder).read(), trainbugs.outcomes()
-    assert len(outcomes) == sum(len(read.rules[check.detector]) for check in read.checks) > 5000
+    records, outcomes = CommittedChecks(folder).read(), trainbugs.outcomes()
+    assert (
+        len(outcomes) == sum(len(records.rules[check.detector]) for check in records.checks) > 5000
+    )
     assert outcomes.alarmed.sum() > outcomes.early.sum() > 0
     assert trainbugs.scores().to_csv(index=False) == (folder / "scores.csv").read_text()
     some = trainbugs.scores("expected", "pyod", "api-sequence")
@@ -232,8 +236,8 @@ def test_scores_of_a_results_folder(tmp_path):
         UsageError, match="no checks of any detector in .*; `trainbugs evaluate` makes them"
     ):
         trainbugs.scores("results", folder=tmp_path)
-    for made in (record(alarms=[HIT]), record("fixed")):
-        store.save(record_of("api-sequence", made))
+    for check in (record(alarms=[HIT]), record("fixed")):
+        store.save(record_of("api-sequence", check))
     assert trainbugs.scores("results", folder=tmp_path).paired.tolist() == [1]
     assert trainbugs.outcomes("results", "api-sequence", folder=str(tmp_path)).alarmed.tolist() == [
         True,
@@ -249,18 +253,18 @@ def test_scores_of_a_results_folder(tmp_path):
         trainbugs.outcomes("results", folder=tmp_path / "none")
 
 
-def record_of(detector, made):
+def record_of(detector, original):
     from support.copies import replace
 
-    return replace(made, detector=detector)
+    return replace(original, detector=detector)
 
 
-def test_plot_is_the_figure_that_is_written(own, tmp_path):
+def test_plot_is_the_figure_that_is_written(api_toy, tmp_path):
     before = set(tmp_path.rglob("*"))
-    figure = trainbugs.plot("Toy-1", "results", root=own.root)
+    figure = trainbugs.plot("Toy-1", "results", root=api_toy.root)
     assert set(tmp_path.rglob("*")) == before
-    outcome = own.run(seeds=[0])
-    item = figures.CaseRuns(own.bug, own.bug.cases["only"], outcome.records)
+    outcome = api_toy.run(seeds=[0])
+    item = figures.CaseRuns(api_toy.bug, api_toy.bug.cases["only"], outcome.records)
     *_, compared, _ = figures.draw([item], tmp_path / "out", "png").paths
     assert compared.name == "compare_only.png"
     assert style.save(figure, tmp_path / "plotted.png").read_bytes() == compared.read_bytes()
@@ -287,27 +291,27 @@ def test_plot_draws_curves_of_both_variants_or_the_heat_map():
     assert [axes.get_title() for axes in maps.axes][:2] == ["buggy", "fixed"]
 
 
-def test_what_cannot_be_plotted(own):
+def test_what_cannot_be_plotted(api_toy):
     names = "SO-60335387/digits, SO-60335387/lr1e-4, SO-60335387/lr1e-5"
     with pytest.raises(UsageError, match=f"SO-60335387 has several cases; name one of {names}"):
         trainbugs.plot("SO-60335387")
     with pytest.raises(UsageError, match="has no case 'digit'; expected one of digits"):
         trainbugs.plot("SO-60335387/digit")
     with pytest.raises(UsageError, match="Toy-1/only has no expected records"):
-        trainbugs.plot("Toy-1", root=own.root)
+        trainbugs.plot("Toy-1", root=api_toy.root)
     with pytest.raises(UsageError, match="SO-60335387/digits has no verdict in results"):
         trainbugs.plot("SO-60335387/digits", source="results")
     with pytest.raises(UsageError, match="there is no folder 'none'"):
-        trainbugs.plot("Toy-1", source="results", folder="none", root=own.root)
-    own.write("buggy.py", "raise RuntimeError")
-    trainbugs.run("Toy-1", seeds=[0], python=sys.executable, root=own.root)
+        trainbugs.plot("Toy-1", source="results", folder="none", root=api_toy.root)
+    api_toy.write("buggy.py", "raise RuntimeError")
+    trainbugs.run("Toy-1", seeds=[0], python=sys.executable, root=api_toy.root)
     with pytest.raises(
         MeasureError, match="Toy-1/only: no curves: there is no finished run of the buggy variant"
     ):
-        trainbugs.plot("Toy-1", source="results", root=own.root)
-    next((own.root.parent / "results" / "Toy-1" / "only").glob("fixed-*.json")).write_text("{")
+        trainbugs.plot("Toy-1", source="results", root=api_toy.root)
+    next((api_toy.root.parent / "results" / "Toy-1" / "only").glob("fixed-*.json")).write_text("{")
     with pytest.raises(ResultsError, match="not a run record"):
-        trainbugs.plot("Toy-1", source="results", root=own.root)
+        trainbugs.plot("Toy-1", source="results", root=api_toy.root)
 
 
 @pytest.mark.parametrize("name", Catalog(ROOT).ids())

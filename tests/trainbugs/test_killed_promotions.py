@@ -46,7 +46,7 @@ def draw(text):
     return lambda bug, folder: (folder / "compare_only.png").write_text(text)
 
 
-def of_seeds(outcome):
+def with_more_seeds(outcome):
     """What is promoted first: records of a seed that the case no longer has, too."""
     more = [replace(record, seed=record.seed + 7) for record in outcome.records]
     case = outcome.target.case
@@ -59,7 +59,7 @@ def of_seeds(outcome):
 
 def test_expected_records_and_their_figures(toy):
     first = as_pinned(toy.run())
-    promote_runs([of_seeds(first)], draw("old"))
+    promote_runs([with_more_seeds(first)], draw("old"))
     new = replace(first, records=tuple(later(record) for record in first.records))
     deaths = check_all_or_nothing(
         toy.directory / "expected",

@@ -38,12 +38,12 @@ def test_the_block_that_runs_a_bug(toy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(api, "default_root", lambda: toy.root)
     (code,) = blocks(TEXT, "real")
-    for there, here in (
+    for on_page, in_test in (
         ("SO-60335387/digits", "Toy-1/only"),
         ("seeds=[0]", "seeds=[0], python=sys.executable"),
     ):
-        assert there in code
-        code = code.replace(there, here)
+        assert on_page in code
+        code = code.replace(on_page, in_test)
     names = {"sys": sys, "trainbugs": trainbugs}
     assert (
         run(code, names) == "Outcome('Toy-1/only', REPRODUCED, 2 runs)\nREPRODUCED: 2 checks hold\n"
@@ -61,11 +61,11 @@ def test_every_block_is_run_and_every_function_shown():
 
 def test_options_with_other_names_than_on_the_command_line_are_listed():
     listed = re.findall(r"^\| `(\w+)=\S+` \| (?:`(--\S+)(?: \S+)?`|none)", TEXT, re.M)
-    named = {field.name: field.metadata.get("flag", "") for field in fields(Options)}
-    other = {name: flag for name, flag in named.items() if flag != f"--{name.replace('_', '-')}"}
+    flags = {field.name: field.metadata.get("flag", "") for field in fields(Options)}
+    other = {name: flag for name, flag in flags.items() if flag != f"--{name.replace('_', '-')}"}
     assert dict(listed) == other
     assert len(other) > 4
-    assert [name for name in named if f"`{name}" not in TEXT] == []
+    assert [name for name in flags if f"`{name}" not in TEXT] == []
 
 
 def test_an_output_that_is_not_what_came_out_is_replaced():

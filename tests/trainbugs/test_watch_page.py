@@ -10,10 +10,10 @@ EXAMPLES = {found["name"]: found for found in OUTPUT.finditer(TEXT)}
 
 def test_programs_are_those_beside_the_page():
     assert with_programs(TEXT) == TEXT, ANEW
-    shown = [found["path"] for found in PROGRAM.finditer(TEXT)]
+    shown = [example["path"] for example in PROGRAM.finditer(TEXT)]
     assert sorted(shown) == sorted(f"watch/{path.name}" for path in PAGE.parent.glob("watch/*.py"))
     assert [f"watch docs/{path}" for path in shown] == [
-        found["words"] for found in EXAMPLES.values()
+        example["words"] for example in EXAMPLES.values()
     ]
 
 
@@ -27,11 +27,11 @@ def test_every_output_is_held():
 def test_outputs_are_what_the_command_prints(torch_python, name):
     if name not in known():
         pytest.skip(f"the sanitizer has no {name} yet")
-    found = EXAMPLES[name]
-    said = output(found["words"], torch_python)
-    assert said == found["output"], ANEW
-    assert f"\n{name} " in said
-    assert f"--ignore {name}" in said
+    example = EXAMPLES[name]
+    printed = output(example["words"], torch_python)
+    assert printed == example["output"], ANEW
+    assert f"\n{name} " in printed
+    assert f"--ignore {name}" in printed
 
 
 @pytest.mark.real

@@ -187,24 +187,24 @@ def test_environments(document, cli, toy_environment):
 
 def test_detectors(document, toy, monkeypatch):
     monkeypatch.setattr(api, "load", lambda: Catalog(ROOT))
-    status, known, _ = document("detectors")
+    status, listed, _ = document("detectors")
     assert status == 0
-    assert {detector["name"] for detector in known} >= set(OWN)
-    chosen = next(detector for detector in known if detector["name"] == "gradient-cycle")
-    assert chosen["needs"] == ["in_process"]
-    assert chosen["directory"] == str(ROOT / "detectors" / "gradient-cycle")
-    assert chosen["timeout_s"] == 600
-    assert chosen["alarm_rules"]["default"]["minimum_severity"] == "error"
+    assert {detector["name"] for detector in listed} >= set(OWN)
+    rule_detector = next(detector for detector in listed if detector["name"] == "gradient-cycle")
+    assert rule_detector["needs"] == ["in_process"]
+    assert rule_detector["directory"] == str(ROOT / "detectors" / "gradient-cycle")
+    assert rule_detector["timeout_s"] == 600
+    assert rule_detector["alarm_rules"]["default"]["minimum_severity"] == "error"
 
 
 def test_validate(document, toy, toy_environment):
     promote_runs([as_pinned(toy.run())])
     (toy.directory / "README.md").unlink()
-    status, found, _ = document("validate", "Toy-1", toy.directory)
+    status, reports, _ = document("validate", "Toy-1", toy.directory)
     assert status == 1
-    assert [each["name"] for each in found] == ["Toy-1", str(toy.directory)]
-    assert "there is no README.md" in found[0]["problems"]
-    assert found[0]["problems"] == found[1]["problems"]
+    assert [report["name"] for report in reports] == ["Toy-1", str(toy.directory)]
+    assert "there is no README.md" in reports[0]["problems"]
+    assert reports[0]["problems"] == reports[1]["problems"]
 
 
 def test_a_broken_bug_is_named_beside_the_document(document, toy):
@@ -221,8 +221,8 @@ def test_numbers(capsys):
     documents.print_json(
         {"a": math.nan, "b": [math.inf, -math.inf], "c": (300.0, 0.5, -2.0, 1e300), "d": True}
     )
-    found = strict(capsys.readouterr().out)
-    assert found == {
+    document = strict(capsys.readouterr().out)
+    assert document == {
         "a": None,
         "b": ["Infinity", "-Infinity"],
         "c": [300, 0.5, -2, 1e300],

@@ -24,8 +24,8 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    with opened(tmp_path_factory.mktemp("fuzz")) as made:
-        yield made
+    with opened(tmp_path_factory.mktemp("fuzz")) as opened_bench:
+        yield opened_bench
 
 
 @given(data=broken(json.dumps(toy_config())))
@@ -119,8 +119,12 @@ def test_expected_record_is_drawn(bench, data, mapped):
 def evaluated(bench):
     """A folder of evaluations that `scores` reads: one detector, a hit on the buggy program, timings."""
     folder = CheckStore(bench.toy.results / "detectors")
-    for made in (check("buggy", alarms=[HIT]), check("fixed"), overhead((1.0, 1.1), (2.0, 2.2))):
-        folder.save(made)
+    for new_record in (
+        check("buggy", alarms=[HIT]),
+        check("fixed"),
+        overhead((1.0, 1.1), (2.0, 2.2)),
+    ):
+        folder.save(new_record)
     rules = {"default": {"codes": [HIT.code]}}
     text = (ROOT / "detectors" / "loss-rules" / "detector.json").read_text()
     write_json(

@@ -201,8 +201,8 @@ def lay_traps(folder):
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    with opened(tmp_path_factory.mktemp("fuzz")) as made:
-        yield made
+    with opened(tmp_path_factory.mktemp("fuzz")) as opened_bench:
+        yield opened_bench
 
 
 def subcommand(name):
@@ -240,9 +240,11 @@ def command_lines(draw):
     actions = [
         action for action in subcommand(name)._actions if not LEFT_OUT & set(action.option_strings)
     ]
-    named = [action for action in actions if action.option_strings and action.dest != "help"]
+    options = [action for action in actions if action.option_strings and action.dest != "help"]
     words = []
-    for action in draw(st.lists(st.sampled_from(named), max_size=3, unique_by=id)) if named else []:
+    for action in (
+        draw(st.lists(st.sampled_from(options), max_size=3, unique_by=id)) if options else []
+    ):
         flag = draw(st.sampled_from(action.option_strings))
         if action.nargs == 0:
             words.append([flag])

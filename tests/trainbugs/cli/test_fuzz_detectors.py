@@ -56,8 +56,8 @@ def records(name):
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    with opened(tmp_path_factory.mktemp("fuzz")) as made:
-        root = made.toy.root
+    with opened(tmp_path_factory.mktemp("fuzz")) as opened_bench:
+        root = opened_bench.toy.root
         detector = detectors.read(write_detector(root / "detectors" / "d", "", alarm_rules=RULES))
         checks, timings = records("d")
         CommittedChecks(root / "detectors" / "expected").replace(detector, checks, timings)
@@ -65,7 +65,7 @@ def bench(tmp_path_factory):
         submitted = detectors.read(write_detector(folder / "s", "", alarm_rules=RULES))
         CommittedChecks(folder).replace(submitted, records("s")[0], [])
         write_json(folder / "submission.json", SUBMISSION)
-        yield made
+        yield opened_bench
 
 
 def test_what_is_not_spoiled_is_well(bench):

@@ -44,21 +44,21 @@ DESCRIPTION = '{"disk_gb": 0.01}'
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    with opened(tmp_path_factory.mktemp("fuzz")) as made:
-        brought = made.toy.directory.with_name("Toy-2") / "environment"
-        for folder in (made.toy.root / "environments" / "toy", brought):
+    with opened(tmp_path_factory.mktemp("fuzz")) as opened_bench:
+        brought = opened_bench.toy.directory.with_name("Toy-2") / "environment"
+        for folder in (opened_bench.toy.root / "environments" / "toy", brought):
             folder.mkdir(parents=True)
             (folder / "requirements.in").write_text("toypackage==1.0\n")
             (folder / "requirements.txt").write_text(LOCK)
             (folder / ".python-version").write_text(PYTHON + "\n")
             (folder / "environment.json").write_text(DESCRIPTION)
         # The same bug, with an environment of its own.
-        for path in made.toy.directory.glob("*.*"):
+        for path in opened_bench.toy.directory.glob("*.*"):
             text = path.read_text().replace("Toy-1", "Toy-2")
             (brought.parent / path.name).write_text(
                 text.replace('"environment": "toy"', '"environment": "./environment"')
             )
-        yield made
+        yield opened_bench
 
 
 @st.composite
@@ -87,8 +87,8 @@ def spoiled_files(draw):
     return draw(st.sampled_from(["catalogue", "bug"])), name, draw(FILES[name])
 
 
-def folder_of(bench, whose):
-    if whose == "catalogue":
+def folder_of(bench, owner):
+    if owner == "catalogue":
         return bench.toy.root / "environments" / "toy"
     return bench.toy.directory.with_name("Toy-2") / "environment"
 
@@ -107,15 +107,15 @@ def test_what_is_not_spoiled_is_well(bench):
 @given(spoiled=spoiled_files())
 @variants(40)
 def test_environment(bench, spoiled):
-    whose, file, data = spoiled
-    bug = "Toy-1" if whose == "catalogue" else "Toy-2"
-    named = "toy" if whose == "catalogue" else "Toy-2"
-    with bench.spoil(folder_of(bench, whose) / file, data):
-        listed = bench.call("env", "list", named)
-        assert listed == bench.call("env", "list", named, "--json")
+    owner, file, data = spoiled
+    bug = "Toy-1" if owner == "catalogue" else "Toy-2"
+    name = "toy" if owner == "catalogue" else "Toy-2"
+    with bench.spoil(folder_of(bench, owner) / file, data):
+        listed = bench.call("env", "list", name)
+        assert listed == bench.call("env", "list", name, "--json")
         bench.call("env", "list")
-        bench.call("env", "check", named)
-        bench.call("env", "remove", named)
+        bench.call("env", "check", name)
+        bench.call("env", "remove", name)
         bench.call("info", bug)
         bench.call("validate", bug)
         bench.call("checkout", bug, "new")
@@ -126,7 +126,7 @@ def test_environment(bench, spoiled):
 @variants(3)
 def test_environment_is_built(bench, spoiled):
     """uv reads the files, too; it finds no package here."""
-    whose, file, data = spoiled
-    with bench.spoil(folder_of(bench, whose) / file, data):
-        bench.call("env", "build", "toy" if whose == "catalogue" else "Toy-2", "-q")
-        bench.call("run", "Toy-1" if whose == "catalogue" else "Toy-2", "-q")
+    owner, file, data = spoiled
+    with bench.spoil(folder_of(bench, owner) / file, data):
+        bench.call("env", "build", "toy" if owner == "catalogue" else "Toy-2", "-q")
+        bench.call("run", "Toy-1" if owner == "catalogue" else "Toy-2", "-q")

@@ -25,14 +25,16 @@ RESULTS = (*OWN_PYTHON, "-q", "--results", "../results")
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    with opened(tmp_path_factory.mktemp("fuzz")) as made:
-        write_study(made.toy, seeds=[0], grid=[{"values": {"factor": [0, 1], "kind": ["a"]}}])
-        assert made.call("study", STUDY, *RESULTS) == 0
-        study = select(made.toy.catalog, STUDY)[0]
-        how = Options(python=Path(sys.executable), results=made.toy.results)
-        rows = collect_results(made.toy.catalog, study, how, on_stderr()).rows
+    with opened(tmp_path_factory.mktemp("fuzz")) as opened_bench:
+        write_study(
+            opened_bench.toy, seeds=[0], grid=[{"values": {"factor": [0, 1], "kind": ["a"]}}]
+        )
+        assert opened_bench.call("study", STUDY, *RESULTS) == 0
+        study = select(opened_bench.toy.catalog, STUDY)[0]
+        options = Options(python=Path(sys.executable), results=opened_bench.toy.results)
+        rows = collect_results(opened_bench.toy.catalog, study, options, on_stderr()).rows
         study.path(".csv").write_text(table.text(study, rows))
-        yield made
+        yield opened_bench
 
 
 def test_what_is_not_spoiled_is_well(bench):
@@ -68,9 +70,9 @@ def test_table(bench, data):
 def test_lines_have_as_many_cells_as_the_first(bench, change):
     path = bench.toy.directory / "studies" / "grid.csv"
     text = path.read_text()
-    rest = text.rstrip("\n")
+    remaining = text.rstrip("\n")
     with bench.spoil(
-        path, (rest.rpartition(",")[0] if change == "cut" else f"{rest},1,2").encode()
+        path, (remaining.rpartition(",")[0] if change == "cut" else f"{remaining},1,2").encode()
     ):
         assert bench.call("study", STUDY, "--from", "expected") == 2
         assert bench.call("study", STUDY, "--from", "expected", "--figures") == 2

@@ -100,13 +100,13 @@ def test_killed_again_and_again_a_command_comes_to_the_same_end(
     words, folder = command(name, toy, tmp_path)
     before = files(folder)
     assert kill_and_finish(words) > 6
-    made = files(folder)
-    assert made
-    assert made != before
+    after = files(folder)
+    assert after
+    assert after != before
     # The next command finds all of it, and sweeps what is left.
     status, _, err = cli(*words)
     assert status == 0, err
-    assert set(files(folder)) == set(made)
+    assert set(files(folder)) == set(after)
     gc.collect()  # a command that ends by itself removes its folders at the end of its process
     assert hidden(folder) == []
     assert settled(temporary) == []

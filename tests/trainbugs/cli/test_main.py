@@ -45,12 +45,12 @@ def test_titles_in_the_list_begin_with_a_capital(cli, toy):
 def test_info_of_one_case(cli, toy):
     cases = toy_config()["cases"]
     toy.configure(cases=cases | {"other": cases["only"] | {"title": "The other case"}})
-    both, one = cli("info", "Toy-1")[1], cli("info", "Toy-1/other")[1]
-    assert "Toy-1/only: " in both
-    assert "Toy-1/other: The other case" in both
-    assert one.startswith("Toy-1: ")
-    assert "Toy-1/only" not in one
-    assert "Toy-1/other: The other case" in one
+    all_cases, single = cli("info", "Toy-1")[1], cli("info", "Toy-1/other")[1]
+    assert "Toy-1/only: " in all_cases
+    assert "Toy-1/other: The other case" in all_cases
+    assert single.startswith("Toy-1: ")
+    assert "Toy-1/only" not in single
+    assert "Toy-1/other: The other case" in single
     shown = json.loads(cli("info", "Toy-1/other", "--json")[1])
     assert [case["id"] for case in shown["cases"]] == ["Toy-1/other"]
     assert cli("info", "Toy-1/otter")[0] == 2
@@ -431,9 +431,9 @@ def test_what_was_computed_before_an_error_is_kept(cli, toy, shared):
     status, out, err = cli("run", "Toy-1", "--seeds", "0", *OWN_PYTHON)
     assert (status, out) == (2, "")
     assert "cannot be written" in err.splitlines()[-1]
-    kept = list(Path("moved").rglob("buggy-seed0-*.json"))
-    assert len(kept) == 1
-    assert json.loads(kept[0].read_text())["status"] == "ok"
+    stored = list(Path("moved").rglob("buggy-seed0-*.json"))
+    assert len(stored) == 1
+    assert json.loads(stored[0].read_text())["status"] == "ok"
 
 
 def test_progress_is_a_line_that_is_rewritten_on_a_terminal(toy):
@@ -460,14 +460,14 @@ def test_progress_is_a_line_that_is_rewritten_on_a_terminal(toy):
         check=True,
     )
     os.close(follower)
-    said = os.read(leader, 10_000).decode()
+    printed = os.read(leader, 10_000).decode()
     os.close(leader)
     assert re.search(
         r"1 of 2 done, 1 running, about \d+ s left\r\n  Toy-1/only/fixed seed 0  0 s  \d records\r",
-        said,
+        printed,
     )
-    assert "[2/2] Toy-1/only/fixed seed 0: ok, " in said
-    assert said.rstrip().endswith("s")
+    assert "[2/2] Toy-1/only/fixed seed 0: ok, " in printed
+    assert printed.rstrip().endswith("s")
 
 
 @pytest.mark.parametrize(
@@ -695,8 +695,8 @@ def test_a_working_directory_that_was_removed(toy, tmp_path):
         cwd=gone,
         check=False,
     )
-    told = "trainbugs: the working directory is not there any more; change to another one\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    message = "trainbugs: the working directory is not there any more; change to another one\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 
 @pytest.mark.parametrize(

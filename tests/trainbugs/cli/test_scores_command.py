@@ -73,8 +73,10 @@ def test_scores_of_a_location_are_those_of_its_bugs():
         fixed.alarmed.sum(),
         (fixed.status == "ok").sum(),
     )
-    own = (every.kind == "control") & (every.references == "same") & (every.rule == "iforest")
-    assert row["false_controls_n"] == (every[own].status == "ok").sum() > 60
+    own_rule_rows = (
+        (every.kind == "control") & (every.references == "same") & (every.rule == "iforest")
+    )
+    assert row["false_controls_n"] == (every[own_rule_rows].status == "ok").sum() > 60
     assert row["detected_low"] < row["detected_rate"] < row["detected_high"]
     both = trainbugs.outcomes(
         "expected", "pyod", label=["compiler", "library"], bugs=["PyTorch-115607", "Bolts-654"]
@@ -110,8 +112,8 @@ def test_the_files_and_tables_of_all_committed_records(scored):
         ), name
     frame = trainbugs.comparisons()
     assert frame.to_csv(index=False) == Path("scores", "comparisons.csv").read_text()
-    asked = frame[frame.p_holm.notna()]
-    assert not {"dslinter (all)", "trainproof (live-5)"} & {*asked["first"], *asked.second}
+    tested = frame[frame.p_holm.notna()]
+    assert not {"dslinter (all)", "trainproof (live-5)"} & {*tested["first"], *tested.second}
 
 
 def test_own_records_beside_the_committed_ones(scored, tmp_path):
@@ -185,12 +187,14 @@ def test_scores_fit_into_80_columns(scored):
 def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored, tmp_path):
     """With what the first example of the page leaves in the results folder, and without it."""
     committed = CommittedChecks(ROOT / "detectors" / "expected").read(["optimizer-progress"]).checks
-    environment = next(each.runtime.environment for each in committed if each.bug == "SO-60335387")
+    environment = next(
+        check.runtime.environment for check in committed if check.bug == "SO-60335387"
+    )
     store = CheckStore(tmp_path / "results" / "detectors")
     store.save_detector(read(write_detector(tmp_path / "my-detector", "")))
-    for each in committed:
-        if each.bug in ("PyTorch-107076", "PyTorch-115607"):
-            store.save(replace(each, detector="my-detector"))
+    for check in committed:
+        if check.bug in ("PyTorch-107076", "PyTorch-115607"):
+            store.save(replace(check, detector="my-detector"))
     command = (
         "my-detector",
         "api-sequence",
@@ -202,26 +206,25 @@ def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored,
         "--common",
     )
 
-    def on_controls():
+    def rates_on_controls():
         return [
             f"{row['false_controls']}/{row['false_controls_n']}"
             for row in json.loads(scored(*command, "--json")[1])
         ]
 
-    assert on_controls() == ["0/0"] * 3
+    assert rates_on_controls() == ["0/0"] * 3
     for_sanitizers = controls.load(ROOT).look_alikes
     shown = [
-        each for each in committed if each.kind == "control" and each.case not in for_sanitizers
+        check for check in committed if check.kind == "control" and check.case not in for_sanitizers
     ]
-    accused, *others = [each for each in shown if each.runtime.environment == environment]
-    for each in (replace(accused, alarms=(HIT,)), *others):
-        store.save(replace(each, detector="my-detector"))
-    own, *rest = sorted(on_controls(), reverse=True)
-    said = (
-        f"its {own.removeprefix('1/')} controls: {own} of my-detector, {rest[0]} of the other two"
-    )
-    assert rest[0] == rest[1]
-    assert said in " ".join((ROOT / "docs" / "detectors.md").read_text().split())
+    accused, *other_checks = [check for check in shown if check.runtime.environment == environment]
+    for check in (replace(accused, alarms=(HIT,)), *other_checks):
+        store.save(replace(check, detector="my-detector"))
+    own_rate, *other_rates = sorted(rates_on_controls(), reverse=True)
+    count = own_rate.removeprefix("1/")
+    sentence = f"its {count} controls: {own_rate} of my-detector, {other_rates[0]} of the other two"
+    assert other_rates[0] == other_rates[1]
+    assert sentence in " ".join((ROOT / "docs" / "detectors.md").read_text().split())
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ def test_no_line_is_too_long_and_the_first_column_stays_whole(rows, width):
         assert all(line.startswith(row[0]) for line, row in zip(lines, rows, strict=True))
     if lines != table(rows):
         assert any(MARK in line for line in lines)
-        natural = sum(max(len(row[column]) for row in rows) for column in range(4)) + 6
+        lengths = [map(len, column) for column in zip(*rows, strict=True)]
+        natural = sum(map(max, lengths)) + 6
         assert natural > width
         room = width - first - 6
         if (
@@ -194,10 +195,10 @@ def test_run_on_a_terminal(toy):
         "--quiet",
         *OWN_PYTHON,
     ]
-    status, said = on_terminal(*arguments, width=60)
+    status, printed = on_terminal(*arguments, width=60)
     assert status == 1
-    assert "\x1b[33mNOT REPRODUCED\x1b[0m" in said
-    lines = COLOUR.sub("", said).splitlines()
+    assert "\x1b[33mNOT REPRODUCED\x1b[0m" in printed
+    lines = COLOUR.sub("", printed).splitlines()
     assert (
         max(len(line) for line in lines[:-1]) <= 60
     )  # the last one holds a path, which may not be broken
@@ -238,11 +239,11 @@ def test_progress_fits_the_terminal_though_the_table_goes_to_a_file(toy, tmp_pat
         *OWN_PYTHON,
     ]
     with (tmp_path / "out.json").open("w") as file:
-        status, said = on_terminal(*arguments, width=24, stdout=file)
+        status, printed = on_terminal(*arguments, width=24, stdout=file)
     assert status == 0
     assert (tmp_path / "out.json").read_text().startswith("[")
     shown = [
-        re.split(r"\r|\x1b", line)[0] for line in said.splitlines() if line.startswith("  Toy-1")
+        re.split(r"\r|\x1b", line)[0] for line in printed.splitlines() if line.startswith("  Toy-1")
     ]
     assert "  Toy-1/only/fixed seed" in shown
     assert all(len(line) < 24 for line in shown)
@@ -277,10 +278,10 @@ def test_help_fits_80_columns(cli, monkeypatch, command):
 
 
 def test_a_table_with_notes_fits_the_terminal():
-    status, said = on_terminal("watch", "--list", width=60)
-    lines = said.splitlines()
+    status, printed = on_terminal("watch", "--list", width=60)
+    lines = printed.splitlines()
     assert status == 0
     assert max(map(len, lines)) <= 60
     notes = [line for line in lines[1:] if line.startswith("    ")]
     assert len(notes) > 1
-    assert "Between two steps of an optimizer" in said
+    assert "Between two steps of an optimizer" in printed

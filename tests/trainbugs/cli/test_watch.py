@@ -21,9 +21,9 @@ MISSING = "without a report: nothing is known of what was seen"
 def fake(tmp_path, monkeypatch):
     """The `python3` of PATH; its script train.py, in the working directory, does nothing."""
     (tmp_path / "train.py").write_text("")
-    made = Fake(tmp_path / "bin")
+    launcher = Fake(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    return made
+    return launcher
 
 
 @pytest.fixture
@@ -130,19 +130,19 @@ def test_the_status_of_the_script_comes_first(watch, fake, tmp_path, alarms):
 
 
 @pytest.mark.parametrize(
-    "ends, status, how",
+    "ends, status, ending",
     [
         ("os.kill(os.getpid(), signal.SIGKILL)", 137, "the program was ended by SIGKILL"),
         ("os._exit(0)", 0, "the program ended with status 0"),
     ],
 )
-def test_a_report_that_is_missing(watch, fake, tmp_path, ends, status, how):
+def test_a_report_that_is_missing(watch, fake, tmp_path, ends, status, ending):
     fake.leaves([{}])
     (tmp_path / "train.py").write_text(f"import os, signal; {ends}")
     assert watch("--json", "o.json", "train.py") == (
         status,
         "",
-        f"trainbugs watch: {how}, {MISSING}\ntrainbugs watch: the report is in o.json\n",
+        f"trainbugs watch: {ending}, {MISSING}\ntrainbugs watch: the report is in o.json\n",
     )
     written = json.loads((tmp_path / "o.json").read_text())
     assert written["status"] == status
@@ -229,16 +229,16 @@ def test_what_cannot_be_done_is_said_before_anything_runs(watch, fake, words, pr
 
 def test_the_interpreter(watch, fake, tmp_path, monkeypatch):
     """python3 of PATH if it has torch, else the one that runs trainbugs; or the named one."""
-    own, none, old = (
+    running, none, old = (
         Fake(tmp_path / f"with {torch}", torch) for torch in ("2.0.0a0+git1", "", "1.13.1+cpu")
     )
-    monkeypatch.setattr(sys, "executable", str(own.path))
+    monkeypatch.setattr(sys, "executable", str(running.path))
     assert watch("train.py")[0] == 0
     assert fake.called()
-    assert not (own.path.parent / "called.json").exists()
+    assert not (running.path.parent / "called.json").exists()
     monkeypatch.setenv("PATH", str(none.path.parent))
     assert watch("train.py")[0] == 0
-    assert own.called()
+    assert running.called()
     monkeypatch.setattr(sys, "executable", str(none.path))
     status, _, err = watch("train.py")
     assert (status, err.count("\n")) == (
@@ -325,8 +325,8 @@ def test_ctrl_c_on_a_terminal_reaches_the_script_once(fake, tmp_path):
     """The terminal sends it to both programs."""
     fake.leaves([{}])
     leader, follower = os.openpty()
-    told = tmp_path / "told"
-    with told.open("w") as out:
+    output = tmp_path / "told"
+    with output.open("w") as out:
         # In a session of its own, whose terminal that is.
         imports = "import fcntl, os, sys, termios"
         takes = "fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
@@ -342,14 +342,14 @@ def test_ctrl_c_on_a_terminal_reaches_the_script_once(fake, tmp_path):
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        assert wait_until(lambda: "there" in told.read_text(), 20)
+        assert wait_until(lambda: "there" in output.read_text(), 20)
         os.write(leader, b"\x03")
         assert program.wait(20) == 5
     os.close(leader)
     os.close(follower)
-    said = told.read_text()
-    assert f"[{int(signal.SIGINT)}]" in said
-    assert "--ignore stale-gradients" in said
+    printed = output.read_text()
+    assert f"[{int(signal.SIGINT)}]" in printed
+    assert "--ignore stale-gradients" in printed
 
 
 def test_an_interrupt_that_ends_the_script(fake, tmp_path):

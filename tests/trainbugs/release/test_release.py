@@ -29,9 +29,9 @@ ABOUT = About("A benchmark", "0.1.0", "2026-11-23", "urn:trainbugs", ["the autho
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
     folder = tmp_path_factory.mktemp("release") / "release"
-    made = write(Catalog(ROOT), ABOUT, folder)
-    assert not made.problems
-    assert set(made.rows) == set(NAMES)
+    problems = write(Catalog(ROOT), ABOUT, folder)
+    assert not problems.problems
+    assert set(problems.rows) == set(NAMES)
     return folder
 
 
@@ -49,23 +49,23 @@ def run(*command, cwd, home):
 
 def test_words_about_columns_are_true(release):
     """The list of locations is whole, and the seconds of a case are the sum over its runs on a CPU."""
-    read = {
+    frames = {
         name: pd.read_parquet(release / "data" / f"{name}.parquet")
         for name in ("bugs", "cases", "runs")
     }
     assert [
         place
-        for place in sorted(set(read["bugs"].location))
+        for place in sorted(set(frames["bugs"].location))
         if place not in COLUMNS["bugs"]["location"]
     ] == []
     assert "together" in COLUMNS["cases"]["seconds"]
-    runs = read["runs"]
-    of_cases = runs[(runs.device == "cpu") & runs.variant.isin(["buggy", "fixed"])].groupby(
+    runs = frames["runs"]
+    runs_by_case = runs[(runs.device == "cpu") & runs.variant.isin(["buggy", "fixed"])].groupby(
         ["bug", "case"]
     )
-    sums = of_cases.wall_s.sum()
-    cases = read["cases"].set_index(["bug", "case"]).seconds.dropna()
-    several = [case for case in cases.index if len(of_cases.get_group(case)) > 1]
+    sums = runs_by_case.wall_s.sum()
+    cases = frames["cases"].set_index(["bug", "case"]).seconds.dropna()
+    several = [case for case in cases.index if len(runs_by_case.get_group(case)) > 1]
     assert len(several) > 50
     for case in several:
         assert cases[case] == pytest.approx(sums[case]), case
@@ -85,35 +85,35 @@ def test_both_forms_of_a_table_hold_the_same(release, name):
 
 def test_tables_are_of_the_catalogue(release):
     catalog = Catalog(ROOT)
-    read = {name: pd.read_parquet(release / "data" / f"{name}.parquet") for name in NAMES}
-    assert list(read["bugs"].bug) == list(catalog.ids())
+    frames = {name: pd.read_parquet(release / "data" / f"{name}.parquet") for name in NAMES}
+    assert list(frames["bugs"].bug) == list(catalog.ids())
     cases = [case for name in catalog.ids() for case in catalog.bug(name).cases.values()]
-    assert list(read["cases"].bug + "/" + read["cases"].case) == [case.id for case in cases]
-    assert set(read["runs"].bug) == set(catalog.ids())
-    assert (read["runs"].status == "ok").all()
-    row = read["scripts"].query("bug == 'Bolts-654' and variant == 'fixed' and main").iloc[0]
+    assert list(frames["cases"].bug + "/" + frames["cases"].case) == [case.id for case in cases]
+    assert set(frames["runs"].bug) == set(catalog.ids())
+    assert (frames["runs"].status == "ok").all()
+    row = frames["scripts"].query("bug == 'Bolts-654' and variant == 'fixed' and main").iloc[0]
     text = (ROOT / "bugs" / "Bolts-654" / "fixed.py").read_text()
     assert (row.text, row.sha256) == (text, hashlib.sha256(text.encode()).hexdigest())
     variants = [(case, variant) for case in cases for variant in case.program.variants.values()]
     files = [
         name for case, variant in variants for name in read_scripts(catalog.bug(case.bug), variant)
     ]
-    assert list(read["scripts"].file) == files
-    assert read["scripts"].licences.notna().all()
-    assert len(json.loads(read["runs"].metrics[0])) == read["runs"].records[0]
+    assert list(frames["scripts"].file) == files
+    assert frames["scripts"].licences.notna().all()
+    assert len(json.loads(frames["runs"].metrics[0])) == frames["runs"].records[0]
 
 
 @pytest.mark.stress
 def test_pandas_and_datasets_read_it_in_two_lines_without_a_network(release, tmp_path):
     card = (release / "README.md").read_text()
     code = card.partition("```python\n")[2].partition("```")[0]
-    said = run(
+    process = run(
         "-c", f"{code}\nprint(len(bugs), scripts.num_rows)", cwd=release.parent, home=tmp_path
     )
     sizes = [
         len(pd.read_parquet(release / "data" / f"{name}.parquet")) for name in ("bugs", "scripts")
     ]
-    assert said.split() == [str(size) for size in sizes]
+    assert process.split() == [str(size) for size in sizes]
 
 
 @pytest.mark.stress
@@ -126,8 +126,8 @@ assert not issues.errors and not issues.warnings, issues.report()
 for name in sys.argv[1:]:
     print(sum(1 for _ in found.records(name)))
 """
-    said = run("-c", code, *NAMES, cwd=release, home=tmp_path)
-    assert said.split() == [
+    process = run("-c", code, *NAMES, cwd=release, home=tmp_path)
+    assert process.split() == [
         str(len(pd.read_parquet(release / "data" / f"{name}.parquet"))) for name in NAMES
     ]
 
@@ -155,23 +155,25 @@ def test_it_says_what_responsible_use_asks_for(release):
     assert all(document[f"rai:{name}"] for name in RESPONSIBLE)
     fields = {
         field["name"]: field["description"]
-        for each in document["recordSet"]
-        for field in each["field"]
+        for record_set in document["recordSet"]
+        for field in record_set["field"]
     }
     assert all(fields.values())
-    assert {each["description"] for each in document["recordSet"]} == {ROWS[name] for name in NAMES}
+    assert {record_set["description"] for record_set in document["recordSet"]} == {
+        ROWS[name] for name in NAMES
+    }
 
 
 def test_every_file_has_its_sum(release):
     sums = dict(
         reversed(line.split("  ")) for line in (release / "SHA256SUMS").read_text().splitlines()
     )
-    there = {
+    files = {
         path.relative_to(release).as_posix(): path for path in release.rglob("*") if path.is_file()
     }
-    assert set(sums) == set(there) - {"SHA256SUMS"}
+    assert set(sums) == set(files) - {"SHA256SUMS"}
     assert all(
-        hashlib.sha256(there[name].read_bytes()).hexdigest() == value
+        hashlib.sha256(files[name].read_bytes()).hexdigest() == value
         for name, value in sums.items()
     )
     assert {"LICENSE", "LICENSES.md", "DATASHEET.md", "README.md"} <= set(sums)
@@ -188,14 +190,14 @@ def test_the_same_catalogue_gives_the_same_files(toy, tmp_path):
 
 
 def test_what_has_no_value_is_empty(toy):
-    made, problems = tables(toy.catalog)
-    read = {table.name: table.frame for table in made}
+    release_tables, problems = tables(toy.catalog)
+    frames = {table.name: table.frame for table in release_tables}
     assert not problems
-    assert len(read["bugs"]) == 1
-    assert read["runs"].empty
-    assert read["outcomes"].empty
-    assert str(read["bugs"].retired.dtype) == "string"
-    assert read["bugs"].retired.isna().all()
+    assert len(frames["bugs"]) == 1
+    assert frames["runs"].empty
+    assert frames["outcomes"].empty
+    assert str(frames["bugs"].retired.dtype) == "string"
+    assert frames["bugs"].retired.isna().all()
 
 
 def test_it_replaces_a_release_and_nothing_else(cli, toy, tmp_path):
@@ -225,7 +227,7 @@ def test_the_command(cli, toy, tmp_path):
 
 def test_the_citation_is_one(tmp_path):
     code = "from cffconvert.cli.cli import cli; cli()"
-    said = run(
+    process = run(
         "-c", code, "--validate", "-i", str(ROOT / "CITATION.cff"), cwd=tmp_path, home=tmp_path
     )
-    assert "valid" in said
+    assert "valid" in process

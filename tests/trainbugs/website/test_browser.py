@@ -44,20 +44,22 @@ def address(real, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def driver():
-    made = browser.chromium()
-    yield made
-    made.quit()
+    new_driver = browser.chromium()
+    yield new_driver
+    new_driver.quit()
 
 
 @pytest.fixture(scope="module")
 def report():
     """What is seen, page by page; written where evidence is asked for."""
-    seen: dict = {}
-    yield seen
+    measures: dict = {}
+    yield measures
     folder = os.environ.get(EVIDENCE)
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        (Path(folder) / "report.json").write_text(json.dumps(seen, indent=1, sort_keys=True) + "\n")
+        (Path(folder) / "report.json").write_text(
+            json.dumps(measures, indent=1, sort_keys=True) + "\n"
+        )
 
 
 @pytest.fixture
@@ -91,18 +93,18 @@ def test_search_finds_words_of_stories_and_labels(front, report):
     from selenium.webdriver.common.by import By
 
     front.find_element(By.NAME, "q").send_keys("zero_grad(), MNIST")
-    found = rows(front)
-    assert "SO-60335387" in found
-    assert 0 < len(found) < len(every)
+    shown = rows(front)
+    assert "SO-60335387" in shown
+    assert 0 < len(shown) < len(every)
     assert (
-        front.find_element(By.CSS_SELECTOR, ".found").text == f"{len(found)} of {len(every)} bugs"
+        front.find_element(By.CSS_SELECTOR, ".found").text == f"{len(shown)} of {len(every)} bugs"
     )
     front.find_element(By.NAME, "q").send_keys(" nosuchword")
     assert rows(front) == []
     front.find_element(By.CSS_SELECTOR, "[type=reset]").click()
     front.execute_async_script("setTimeout(arguments[0], 50)")
     assert rows(front) == every
-    report["search"] = {"zero_grad(), MNIST": found}
+    report["search"] = {"zero_grad(), MNIST": shown}
 
 
 @pytest.mark.parametrize(
@@ -184,19 +186,19 @@ def test_curves_tell_their_values(driver, address):
     figure = driver.find_elements(By.CSS_SELECTOR, "figure[data-chart]")[1]
     svg = figure.find_element(By.TAG_NAME, "svg")
     svg.send_keys(Keys.END)
-    said = figure.find_element(By.CSS_SELECTOR, ".readout").text
+    readout = figure.find_element(By.CSS_SELECTOR, ".readout").text
     bug = Catalog(ROOT).bug("SO-60335387")
     fixed = [record for record in expected_records(bug, "digits") if record.variant == "fixed"]
     last = [record.metrics[-1]["validation_accuracy"] for record in fixed]
     shown = f"fixed, validation {mean(last):.4g} ({min(last):.4g} to {max(last):.4g})"
-    assert said.startswith("10: ")
-    assert shown in said
+    assert readout.startswith("10: ")
+    assert shown in readout
     svg.send_keys(Keys.HOME)
     assert figure.find_element(By.CSS_SELECTOR, ".readout").text.startswith("1: ")
     figure.find_element(By.CSS_SELECTOR, ".legend button").click()
     hidden = figure.find_elements(By.CSS_SELECTOR, "svg .off")
     assert hidden
-    assert all(each.value_of_css_property("display") == "none" for each in hidden)
+    assert all(element.value_of_css_property("display") == "none" for element in hidden)
 
 
 def test_without_scripts_everything_is_there(driver, address):
@@ -217,7 +219,7 @@ def test_without_scripts_everything_is_there(driver, address):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_fit_are_light_and_say_nothing_in_the_console(driver, address, page, report):
-    seen = report.setdefault("pages", {}).setdefault(page, {})
+    measures = report.setdefault("pages", {}).setdefault(page, {})
     browser.console(driver)
     for name, width in WIDTHS.items():
         browser.show(driver, width)
@@ -225,13 +227,13 @@ def test_pages_fit_are_light_and_say_nothing_in_the_console(driver, address, pag
         driver.get(address + page)
         browser.settle(driver)
         loaded = browser.transferred(driver)
-        seen[name] = {"width": width, "bytes": sum(loaded.values()), "requests": len(loaded)}
+        measures[name] = {"width": width, "bytes": sum(loaded.values()), "requests": len(loaded)}
         assert all(url.startswith(address) for url in loaded), loaded
         assert sum(loaded.values()) < MAX_BYTES, loaded
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width, name
         _picture(driver, page, name, width)
-    seen["console"] = browser.console(driver)
-    assert seen["console"] == []
+    measures["console"] = browser.console(driver)
+    assert measures["console"] == []
 
 
 def test_every_picture_loads(driver, address):
@@ -249,11 +251,11 @@ def test_axe_has_no_serious_finding(driver, address, report, scheme):
     for page in PAGES:
         browser.show(driver, WIDTHS["desktop"], scheme=scheme)
         driver.get(address + page)
-        found = browser.axe(driver)
-        report.setdefault("axe", {}).setdefault(scheme, {})[page] = found
-        assert [each for each in found if each["impact"] in ("serious", "critical", None)] == [], (
-            page
-        )
+        findings = browser.axe(driver)
+        report.setdefault("axe", {}).setdefault(scheme, {})[page] = findings
+        assert [
+            finding for finding in findings if finding["impact"] in ("serious", "critical", None)
+        ] == [], page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -274,9 +276,9 @@ def test_public_perturbed_and_planted_programs_fit_side_by_side(
             assert rows(driver, "beside") == ["memory negative control", "optimizer-progress"]
             choose(driver, "kind", "detector")
             assert rows(driver, "scores") == ["optimizer-progress"]
-        found = browser.axe(driver)
-    report.setdefault("axe", {}).setdefault(scheme, {})["side by side"] = found
-    assert found == []
+        findings = browser.axe(driver)
+    report.setdefault("axe", {}).setdefault(scheme, {})["side by side"] = findings
+    assert findings == []
 
 
 def test_axe_finds_what_is_wrong(driver):
@@ -286,7 +288,7 @@ def test_axe_finds_what_is_wrong(driver):
         "data:text/html,<html><body><img src=x><input><p style='color:silver'>pale</p></body></html>"
     )
     assert {"image-alt", "label", "color-contrast", "html-has-lang"} <= {
-        each["id"] for each in browser.axe(driver)
+        finding["id"] for finding in browser.axe(driver)
     }
 
 

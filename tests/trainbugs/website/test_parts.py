@@ -14,13 +14,13 @@ from trainbugs.website.templating import as_json, asset, outside
 
 
 def test_lines_side_by_side():
-    left = "".join(f"line{number} = {number}\n" for number in range(20))
-    rows = diff.rows(left, left.replace("line9 = 9\n", "line9 = 0\nnew = 1\n"))
+    source = "".join(f"line{number} = {number}\n" for number in range(20))
+    rows = diff.rows(source, source.replace("line9 = 9\n", "line9 = 0\nnew = 1\n"))
     kinds = [row.kind for row in rows]
     assert kinds == ["gap", *["same"] * 4, "changed", "added", *["same"] * 4, "gap"]
     assert (rows[0].count, rows[-1].count) == (5, 6)
     assert (rows[5].left[0], rows[5].right[0], rows[6].left, rows[6].right[0]) == (10, 10, None, 11)
-    assert diff.rows(left, left) == []
+    assert diff.rows(source, source) == []
 
 
 def test_a_string_over_several_lines_stays_within_them():
@@ -35,9 +35,9 @@ def test_a_string_over_several_lines_stays_within_them():
 )
 def test_curves_stay_within_their_axes(toy, scale, values):
     drawn = _panels(toy, scale, values)[0]
-    left, top, right, bottom = drawn.data["box"]
+    x_left, top, right, bottom = drawn.data["box"]
     for curve in drawn.data["curves"]:
-        assert all(left <= x <= right for x in curve["px"])
+        assert all(x_left <= x <= right for x in curve["px"])
         assert all(top <= y <= bottom for y in curve["py"])
         assert sorted(curve["py"], reverse=True) == [
             y for _, y in sorted(zip(curve["mean"], curve["py"], strict=True))
@@ -102,10 +102,10 @@ def test_pages_have_their_places():
 
 def test_headings_have_the_anchors_of_the_repository(tmp_path):
     text = "# A page\n\n## `list`, twice\n\n## list twice\n\n[self](#a-page)\n"
-    made = render(text, "docs/a.md", Links(tmp_path, {"docs/a.md": "docs/a.html"}), "docs/a.html")
-    assert [heading.anchor for heading in made.headings] == ["a-page", "list-twice", "list-twice-1"]
-    assert made.title == "A page"
-    assert 'href="#a-page"' in made.html
+    html = render(text, "docs/a.md", Links(tmp_path, {"docs/a.md": "docs/a.html"}), "docs/a.html")
+    assert [heading.anchor for heading in html.headings] == ["a-page", "list-twice", "list-twice-1"]
+    assert html.title == "A page"
+    assert 'href="#a-page"' in html.html
 
 
 def test_facets_count_rows_and_keep_their_order():
@@ -120,8 +120,8 @@ def test_facets_count_rows_and_keep_their_order():
 
 def test_a_query_is_split_as_the_rows_are():
     """The browser's tests search by it; this holds where there is none."""
-    own = WORD.replace("[\\w", "[\\p{L}\\p{N}_").replace("\\w", "[\\p{L}\\p{N}_]")
-    assert f"const WORD = /{own}/gu;" in asset("site.js")
+    pattern = WORD.replace("[\\w", "[\\p{L}\\p{N}_").replace("\\w", "[\\p{L}\\p{N}_]")
+    assert f"const WORD = /{pattern}/gu;" in asset("site.js")
     assert words("optimizer.zero_grad()") == "optimizer.zero_grad"
 
 

@@ -31,7 +31,7 @@ def whole(toy):
     return toy
 
 
-def beside(toy):
+def side_by_side(toy):
     return side_by_side_table(
         sources.read_rewritten(toy.catalog, sources.RecordSelection((), "expected", Path()))
     )
@@ -42,40 +42,39 @@ def table(page):
 
 
 def test_rules_in_whose_place_another_one_is_chosen_are_left_out(whole):
-    read = sources.read_rewritten(whole.catalog, sources.RecordSelection((), "expected", Path()))
+    records = sources.read_rewritten(whole.catalog, sources.RecordSelection((), "expected", Path()))
     rejected = {("memory", "none", "default"), ("optimizer-progress", "none", "another")}
-    assert {row.label for row in side_by_side_table(read, rejected).rows} == {"optimizer-progress"}
+    assert {row.label for row in side_by_side_table(records, rejected).rows} == {
+        "optimizer-progress"
+    }
 
 
 def test_of_the_committed_records_the_leaderboard_sets_chosen_rules_side_by_side(answers):
     assert {("dslinter", "none", "all"), ("torchfix", "none", "all")} < answers.rejected
-    read = sources.read_rewritten(Catalog(ROOT), sources.RecordSelection((), "expected", Path()))
-    labels = [
-        {row.label for row in side_by_side_table(read, rejected).rows}
-        for rejected in (frozenset(), answers.rejected)
-    ]
-    assert labels[0] - labels[1] >= {"dslinter (all)", "torchfix (all)"}
-    assert "dslinter (zero-grad)" in labels[1]
+    records = sources.read_rewritten(Catalog(ROOT), sources.RecordSelection((), "expected", Path()))
+    all_labels = {row.label for row in side_by_side_table(records, frozenset()).rows}
+    labels = {row.label for row in side_by_side_table(records, answers.rejected).rows}
+    assert all_labels - labels >= {"dslinter (all)", "torchfix (all)"}
+    assert "dslinter (zero-grad)" in labels
 
 
 def test_each_rate_stands_with_its_n_and_its_interval(whole):
-    made = beside(whole)
-    assert list(made.columns.values()) == [
+    groups = side_by_side(whole)
+    assert list(groups.columns.values()) == [
         "Detected, public", "Detected, perturbed", "Detected, planted",
         "Paired, public", "Paired, perturbed", "Paired, planted",
     ]  # fmt: skip
-    rows = {row.label: row.rates for row in made.rows}
+    rows = {row.label: row.rates for row in groups.rows}
     for measure in ("detected", "paired"):
         names = [f"{kind}_{measure}" for kind in ("public", "perturbed", "planted")]
-        counted = {
-            label: [(rates[name].count, rates[name].n) for name in names]
-            for label, rates in rows.items()
-        }
+        counted = {}
+        for label, rates in rows.items():
+            counted[label] = [(rates[name].count, rates[name].n) for name in names]
         # Of two public programs one was met perturbed.
         assert counted == {"memory": [(1, 1), (0, 1), (0, 1)], "optimizer-progress": [(1, 1)] * 3}
     low, high = clustered([1], [1])
-    one = rows["memory"]["public_paired"]
-    assert (one.low, one.high) == (100 * low, 100 * high)
+    memory = rows["memory"]["public_paired"]
+    assert (memory.low, memory.high) == (100 * low, 100 * high)
     site = build(whole.catalog)
     assert problems(site.pages, set(site.files) | set(site.pages)) == []
     assert site.problems == []
@@ -90,7 +89,7 @@ def test_each_rate_stands_with_its_n_and_its_interval(whole):
 def test_no_column_of_a_kind_that_nobody_met(toy):
     commit(toy.root, "d", "", pair(code=CODE))
     commit(toy.root, "d", "perturb-1", pair(code=CODE, perturb=1))
-    assert list(beside(toy).columns) == [
+    assert list(side_by_side(toy).columns) == [
         "public_detected",
         "perturbed_detected",
         "public_paired",
@@ -98,7 +97,7 @@ def test_no_column_of_a_kind_that_nobody_met(toy):
     ]
     commit(toy.root, "e", "", pair(code=CODE))
     commit(toy.root, "e", "plant-1", pair("no-step", code=CODE, plant=1))
-    row = next(row for row in beside(toy).rows if row.detector == "d")
+    row = next(row for row in side_by_side(toy).rows if row.detector == "d")
     assert row.rates["planted_paired"].rate is None
     assert row.rates["public_paired"].rate == 100
     assert ">–</td>" in table(build(toy.catalog).pages["leaderboard.html"])
@@ -133,8 +132,8 @@ def test_records_that_are_mixed_stop_nothing_else(whole):
 
 
 def test_nothing_of_it_is_in_the_scores_above(whole):
-    read = sources.read_records(whole.catalog, sources.RecordSelection((), "expected", Path()))
-    scores = evaluation(read, ()).scores
+    records = sources.read_records(whole.catalog, sources.RecordSelection((), "expected", Path()))
+    scores = evaluation(records, ()).scores
     assert [(score.rates["detected"].count, score.rates["detected"].n) for score in scores] == [
         (2, 2),
         (2, 2),
@@ -171,31 +170,34 @@ def test_records_of_further_seeds_are_among_the_downloads(whole):
 
 
 def test_its_outcomes_are_a_table_of_their_own_in_a_release(whole):
-    made = {each.name: each.frame for each in tables(whole.catalog)[0]}
-    assert list(made["rewritten_outcomes"]) == list(COLUMNS["rewritten_outcomes"])
-    assert set(made["rewritten_outcomes"].rewriting) == {"perturb-1", "plant-1"}
-    assert (len(made["outcomes"]), len(made["rewritten_outcomes"])) == (8, 8)
-    assert "rewriting" not in made["outcomes"]
-    assert set(made["outcomes"].bug) == {"B"}
-    types = made["outcomes"].dtypes
-    pd.testing.assert_series_equal(made["rewritten_outcomes"].dtypes[list(types.index)], types)
+    release_tables, _ = tables(whole.catalog)
+    frames = {part.name: part.frame for part in release_tables}
+    assert list(frames["rewritten_outcomes"]) == list(COLUMNS["rewritten_outcomes"])
+    assert set(frames["rewritten_outcomes"].rewriting) == {"perturb-1", "plant-1"}
+    assert (len(frames["outcomes"]), len(frames["rewritten_outcomes"])) == (8, 8)
+    assert "rewriting" not in frames["outcomes"]
+    assert set(frames["outcomes"].bug) == {"B"}
+    types = frames["outcomes"].dtypes
+    pd.testing.assert_series_equal(frames["rewritten_outcomes"].dtypes[list(types.index)], types)
     spoilt = whole.root / "detectors" / "expected" / "rewritten" / "perturb-1" / "memory.jsonl"
     spoilt.write_text("{")
     remade, unread = tables(whole.catalog)
     assert len(unread) == 1
     assert "memory.jsonl" in unread[0]
-    assert {each.name: len(each.frame) for each in remade}["outcomes"] == 8
+    lengths = {part.name: len(part.frame) for part in remade}
+    assert lengths["outcomes"] == 8
 
 
 def test_a_release_without_it_has_no_such_table(toy):
     commit(toy.root, "d", "", pair())
-    assert "rewritten_outcomes" not in {each.name for each in tables(toy.catalog)[0]}
+    release_tables, _ = tables(toy.catalog)
+    assert "rewritten_outcomes" not in {part.name for part in release_tables}
 
 
 def test_negative_controls_are_those_that_say_so():
-    known = [detectors.load(ROOT, name) for name in detectors.names(ROOT)]
+    all_detectors = [detectors.load(ROOT, name) for name in detectors.names(ROOT)]
     assert {
-        each.name for each in known if "negative control" in each.title
+        detector.name for detector in all_detectors if "negative control" in detector.title
     } == detectors.NEGATIVE_CONTROLS
 
 
@@ -213,14 +215,14 @@ def test_negative_controls_are_marked_and_can_be_hidden(whole):
 
 def test_the_leaderboard_has_filters_by_location_by_needs_and_by_kind(answers):
     rows = index.score_rows(answers.scores, {"sanitizer-3": ["in process"]})
-    found = {each.name: each for each in index.score_facets(rows)}
-    assert {"group", "needs", "kind"} <= set(found)
-    assert {"framework", "compiler"} < set(found["group"].values)
-    assert found["kind"].chosen == ""
+    facets = {facet.name: facet for facet in index.score_facets(rows)}
+    assert {"group", "needs", "kind"} <= set(facets)
+    assert {"framework", "compiler"} < set(facets["group"].values)
+    assert facets["kind"].chosen == ""
 
 
 def test_the_best_by_public_programs_comes_first(toy):
     for name, alarms in (("a", ()), ("z", (HIT,))):
         commit(toy.root, name, "", pair(alarms=alarms, code=CODE))
         commit(toy.root, name, "perturb-1", pair(code=CODE, perturb=1))
-    assert [row.detector for row in beside(toy).rows] == ["z", "a"]
+    assert [row.detector for row in side_by_side(toy).rows] == ["z", "a"]

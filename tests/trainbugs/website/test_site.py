@@ -82,8 +82,8 @@ def test_every_link_and_picture_leads_to_something(recorded):
 def test_the_check_finds_what_is_wrong():
     """If it found nothing, the tests of links would hold of anything."""
     page = '<h1 id="a">A</h1><h3 id="a">B</h3><p><a href="b.html">b</a><img src="http://x/y.png"></div>'
-    found = "\n".join(problems({"index.html": page}, set()))
-    for said in (
+    text = "\n".join(problems({"index.html": page}, set()))
+    for problem in (
         "h3 follows h1",
         "'a' is there 2 times",
         "b.html: there is no",
@@ -91,7 +91,7 @@ def test_the_check_finds_what_is_wrong():
         "no text",
         "is not closed",
     ):
-        assert said in found
+        assert problem in text
 
 
 def test_hostile_text_is_text(recorded):
@@ -115,8 +115,8 @@ def test_hostile_text_is_text(recorded):
     assert "&lt;script&gt;alert(2)" in bug
     assert "[picture: far]" in bug
     # What leads nowhere, or out of the catalogue, is plain text, and is told.
-    said = [problem.split(" at ")[1] for problem in site.problems]
-    assert said == ["'nothing.md'", "'../../../../etc/passwd'"]
+    problems = [problem.split(" at ")[1] for problem in site.problems]
+    assert problems == ["'nothing.md'", "'../../../../etc/passwd'"]
     rows = site.pages["index.html"].split('id="bugs-index">')[1].split("</script>")[0]
     assert json.loads(rows)[0]["order"]["title"] == HOSTILE
 
@@ -127,8 +127,8 @@ def test_only_plain_files_of_the_repository_are_copied(recorded, tmp_path):
     folder.mkdir(parents=True)
     (folder / "a.txt").write_text("a")
     (tmp_path / "secret.txt").write_text("s3cret")
-    for each in (notes, folder):
-        (each / "far.txt").symlink_to(tmp_path / "secret.txt")
+    for path in (notes, folder):
+        (path / "far.txt").symlink_to(tmp_path / "secret.txt")
     (notes / "near.txt").symlink_to(recorded.directory / "config.json")
     (notes / "linked").symlink_to(recorded.directory)
     (recorded.root / ".git").mkdir()
@@ -237,9 +237,9 @@ def test_a_text_that_has_the_word_expected_is_whole(recorded):
     case = toy_config()["cases"]["only"]
     case["expectations"][0] |= {"op": "!=", "value": "one, expected two"}
     recorded.configure(cases={"only": case})
-    made = read(recorded.catalog.bug("Toy-1"), recorded.root).cases[0].runs[0].observed[0]
-    assert made.expected == "!= 'one, expected two'"
-    assert made.values == (
+    observed = read(recorded.catalog.bug("Toy-1"), recorded.root).cases[0].runs[0].observed[0]
+    assert observed.expected == "!= 'one, expected two'"
+    assert observed.values == (
         ("seed 0", "last 3"),
         ("seed 1", "last 4"),
     )
@@ -344,8 +344,8 @@ def test_the_older_site_stays_where_the_new_one_cannot_take_its_place(
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", failing)
-    said = "cannot be written: No space left on device" if raised is ResultsError else None
-    with pytest.raises(raised, match=said):
+    message = "cannot be written: No space left on device" if raised is ResultsError else None
+    with pytest.raises(raised, match=message):
         write(site, out)
     assert (out / "index.html").read_text() == "older"
     assert not (out / swap.HIDDEN).exists()
@@ -363,7 +363,8 @@ def test_an_interrupt_while_files_are_replaced_leaves_the_whole_new_site(
     replace, interrupts = Path.replace, iter([KeyboardInterrupt()])
 
     def interrupted(path, target):
-        if path.name == "index.html" and (error := next(interrupts, None)):
+        error = next(interrupts, None) if path.name == "index.html" else None
+        if error:
             raise error
         return replace(path, target)
 
@@ -437,9 +438,11 @@ def test_other_commands_do_not_load_what_the_site_needs():
 def test_the_real_site_is_whole(real):
     assert wrong(real) == []
     assert real.problems == []
-    beside = real.pages["leaderboard.html"].split('<table id="beside"')[1].split("</table>")[0]
-    assert "dslinter (zero-grad)" in beside
-    assert "dslinter (all)" not in beside
+    side_by_side = (
+        real.pages["leaderboard.html"].split('<table id="beside"')[1].split("</table>")[0]
+    )
+    assert "dslinter (zero-grad)" in side_by_side
+    assert "dslinter (all)" not in side_by_side
     assert all(f"bugs/{name}.html" in real.pages for name in Catalog(ROOT).ids())
     assert len([name for name in real.pages if name.startswith("studies/")]) == len(
         list(ROOT.glob("bugs/*/studies/*.md"))
@@ -470,8 +473,14 @@ def test_answers_add_up_to_the_committed_scores(answers):
     scores = [score for score in answers.scores if score.group == ALL]
     assert len(scores) == len(table) > 10
     for score in scores:
-        mine = [each for each in answers.answers if each.label == score.label and not each.benign]
-        assert sum(each.state == FOUND for each in mine) == score.rates["paired"].count, score.label
+        score_answers = [
+            answer
+            for answer in answers.answers
+            if answer.label == score.label and not answer.benign
+        ]
+        assert (
+            sum(answer.state == FOUND for answer in score_answers) == score.rates["paired"].count
+        ), score.label
     paired = {
         (row.detector, row.references, row.paired, row.paired_n) for row in table.itertuples()
     }
@@ -516,41 +525,44 @@ def test_an_alarm_before_the_fault_finds_nothing():
 def test_finders_are_named_with_their_rule(recorded):
     part = read(recorded.catalog.bug("Toy-1"), recorded.root)
 
-    def found(*states):
+    def finders_text(*states):
         answers = [
             ShownAnswer("d", f"d (rule {n})", "Toy-1", "only", False, state, "", "")
             for n, state in enumerate(states)
         ]
         return index.finders(part.bug, Evaluation(tuple(answers), ()))
 
-    assert found(SILENT, FOUND, EARLY) == ["d (rule 1)"]
-    assert found() == ["not evaluated yet"]
-    assert found(SILENT, ABSENT, EARLY) == ["none of those that ran"]
-    assert found(ABSENT) == ["none ran"]
+    assert finders_text(SILENT, FOUND, EARLY) == ["d (rule 1)"]
+    assert finders_text() == ["not evaluated yet"]
+    assert finders_text(SILENT, ABSENT, EARLY) == ["none of those that ran"]
+    assert finders_text(ABSENT) == ["none ran"]
 
 
 def test_neither_negative_controls_nor_rejected_rules_are_named(answers):
     rejected = {score.label for score in answers.scores if score.chosen is False}
-    found = {
-        name for bug in {answer.bug for answer in answers.answers} for name in answers.finders(bug)
-    }
-    assert "sanitizer-3" in found
-    assert "trainproof (live-1)" in found
+    bugs = {answer.bug for answer in answers.answers}
+    finders = {name for bug in bugs for name in answers.finders(bug)}
+    assert "sanitizer-3" in finders
+    assert "trainproof (live-1)" in finders
     assert "trainproof (live-5)" in rejected
-    assert not found & (rejected | {"memory"})
-    paired = {each.label for each in answers.answers if each.state == FOUND and not each.benign}
-    assert paired - found >= {"memory", "trainproof (live-5)"}
+    assert not finders & (rejected | {"memory"})
+    paired = {
+        found_answer.label
+        for found_answer in answers.answers
+        if found_answer.state == FOUND and not found_answer.benign
+    }
+    assert paired - finders >= {"memory", "trainproof (live-5)"}
 
 
 def test_rows_of_a_location_have_only_what_is_of_it(answers):
     scores = answers.scores
-    known = [
+    filled = [
         (score.overhead is not None, score.rates["false_controls"].n > 0)
         for score in scores
         if score.group != ALL
     ]
-    assert len(known) > 10
-    assert not any(any(each) for each in known)
+    assert len(filled) > 10
+    assert not any(any(flags) for flags in filled)
     assert any(score.overhead for score in scores)
     assert any(score.rates["false_controls"].n for score in scores)
 
@@ -613,13 +625,13 @@ def test_a_verdict_that_does_not_hold_is_shown_as_it_is(toy, cli, tmp_path):
 
 def test_a_folder_without_results_is_told(toy, cli, tmp_path):
     (tmp_path / "empty").mkdir()
-    for folder, said in (
+    for folder, message in (
         ("empty", "there are no verdicts in 'empty'"),
         ("gone", "there is no folder 'gone'"),
     ):
         status, out, err = cli("site", "--from", "results", "--results", folder)
         assert (status, out) == (2, "")
-        assert said in err
+        assert message in err
         assert len(err.splitlines()) == 1
     toy.run()
     status, _, err = cli("site", "--from", "results", "--results", toy.results, "--out", "empty")
@@ -629,11 +641,11 @@ def test_a_folder_without_results_is_told(toy, cli, tmp_path):
 
 def test_only_an_older_report_is_replaced(toy, cli, tmp_path):
     toy.run()
-    own = ("site", "--from", "results", "--results", toy.results)
-    assert cli(*own)[0] == 0
-    assert cli(*own)[0] == 0
+    command = ("site", "--from", "results", "--results", toy.results)
+    assert cli(*command)[0] == 0
+    assert cli(*command)[0] == 0
     (tmp_path / "thesis.tex").write_text("mine")
-    status, _, err = cli(*own, "--out", "thesis.tex")
+    status, _, err = cli(*command, "--out", "thesis.tex")
     assert status == 2
     assert "thesis.tex exists, and is no report that this command made" in err
     assert (tmp_path / "thesis.tex").read_text() == "mine"
@@ -648,7 +660,7 @@ def test_a_folder_of_results_is_not_ignored(recorded, cli, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("commit", "said"),
+    ("commit", "shown_text"),
     [
         ("0123456789" * 4, "012345678901."),
         ("0123456789" * 4 + "-dirty", "012345678901-dirty."),
@@ -656,10 +668,10 @@ def test_a_folder_of_results_is_not_ignored(recorded, cli, tmp_path):
         (None, "records."),
     ],
 )
-def test_the_footer_names_the_commit(recorded, monkeypatch, commit, said):
+def test_the_footer_names_the_commit(recorded, monkeypatch, commit, shown_text):
     monkeypatch.setattr("trainbugs.website.build.find_revision", lambda *arguments: commit)
     footer = build(recorded.catalog).pages["index.html"].split("<footer><p>")[1]
-    assert footer.split("</p>")[0].endswith(said)
+    assert footer.split("</p>")[0].endswith(shown_text)
 
 
 def test_a_damaged_record_is_told_and_the_rest_is_there(toy, cli, tmp_path):
