@@ -14,9 +14,9 @@ ROWS = {
 }
 
 
-def outcomes(release, **chosen):
+def outcomes(release, **fields):
     rows = [
-        row for row in ROWS[release] if all(row[name] == value for name, value in chosen.items())
+        row for row in ROWS[release] if all(row[name] == value for name, value in fields.items())
     ]
     return {(row["optimizer"], row["variation"]): row["outcome"] for row in rows}
 

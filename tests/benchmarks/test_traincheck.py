@@ -19,8 +19,8 @@ def modules():
     """The modules of the experiment, which lie beside its script."""
     sys.path.insert(0, str(FOLDER))
     names = ("declared", "programs", "parts", "invariants", "experiment", "table", "page")
-    found = {name: importlib.import_module(name) for name in names}
-    yield found
+    imported = {name: importlib.import_module(name) for name in names}
+    yield imported
     sys.path.remove(str(FOLDER))
     for name in names:
         del sys.modules[name]
@@ -48,10 +48,10 @@ def test_an_invariant_is_the_same_with_other_examples_and_another_order_of_value
 
 
 def test_the_order_of_what_a_relation_is_between_matters(modules):
-    one, other = invariant(), invariant()
-    one["params"] = [{"api_full_name": "a"}, {"api_full_name": "b"}]
-    other["params"] = one["params"][::-1]
-    assert modules["invariants"].identity(one) != modules["invariants"].identity(other)
+    first, second = invariant(), invariant()
+    first["params"] = [{"api_full_name": "a"}, {"api_full_name": "b"}]
+    second["params"] = first["params"][::-1]
+    assert modules["invariants"].identity(first) != modules["invariants"].identity(second)
 
 
 def test_a_log_of_the_checker_is_read(modules, tmp_path):
@@ -81,28 +81,28 @@ def test_what_a_rule_counts(modules, rule, relation, counted):
 
 
 def test_a_site_is_named_by_any_path_of_its_function(modules):
-    named = invariant(api="torch.optim.optimizer.Optimizer.zero_grad")
-    assert modules["invariants"].names(named, "torch.optim.Optimizer.zero_grad")
-    assert not modules["invariants"].names(named, "torch.optim.Optimizer.step")
+    relation = invariant(api="torch.optim.optimizer.Optimizer.zero_grad")
+    assert modules["invariants"].names(relation, "torch.optim.Optimizer.zero_grad")
+    assert not modules["invariants"].names(relation, "torch.optim.Optimizer.step")
 
 
 def test_what_is_listed_is_violated_by_the_buggy_program_alone(modules):
     listed = modules["table"].violated(
-        "A/a", found(modules, buggy=(0, 1), fixed=(0,), held_out=(1,))
+        "A/a", findings(modules, buggy=(0, 1), fixed=(0,), held_out=(1,))
     )
     assert [(row["case"], row["relation"]) for row in listed] == [("A/a", "FunctionLeadRelation")]
     assert not list(
-        modules["table"].violated("A/a", found(modules, buggy=(0, 1), **{"reference-1": (0, 1)}))
+        modules["table"].violated("A/a", findings(modules, buggy=(0, 1), **{"reference-1": (0, 1)}))
     )
 
 
-def found(modules, **violated):
+def findings(modules, **violated):
     """One reference, two invariants: one about step, and one about zero_grad that is of the noisy kind."""
     both = [
         invariant(),
         invariant("FunctionLeadRelation", "torch.optim.optimizer.Optimizer.zero_grad"),
     ]
-    identities = [modules["invariants"].identity(each) for each in both]
+    identities = [modules["invariants"].identity(relation) for relation in both]
     names = {"reference-1": (), "held-out": (), "fixed": (), "buggy": (), **violated}
     return modules["experiment"].Found(
         {1: dict(zip(identities, both, strict=True))},
@@ -114,14 +114,14 @@ def found(modules, **violated):
 
 
 def judged(modules, dropping, rule, **violated):
-    known = found(
+    outcome = findings(
         modules, **{name.replace("_", "-"): indices for name, indices in violated.items()}
     )
     seconds = {
         name: (1.0, 1.0)
         for name in ("bare-fixed", "trace-full-fixed", "infer-full-1", "check-full-fixed")
     }
-    rows = modules["table"].rows("A/a", "torch.optim.Optimizer.zero_grad", "full", known, seconds)
+    rows = modules["table"].rows("A/a", "torch.optim.Optimizer.zero_grad", "full", outcome, seconds)
     (row,) = (row for row in rows if (row["dropping"], row["rule"]) == (dropping, rule))
     return row
 
@@ -201,12 +201,12 @@ def test_the_page_has_the_cells_of_each_case_that_was_run(modules, rows):
     lines = PAGE.splitlines()
     for case in modules["page"].names(rows):
         cells = modules["page"].cells(rows, case)
-        there = [
+        matching = [
             line
             for line in lines
             if line.startswith(f"| {case} | ") and f" | {' | '.join(cells)} | " in line
         ]
-        assert len(there) == ("not run" not in cells)
+        assert len(matching) == ("not run" not in cells)
 
 
 def test_the_page_has_the_tables_of_choices_and_costs(modules, rows):
@@ -217,7 +217,7 @@ def test_the_page_has_the_tables_of_choices_and_costs(modules, rows):
 def test_what_the_page_says_of_its_cases_is_in_the_table(modules, rows):
     declared = modules["declared"].cases()
     assert len(declared) == 13
-    assert not any(each.not_run for each in declared)
+    assert not any(case.not_run for case in declared)
     assert "Of the 13 cases nine" in PAGE
     forum = modules["page"].chosen(rows, "Forum-84911/digits", "full", "1", "own", "any")
     assert (forum["on_fixed"], forum["on_held_out"]) == ("1", "1")
@@ -234,13 +234,13 @@ def test_the_invariants_that_the_page_quotes_are_violated_by_the_buggy_program_a
         case: [row["invariant"] for row in every if row["case"] == case]
         for case in modules["page"].names(rows)
     }
-    for case, found in texts.items():
+    for case, violated in texts.items():
         row = modules["page"].chosen(
             rows, case, "full", modules["page"].most(rows, case), "own", "any"
         )
-        assert len(found) == int(row["only_on_buggy"] if row else 0), case
+        assert len(violated) == int(row["only_on_buggy"] if row else 0), case
     same = "Parameter.data stays consistent across training steps"
-    assert {case for case, found in texts.items() if same in found} == {
+    assert {case for case, violated in texts.items() if same in violated} == {
         "PyTorch-104336/pendulum", "x-jxmnop-ddp-out-of-sync/retrieval", "DeepSpeed-1801/letters",
     }  # fmt: skip
     for line in PAGE.splitlines():
@@ -255,21 +255,21 @@ def test_the_invariants_that_the_page_quotes_are_violated_by_the_buggy_program_a
 
 
 def test_what_the_smallest_programs_printed_is_what_the_page_shows():
-    failures, said = FOLDER / "failures", " ".join(PAGE.split())
+    failures, text = FOLDER / "failures", " ".join(PAGE.split())
     assert f"```\n{(failures / 'compiled.txt').read_text()}```" in PAGE
     assert all(
-        line.removeprefix("APIContainRelation: ") in said
+        line.removeprefix("APIContainRelation: ") in text
         for line in (failures / "own.txt").read_text().splitlines()
     )
     for name in ("sparse", "listed"):
-        assert f'"{(failures / f"{name}.txt").read_text().strip()}"' in said
+        assert f'"{(failures / f"{name}.txt").read_text().strip()}"' in text
     assert all(len(path.read_text().splitlines()) < 20 for path in failures.glob("*.py"))
 
 
 def test_the_cases_by_which_its_settings_were_chosen_are_known(modules):
     """Three of the 13 were run later, when the settings stood."""
     later = {"PyTorch-104336", "Transformers-33455", "Transformers-34204"}
-    ran = {each.case.split("/")[0] for each in modules["declared"].cases()} - later
-    known = submissions.load_frozen(ROOT)["traincheck"].developed_on
-    assert set(known) == ran | set(development.load(ROOT).bugs)
+    ran = {case.case.split("/")[0] for case in modules["declared"].cases()} - later
+    bugs = submissions.load_frozen(ROOT)["traincheck"].developed_on
+    assert set(bugs) == ran | set(development.load(ROOT).bugs)
     assert len(ran) == 10

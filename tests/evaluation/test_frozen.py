@@ -20,6 +20,6 @@ def test_a_frozen_detector_is_as_it_was(name):
 
 @pytest.mark.parametrize("name", FROZEN)
 def test_the_bugs_that_it_was_developed_on_are_bugs(name):
-    known = FROZEN[name]["developed_on"]
-    assert known == sorted(set(known))
-    assert all((ROOT / "bugs" / bug / "config.json").is_file() for bug in known)
+    bugs = FROZEN[name]["developed_on"]
+    assert bugs == sorted(set(bugs))
+    assert all((ROOT / "bugs" / bug / "config.json").is_file() for bug in bugs)

@@ -17,7 +17,7 @@ from runner.bugs.catalog import Catalog
 MEMORY = ROOT / "detectors" / "memory"
 
 
-def known():
+def known_digests():
     return {line.split()[0] for line in (MEMORY / "known.txt").read_text().splitlines()}
 
 
@@ -34,12 +34,15 @@ def test_it_has_every_published_program_and_none_that_is_rewritten():
                 name: case.program.variants[name].script.read_text() for name in ("buggy", "fixed")
             }
             published.add(digest(texts["buggy"]))
-            assert digest(texts["fixed"]) not in known()
-            kept = names_to_keep(
+            assert digest(texts["fixed"]) not in known_digests()
+            reserved = names_to_keep(
                 case.program.parameters, bug.probe.read_text() if bug.probe else None, bug.site.api
             )
-            assert not {digest(each.text) for each in rewrite(texts, 5, kept).values()} & known()
-    assert known() == published
+            assert (
+                not {digest(program.text) for program in rewrite(texts, 5, reserved).values()}
+                & known_digests()
+            )
+    assert known_digests() == published
 
 
 @pytest.fixture

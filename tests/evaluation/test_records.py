@@ -62,10 +62,10 @@ def expected(tmp_path, detector):
 def test_both_folders_give_the_same_in_the_same_order(tmp_path, detector, expected):
     evaluated, store = expected.read(), CheckStore(tmp_path / "results")
     store.save_detector(detector)
-    for each in (*evaluated.checks, *evaluated.overheads):
-        store.save(each)
+    for entry in (*evaluated.checks, *evaluated.overheads):
+        store.save(entry)
     assert store.read() == store.read(["d"]) == expected.read(["d"]) == evaluated
-    assert [(each.references, each.case, each.kind) for each in evaluated.checks] == [
+    assert [(entry.references, entry.case, entry.kind) for entry in evaluated.checks] == [
         ("cross", "one", "buggy"), ("none", "another", "buggy"), ("none", "one", "buggy"), ("none", "one", "fixed"),
     ]  # fmt: skip
     assert evaluated.rules == {"d": {"default": Rule(), "strict": Rule(at_least=2)}}
@@ -154,18 +154,20 @@ OLD, NEW = "0" * 64, "1" * 64
 def test_of_a_results_folder_the_newest_code_counts(tmp_path, detector, older, newer):
     store = CheckStore(tmp_path / "results")
     store.save_detector(detector)
-    kept = [record(case="a", started="3", **newer), record(case="b", started="1", **newer)]
-    kept.append(replace(overhead((1.0,), (2.0,)), **{name: value for name, value in newer.items()}))
-    others = [
+    counted = [record(case="a", started="3", **newer), record(case="b", started="1", **newer)]
+    counted.append(
+        replace(overhead((1.0,), (2.0,)), **{name: value for name, value in newer.items()})
+    )
+    outdated = [
         record(case="c", started="2", **older),
         replace(overhead((1.0,), (2.0,)), case="c", **older),
     ]
-    for each in (*kept, *others):
-        store.save(each)
-    found = load_results(store.root)
-    assert ([*found.checks, *found.overheads], found.excluded_count(OLDER_CODE)) == (kept, 2)
-    store.save(replace(others[0], started="4"))
-    assert [each.case for each in load_results(store.root).checks] == ["c"]
+    for entry in (*counted, *outdated):
+        store.save(entry)
+    loaded = load_results(store.root)
+    assert ([*loaded.checks, *loaded.overheads], loaded.excluded_count(OLDER_CODE)) == (counted, 2)
+    store.save(replace(outdated[0], started="4"))
+    assert [entry.case for entry in load_results(store.root).checks] == ["c"]
     assert load_results(store.root).excluded_count(OLDER_CODE) == 3
 
 
@@ -332,10 +334,10 @@ def test_the_key_of_a_committed_timing_comes_out_again():
 
 
 def test_the_digest_of_rules_covers_what_they_mean():
-    one = rules_digest({"a": Rule(), "b": Rule(at_least=2)})
-    assert one == rules_digest({"b": Rule(at_least=2), "a": Rule("warning")})
+    digest = rules_digest({"a": Rule(), "b": Rule(at_least=2)})
+    assert digest == rules_digest({"b": Rule(at_least=2), "a": Rule("warning")})
     assert (
-        one
+        digest
         != rules_digest({"a": Rule(), "b": Rule(at_least=3)})
         != rules_digest({"a": Rule(), "c": Rule()})
     )
@@ -354,12 +356,12 @@ COMMITTED = sorted(
 @pytest.mark.parametrize("part, name", COMMITTED)
 def test_committed_records_are_the_same_when_they_are_written_again(part, name, tmp_path):
     before, again = CommittedChecks(EXPECTED / part), CommittedChecks(tmp_path)
-    found = before.read([name])
-    assert found.checks
-    again.replace(detectors.load(ROOT, name), found.checks, found.overheads)
-    assert again.read() == found
+    records = before.read([name])
+    assert records.checks
+    again.replace(detectors.load(ROOT, name), records.checks, records.overheads)
+    assert again.read() == records
     for path in [path for path in before.root.glob("*.jsonl") if path.name.split(".")[0] == name]:
-        old, new = (each.read_text().splitlines() for each in (path, again.root / path.name))
+        old, new = (file.read_text().splitlines() for file in (path, again.root / path.name))
         assert [without_null(json.loads(line)) for line in old] == [
             json.loads(line) for line in new
         ]

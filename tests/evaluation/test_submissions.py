@@ -47,16 +47,16 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_are_those_of_the_records(name):
-    folder, read = ROOT / submissions.FOLDER / name, evaluated(name)
-    table = scores.outcomes(read.checks, read.rules, submissions.load_frozen(ROOT))
-    scored = scores.scores(table, read.overheads)
-    made = {
+    folder, records = ROOT / submissions.FOLDER / name, evaluated(name)
+    table = scores.outcomes(records.checks, records.rules, submissions.load_frozen(ROOT))
+    scored = scores.scores(table, records.overheads)
+    tables = {
         "scores": scored,
         "outcomes": table,
         "comparisons": comparison.comparisons(table, scored),
     }
-    for what, frame in made.items():
-        assert (folder / f"{what}.csv").read_text() == frame.to_csv(index=False), what
+    for kind, frame in tables.items():
+        assert (folder / f"{kind}.csv").read_text() == frame.to_csv(index=False), kind
 
 
 def test_they_are_scored_beside_the_committed_ones():

@@ -55,9 +55,9 @@ def imports(text: str) -> set[str]:
     }
 
 
-def marks(many: list[set[str]], others: list[set[str]], share: float) -> list[str]:
+def marks(many: list[set[str]], contrast: list[set[str]], share: float) -> list[str]:
     """What more than that share of the first have, and none of the others."""
-    count, elsewhere = Counter(mark for marked in many for mark in marked), set().union(*others)
+    count, elsewhere = Counter(mark for marked in many for mark in marked), set().union(*contrast)
     return sorted(
         mark
         for mark, number in count.items()
@@ -96,9 +96,9 @@ def test_no_parameter_of_many_controls_is_in_no_bug_and_most_have_as_many_as_bug
 def test_controls_import_nothing_of_their_own():
     """A detector is shown the script and config.json alone."""
     folder = ROOT / "detectors" / "controls"
-    beside = {path.stem for path in folder.glob("*.py")}
+    modules = {path.stem for path in folder.glob("*.py")}
     imported = {
         name.split()[1].split(".")[0] for text in TEXTS["controls"] for name in imports(text)
     }
-    assert not imported & beside
+    assert not imported & modules
     assert {"json", "sys", "torch"} <= imported

@@ -30,13 +30,13 @@ def write(tmp_path, **changes):
 
 
 def test_a_directory_anywhere_is_a_detector(tmp_path):
-    found = detectors.load(ROOT, str(write(tmp_path)))
-    assert (found.name, found.with_references, found.alarm_rules) == (
+    detector = detectors.load(ROOT, str(write(tmp_path)))
+    assert (detector.name, detector.with_references, detector.alarm_rules) == (
         "mine",
         ("none",),
         {"default": Rule()},
     )
-    assert (found.program, found.monitor) == ("adapter.py", None)
+    assert (detector.program, detector.monitor) == ("adapter.py", None)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,11 @@ def test_an_unknown_name_lists_the_known_ones(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "version, good", [("2.2.2", True), ("2.2.2+cu121", True), ("1.13.1", False), ("2.13.0", True)]
+    "version, supported",
+    [("2.2.2", True), ("2.2.2+cu121", True), ("1.13.1", False), ("2.13.0", True)],
 )
-def test_the_range_of_torch(tmp_path, version, good):
-    assert detectors.read(write(tmp_path, torch=">=2.0")).supports(version) is good
+def test_the_range_of_torch(tmp_path, version, supported):
+    assert detectors.read(write(tmp_path, torch=">=2.0")).supports(version) is supported
 
 
 def test_a_rule_counts_what_it_names():
@@ -204,18 +205,22 @@ def test_shipped_detectors_are_well_formed_and_told_about(name):
 
 
 def test_there_are_at_least_twelve_controls_and_each_says_who_would_accuse_it():
-    found = controls.load(ROOT)
-    assert len(found.targets()) >= 12
-    assert set(found.accused) == set(found.bug.cases)
-    assert set(found.references) <= set(found.bug.cases)
+    control_set = controls.load(ROOT)
+    assert len(control_set.targets()) >= 12
+    assert set(control_set.accused) == set(control_set.bug.cases)
+    assert set(control_set.references) <= set(control_set.bug.cases)
     scripts = {path.stem for path in (ROOT / "detectors" / "controls").glob("*.py")}
-    assert scripts == set(found.bug.cases)
+    assert scripts == set(control_set.bug.cases)
 
 
 def test_look_alikes_name_invariants_of_the_sanitizer_and_each_invariant_of_version_1_has_one():
-    named = [name for names in controls.load(ROOT).look_alikes.values() for name in names]
-    assert set(named) <= {each.name for each in invariants.read(ROOT / "detectors" / "sanitizer")}
-    assert set(named) == set(detectors.load(ROOT, "sanitizer-3").alarm_rules["version-1"].codes)
+    look_alikes = [name for names in controls.load(ROOT).look_alikes.values() for name in names]
+    assert set(look_alikes) <= {
+        invariant.name for invariant in invariants.read(ROOT / "detectors" / "sanitizer")
+    }
+    assert set(look_alikes) == set(
+        detectors.load(ROOT, "sanitizer-3").alarm_rules["version-1"].codes
+    )
 
 
 def test_controls_do_not_give_themselves_away():

@@ -77,7 +77,7 @@ def test_a_link_that_leads_out_is_refused_in_one_line(cli, toy, detector, outsid
     ) as error:
         detectors.read(detector)
     assert "\n" not in str(error.value)
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         detector,
@@ -87,7 +87,7 @@ def test_a_link_that_leads_out_is_refused_in_one_line(cli, toy, detector, outsid
         "none",
         *OWN_PYTHON,
     )
-    status, out, err = cli(*asked)
+    status, out, err = cli(*command)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
     assert f"{name} is a link that leads out" in err
@@ -106,11 +106,11 @@ def test_links_within_the_directory_are_kept(toy, detector, tmp_path):
     (detector / "parts" / "words.txt").write_text("quiet")
     (detector / "words.txt").symlink_to("parts/words.txt")
     (detector / "round").symlink_to(".")
-    read = detectors.read(detector)
+    loaded = detectors.read(detector)
     copy_folder(detector, tmp_path / "copy", adapter._is_left_out)
     assert (tmp_path / "copy" / "words.txt").is_symlink()
     assert (tmp_path / "copy" / "words.txt").read_text() == "quiet"
-    result = campaign.run(CampaignOptions([read], overhead_on=None), toy.session())
+    result = campaign.run(CampaignOptions([loaded], overhead_on=None), toy.session())
     assert [record.status for record in result.checks] == ["ok", "ok"], result.checks
 
 
@@ -264,7 +264,7 @@ def test_the_python_of_a_detector_is_a_number_and_no_program(cli, toy, packaged,
     program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/executed'\n")
     program.chmod(0o755)
     (packaged / ".python-version").write_text(str(program))
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         packaged,
@@ -274,7 +274,7 @@ def test_the_python_of_a_detector_is_a_number_and_no_program(cli, toy, packaged,
         "none",
         *OWN_PYTHON,
     )
-    status, _, err = cli(*asked)
+    status, _, err = cli(*command)
     assert not (tmp_path / "executed").exists()
     assert status == 2
     assert "expected a number like 3.11" in err
@@ -282,10 +282,10 @@ def test_the_python_of_a_detector_is_a_number_and_no_program(cli, toy, packaged,
 
 def test_packages_of_a_detector_are_built_for_a_lock_of_the_catalogue_alone(packaged, tmp_path):
     assert adapter.environment_of(detectors.read(packaged)).wheels_only
-    own = detectors.read(ROOT / "detectors" / "dslinter")
-    assert not adapter.environment_of(own).wheels_only
+    dslinter = detectors.read(ROOT / "detectors" / "dslinter")
+    assert not adapter.environment_of(dslinter).wheels_only
     elsewhere = tmp_path / "dslinter"
-    shutil.copytree(own.directory, elsewhere)
+    shutil.copytree(dslinter.directory, elsewhere)
     assert not adapter.environment_of(detectors.read(elsewhere)).wheels_only
     (elsewhere / "requirements.txt").write_text(
         (elsewhere / "requirements.txt").read_text() + "\n# more\n"

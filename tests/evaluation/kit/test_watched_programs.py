@@ -150,11 +150,11 @@ PROGRAMS = {
 
 
 @pytest.fixture(scope="module")
-def said(torch_python, tmp_path_factory):
+def reports(torch_python, tmp_path_factory):
     return toys.run(torch_python, tmp_path_factory.mktemp("toys"), PROGRAMS)
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_it_ends_well_and_is_not_accused(said, name):
-    assert said[name].errors == {}
+def test_it_ends_well_and_is_not_accused(reports, name):
+    assert reports[name].errors == {}

@@ -48,13 +48,13 @@ def test_an_accuracy_that_ends_lower():
 def test_what_is_not_judged():
     clean, worse = runs(1.0, 1.2), runs(7.0, 8.0)
     assert judge_metrics(clean, worse).shown
-    for found in (
+    for judgement in (
         judge_metrics(clean, worse, volatile=frozenset({"loss"})),
         judge_metrics(clean, worse, judged_by_loss=False),
         judge_metrics(runs(1, 1, name="seconds"), runs(7, 7, name="seconds")),
     ):
-        assert not found.shown
-        assert found.why == "no metric tells how good a run is"
+        assert not judgement.shown
+        assert judgement.why == "no metric tells how good a run is"
 
 
 def test_it_is_the_end_that_counts():

@@ -96,8 +96,8 @@ def test_what_is_computed_for_the_records_only_is_no_place_for_a_fault():
 
 def test_the_published_fault_is_not_planted():
     buggy = CLEAN.replace("        optimizer.zero_grad()\n", "")
-    assert "no-zero-grad" in {each.operator.name for each in plant_all(CLEAN, 1)}
-    assert "no-zero-grad" not in {each.operator.name for each in plant_all(CLEAN, 1, buggy)}
+    assert "no-zero-grad" in {planted.operator.name for planted in plant_all(CLEAN, 1)}
+    assert "no-zero-grad" not in {planted.operator.name for planted in plant_all(CLEAN, 1, buggy)}
 
 
 def test_the_seed_decides_which_fault_comes_first():
@@ -109,10 +109,10 @@ def test_operators_fit_the_controls():
     count = Counter()
     for target in controls.load(ROOT).targets():
         text = target.case.program.variants["fixed"].script.read_text()
-        found = plant_all(text, 1)
-        assert found, target.case.id
-        for each in found:
-            ast.parse(each.text)
-            count[each.operator.name] += 1
+        faults = plant_all(text, 1)
+        assert faults, target.case.id
+        for planted in faults:
+            ast.parse(planted.text)
+            count[planted.operator.name] += 1
     assert len(count) >= len(OPERATORS) - 2
     assert count["no-zero-grad"] > 40

@@ -180,15 +180,15 @@ TWINS = {
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("what", TWINS)
-def test_twins_differ_as_they_did(what, seed):
+@pytest.mark.parametrize("twin", TWINS)
+def test_twins_differ_as_they_did(twin, seed):
     body = (
         "count = 0\n    for epoch in range(3):\n        count += 1\n        FIX\n        count += 1"
     )
-    texts = [f"def main():\n    {body}\n".replace("FIX", fix) for fix in TWINS[what]]
-    found = rewrite({"buggy": texts[0], "fixed": texts[1]}, seed)
+    texts = [f"def main():\n    {body}\n".replace("FIX", fix) for fix in TWINS[twin]]
+    rewritten = rewrite({"buggy": texts[0], "fixed": texts[1]}, seed)
     before = difference(map(ast.parse, texts))
-    assert difference(ast.parse(each.text) for each in found.values()) == before > 0
+    assert difference(ast.parse(program.text) for program in rewritten.values()) == before > 0
 
 
 def cases():
@@ -200,24 +200,26 @@ def test_every_script_can_be_rewritten(bug, case):
     variants = case.program.variants
     texts = {name: variants[name].script.read_text() for name in ("buggy", "fixed")}
     probe = bug.probe.read_text() if bug.probe else None
-    kept = names_to_keep(case.program.parameters, probe, bug.site.api)
+    reserved = names_to_keep(case.program.parameters, probe, bug.site.api)
     seed = random.Random(case.id).randrange(1000)
-    found = rewrite(texts, seed, kept)
-    assert found == rewrite(texts, seed, kept), "not the same for the same seed"
-    trees = {name: (parse_program(texts[name]), parse_program(found[name].text)) for name in texts}
+    rewritten = rewrite(texts, seed, reserved)
+    assert rewritten == rewrite(texts, seed, reserved), "not the same for the same seed"
+    trees = {
+        name: (parse_program(texts[name]), parse_program(rewritten[name].text)) for name in texts
+    }
     assert (
         difference([old for old, _ in trees.values()])
         == difference([new for _, new in trees.values()])
         > 0
     )
     for name, (old, new) in trees.items():
-        before, after = names_in(texts[name]), names_in(found[name].text)
-        assert before & kept <= after, "a name that the probe looks at, or a parameter, is gone"
+        before, after = names_in(texts[name]), names_in(rewritten[name].text)
+        assert before & reserved <= after, "a name that the probe looks at, or a parameter, is gone"
         assert len(before - after) >= 4, "hardly a name has changed"
         assert fields(old, ast.Attribute, "attr") == fields(new, ast.Attribute, "attr")
         assert fields(old, ast.keyword, "arg") == fields(new, ast.keyword, "arg")
     if bug.site.file == variants["buggy"].script.name:
-        line = found["buggy"].text.splitlines()[found["buggy"].lines[bug.site.line] - 1]
+        line = rewritten["buggy"].text.splitlines()[rewritten["buggy"].lines[bug.site.line] - 1]
         nodes = [
             node
             for node in ast.walk(trees["buggy"][0])

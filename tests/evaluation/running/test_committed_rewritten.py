@@ -47,7 +47,7 @@ def keep(tmp_path, folder):
     def call(name, rewriting, checks, overheads=()):
         detector = read(write_detector(tmp_path / "own" / name, NEVER))
         CommittedChecks(folder).rewritten_by(rewriting).replace(
-            detector, [replace(each, detector=name) for each in checks], overheads
+            detector, [replace(check, detector=name) for check in checks], overheads
         )
 
     return call
@@ -63,7 +63,7 @@ def test_each_folder_holds_what_its_name_says(folder, keep):
     keep("d", "perturb-1", pair(perturb=1))
     keep("d", "plant-0", pair(plant=0))
     expected = CommittedChecks(folder)
-    assert [each.rewriting for each in expected.rewritten] == ["perturb-1", "plant-0"]
+    assert [committed.rewriting for committed in expected.rewritten] == ["perturb-1", "plant-0"]
     assert {check.rewritten_as for check in expected.read().checks} == {""}
     assert {check.perturb for check in expected.rewritten_by("perturb-1").read().checks} == {1}
     assert {check.plant for check in expected.rewritten_by("plant-0").read().checks} == {0}
@@ -113,9 +113,9 @@ def test_only_records_of_the_same_code_are_set_side_by_side(folder, keep):
     keep("unnoted", "perturb-1", pair(kit=CODE, code=CODE, perturb=1, started="2"))
     keep("alone", "plant-1", pair(code=CODE, plant=1, started="1"))
     keep("alone", "plant-2", pair(alarms=(), code=OTHER, plant=2, started="2"))
-    found = committed_with_rewritten([folder])
-    assert found.excluded_detectors(OTHER_CODE) == ("alone", "other", "same", "unnoted")
-    assert {(each.detector, each.rewritten_as) for each in found.checks} == {
+    records = committed_with_rewritten([folder])
+    assert records.excluded_detectors(OTHER_CODE) == ("alone", "other", "same", "unnoted")
+    assert {(check.detector, check.rewritten_as) for check in records.checks} == {
         ("same", ""), ("same", "perturb-1"), ("alone", "plant-2"),
     }  # fmt: skip
     assert counts(folder, "perturbed_detected_n")["same"] == 1
@@ -126,7 +126,7 @@ def test_who_met_no_rewritten_program_has_no_row(folder, keep):
     keep("d", "perturb-1", pair(perturb=1, references="same"))
     keep("e", "", pair())
     assert {
-        (each.detector, each.references) for each in committed_with_rewritten([folder]).checks
+        (check.detector, check.references) for check in committed_with_rewritten([folder]).checks
     } == {("d", "same")}
 
 
@@ -161,7 +161,7 @@ def result(folder, checks, broken=()):
 
 
 def clean(**changes):
-    return [replace(each, revision="0" * 40) for each in pair(**changes)]
+    return [replace(check, revision="0" * 40) for check in pair(**changes)]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_only_records_of_these_detectors_and_this_seed_are_replaced(tmp_path, fo
     changed = [path for path in folder.rglob("*.jsonl") if path.read_text() != before[path]]
     assert changed == [folder / "rewritten" / "perturb-1" / "d.jsonl"]
     assert {
-        each.case for each in CommittedChecks(folder).rewritten_by("perturb-1").read(["d"]).checks
+        check.case for check in CommittedChecks(folder).rewritten_by("perturb-1").read(["d"]).checks
     } == {"two"}
 
 
@@ -268,7 +268,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
         write_detector(tmp_path / "always", ALWAYS),
         toy.root / "detectors" / "expected",
     )
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         detector,
@@ -277,8 +277,8 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
         toy.results,
         "--update-expected",
     )
-    rewritten = (*asked, "--bugs", "Toy-1/only", "--controls", "none", "--perturb", "3")
-    status, out, err = cli(*asked)
+    rewritten = (*command, "--bugs", "Toy-1/only", "--controls", "none", "--perturb", "3")
+    status, out, err = cli(*command)
     assert status == 0
     assert "side-by-side" not in out + err
     assert not list(expected.glob("*/"))
@@ -291,8 +291,8 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     status, out, err = cli(*rewritten)
     assert status == 0
     assert f"written to {expected}: side-by-side.csv" in out
-    kept = CommittedChecks(expected).rewritten_by("perturb-3").read().checks
-    assert {(each.kind, each.perturb) for each in kept} == {("buggy", 3), ("fixed", 3)}
+    committed = CommittedChecks(expected).rewritten_by("perturb-3").read().checks
+    assert {(check.kind, check.perturb) for check in committed} == {("buggy", 3), ("fixed", 3)}
     now = {path.name: path.read_bytes() for path in expected.iterdir() if path.is_file()}
     assert set(now) - set(public) == {"side-by-side.csv"}
     assert all(now[name] == public[name] for name in public)
@@ -310,7 +310,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     # Of a part of the programs there is no such table.
     assert "PERTURBED" not in cli("scores", "--bugs", "Toy-1")[1]
     write_detector(detector, ALWAYS + "  # mended")
-    status, out, err = cli(*asked)
+    status, out, err = cli(*command)
     line = "side by side: of always records of rewritten programs are left out: they are of another code than those of"
     assert status == 0
     assert line in err
@@ -331,10 +331,10 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
 
 def test_the_committed_table_is_that_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
-    found = committed_with_rewritten([folder])
-    assert (folder / FILE).exists() == bool(found and found.checks)
-    if found and found.checks:
-        assert (folder / FILE).read_text() == side_by_side(found).to_csv(index=False)
+    records = committed_with_rewritten([folder])
+    assert (folder / FILE).exists() == bool(records and records.checks)
+    if records and records.checks:
+        assert (folder / FILE).read_text() == side_by_side(records).to_csv(index=False)
 
 
 def test_committed_lists_of_planted_faults_are_of_the_committed_records():
@@ -351,5 +351,8 @@ def test_committed_lists_of_planted_faults_are_of_the_committed_records():
 
 def test_a_judgement_survives_its_file(tmp_path):
     judgements.write(tmp_path, [judged("B"), judged("A", False)])
-    assert [to_builtins(each)["program"] for each in judgements.read(tmp_path)] == ["A", "B"]
+    assert [to_builtins(judgement)["program"] for judgement in judgements.read(tmp_path)] == [
+        "A",
+        "B",
+    ]
     assert judgements.read(tmp_path / "nowhere") == ()

@@ -34,7 +34,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
         write_detector(tmp_path / "always", ALWAYS),
         toy.root / "detectors" / "expected",
     )
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         detector,
@@ -43,25 +43,25 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
         toy.results,
         "--update-expected",
     )
-    status, out, _ = cli(*asked)
+    status, out, _ = cli(*command)
     assert status == 0
     assert TITLE not in out
     assert not (expected / "seeds").exists()
     assert not (expected / FILE).exists()
     public = {path.name: path.read_bytes() for path in expected.iterdir()}
     assert TITLE not in cli("scores")[1]
-    status, out, _ = cli(*asked, "--all-seeds")
+    status, out, _ = cli(*command, "--all-seeds")
     assert status == 0
     assert TITLE in out
     # Tables of first seeds stay what they are, to the byte.
     now = {path.name: path.read_bytes() for path in expected.iterdir() if path.is_file()}
     assert set(now) - set(public) == {FILE}
     assert all(now[name] == public[name] for name in public)
-    met = [
-        {each.seed for each in folder.read().checks}
+    seeds = [
+        {check.seed for check in folder.read().checks}
         for folder in map(CommittedChecks, _folders(expected))
     ]
-    assert met == [{0}, {1}]
+    assert seeds == [{0}, {1}]
     status, out, _ = cli("scores")
     title, heading, row = out.split("\n\n")[-2].splitlines()
     assert (status, title, row.split()) == (
@@ -84,7 +84,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     assert out.splitlines()[1].split()[1:4:2] == ["2/2", "0/2"]
     assert TITLE in out
     write_detector(detector, ALWAYS + "  # mended")
-    status, out, err = cli(*asked)
+    status, out, err = cli(*command)
     assert status == 0
     assert TITLE not in out
     assert not (expected / FILE).exists()
@@ -116,7 +116,7 @@ def test_records_by_further_seeds_go_with_the_program_that_they_are_of(
         write_detector(tmp_path / "always", ALWAYS),
         toy.root / "detectors" / "expected",
     )
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         detector,
@@ -125,14 +125,14 @@ def test_records_by_further_seeds_go_with_the_program_that_they_are_of(
         toy.results,
         "--update-expected",
     )
-    cli(*asked, "--all-seeds")
+    cli(*command, "--all-seeds")
     before = (expected / FILE).read_bytes()
-    assert TITLE in cli(*asked)[1]
+    assert TITLE in cli(*command)[1]
     assert (expected / FILE).read_bytes() == before
     toy.write("fixed.py", (toy.directory / "fixed.py").read_text() + "# mended\n")
-    cli(*asked)
-    (left,) = CommittedChecks(expected / "seeds").read().checks
-    assert (left.kind, left.seed) == ("buggy", 1)
+    cli(*command)
+    (remaining,) = CommittedChecks(expected / "seeds").read().checks
+    assert (remaining.kind, remaining.seed) == ("buggy", 1)
 
 
 @pytest.fixture
@@ -144,14 +144,14 @@ def both(toy):
             toy.root,
             "d",
             "",
-            [replace(each, seed=first) for case in cases for each in pair(case, code=CODE)],
+            [replace(check, seed=first) for case in cases for check in pair(case, code=CODE)],
         )
         further = [*pair("one", code=code), *pair("two", code=CODE)]
         commit(toy.root, "d", "", further, seed=seed)
-        found = committed_with_seeds([toy.root / "detectors" / "expected"])
-        return sorted({(each.case, each.seed) for each in found.checks}), found.excluded_detectors(
-            OTHER_CODE
-        )
+        records = committed_with_seeds([toy.root / "detectors" / "expected"])
+        return sorted(
+            {(check.case, check.seed) for check in records.checks}
+        ), records.excluded_detectors(OTHER_CODE)
 
     return call
 
@@ -167,20 +167,20 @@ def test_records_by_further_seeds_count_beside_one_of_the_same_code_by_a_smaller
 
 def test_the_committed_table_is_that_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
-    found = committed_with_seeds([folder])
-    assert found
-    assert found.checks
-    assert not found.excluded_detectors(OTHER_CODE)
-    assert (folder / FILE).read_text() == by_seed(outcomes(found.checks, found.rules)).to_csv(
+    records = committed_with_seeds([folder])
+    assert records
+    assert records.checks
+    assert not records.excluded_detectors(OTHER_CODE)
+    assert (folder / FILE).read_text() == by_seed(outcomes(records.checks, records.rules)).to_csv(
         index=False
     )
 
 
 def test_further_seeds_are_of_what_was_met_by_the_first_one():
     folder = CommittedChecks(ROOT / "detectors" / "expected")
-    firsts = {what(record): record for record in folder.read().checks}
+    firsts = {detector_and_program(record): record for record in folder.read().checks}
     for record in folder.further.read().checks:
-        first = firsts[what(record)]
+        first = firsts[detector_and_program(record)]
         assert first.seed < record.seed
         assert first.trigger == record.trigger
         assert first.site == record.site
@@ -188,5 +188,5 @@ def test_further_seeds_are_of_what_was_met_by_the_first_one():
         assert first.rules == record.rules
 
 
-def what(record):
+def detector_and_program(record):
     return record.detector, *program_name(record)[:-1]

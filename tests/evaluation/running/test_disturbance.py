@@ -102,12 +102,13 @@ def check(toy, tmp_path, text, **options):
 def test_a_check_counts_where_the_program_did_what_it_does_alone(toy, tmp_path, kind):
     text, status, reason = MONITORS[kind]
     checks = check(toy, tmp_path, text).checks
-    assert [each.status for each in checks] == [status] * 2, [each.reason for each in checks]
-    for each in checks:
-        assert each.reason is None if reason is None else reason in each.reason
-        assert bool(each.alarms) == (status == "ok")
-        assert each.compared is (None if status == "tool_error" else True)
-        assert (each.seconds.training is not None) == (status == "ok")
+    reasons = [check_record.reason for check_record in checks]
+    assert [check_record.status for check_record in checks] == [status] * 2, reasons
+    for check_record in checks:
+        assert check_record.reason is None if reason is None else reason in check_record.reason
+        assert bool(check_record.alarms) == (status == "ok")
+        assert check_record.compared is (None if status == "tool_error" else True)
+        assert (check_record.seconds.training is not None) == (status == "ok")
 
 
 @pytest.mark.usefixtures("launcher")
@@ -116,9 +117,12 @@ def test_what_is_volatile_may_differ_and_the_number_of_records_may_not(toy, tmp_
     del case["records"]
     toy.configure(cases={"only": case}, volatile=["accuracy", "epoch"])
     changed = CHANGES.replace("ROW", 'row["accuracy"] + 1')
-    assert {each.status for each in check(toy, tmp_path, changed).checks} == {"ok"}
-    (one, _) = check(toy, tmp_path, PART, force=True).checks
-    assert (one.status, one.reason.rpartition(": ")[2]) == ("disturbed", "2 records instead of 3")
+    assert {check_record.status for check_record in check(toy, tmp_path, changed).checks} == {"ok"}
+    (buggy, _) = check(toy, tmp_path, PART, force=True).checks
+    assert (buggy.status, buggy.reason.rpartition(": ")[2]) == (
+        "disturbed",
+        "2 records instead of 3",
+    )
 
 
 @pytest.mark.usefixtures("launcher")
@@ -132,18 +136,18 @@ def test_nothing_is_timed_under_a_monitor_that_ends_the_program(toy, tmp_path):
 def test_a_turn_of_a_timing_that_is_disturbed_makes_no_record(toy, tmp_path, monkeypatch):
     timed = {"overhead_on": "Toy-1/only", "repeats": 1}
     assert check(toy, tmp_path, "    pass", **timed).overheads
-    asked = []
+    answers = []
 
     def disturbs_later(answer, *arguments, **options):
-        asked.append(answer)
+        answers.append(answer)
         # After the checks of both programs.
-        if len(asked) < 3:
+        if len(answers) < 3:
             return compare_with_bare(answer, *arguments, **options)
         return ComparedAnswer(Answer("disturbed"), True)
 
     monkeypatch.setattr("evaluation.running.detector_run.compare_with_bare", disturbs_later)
     assert not check(toy, tmp_path, "    pass", force=True, **timed).overheads
-    assert len(asked) == 3
+    assert len(answers) == 3
 
 
 def test_an_adapter_that_runs_the_program_is_held_against_it_too(toy, tmp_path):
@@ -156,7 +160,7 @@ def test_an_adapter_that_runs_the_program_is_held_against_it_too(toy, tmp_path):
             return {"alarms": []}
         main(check)
     """
-    chosen = [
+    selected = [
         detectors.read(
             write_detector(
                 tmp_path / f"own/seed-{seed}", runs.replace("SEED", seed), needs=["in_process"]
@@ -165,13 +169,16 @@ def test_an_adapter_that_runs_the_program_is_held_against_it_too(toy, tmp_path):
         for seed in ("0", "7")
     ]
     never = "main(lambda target, state: {})"
-    chosen.append(
+    selected.append(
         detectors.read(write_detector(tmp_path / "own" / "elsewhere", never, needs=["in_process"]))
     )
-    chosen.append(detectors.read(write_detector(tmp_path / "own" / "reads", never)))
-    plan = CampaignOptions(chosen, controls="none", overhead_on=None)
+    selected.append(detectors.read(write_detector(tmp_path / "own" / "reads", never)))
+    plan = CampaignOptions(selected, controls="none", overhead_on=None)
     checks = campaign.run(plan, toy.session(seeds=(0,))).checks
-    statuses = {each.detector: (each.status, each.compared) for each in checks}
+    statuses = {
+        check_record.detector: (check_record.status, check_record.compared)
+        for check_record in checks
+    }
     assert statuses == {
         "seed-0": ("ok", True), "seed-7": ("disturbed", True), "elsewhere": ("ok", None), "reads": ("ok", None),
     }  # fmt: skip
@@ -216,8 +223,8 @@ def test_a_program_that_was_disturbed_is_no_hit_and_counts_among_those_that_were
     row = table.iloc[0]
     assert (row.disturbed, row.detected, row.detected_n, row.false_controls_n) == (3, 0, 2, 0)
     (details,) = [
-        each
-        for each in tables(table, comparisons(outcomes(checks, {"d": {"default": Rule()}})))
-        if "DID NOT RUN" in each.rows[0]
+        text_table
+        for text_table in tables(table, comparisons(outcomes(checks, {"d": {"default": Rule()}})))
+        if "DID NOT RUN" in text_table.rows[0]
     ]
     assert details.rows[1][-1] == "3 disturbed"

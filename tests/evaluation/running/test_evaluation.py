@@ -158,10 +158,12 @@ def make(toy, tmp_path, monkeypatch):
 
 
 def evaluate(toy, *directories, **options):
-    own = ("seeds", "jobs", "results")
-    session = toy.session(**{name: options.pop(name) for name in own if name in options})
-    chosen = [detectors.load(toy.root, str(directory)) for directory in directories]
-    return campaign.run(CampaignOptions(chosen, overhead_on=None, **options), session)
+    session_options = ("seeds", "jobs", "results")
+    session = toy.session(
+        **{name: options.pop(name) for name in session_options if name in options}
+    )
+    selected = [detectors.load(toy.root, str(directory)) for directory in directories]
+    return campaign.run(CampaignOptions(selected, overhead_on=None, **options), session)
 
 
 def score(result):
@@ -257,7 +259,7 @@ ALWAYS = {"schema", "torch", "device", "timeout_s"}
 
 
 @pytest.mark.parametrize(
-    "needs, given",
+    "needs, expected",
     [
         (["source"], TEXT),
         (["metrics"], RECORDED),
@@ -266,31 +268,31 @@ ALWAYS = {"schema", "torch", "device", "timeout_s"}
         (["source", "reference_runs"], TEXT),
     ],
 )
-def test_a_detector_is_given_what_it_needs_and_nothing_else(toy, make, needs, given):
+def test_a_detector_is_given_what_it_needs_and_nothing_else(toy, make, needs, expected):
     learns = {"references": ["same"]} if "reference_runs" in needs else {}
     record = evaluate(toy, make("asks", TELLS, needs=needs, **learns), seeds=(0,)).checks[0]
-    told, learnt, beside = json.loads(record.alarms[0].message)
-    assert {name for name in told if told[name]} - ALWAYS - {"torch"} == given
+    target, learnt, files = json.loads(record.alarms[0].message)
+    assert {name for name in target if target[name]} - ALWAYS - {"torch"} == expected
     assert (
         learnt is None
         if not learns
-        else {name for name in learnt if learnt[name]} - ALWAYS == given
+        else {name for name in learnt if learnt[name]} - ALWAYS == expected
     )
-    assert ("program" in beside) == bool(given & TEXT)
-    assert record.reference_text == (bool(given & TEXT) if learns else None)
+    assert ("program" in files) == bool(expected & TEXT)
+    assert record.reference_text == (bool(expected & TEXT) if learns else None)
     row = scores(outcomes([record], {"asks": RULES})).iloc[0]
     assert label(row) == (
-        "asks" if not learns else "asks (oracle)" if given & TEXT else "asks (same)"
+        "asks" if not learns else "asks (oracle)" if expected & TEXT else "asks (same)"
     )
 
 
 def test_an_adapter_does_not_say_when_its_alarms_were_seen_nor_how_many_they_stand_for(toy, make):
     """Only the launcher tells when, and its own adapter passes that on."""
     alarms = [
-        each for record in evaluate(toy, make("asks", TELLS)).checks for each in record.alarms
+        raised for record in evaluate(toy, make("asks", TELLS)).checks for raised in record.alarms
     ]
     assert alarms
-    assert {(each.seen, each.times) for each in alarms} == {(None, 1)}
+    assert {(raised.seen, raised.times) for raised in alarms} == {(None, 1)}
 
 
 def test_a_rule_that_is_written_after_the_run_is_marked(toy, make):
@@ -298,12 +300,12 @@ def test_a_rule_that_is_written_after_the_run_is_marked(toy, make):
     evaluate(toy, make("late", adapter))
     rules = {"default": {}, "info": {"minimum_severity": "info"}}
     evaluate(toy, make("late", adapter, alarm_rules=rules))
-    read = CheckStore(toy.results / "detectors").read()
-    table = scores(outcomes(read.checks, read.rules))
+    stored = CheckStore(toy.results / "detectors").read()
+    table = scores(outcomes(stored.checks, stored.rules))
     assert [label(row) for _, row in table.iterrows()] == ["late", "late (info, post hoc)"]
     evaluate(toy, make("late", adapter, alarm_rules=rules), force=True)
-    read = CheckStore(toy.results / "detectors").read()
-    assert list(scores(outcomes(read.checks, read.rules)).rule_since) == ["before", "before"]
+    stored = CheckStore(toy.results / "detectors").read()
+    assert list(scores(outcomes(stored.checks, stored.rules)).rule_since) == ["before", "before"]
 
 
 def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make):
@@ -321,7 +323,7 @@ def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make
         row.paired_upstream,
         row.paired_upstream_n,
     ) == (1, 1, 0, 1)
-    quiet = [replace(each, alarms=()) if each.kind == "upstream" else each for each in checks]
+    quiet = [replace(check, alarms=()) if check.kind == "upstream" else check for check in checks]
     row = score(CampaignResult(tuple(quiet), (), (), Path())).iloc[0]
     assert (row.paired, row.paired_upstream, row.false_upstream) == (0, 1, 0)
 
@@ -337,11 +339,11 @@ def test_nothing_that_a_detector_gets_tells_buggy_from_fixed(toy, make):
         main(check)
     """
     result = evaluate(toy, make("looks", adapter), seeds=(0,))
-    seen = [json.loads(record.alarms[0].message) for record in result.checks]
-    for words in seen:
+    messages = [json.loads(record.alarms[0].message) for record in result.checks]
+    for words in messages:
         assert not [word for word in words if "buggy" in word or "fixed" in word or "Toy" in word]
-    assert sorted(w for w in seen[0] if "/tmp" not in w) == sorted(
-        w for w in seen[1] if "/tmp" not in w
+    assert sorted(w for w in messages[0] if "/tmp" not in w) == sorted(
+        w for w in messages[1] if "/tmp" not in w
     )
 
 
@@ -382,8 +384,13 @@ def test_raw_answers_are_kept_and_records_survive_a_round_trip(toy, make):
     """
     result = evaluate(toy, make("keeps", adapter))
     folder = CheckStore(toy.results / "detectors")
-    kept = folder.artefacts(result.checks[0])
-    assert {path.name for path in kept.iterdir()} == {"raw.txt", "stdout", "stderr", "verdict.json"}
+    artefacts = folder.artefacts(result.checks[0])
+    assert {path.name for path in artefacts.iterdir()} == {
+        "raw.txt",
+        "stdout",
+        "stderr",
+        "verdict.json",
+    }
     assert sorted(folder.read().checks, key=lambda r: r.kind) == sorted(
         result.checks, key=lambda r: r.kind
     )
@@ -416,18 +423,21 @@ def test_what_a_killed_evaluation_leaves_lies_where_the_next_command_removes_it(
 
 def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
     toy.configure(seeds=[3, 1])
-    met = [
-        {each.seed for each in evaluate(toy, make("never"), all_seeds=every).checks}
+    seeds = [
+        {check.seed for check in evaluate(toy, make("never"), all_seeds=every).checks}
         for every in (False, True)
     ]
-    assert met == [{3}, {1, 3}]
+    assert seeds == [{3}, {1, 3}]
 
 
-@pytest.mark.parametrize("data, met", [((), [0, 1]), (("MNIST/raw/images",), [0])])
-def test_of_all_seeds_a_case_that_needs_data_has_the_first(data, met):
+@pytest.mark.parametrize("data, expected", [((), [0, 1]), (("MNIST/raw/images",), [0])])
+def test_of_all_seeds_a_case_that_needs_data_has_the_first(data, expected):
     """Such programs take minutes."""
     case = cast("Case", SimpleNamespace(program=SimpleNamespace(seeds=[0, 1], data=data)))
-    assert [list(select_seeds(case, named, True)) for named in (None, (7,))] == [met, [7]]
+    assert [list(select_seeds(case, requested, True)) for requested in (None, (7,))] == [
+        expected,
+        [7],
+    ]
 
 
 def test_a_program_that_does_not_run_is_shown_to_nobody(toy, make):
@@ -446,9 +456,9 @@ def test_a_retired_bug_is_shown_only_when_it_is_named(toy, make):
 
 
 def test_two_detectors_of_one_name_are_refused(toy, make, tmp_path):
-    one = detectors.read(make("never"))
+    detector = detectors.read(make("never"))
     with pytest.raises(Exception, match="two detectors are named 'never'"):
-        CampaignOptions([one, one])
+        CampaignOptions([detector, detector])
 
 
 @pytest.fixture
@@ -469,13 +479,13 @@ def with_controls(toy):
 def test_controls_are_false_alarms_and_references_of_other_programs(toy, make, with_controls):
     directory = make("learns", references=["same", "cross"])
     result = evaluate(toy, directory, seeds=(0,))
-    seen = {
+    alarmed = {
         (record.references, record.bug, record.case): bool(record.alarms)
         for record in result.checks
         if record.kind == "control"
     }
     # `odd` is as low as the reference `plain` is high; `plain` is not scored with itself as the reference
-    assert seen == {
+    assert alarmed == {
         ("same", "control", "plain"): False, ("same", "control", "odd"): False, ("cross", "control", "odd"): True,
     }  # fmt: skip
     table = scores(outcomes(result.checks, {"learns": RULES})).set_index("references")
@@ -494,9 +504,9 @@ def test_controls_of_the_same_environments_need_no_other_one(toy, make, with_con
     described = json.loads(path.read_text())
     described["controls"]["odd"]["environment"] = "another"
     path.write_text(json.dumps(described))
-    for which, met in (("same", {"plain"}), ("all", {"plain", "odd"}), ("none", set())):
-        checks = evaluate(toy, make("never"), seeds=(0,), controls=which).checks
-        assert {record.case for record in checks if record.kind == "control"} == met
+    for choice, cases in (("same", {"plain"}), ("all", {"plain", "odd"}), ("none", set())):
+        checks = evaluate(toy, make("never"), seeds=(0,), controls=choice).checks
+        assert {record.case for record in checks if record.kind == "control"} == cases
 
 
 @pytest.mark.parametrize("names", [["schedule"], []])
@@ -505,9 +515,9 @@ def test_controls_for_sanitizers_are_shown_only_with_all(toy, make, with_control
     described = json.loads(path.read_text())
     described["controls"]["odd"]["look_alike"] = names
     path.write_text(json.dumps(described))
-    for which, met in (("same", {"plain"}), ("all", {"plain", "odd"})):
-        checks = evaluate(toy, make("never"), seeds=(0,), controls=which).checks
-        assert {record.case for record in checks if record.kind == "control"} == met
+    for choice, cases in (("same", {"plain"}), ("all", {"plain", "odd"})):
+        checks = evaluate(toy, make("never"), seeds=(0,), controls=choice).checks
+        assert {record.case for record in checks if record.kind == "control"} == cases
 
 
 @pytest.mark.parametrize("count", [None, 1, 5])
@@ -519,10 +529,10 @@ def test_a_detector_says_how_many_clean_runs_it_learns_from(toy, tmp_path, count
             return {"alarms": [alarm("count", (state / "count").read_text())]}
         main(check, prepare)
     """
-    asked = {} if count is None else {"reference_count": count}
+    declaration = {} if count is None else {"reference_count": count}
     needs = {"needs": ["source", "reference_runs"], "references": ["same"]}
     result = evaluate(
-        toy, write_detector(tmp_path / "counts", counts, **needs, **asked), controls="none"
+        toy, write_detector(tmp_path / "counts", counts, **needs, **declaration), controls="none"
     )
     assert {check.alarms[0].message for check in result.checks} == {str(count or 2)}
     assert len(result.checks) == 2
@@ -553,8 +563,8 @@ def test_an_error_of_a_check_that_is_called_as_one_of_the_kit_is_a_crash(toy, tm
         main(check)
     """
     result = evaluate(toy, write_detector(tmp_path / "crashes", crashes), controls="none")
-    said = "the adapter ended with 1: UnsupportedError: of a library"
-    assert {(check.status, check.reason) for check in result.checks} == {("tool_error", said)}
+    reason = "the adapter ended with 1: UnsupportedError: of a library"
+    assert {(check.status, check.reason) for check in result.checks} == {("tool_error", reason)}
 
 
 @pytest.mark.parametrize(
@@ -595,8 +605,8 @@ def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch,
         (folder / f"{of}.py").write_text(f"{HEAD}main(lambda target, state: {check})")
         adapter = f'main(lambda target, state: {{"training": {{"seconds": 3.0, "of": "{of}"}}}})'
         session = toy.session()
-        chosen = [detectors.read(make("trains", adapter))]
-        plan = CampaignOptions(chosen, overhead_on="Toy-1/only", repeats=2)
+        selected = [detectors.read(make("trains", adapter))]
+        plan = CampaignOptions(selected, overhead_on="Toy-1/only", repeats=2)
         result = campaign.run(plan, session)
         assert [len(record.bare) for record in result.overheads] == [2]
         table = scores(outcomes(result.checks, {"trains": RULES}), result.overheads)
@@ -651,37 +661,41 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     result = evaluate(toy, directory)
     plan, folder = CampaignOptions([detectors.read(directory)]), tmp_path / "expected"
     to = {"always": folder}
-    good = [with_changes(record, pinned=True, revision="0" * 40) for record in result.checks]
+    publishable = [with_changes(record, pinned=True, revision="0" * 40) for record in result.checks]
     for bad, words in (
         (
-            replace_result(result, checks=tuple(with_changes(r, pinned=False) for r in good)),
+            replace_result(
+                result, checks=tuple(with_changes(r, pinned=False) for r in publishable)
+            ),
             "pinned",
         ),
         (
-            replace_result(result, checks=tuple(replace(r, revision="0-dirty") for r in good)),
+            replace_result(
+                result, checks=tuple(replace(r, revision="0-dirty") for r in publishable)
+            ),
             "not committed",
         ),
         (
-            replace_result(result, checks=tuple(replace(r, revision=None) for r in good)),
+            replace_result(result, checks=tuple(replace(r, revision=None) for r in publishable)),
             "not committed",
         ),
         (
-            replace_result(result, checks=tuple(good), broken=(shown_program(toy),)),
+            replace_result(result, checks=tuple(publishable), broken=(shown_program(toy),)),
             "does not run",
         ),
     ):
         with pytest.raises(UsageError, match=words):
             promote_checks(plan, bad, to)
         assert not folder.exists()
-    gone = replace(good[0], case="gone")
-    promote_checks(plan, replace_result(result, checks=(*good, gone)), to)
-    assert len(CommittedChecks(folder).read().checks) == len(good) + 1
+    gone = replace(publishable[0], case="gone")
+    promote_checks(plan, replace_result(result, checks=(*publishable, gone)), to)
+    assert len(CommittedChecks(folder).read().checks) == len(publishable) + 1
     (folder / "other.jsonl").write_text("of another detector")
-    kept = promote_checks(plan, replace_result(result, checks=tuple(good[::-1])), to)[folder].read(
-        ["always"]
-    )
-    assert kept.checks == sorted(good, key=lambda record: record.kind)
-    assert kept.rules == {"always": RULES}
+    committed = promote_checks(plan, replace_result(result, checks=tuple(publishable[::-1])), to)[
+        folder
+    ].read(["always"])
+    assert committed.checks == sorted(publishable, key=lambda record: record.kind)
+    assert committed.rules == {"always": RULES}
     assert (folder / "other.jsonl").read_text() == "of another detector"
     assert {path.name for path in folder.iterdir()} == {"always.jsonl", "other.jsonl"}
 
@@ -708,25 +722,25 @@ def test_committed_are_the_first_alarms_of_each_kind_and_their_number(toy, make,
     checks = tuple(
         with_changes(r, pinned=True, revision="0" * 40, alarms=alarms, dropped=5) for r in ended
     )
-    kept = promote_checks(
+    promoted = promote_checks(
         CampaignOptions([detector]), replace_result(result, checks=checks), {"always": folder}
     )
-    for committed in kept[folder].read().checks:
-        found = [(each.code, each.iteration) for each in committed.alarms]
-        assert found == [("a", 7), ("b", 7)]
-        assert [(each.message, each.line, each.times) for each in committed.alarms] == [
+    for committed in promoted[folder].read().checks:
+        places = [(alarm.code, alarm.iteration) for alarm in committed.alarms]
+        assert places == [("a", 7), ("b", 7)]
+        assert [(alarm.message, alarm.line, alarm.times) for alarm in committed.alarms] == [
             ("m", 3, 3),
             ("m", 3, 3),
         ]
         assert committed.dropped == 5
-        met = {
+        satisfied = {
             name for name, rule in detector.alarm_rules.items() if rule.counted(committed.alarms)
         }
-        assert met == {"default", "two", "b", "four"}
+        assert satisfied == {"default", "two", "b", "four"}
     # Nothing that is scored is lost.
     rules = {"always": detector.alarm_rules}
     pd.testing.assert_frame_equal(
-        outcomes(kept[folder].read().checks, rules), outcomes(checks, rules)
+        outcomes(promoted[folder].read().checks, rules), outcomes(checks, rules)
     )
 
 
@@ -739,9 +753,13 @@ def test_a_committed_reason_names_no_folder_of_the_machine(toy, make, tmp_path):
         for r in result.checks
     ]
     plan = CampaignOptions([detector])
-    kept = promote_checks(plan, replace_result(result, checks=tuple(failed)), {"always": folder})
-    said = {each.reason for each in kept[folder].read().checks}
-    assert said == {"trace ended with 139: run.sh: line 2: 7 fault  python src/a/b.py, 1/2 of 3/4"}
+    promoted = promote_checks(
+        plan, replace_result(result, checks=tuple(failed)), {"always": folder}
+    )
+    reasons = {check.reason for check in promoted[folder].read().checks}
+    assert reasons == {
+        "trace ended with 139: run.sh: line 2: 7 fault  python src/a/b.py, 1/2 of 3/4"
+    }
 
 
 def shown_program(toy):
@@ -857,11 +875,11 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
     }
     toy.configure(cases={"only": case, "other": other})
     detector = make("counts", counts, alarm_rules={"any": {}, "few": {"at_least": 2}})
-    known = {"counts": Frozen("1", "2026-01-01", "0" * 64, ("Toy-1",))}
-    monkeypatch.setattr(submissions, "load_frozen", lambda root: known)
+    frozen = {"counts": Frozen("1", "2026-01-01", "0" * 64, ("Toy-1",))}
+    monkeypatch.setattr(submissions, "load_frozen", lambda root: frozen)
 
     def chosen_of(case):
-        asked = (
+        arguments = (
             "--detector",
             detector,
             "--bugs",
@@ -870,7 +888,7 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
             sys.executable,
             "-q",
         )
-        status, out, _ = cli("evaluate", *asked, "--json")
+        status, out, _ = cli("evaluate", *arguments, "--json")
         assert status == 0
         return {row["rule"]: (row["paired"], row["chosen"]) for row in json.loads(out)}
 
@@ -882,12 +900,12 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
         tmp_path / "results" / "detectors" / "counts" / "none" / "Toy-1" / "only" / "fixed-0.json"
     )
     spoilt.write_text("{}")
-    asked = ("--detector", detector, "--bugs", "Toy-1/other", "--python", sys.executable, "-q")
-    status, _, err = cli("evaluate", *asked)
+    arguments = ("--detector", detector, "--bugs", "Toy-1/other", "--python", sys.executable, "-q")
+    status, _, err = cli("evaluate", *arguments)
     assert status == 2
     assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
     # So is one that would stand beside those of rewritten programs.
-    status, _, err = cli("evaluate", *asked, "--perturb", "1")
+    status, _, err = cli("evaluate", *arguments, "--perturb", "1")
     assert status == 2
     assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
 
@@ -966,7 +984,7 @@ def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, 
 
 @pytest.mark.parametrize("name", ["pandas", "matplotlib"])
 def test_what_scores_need_is_asked_for_before_any_check(cli, make, monkeypatch, tmp_path, name):
-    for module in [each for each in sys.modules if each.startswith("plots.")]:
+    for module in [imported for imported in sys.modules if imported.startswith("plots.")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, name, None)
     status, out, err = cli("evaluate", "--detector", make("always"), "--python", sys.executable)
@@ -1028,12 +1046,12 @@ def test_a_check_has_started_before_it_is_answered(toy, make, monkeypatch):
 
 
 def test_something_is_made_once_though_many_ask():
-    once, made, start = Once(), [], threading.Barrier(8)
+    once, calls, start = Once(), [], threading.Barrier(8)
 
     def make():
         time.sleep(0.05)
-        made.append(1)
-        return len(made)
+        calls.append(1)
+        return len(calls)
 
     def ask():
         start.wait()
@@ -1041,7 +1059,7 @@ def test_something_is_made_once_though_many_ask():
 
     with ThreadPoolExecutor(8) as threads:
         assert {future.result() for future in [threads.submit(ask) for _ in range(8)]} == {1}
-        assert len(made) == 1
+        assert len(calls) == 1
     with pytest.raises(ZeroDivisionError):
         once.get("other", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):

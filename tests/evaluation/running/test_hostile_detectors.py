@@ -153,20 +153,20 @@ def evaluate(toy, tmp_path):
     """
 
     def call(texts, **changes):
-        chosen = [detectors.read(write_detector(tmp_path / "own" / "never", NEVER))]
+        selected = [detectors.read(write_detector(tmp_path / "own" / "never", NEVER))]
         for name, text in texts.items():
-            chosen.append(
+            selected.append(
                 detectors.read(write_detector(tmp_path / "own" / slug(name), text, **changes))
             )
         texts = {"never": NEVER} | texts
         result = campaign.run(
-            CampaignOptions(chosen, controls="none", overhead_on=None),
+            CampaignOptions(selected, controls="none", overhead_on=None),
             toy.session(seeds=(0,), jobs=2),
         )
-        found = CheckStore(toy.results / "detectors").read()
-        assert not found.problems
-        assert sorted(found.checks, key=by_key) == sorted(result.checks, key=by_key)
-        assert set(scores(outcomes(found.checks, found.rules)).detector) == {
+        stored = CheckStore(toy.results / "detectors").read()
+        assert not stored.problems
+        assert sorted(stored.checks, key=by_key) == sorted(result.checks, key=by_key)
+        assert set(scores(outcomes(stored.checks, stored.rules)).detector) == {
             slug(name) for name in texts
         }
         records = {
@@ -197,17 +197,21 @@ def answering(answer):
 
 
 def test_answers_that_are_none(evaluate, capsys):
-    found = evaluate({name: answering(answer) for name, (answer, _) in ANSWERS.items()})
+    results = evaluate({name: answering(answer) for name, (answer, _) in ANSWERS.items()})
     for name, (_, words) in ANSWERS.items():
-        assert [record.status for record in found[name]] == ["tool_error"] * 2, name
+        assert [record.status for record in results[name]] == ["tool_error"] * 2, name
         assert all(
-            words in record.reason and len(record.reason) <= 2000 for record in found[name]
-        ), found[name]
-        assert not any(record.alarms for record in found[name])
-    said = capsys.readouterr().err
-    assert not UNPRINTABLE.search(said.replace("\n", ""))
-    assert said.count("\n") == 2 + 2 * (len(ANSWERS) + 1)
-    assert said.count(r"tool_error: \x1b[2J\nspoilt, ") == said.count(r"1: \x1b[2Jspoilt, ") == 2
+            words in record.reason and len(record.reason) <= 2000 for record in results[name]
+        ), results[name]
+        assert not any(record.alarms for record in results[name])
+    messages = capsys.readouterr().err
+    assert not UNPRINTABLE.search(messages.replace("\n", ""))
+    assert messages.count("\n") == 2 + 2 * (len(ANSWERS) + 1)
+    assert (
+        messages.count(r"tool_error: \x1b[2J\nspoilt, ")
+        == messages.count(r"1: \x1b[2Jspoilt, ")
+        == 2
+    )
 
 
 def test_a_detector_that_has_looked_cannot_cover_it(evaluate, toy, unkept):
@@ -236,48 +240,48 @@ def test_a_file_of_that_name_says_nothing(evaluate, isolated, request):
 
 def test_only_plain_files_of_its_own_are_kept(evaluate, toy):
     odd, streams = evaluate({"odd": ODD, "streams": STREAMS}).values()
-    kept = CheckStore(toy.results / "detectors").artefacts(odd[0])
+    artefacts = CheckStore(toy.results / "detectors").artefacts(odd[0])
     assert [record.status for record in odd] == ["ok"] * 2
-    assert sorted(path.name for path in kept.iterdir()) == [
+    assert sorted(path.name for path in artefacts.iterdir()) == [
         "report",
         "stderr",
         "stdout",
         "verdict.json",
     ]
-    assert (kept / "report").read_text() == "kept"
-    kept = CheckStore(toy.results / "detectors").artefacts(streams[0])
+    assert (artefacts / "report").read_text() == "kept"
+    artefacts = CheckStore(toy.results / "detectors").artefacts(streams[0])
     assert {record.reason for record in streams} == {"the adapter ended with 1: why"}
-    assert sorted(path.name for path in kept.iterdir()) == ["stderr", "stdout"]
-    assert (kept / "stdout").read_text() == "said\n"
-    assert (kept / "stderr").read_text() == "why\n"
-    assert not (kept / "stderr").is_symlink()
+    assert sorted(path.name for path in artefacts.iterdir()) == ["stderr", "stdout"]
+    assert (artefacts / "stdout").read_text() == "said\n"
+    assert (artefacts / "stderr").read_text() == "why\n"
+    assert not (artefacts / "stderr").is_symlink()
 
 
 def test_states_that_cannot_be_copied(evaluate, unkept):
     texts = {name: LEARNS.replace("LEARNING", learning) for name, (learning, _) in STATES.items()}
-    found = evaluate(texts, needs=["reference_runs"], references=["same"])
+    results = evaluate(texts, needs=["reference_runs"], references=["same"])
     for name, (_, words) in STATES.items():
-        for record in found[name]:
-            said = record.reason if words else record.alarms[0].message
-            assert (record.status, (words or "True") in said) == (
+        for record in results[name]:
+            text = record.reason if words else record.alarms[0].message
+            assert (record.status, (words or "True") in text) == (
                 "tool_error" if words else "ok",
                 True,
-            ), (name, said)
-            assert len(said) <= 500
+            ), (name, text)
+            assert len(text) <= 500
 
 
 def test_what_is_no_plain_file_in_the_folder_of_a_detector(evaluate, tmp_path):
     for name, make in (("piped", os.mkfifo), ("linked", lambda path: path.symlink_to("nothing"))):
         (tmp_path / "own" / name).mkdir(parents=True)
         make(tmp_path / "own" / name / "odd")
-    found = evaluate({"piped": NEVER, "linked": NEVER})
-    assert {record.status for records in found.values() for record in records} == {"ok"}
+    results = evaluate({"piped": NEVER, "linked": NEVER})
+    assert {record.status for records in results.values() for record in records} == {"ok"}
 
 
 def test_a_place_that_is_taken_makes_the_check_an_error(evaluate, toy):
-    taken = toy.results / "detectors" / "always" / "none" / "Toy-1" / "only" / "buggy-0"
-    taken.parent.mkdir(parents=True)
-    taken.write_text("a file")
+    occupied = toy.results / "detectors" / "always" / "none" / "Toy-1" / "only" / "buggy-0"
+    occupied.parent.mkdir(parents=True)
+    occupied.write_text("a file")
     buggy, fixed = sorted(evaluate({"always": ALWAYS})["always"], key=by_key)
     assert (buggy.status, len(buggy.alarms)) == ("tool_error", 0)
     assert buggy.reason.startswith("FileExistsError: ")
@@ -289,7 +293,7 @@ def too_much(*_):
 
 
 @pytest.mark.parametrize(
-    "where, what, reason",
+    "where, replacement, reason",
     [
         ("thin", lambda alarms: ((), 0 if not alarms else too_much()), "MemoryError: too much"),
         # It must not be saved: the others could not be scored beside it.
@@ -300,8 +304,10 @@ def too_much(*_):
         ),
     ],
 )
-def test_an_error_in_a_check_is_one_of_that_check(evaluate, monkeypatch, where, what, reason):
-    monkeypatch.setattr(answers, where, what)
+def test_an_error_in_a_check_is_one_of_that_check(
+    evaluate, monkeypatch, where, replacement, reason
+):
+    monkeypatch.setattr(answers, where, replacement)
     for record in evaluate({"always": ALWAYS})["always"]:
         assert record.status == "tool_error"
         assert reason in record.reason

@@ -45,19 +45,22 @@ def texts(result):
 def test_detectors_meet_the_same_training_by_other_names(toy, shows):
     public, first, second = (evaluate(toy, shows, perturb=seed) for seed in (None, 1, 2))
     assert {check.kind: check.perturb for check in first.checks} == {"buggy": 1, "fixed": 1}
-    seen = [texts(result) for result in (public, first, second)]
-    assert seen[0] == {"buggy": SCRIPT.replace("VALUE", "1"), "fixed": SCRIPT.replace("VALUE", "2")}
-    assert len({each["buggy"] for each in seen}) == 3
-    assert "records" not in seen[1]["buggy"]
-    assert seen[1]["buggy"].replace("1 * ", "2 * ") == seen[1]["fixed"]
-    assert texts(evaluate(toy, shows, perturb=1, force=True)) == seen[1], (
+    versions = [texts(result) for result in (public, first, second)]
+    assert versions[0] == {
+        "buggy": SCRIPT.replace("VALUE", "1"),
+        "fixed": SCRIPT.replace("VALUE", "2"),
+    }
+    assert len({version["buggy"] for version in versions}) == 3
+    assert "records" not in versions[1]["buggy"]
+    assert versions[1]["buggy"].replace("1 * ", "2 * ") == versions[1]["fixed"]
+    assert texts(evaluate(toy, shows, perturb=1, force=True)) == versions[1], (
         "another text for the same seed"
     )
 
 
 def test_the_site_moves_along(toy, shows):
-    found = evaluate(toy, shows, perturb=1)
-    check = next(check for check in found.checks if check.kind == "buggy")
+    result = evaluate(toy, shows, perturb=1)
+    check = next(check for check in result.checks if check.kind == "buggy")
     assert (check.site.file, check.site.line) == ("program.py", check.alarms[0].line)
     assert check.site.line != toy_config()["site"]["line"]
 
@@ -138,8 +141,8 @@ def test_what_cannot_be_read_is_left_out(toy, shows, capsys, text, why):
 def test_the_same_metrics_to_the_last_bit(toy, after, why):
     case = toy.bug.cases["only"]
     published = [record("buggy"), record("fixed", accuracies=(2, 4, 6))]
-    found = find_change(case, published, after)
-    assert found is None if why is None else found and found.startswith(why)
+    change = find_change(case, published, after)
+    assert change is None if why is None else change and change.startswith(why)
 
 
 def test_metrics_that_vary_from_run_to_run_are_not_compared(toy):
@@ -167,7 +170,7 @@ def test_what_excludes_each_other():
 
 
 def test_scores_stand_side_by_side(cli, toy, shows):
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         shows,
@@ -177,8 +180,8 @@ def test_scores_stand_side_by_side(cli, toy, shows):
         "--results",
         toy.results,
     )
-    assert cli(*asked)[0] == 0
-    status, out, _ = cli(*asked, "--perturb", "3")
+    assert cli(*command)[0] == 0
+    status, out, _ = cli(*command, "--perturb", "3")
     assert status == 0
     assert "rewritten/perturb-3/detectors" in out
     status, again, _ = cli("scores", "--from", "results", "--results", toy.results)
@@ -189,11 +192,11 @@ def test_scores_stand_side_by_side(cli, toy, shows):
     assert row.split() == ["shows", "1/1", "(21-100)", "0/1", "1/1", "(21-100)", "0/1", "-", "-"]
     assert "PERTURBED" in out
     assert again.count("written to scores: side-by-side.csv") == 1
-    assert cli(*asked, "--perturb", "-1")[0] == 2
+    assert cli(*command, "--perturb", "-1")[0] == 2
 
 
 def test_side_by_side_in_other_formats(cli, toy, shows):
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         shows,
@@ -203,8 +206,8 @@ def test_side_by_side_in_other_formats(cli, toy, shows):
         "--results",
         toy.results,
     )
-    cli(*asked)
-    cli(*asked, "--perturb", "3")
+    cli(*command)
+    cli(*command, "--perturb", "3")
     scored = ("scores", "--from", "results", "--results", toy.results, "--figures", "none")
     assert (
         "| shows | 1/1 (21-100) | 0/1 | 1/1 (21-100) | 0/1 | - | - |"
@@ -219,7 +222,7 @@ def test_side_by_side_in_other_formats(cli, toy, shows):
 
 def test_rewritten_programs_never_count_among_published_ones(cli, toy, shows):
     """Table, comparisons and files are those of before; a folder in which somebody has mixed them is refused."""
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         shows,
@@ -231,20 +234,20 @@ def test_rewritten_programs_never_count_among_published_ones(cli, toy, shows):
     )
     scored = ("scores", "--from", "results", "--results", toy.results)
     names = ("scores.csv", "outcomes.csv", "comparisons.csv", "scores.json")
-    cli(*asked)
+    cli(*command)
     before = cli(*scored)[1], {name: Path("scores", name).read_bytes() for name in names}
     figures = {path.name: path.read_bytes() for path in Path("scores").glob("*.png")}
-    cli(*asked, "--perturb", "3")
+    cli(*command, "--perturb", "3")
     after = cli(*scored)[1], {name: Path("scores", name).read_bytes() for name in names}
     assert after[1] == before[1]
     assert after[0].startswith(before[0])
     assert figures
     assert figures == {path.name: path.read_bytes() for path in Path("scores").glob("*.png")}
-    own, other = (
+    published, other = (
         toy.results / "detectors" / "shows",
         toy.results / "rewritten" / "perturb-3" / "detectors" / "shows",
     )
-    (other / "none/Toy-1/only/buggy-0.json").replace(own / "none/Toy-1/only/buggy-0.json")
+    (other / "none/Toy-1/only/buggy-0.json").replace(published / "none/Toy-1/only/buggy-0.json")
     status, out, err = cli(*scored)
     assert (status, out, len(err.splitlines())) == (
         2,
@@ -255,7 +258,7 @@ def test_rewritten_programs_never_count_among_published_ones(cli, toy, shows):
 
 
 def test_records_of_older_code_are_not_set_beside_newer_ones(cli, toy, tmp_path, shows):
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         shows,
@@ -265,12 +268,12 @@ def test_records_of_older_code_are_not_set_beside_newer_ones(cli, toy, tmp_path,
         "--results",
         toy.results,
     )
-    cli(*asked, "--perturb", "3")
+    cli(*command, "--perturb", "3")
     write_detector(
         tmp_path / "shows",
         SHOWS.replace("enumerate(", "(each for each in enumerate(").replace(", 1)", ", 1))"),
     )
-    cli(*asked)
+    cli(*command)
     status, out, err = cli("scores", "--from", "results", "--results", toy.results)
     assert status == 0
     assert "PERTURBED" not in out
@@ -279,11 +282,11 @@ def test_records_of_older_code_are_not_set_beside_newer_ones(cli, toy, tmp_path,
 
 def test_all_seeds_are_checked_and_met(toy, shows):
     toy.configure(seeds=[1, 0])
-    met = [
-        {each.seed for each in evaluate(toy, shows, perturb=1, all_seeds=every).checks}
+    seeds = [
+        {check.seed for check in evaluate(toy, shows, perturb=1, all_seeds=every).checks}
         for every in (False, True)
     ]
-    assert met == [{1}, {0, 1}]
+    assert seeds == [{1}, {0, 1}]
     assert len(Store(toy.results.absolute() / "rewritten" / "perturb-1").records()) == 4
     with pytest.raises(UsageError, match="--all-seeds and --seeds choose seeds: name one of them"):
         plan = CampaignOptions(

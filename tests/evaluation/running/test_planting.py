@@ -89,7 +89,7 @@ def plant(toy, tmp_path, monkeypatch):
     return call
 
 
-def told(result):
+def planted_faults(result):
     return json.loads((result.folder.parent / "planted.json").read_text())
 
 
@@ -113,7 +113,9 @@ def test_a_fault_that_does_harm_is_shown_beside_the_clean_program(plant, toy):
         fixed[fixed.index(next(line for line in fixed if ".step()" in line)) + 1]
         == buggy[check.site.line - 1]
     )
-    assert [(each["operator"], each["harm"]) for each in told(result)] == [("no-step", True)]
+    assert [(each["operator"], each["harm"]) for each in planted_faults(result)] == [
+        ("no-step", True)
+    ]
     assert CheckStore(toy.results.absolute() / "detectors").read().checks == []
 
 
@@ -129,17 +131,17 @@ def test_what_crashes_is_discarded(plant, toy, capsys):
         CLEAN.replace("RATE", "0.3").replace("place.slope += 2 * place.at", "place.slope = 1 / 0"),
     )
     assert not plant("no-step").checks
-    said = capsys.readouterr().err
-    assert "planted-Toy-1/no-step: discarded, " in said
-    assert "crashed" in said
-    assert "planted faults: 0 do harm, 1 are discarded" in said
+    messages = capsys.readouterr().err
+    assert "planted-Toy-1/no-step: discarded, " in messages
+    assert "crashed" in messages
+    assert "planted faults: 0 do harm, 1 are discarded" in messages
 
 
 def test_a_harmless_fault(plant, toy, capsys):
     toy.write("fixed.py", CLEAN.replace("RATE", "0.3").replace("place.slope += ", "place.slope = "))
     result = plant("no-zero-grad")
     assert not result.checks
-    assert told(result)[0]["why"].startswith("loss, accuracy: not worse by more than")
+    assert planted_faults(result)[0]["why"].startswith("loss, accuracy: not worse by more than")
     assert "planted faults: 0 do harm, 1 are discarded" in capsys.readouterr().err
 
 
@@ -157,9 +159,9 @@ def test_is_optimizer_knows_which_calls_make_one():
         "torch.optim.lr_scheduler.StepLR(optimizer.parameters(), 1)": False,
         "Adam()": False,
     }
-    for text, wanted in calls.items():
+    for text, expected in calls.items():
         call = ast.parse(text, mode="eval").body
-        assert isinstance(call, ast.Call) and is_optimizer(call) is wanted, text
+        assert isinstance(call, ast.Call) and is_optimizer(call) is expected, text
 
 
 def test_whoever_evaluates_is_left_no_file(tmp_path):

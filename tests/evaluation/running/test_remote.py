@@ -64,7 +64,7 @@ def answers(folder):
 
 @pytest.mark.stress
 def test_answers_are_those_of_this_machine_with_what_was_kept(cli, toy, shows, dask, tmp_path):
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         shows,
@@ -75,17 +75,17 @@ def test_answers_are_those_of_this_machine_with_what_was_kept(cli, toy, shows, d
         "--all-seeds",
         *OWN_PYTHON,
     )
-    assert cli(*asked, "--results", tmp_path / "here")[0] == 0
+    assert cli(*command, "--results", tmp_path / "here")[0] == 0
     dask.worker()
-    there = (*asked, "--results", tmp_path / "there", "--executor", dask.spec)
-    status, out, err = cli(*there)
+    on_workers = (*command, "--results", tmp_path / "there", "--executor", dask.spec)
+    status, out, err = cli(*on_workers)
     assert status == 0 and "shows" in out, err
     assert answers(tmp_path / "there") == answers(tmp_path / "here")
     assert len(answers(tmp_path / "there")) == 4
-    kept = list((tmp_path / "there" / "detectors").rglob("note.txt"))
-    assert len(kept) == 4
-    assert {path.read_text() for path in kept} == {"kept"}
-    assert cli(*there)[2].count("done before") >= 4
+    notes = list((tmp_path / "there" / "detectors").rglob("note.txt"))
+    assert len(notes) == 4
+    assert {path.read_text() for path in notes} == {"kept"}
+    assert cli(*on_workers)[2].count("done before") >= 4
 
 
 @pytest.mark.stress
@@ -98,7 +98,7 @@ def test_a_worker_that_is_lost_costs_what_it_did(toy, dask, tmp_path):
     main(check)
     """)  # fmt: skip
     victim = dask.worker("--no-nanny")
-    asked = [
+    command = [
         "evaluate",
         "--detector",
         slow,
@@ -108,8 +108,8 @@ def test_a_worker_that_is_lost_costs_what_it_did(toy, dask, tmp_path):
         "none",
         *OWN_PYTHON,
     ]
-    asked += ["--results", tmp_path / "there", "--executor", dask.spec]
-    argv = [sys.executable, "-m", "runner", *map(str, asked)]
+    command += ["--results", tmp_path / "there", "--executor", dask.spec]
+    argv = [sys.executable, "-m", "runner", *map(str, command)]
     with subprocess.Popen(argv, cwd=tmp_path, stdout=-1, stderr=-1, text=True) as program:
         # What detectors are comes after the bare runs, and before the first check.
         until((tmp_path / "there" / "detectors" / "slow" / "detector.json").exists, 120)
@@ -122,8 +122,8 @@ def test_a_worker_that_is_lost_costs_what_it_did(toy, dask, tmp_path):
 
 
 def test_rewritten_programs_are_refused(cli, toy, shows, monkeypatch):
-    monkeypatch.setattr("runner.session.session.connected", lambda how: Nobody())
-    asked = (
+    monkeypatch.setattr("runner.session.session.connected", lambda executor: Nobody())
+    command = (
         "evaluate",
         "--detector",
         shows,
@@ -133,7 +133,7 @@ def test_rewritten_programs_are_refused(cli, toy, shows, monkeypatch):
         "none",
         *OWN_PYTHON,
     )
-    status, _, err = cli(*asked, "--executor", "dask:nowhere", "--perturb", "1")
+    status, _, err = cli(*command, "--executor", "dask:nowhere", "--perturb", "1")
     assert status == 2
     assert "--perturb and --plant try programs on this machine: leave out --executor" in err
 

@@ -38,7 +38,7 @@ def folder(toy):
 def test_what_was_checked_before_a_script_or_a_parameter_changed_is_stale(
     cli, toy, tmp_path, folder
 ):
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         write_detector(tmp_path / "never", NEVER),
@@ -46,7 +46,7 @@ def test_what_was_checked_before_a_script_or_a_parameter_changed_is_stale(
         "none",
         *OWN_PYTHON,
     )
-    assert cli(*asked, "--results", toy.results)[0] == 0
+    assert cli(*command, "--results", toy.results)[0] == 0
     scored = ("scores", "--from", "results", "--results", toy.results)
     assert "stale" not in cli(*scored)[2]
     script = folder / "plain.py"
@@ -66,7 +66,7 @@ def test_what_was_checked_before_a_script_or_a_parameter_changed_is_stale(
 def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not_stale(
     cli, toy, tmp_path, folder
 ):
-    asked = (
+    command = (
         "evaluate",
         "--detector",
         write_detector(tmp_path / "never", NEVER),
@@ -74,23 +74,26 @@ def test_records_that_do_not_say_and_those_of_lost_or_rewritten_controls_are_not
         "none",
         *OWN_PYTHON,
     )
-    cli(*asked, "--results", toy.results)
+    cli(*command, "--results", toy.results)
     checks = [
-        each
-        for each in CheckStore(toy.results / "detectors").read().checks
-        if each.kind == "control"
+        check
+        for check in CheckStore(toy.results / "detectors").read().checks
+        if check.kind == "control"
     ]
-    known, other = controls.load(toy.root), [replace(each, program="0" * 64) for each in checks]
-    assert len(stale_controls(other, known)) == len(checks) == 2
+    control_set, other = (
+        controls.load(toy.root),
+        [replace(check, program="0" * 64) for check in checks],
+    )
+    assert len(stale_controls(other, control_set)) == len(checks) == 2
     for changes in ({"program": None}, {"case": "lost"}, {"perturb": 1}):
-        assert stale_controls([replace(each, **changes) for each in other], known) == []
+        assert stale_controls([replace(check, **changes) for check in other], control_set) == []
 
 
 def test_committed_records_shown_say_which_program_they_are_of():
     checks = CommittedChecks(ROOT / "detectors" / "expected").read().checks
-    shown = [each for each in checks if each.kind == "control"]
+    shown = [check for check in checks if check.kind == "control"]
     assert shown
-    assert all(each.program for each in shown)
-    stale = {each.case for each in stale_controls(checks, controls.load(ROOT))}
+    assert all(check.program for check in shown)
+    stale = {check.case for check in stale_controls(checks, controls.load(ROOT))}
     text = (ROOT / "docs" / "records.md").read_text()
     assert not stale or "The records of controls are stale" in text

@@ -17,8 +17,8 @@ RULES = {"d": {"any": Rule(), "few": Rule(at_least=2), "many": Rule(at_least=3)}
 FROZEN = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
 
 
-def table(found, frozen=FROZEN, rules=RULES):
-    return scores(outcomes(found, rules, frozen)).set_index("rule")
+def table(checks, frozen=FROZEN, rules=RULES):
+    return scores(outcomes(checks, rules, frozen)).set_index("rule")
 
 
 def pair(bug, case, on_buggy, on_fixed):
@@ -30,23 +30,23 @@ def pair(bug, case, on_buggy, on_fixed):
 
 def test_the_rule_with_most_pairs_of_known_bugs_is_chosen_whatever_it_does_with_others():
     """`many` finds three bugs that nobody knew, and accuses none of their twins; `few` the one that was known."""
-    others = [each for case in ("x", "y", "z") for each in pair("C", case, 3, 2)]
-    rows = table([*pair("B", "simple", 2, 1), *others])
+    new_pairs = [check for case in ("x", "y", "z") for check in pair("C", case, 3, 2)]
+    rows = table([*pair("B", "simple", 2, 1), *new_pairs])
     assert rows.paired.to_dict() == {"any": 0, "few": 1, "many": 3}
     assert rows.chosen.to_dict() == {"any": False, "few": True, "many": False}
 
 
 def test_of_rules_with_as_many_pairs_the_one_that_accuses_less():
-    found = [*pair("B", "one", 3, 0), *pair("B", "two", 1, 1)]
-    rows = table(found)
+    checks = [*pair("B", "one", 3, 0), *pair("B", "two", 1, 1)]
+    rows = table(checks)
     assert rows.paired_known.to_list() == [1, 1, 1]
     assert rows.false_known.to_list() == [1, 0, 0]
     assert rows.chosen.to_dict() == {"any": False, "few": True, "many": False}
 
 
 def test_more_pairs_count_before_fewer_accusations():
-    found = [*pair("B", "one", 1, 0), *pair("B", "two", 1, 0), *pair("B", "three", 3, 1)]
-    rows = table(found)
+    checks = [*pair("B", "one", 1, 0), *pair("B", "two", 1, 0), *pair("B", "three", 3, 1)]
+    rows = table(checks)
     assert rows.paired_known.to_list() == [2, 1, 1]
     assert rows.false_known.to_list() == [1, 0, 0]
     assert rows.chosen.to_dict() == {"any": True, "few": False, "many": False}
@@ -54,17 +54,19 @@ def test_more_pairs_count_before_fewer_accusations():
 
 def test_nothing_is_chosen_of_rules_that_know_different_bugs():
     """`many` is older than the bug B: neither it nor the others are better than the rest by what all of them knew."""
-    found = [*pair("B", "simple", 2, 1), *pair("C", "simple", 3, 0)]
+    checks = [*pair("B", "simple", 2, 1), *pair("C", "simple", 3, 0)]
     older = FrozenRule("2026-01-01", ("monitor.py",), "0" * 64, ("C",))
-    rows = table(found, {"d": replace(FROZEN["d"], developed_on=("B", "C"), rules={"many": older})})
+    rows = table(
+        checks, {"d": replace(FROZEN["d"], developed_on=("B", "C"), rules={"many": older})}
+    )
     assert rows.paired_known_n.to_dict() == {"any": 2, "few": 2, "many": 1}
     assert rows.chosen.isna().all()
 
 
 def test_nothing_is_chosen_where_there_is_one_rule_or_no_known_bug():
-    found = pair("B", "simple", 2, 1)
-    assert table(found, {}).chosen.isna().all()
-    assert table(found, rules={"d": {"any": Rule()}}).chosen.isna().all()
+    checks = pair("B", "simple", 2, 1)
+    assert table(checks, {}).chosen.isna().all()
+    assert table(checks, rules={"d": {"any": Rule()}}).chosen.isna().all()
 
 
 def test_the_table_to_be_read_says_which_one_it_is():
@@ -76,29 +78,31 @@ def test_the_table_to_be_read_says_which_one_it_is():
 
 
 def test_rules_in_whose_place_another_is_chosen_can_be_left_out():
-    found = pair("B", "simple", 2, 1)
-    assert list(without_rejected(table(found)).index) == ["few"]
-    assert list(without_rejected(table(found, {})).index) == ["any", "few", "many"]
+    checks = pair("B", "simple", 2, 1)
+    assert list(without_rejected(table(checks)).index) == ["few"]
+    assert list(without_rejected(table(checks, {})).index) == ["any", "few", "many"]
 
 
 def test_of_a_part_of_the_programs_the_rule_stays_that_is_chosen_by_all():
     """By the one case alone `any` would be the best one, by both it is `few`; a part of a part is one of all, too."""
     rules = {"d": {"any": Rule(), "few": Rule(at_least=2)}}
-    read = Records(
+    records = Records(
         [*pair("B", "one", 1, 0), *pair("B", "two", 2, 1), *pair("B", "three", 3, 1)], (), rules
     )
-    assert not read.whole
-    for part in (select_bugs(read, {"B/one"}), select_common(select_bugs(read, {"B/one"}))):
-        of_part, of_all = (outcomes(checks, rules, FROZEN) for checks in (part.checks, part.whole))
-        assert scores(of_part).set_index("rule").chosen.to_dict() == {"any": True, "few": False}
-        rows = scores(of_part, whole=of_all).set_index("rule")
+    assert not records.whole
+    for part in (select_bugs(records, {"B/one"}), select_common(select_bugs(records, {"B/one"}))):
+        part_table, whole_table = (
+            outcomes(checks, rules, FROZEN) for checks in (part.checks, part.whole)
+        )
+        assert scores(part_table).set_index("rule").chosen.to_dict() == {"any": True, "few": False}
+        rows = scores(part_table, whole=whole_table).set_index("rule")
         assert rows.chosen.to_dict() == {"any": False, "few": True}
         assert rows.paired.to_dict() == {"any": 1, "few": 0}
-        assert list(rows) == list(table(read.checks, rules=rules))
+        assert list(rows) == list(table(records.checks, rules=rules))
 
 
 def test_the_bugs_by_which_rules_are_chosen_are_bugs_and_the_detectors_detectors():
-    declared, known = development.load(ROOT), submissions.load_frozen(ROOT)
+    declared, frozen = development.load(ROOT), submissions.load_frozen(ROOT)
     assert declared.bugs == tuple(sorted(set(declared.bugs)))
     assert len(declared.bugs) == 25
     assert all((ROOT / "bugs" / bug / "config.json").is_file() for bug in declared.bugs)
@@ -108,7 +112,7 @@ def test_the_bugs_by_which_rules_are_chosen_are_bugs_and_the_detectors_detectors
         "sanitizer-3",
         "traincheck",
     }
-    assert all(known[name].developed_on == declared.bugs for name in declared.detectors)
+    assert all(frozen[name].developed_on == declared.bugs for name in declared.detectors)
 
 
 def test_a_catalogue_without_the_file_has_none(tmp_path):

@@ -12,14 +12,14 @@ from evaluation.scoring.scores import outcomes, scores
 RULES = {name: {"default": Rule()} for name in ("a", "b")}
 
 
-def met(detector, bug, case="one", hit=False, false=False, **changes):
+def check_pair(detector, bug, case="one", hit=False, false=False, **changes):
     """The records of a detector on the pair of a case."""
     pair = record(case=case, alarms=[HIT] * hit), record("fixed", case, [HIT] * false)
-    return [replace(each, detector=detector, bug=bug, **changes) for each in pair]
+    return [replace(check, detector=detector, bug=bug, **changes) for check in pair]
 
 
 def compared(*records, measure="paired"):
-    table = comparisons(outcomes([each for pair in records for each in pair], RULES))
+    table = comparisons(outcomes([check for pair in records for check in pair], RULES))
     rows = table[table.measure == measure]
     return rows.iloc[0] if len(rows) else None
 
@@ -48,8 +48,8 @@ def test_holm():
 
 
 def test_programs_are_counted_where_only_one_alarms():
-    ours = [met("a", f"B{n}", hit=n in (0, 10)) for n in range(12)]
-    theirs = [met("b", f"B{n}", hit=n < 9 and n > 0 or n in (9, 10)) for n in range(12)]
+    ours = [check_pair("a", f"B{n}", hit=n in (0, 10)) for n in range(12)]
+    theirs = [check_pair("b", f"B{n}", hit=n < 9 and n > 0 or n in (9, 10)) for n in range(12)]
     row = compared(*ours, *theirs)
     assert (row["first"], row.second, row.programs, row.bugs) == ("a", "b", 12, 12)
     assert (row.both, row.only_first, row.only_second, row.neither) == (1, 1, 9, 1)
@@ -60,41 +60,45 @@ def test_a_bug_with_many_cases_counts_once():
     pairs = [
         pair
         for n in range(8)
-        for pair in (met("a", "B", f"c{n}", hit=True), met("b", "B", f"c{n}"))
+        for pair in (check_pair("a", "B", f"c{n}", hit=True), check_pair("b", "B", f"c{n}"))
     ]
-    row = compared(*pairs, met("a", "C"), met("b", "C", hit=True))
+    row = compared(*pairs, check_pair("a", "C"), check_pair("b", "C", hit=True))
     assert (row.only_first, row.only_second, row.p) == (8, 1, mcnemar(8, 1))
     assert (row.bugs, row.bugs_first, row.bugs_second, row.p_bugs) == (2, 1, 1, 1.0)
 
 
 def test_only_programs_that_both_met_are_compared():
-    assert compared(met("a", "B", hit=True), met("b", "C", hit=True)) is None
-    assert compared(met("a", "B", hit=True), met("b", "B", hit=True, seed=1)) is None
-    row = compared(met("a", "B", hit=True), met("a", "C", hit=True), met("b", "B"))
+    assert compared(check_pair("a", "B", hit=True), check_pair("b", "C", hit=True)) is None
+    assert compared(check_pair("a", "B", hit=True), check_pair("b", "B", hit=True, seed=1)) is None
+    row = compared(
+        check_pair("a", "B", hit=True), check_pair("a", "C", hit=True), check_pair("b", "B")
+    )
     assert (row.programs, row.only_first) == (1, 1)
 
 
 def test_programs_of_another_text_are_not_compared():
     old, new = {"program": "0" * 64}, {"program": "1" * 64}
-    assert compared(met("a", "B", **old), met("b", "B", **new)) is None
-    assert compared(met("a", "B", **old), met("b", "B", **old)).programs == 1
-    assert compared(met("a", "B", **old), met("b", "B")).programs == 1, "one of them was not noted"
+    assert compared(check_pair("a", "B", **old), check_pair("b", "B", **new)) is None
+    assert compared(check_pair("a", "B", **old), check_pair("b", "B", **old)).programs == 1
+    assert compared(check_pair("a", "B", **old), check_pair("b", "B")).programs == 1, (
+        "one of them was not noted"
+    )
 
 
 def test_what_did_not_run_is_no_detection_and_no_false_alarm():
-    failed = met("a", "B", hit=True, status="tool_error")
-    assert compared(failed, met("b", "B", hit=True)).only_second == 1
-    assert compared(failed, met("b", "B", false=True), measure="false_fixed") is None
+    failed = check_pair("a", "B", hit=True, status="tool_error")
+    assert compared(failed, check_pair("b", "B", hit=True)).only_second == 1
+    assert compared(failed, check_pair("b", "B", false=True), measure="false_fixed") is None
 
 
 def test_benign_cases_are_not_compared():
-    assert compared(met("a", "B", benign=True), met("b", "B", benign=True)) is None
+    assert compared(check_pair("a", "B", benign=True), check_pair("b", "B", benign=True)) is None
 
 
 def test_pairs_with_a_rejected_rule_are_not_asked_about():
     """Of the two rules of `a` the one is chosen that counts both alarms, so that Holm's correction is for one pair."""
     rules = {"a": {"any": Rule(), "never": Rule(at_least=9)}, "b": {"default": Rule()}}
-    pairs = [met(name, f"B{n}", hit=name == "a") for name in ("a", "b") for n in range(6)]
+    pairs = [check_pair(name, f"B{n}", hit=name == "a") for name in ("a", "b") for n in range(6)]
     table = outcomes(
         [each for pair in pairs for each in pair],
         rules,
@@ -121,5 +125,5 @@ def test_pairs_with_a_rejected_rule_are_not_asked_about():
 
 
 def test_one_detector_is_compared_with_nothing():
-    assert comparisons(outcomes(met("a", "B"), RULES)).empty
+    assert comparisons(outcomes(check_pair("a", "B"), RULES)).empty
     assert comparisons(outcomes([], RULES)).empty

@@ -62,7 +62,7 @@ def test_coverage(rate, alike):
     sizes, chance = [1] * 23 + [2, 2, 3, 3, 3, 6, 6], random.Random(20)
     rounds, covered, plain = 1000, 0, 0
     for _ in range(rounds):
-        counts = [sum(of_one(chance, rate, alike, size)) for size in sizes]
+        counts = [sum(draw_bug(chance, rate, alike, size)) for size in sizes]
         low, high = clustered(counts, sizes)
         covered += low <= rate <= high
         low, high = wilson(sum(counts), sum(sizes))
@@ -71,7 +71,7 @@ def test_coverage(rate, alike):
     assert alike < 1 or plain / rounds < 0.8
 
 
-def of_one(chance, rate, alike, size):
+def draw_bug(chance, rate, alike, size):
     """Cases of a bug: each one falls as the bug does, or by itself."""
     shared = chance.random() < rate
     return [shared if chance.random() < alike else chance.random() < rate for _ in range(size)]

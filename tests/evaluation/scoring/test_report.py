@@ -21,7 +21,7 @@ def of(*records, overheads=()):
 
 def pair(detector, bug="B", hit=True):
     both = record(alarms=[replace(HIT, seen=7)] * hit), record("fixed")
-    return [replace(each, detector=detector, bug=bug) for each in both]
+    return [replace(check, detector=detector, bug=bug) for check in both]
 
 
 def titled(tables):
@@ -57,7 +57,7 @@ def test_other_tables_say_only_what_some_row_has():
 
 
 def test_of_many_rows_only_the_first_table_is_shown():
-    scored, _, compared = of(*(each for name in "abcdefghi" for each in pair(name)))
+    scored, _, compared = of(*(check for name in "abcdefghi" for check in pair(name)))
     assert len(report.tables(scored, compared)) == 1
     assert len(compared) == 2 * 36 + 36
 
@@ -70,7 +70,7 @@ def test_rows_of_other_programs_and_rules_without_a_date_are_named_below():
         == "c (2 of 2 programs): of other programs than the rest, not to be compared; add --common"
     )
     assert dates.startswith("all rows: the records are older")
-    scored, table, _ = of(*(replace(each, declared={}) for each in pair("a")))
+    scored, table, _ = of(*(replace(check, declared={}) for check in pair("a")))
     assert report.notes(table, scored) == []
 
 

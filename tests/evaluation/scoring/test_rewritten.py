@@ -15,11 +15,11 @@ from runner.errors import ResultsError
 
 def pair(case, alarms=(HIT,), bug="B", **changes):
     both = (record(case=case, alarms=alarms), record("fixed", case))
-    return [replace(each, bug=bug, **changes) for each in both]
+    return [replace(check, bug=bug, **changes) for check in both]
 
 
 def table(*checks):
-    rules = {each.detector: {"default": Rule()} for each in checks}
+    rules = {check.detector: {"default": Rule()} for check in checks}
     return side_by_side(Records(checks, (), rules))
 
 
@@ -54,27 +54,29 @@ def test_kinds_of_programs_are_counted_apart():
 
 
 def test_without_perturbed_programs_all_public_ones_count():
-    found = table(*pair("one"), *pair("two", ()), *pair("no-step", bug="planted-B", plant=1))
-    assert found.iloc[0].public_detected_n == 2
-    assert rows(found)[1] == ["d", "1/2 (5-95)", "1/2", "-", "-", "1/1 (21-100)", "1/1"]
+    compared = table(*pair("one"), *pair("two", ()), *pair("no-step", bug="planted-B", plant=1))
+    assert compared.iloc[0].public_detected_n == 2
+    assert rows(compared)[1] == ["d", "1/2 (5-95)", "1/2", "-", "-", "1/1 (21-100)", "1/1"]
 
 
 def test_each_detector_by_what_it_met():
-    other = [replace(each, detector="e") for each in (*pair("one"), *pair("two"))]
-    found = table(*pair("one"), *pair("two"), *pair("one", (), perturb=1), *other)
-    counts = [[cell.split()[0] for cell in (line[0], line[1], line[3])] for line in rows(found)[1:]]
+    other = [replace(check, detector="e") for check in (*pair("one"), *pair("two"))]
+    compared = table(*pair("one"), *pair("two"), *pair("one", (), perturb=1), *other)
+    counts = [
+        [cell.split()[0] for cell in (line[0], line[1], line[3])] for line in rows(compared)[1:]
+    ]
     assert counts == [["d", "1/1", "0/1"], ["e", "2/2", "-"]]
 
 
 def test_controls_and_benign_cases_are_in_no_column():
-    benign = [replace(each, benign=True) for each in (*pair("one"), *pair("one", perturb=1))]
-    found = table(
+    benign = [replace(check, benign=True) for check in (*pair("one"), *pair("one", perturb=1))]
+    compared = table(
         *pair("two"),
         *pair("two", (), perturb=1),
         *benign,
         record("control", "gan", [HIT], perturb=1),
     )
-    assert rows(found)[1][1:5] == ["1/1 (21-100)", "1/1", "0/1 (0-79)", "0/1"]
+    assert rows(compared)[1][1:5] == ["1/1 (21-100)", "1/1", "0/1 (0-79)", "0/1"]
 
 
 def test_a_rule_that_came_after_some_of_the_records_is_named():
@@ -84,15 +86,17 @@ def test_a_rule_that_came_after_some_of_the_records_is_named():
     )
 
 
-@pytest.mark.parametrize("how, kind", [({"perturb": 0}, "perturbed"), ({"plant": 3}, "planted")])
-def test_published_and_rewritten_programs_are_never_counted_together(how, kind):
+@pytest.mark.parametrize(
+    "rewriting, kind", [({"perturb": 0}, "perturbed"), ({"plant": 3}, "planted")]
+)
+def test_published_and_rewritten_programs_are_never_counted_together(rewriting, kind):
     """By the one function through which tables, comparisons and figures get records."""
     rules = {"d": {"default": Rule()}}
     with pytest.raises(
         ResultsError, match=f"records of {kind} and public programs, which are not counted together"
     ):
-        outcomes([*pair("one"), *pair("two", **how)], rules)
-    assert len(outcomes(pair("two", **how), rules)) == 2
+        outcomes([*pair("one"), *pair("two", **rewriting)], rules)
+    assert len(outcomes(pair("two", **rewriting), rules)) == 2
 
 
 def test_where_there_are_many_scores_rejected_rules_are_left_out_of_what_is_read():

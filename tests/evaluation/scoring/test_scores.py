@@ -19,12 +19,12 @@ from evaluation.scoring.scores import diagnosis, label, outcomes, scores
 RULES = {"d": {"default": Rule()}}
 
 
-def one(records, rules=RULES, overheads=()):
+def first_row(records, rules=RULES, overheads=()):
     return scores(outcomes(records, rules), overheads).iloc[0]
 
 
 def test_a_detection_is_paired_only_if_the_fixed_twin_ran_and_is_silent():
-    found = [
+    checks = [
         record(alarms=[HIT]), record("fixed"),
         record(case="two", alarms=[HIT]), record("fixed", "two", [HIT]),
         record(case="three", alarms=[HIT]), record("fixed", "three", status="tool_error"),
@@ -32,21 +32,21 @@ def test_a_detection_is_paired_only_if_the_fixed_twin_ran_and_is_silent():
         record(case="five"), record("fixed", "five"),
         record(case="six", status="timeout"), record("fixed", "six"),
     ]  # fmt: skip
-    row = one(found)
+    row = first_row(checks)
     assert (row.detected, row.detected_n, row.paired, row.ran) == (4, 6, 1, 5)
     assert (row.false_fixed, row.false_fixed_n) == (1, 4)
     assert (row.tool_error, row.timeout) == (1, 1)
 
 
 def test_alarms_of_a_failed_tool_count_nowhere():
-    assert one([record(alarms=[HIT], status="tool_error"), record("fixed")]).detected == 0
+    assert first_row([record(alarms=[HIT], status="tool_error"), record("fixed")]).detected == 0
 
 
 def test_delay_is_from_the_trigger_and_of_the_first_alarm_that_counts():
     early = Alarm("c", "m", "info", 1)
-    row = one([record(alarms=[HIT, replace(HIT, iteration=9), early]), record("fixed")])
+    row = first_row([record(alarms=[HIT, replace(HIT, iteration=9), early]), record("fixed")])
     assert (row.claimed_delay_median, row.claimed_delay_max, row.delay_median) == (2, 2, None)
-    static = one([record(alarms=[replace(HIT, iteration=None)]), record("fixed")])
+    static = first_row([record(alarms=[replace(HIT, iteration=None)]), record("fixed")])
     assert static.detected == 1
     assert static.claimed_delay_median is None
 
@@ -54,7 +54,7 @@ def test_delay_is_from_the_trigger_and_of_the_first_alarm_that_counts():
 def test_the_delay_is_that_of_the_launcher_whatever_the_detector_says():
     """An alarm of the end that claims to be of the first iteration comes last, and is not early."""
     late = replace(HIT, iteration=1, seen=30)
-    row = one([record(alarms=[late]), record("fixed")])
+    row = first_row([record(alarms=[late]), record("fixed")])
     assert (row.delay_median, row.claimed_delay_median, row.early, row.detected) == (25, -4, 0, 1)
     both = outcomes([record(alarms=[late, replace(HIT, seen=7, code="first")])], RULES).iloc[0]
     assert (both.delay, both.claimed_delay) == (2, 2)
@@ -62,12 +62,12 @@ def test_the_delay_is_that_of_the_launcher_whatever_the_detector_says():
 
 def test_hits_before_the_trigger_are_counted_apart():
     early = replace(HIT, iteration=4)
-    found = [
+    checks = [
         record(alarms=[early, HIT]), record("fixed"),
         record(case="two", alarms=[HIT]), record("fixed", "two"),
         record(case="three", alarms=[early], benign=True), record("fixed", "three", benign=True),
     ]  # fmt: skip
-    row = one(found)
+    row = first_row(checks)
     assert (row.early, row.detected, row.detected_n, row.paired, row.benign_detected) == (
         1,
         1,
@@ -79,11 +79,11 @@ def test_hits_before_the_trigger_are_counted_apart():
 
 
 def test_benign_cases_and_controls_are_counted_apart():
-    found = [
+    checks = [
         record(alarms=[HIT]), record("fixed"), record(case="small", alarms=[HIT], benign=True),
         record("fixed", "small", benign=True), record("control", "gan", [HIT]), record("control", "rnn"),
     ]  # fmt: skip
-    row = one(found)
+    row = first_row(checks)
     assert (row.detected, row.detected_n, row.benign_detected, row.benign_paired, row.benign_n) == (
         1,
         1,
@@ -96,8 +96,8 @@ def test_benign_cases_and_controls_are_counted_apart():
 
 def test_rules_and_kinds_of_references_are_scored_apart():
     rules = {"d": {"all": Rule("info"), "strict": Rule("error")}}
-    found = [record(alarms=[Alarm("c", "m", "info")]), record(references="cross", alarms=[HIT])]
-    table = scores(outcomes(found, rules)).set_index(["references", "rule"]).detected
+    checks = [record(alarms=[Alarm("c", "m", "info")]), record(references="cross", alarms=[HIT])]
+    table = scores(outcomes(checks, rules)).set_index(["references", "rule"]).detected
     assert dict(table) == {
         ("cross", "all"): 1,
         ("cross", "strict"): 1,
@@ -125,16 +125,16 @@ def test_diagnosis(alarm, expected):
 
 
 def test_the_invariant_rate_is_of_clean_programs_only():
-    found = [
+    checks = [
         record(invariants=Invariants(10, 10)), record("fixed", invariants=Invariants(10, 1)),
         record("control", "gan", invariants=Invariants(4, 2)), record("control", "rnn", invariants=Invariants(0, 0)),
     ]  # fmt: skip
-    assert one(found).invariant_rate == pytest.approx((0.1 + 0.5) / 2)
+    assert first_row(checks).invariant_rate == pytest.approx((0.1 + 0.5) / 2)
 
 
 def test_overhead_is_the_ratio_of_medians():
     claimed = overhead((1.0, 9.0, 2.0), (3.0, 3.0, 30.0))
-    row = one([record(), record("fixed")], overheads=[claimed])
+    row = first_row([record(), record("fixed")], overheads=[claimed])
     assert (row.claimed_overhead, row.overhead, row.overhead_of, row.overhead_on) == (
         1.5,
         None,
@@ -142,21 +142,21 @@ def test_overhead_is_the_ratio_of_medians():
         "B/one",
     )
     timed = replace(claimed, bare_wall=(4.0, 4.0, 5.0), watched_wall=(6.0, 5.0, 7.0))
-    row = one([record(), record("fixed")], overheads=[timed])
+    row = first_row([record(), record("fixed")], overheads=[timed])
     assert (row.claimed_overhead, row.overhead) == (1.5, 1.5), "6 / 4 by the clock outside"
-    assert one([record()]).overhead is None
+    assert first_row([record()]).overhead is None
 
 
 def test_twins_that_are_work_arounds_and_mended_releases_are_counted_apart():
     """The fault of the second bug is in a package: its fixed script goes round it."""
     away = FaultSite("torch/optim/adam.py", 1, "torch.optim.Adam")
-    found = [
+    checks = [
         record(alarms=[HIT]), record("fixed", site=FaultSite("buggy.py", 40, "x")), record("upstream", alarms=[HIT]),
         record(case="two", alarms=[HIT], site=away), record("fixed", "two", [HIT], site=away),
         record("upstream", "two", site=away),
         record(case="three", alarms=[HIT], site=away), record("fixed", "three", site=away),
     ]  # fmt: skip
-    row = one(found)
+    row = first_row(checks)
     assert (
         row.paired_real_fix,
         row.paired_real_fix_n,
@@ -179,24 +179,24 @@ def test_twins_that_are_work_arounds_and_mended_releases_are_counted_apart():
 
 
 def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():
-    found = [
+    checks = [
         record(alarms=[HIT]),
         record("fixed"),
         record(bug="C", alarms=[HIT]),
         record("fixed", bug="C"),
     ]
-    found += [record(bug="D"), record("fixed", bug="D")]
+    checks += [record(bug="D"), record("fixed", bug="D")]
     frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
-    row = scores(outcomes(found, RULES, frozen)).iloc[0]
+    row = scores(outcomes(checks, RULES, frozen)).iloc[0]
     assert (row.paired_known, row.paired_known_n, row.paired_new, row.paired_new_n) == (1, 1, 1, 2)
     another = {"d": Frozen("2", "2026-01-01", "0" * 64, ("B",))}
     for none in ({}, another):
-        row = scores(outcomes(found, RULES, none)).iloc[0]
+        row = scores(outcomes(checks, RULES, none)).iloc[0]
         assert (row.paired_known_n, row.paired_new_n) == (0, 0), "not frozen at this version"
 
 
 def test_a_rule_of_an_earlier_version_has_its_own_known_bugs():
-    found = [
+    checks = [
         record(alarms=[HIT]),
         record("fixed"),
         record(bug="C", alarms=[HIT]),
@@ -205,7 +205,7 @@ def test_a_rule_of_an_earlier_version_has_its_own_known_bugs():
     former = FrozenRule("2025-01-01", ("adapter.py",), "0" * 64, ("B",))
     frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B", "C"), {"former": former})}
     rules = {"d": {"default": Rule(), "former": Rule()}}
-    table = scores(outcomes(found, rules, frozen)).set_index("rule")
+    table = scores(outcomes(checks, rules, frozen)).set_index("rule")
     counted = table[["paired_known_n", "paired_new_n"]].to_dict("index")
     assert counted["default"] == {"paired_known_n": 2, "paired_new_n": 0}
     assert counted["former"] == {"paired_known_n": 1, "paired_new_n": 1}
@@ -215,12 +215,12 @@ def test_a_rule_whose_files_are_not_what_they_were_knows_what_the_detector_knows
     folder = write_detector(tmp_path / "detectors" / "mine", "")
     former = {"since": "2025-01-01", "files": ["adapter.py"], "developed_on": ["B"]}
     described = {"version": "1", "since": "2026-01-01", "developed_on": ["B", "C"]}
-    for text, known in (("", ("B",)), ("# mended\n", ("B", "C"))):
+    for text, bugs in (("", ("B",)), ("# mended\n", ("B", "C"))):
         former["digest"] = former.get("digest") or digest_files(folder, ["adapter.py"])
         (folder / "adapter.py").write_text((folder / "adapter.py").read_text() + text)
         whole = described | {"digest": frozen_digest(folder), "rules": {"former": former}}
         (tmp_path / "detectors" / "frozen.json").write_text(json.dumps({"mine": whole}))
-        assert load_frozen(tmp_path)["mine"].known_to("former") == known
+        assert load_frozen(tmp_path)["mine"].known_to("former") == bugs
 
 
 def test_a_detector_that_is_not_what_it_was_is_not_frozen(tmp_path):
@@ -252,13 +252,13 @@ def test_a_rule_is_post_hoc_if_it_was_not_declared_in_these_words():
     assert [label(row) for _, row in table.iterrows()] == [
         "d", "d (later, post hoc)", "d (renamed)", "d (strict, post hoc)",
     ]  # fmt: skip
-    assert one([record()]).rule_since is None
+    assert first_row([record()]).rule_since is None
 
 
 def test_references_with_the_text_of_the_twin_are_an_oracle():
-    for text, wanted in ((None, "d (oracle)"), (True, "d (oracle)"), (False, "d (same)")):
-        assert label(one([record(references="same", reference_text=text)])) == wanted
-    assert label(one([record(references="cross", reference_text=True)])) == "d (cross)"
+    for text, expected in ((None, "d (oracle)"), (True, "d (oracle)"), (False, "d (same)")):
+        assert label(first_row([record(references="same", reference_text=text)])) == expected
+    assert label(first_row([record(references="cross", reference_text=True)])) == "d (cross)"
 
 
 def test_intervals_are_clustered_by_bug_and_controls_are_programs_of_their_own():
@@ -266,7 +266,7 @@ def test_intervals_are_clustered_by_bug_and_controls_are_programs_of_their_own()
         record(bug="C"),
         record(bug="D"),
     ]
-    row = one([*cases, *(record("control", f"k{n}", [HIT] * (n < 2)) for n in range(4))])
+    row = first_row([*cases, *(record("control", f"k{n}", [HIT] * (n < 2)) for n in range(4))])
     assert (row.bugs, row.detected, row.detected_n) == (3, 4, 6)
     assert (row.detected_low, row.detected_high) == pytest.approx(clustered([4, 0, 0], [4, 1, 1]))
     assert (row.false_controls_low, row.false_controls_high) == pytest.approx(

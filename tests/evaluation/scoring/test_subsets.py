@@ -20,16 +20,16 @@ ANY, STRICT = {"default": Rule()}, {"default": Rule("error")}
 
 
 def evaluated(*checks, rules=None, overheads=()):
-    return Records(checks, overheads, rules or {each.detector: ANY for each in checks})
+    return Records(checks, overheads, rules or {check.detector: ANY for check in checks})
 
 
 def pair(detector="d", bug="B", case="one", alarms=(HIT,)):
     both = (record(case=case, alarms=alarms), record("fixed", case))
-    return [replace(each, detector=detector, bug=bug) for each in both]
+    return [replace(check, detector=detector, bug=bug) for check in both]
 
 
-def programs(read):
-    return [(each.detector, each.kind, f"{each.bug}/{each.case}") for each in read.checks]
+def programs(records):
+    return [(check.detector, check.kind, f"{check.bug}/{check.case}") for check in records.checks]
 
 
 def test_scores_of_some_bugs_have_all_columns():
@@ -37,10 +37,10 @@ def test_scores_of_some_bugs_have_all_columns():
         record("control", "gan", [HIT]),
         record("fixed", "two", [HIT], detector="d", bug="C"),
     )
-    read = evaluated(
+    records = evaluated(
         *pair(), *pair(bug="C", case="two")[:1], failed, *pair(bug="C", alarms=()), control
     )
-    row = scores(outcomes(select_bugs(read, {"C"}).checks, read.rules)).iloc[0]
+    row = scores(outcomes(select_bugs(records, {"C"}).checks, records.rules)).iloc[0]
     assert (row.detected, row.detected_n, row.paired, row.false_fixed, row.false_fixed_n) == (
         1,
         2,
@@ -50,7 +50,7 @@ def test_scores_of_some_bugs_have_all_columns():
     )
     assert (row.false_controls, row.false_controls_n) == (1, 1)
     assert round(row.detected_high, 3) == 0.945
-    assert [name for _, _, name in programs(select_bugs(read, {"C/one", "D"}))] == [
+    assert [name for _, _, name in programs(select_bugs(records, {"C/one", "D"}))] == [
         "C/one",
         "C/one",
         "control/gan",
@@ -59,33 +59,37 @@ def test_scores_of_some_bugs_have_all_columns():
 
 def test_own_records_win_for_the_detectors_that_have_some():
     timed = overhead((1.0,), (2.0,))
-    own = evaluated(*pair("mine"), *pair("old", alarms=()), rules={"mine": ANY, "old": STRICT})
+    local = evaluated(*pair("mine"), *pair("old", alarms=()), rules={"mine": ANY, "old": STRICT})
     committed = evaluated(
         *pair("old"), *pair("old", case="two"), *pair("other"),
         overheads=[replace(timed, detector=name) for name in ("old", "other")],
     )  # fmt: skip
-    both = own_before_committed(own, committed)
-    wanted = [
+    both = own_before_committed(local, committed)
+    expected = [
         (name, kind, "B/one") for name in ("mine", "old", "other") for kind in ("buggy", "fixed")
     ]
-    assert programs(both) == wanted
+    assert programs(both) == expected
     assert both.excluded_detectors(REPLACED) == ("old",)
     assert both.rules == {"mine": ANY, "old": STRICT, "other": ANY}
-    assert [each.detector for each in both.overheads] == ["other"]
-    assert own_before_committed(own, evaluated(*pair("other"))).excluded_detectors(REPLACED) == ()
+    assert [timing.detector for timing in both.overheads] == ["other"]
+    assert own_before_committed(local, evaluated(*pair("other"))).excluded_detectors(REPLACED) == ()
 
 
 def test_common_programs_are_those_that_all_were_shown():
-    learns = [replace(each, references=how) for how in ("same", "cross") for each in pair("learns")]
-    read = evaluated(
+    learns = [
+        replace(check, references=references)
+        for references in ("same", "cross")
+        for check in pair("learns")
+    ]
+    records = evaluated(
         *pair("a"), *pair("a", case="two"), record("control", "gan", detector="a"), *learns
     )
-    kept = [
+    expected = [
         (name, kind, "B/one") for name in ("a", "learns", "learns") for kind in ("buggy", "fixed")
     ]
-    assert programs(select_common(read)) == kept
-    lacking = evaluated(*read.checks[:-1])
-    assert [kind for _, kind, _ in programs(select_common(lacking))] == ["buggy"] * 3
+    assert programs(select_common(records)) == expected
+    incomplete = evaluated(*records.checks[:-1])
+    assert [kind for _, kind, _ in programs(select_common(incomplete))] == ["buggy"] * 3
 
 
 @pytest.mark.parametrize(
@@ -94,11 +98,11 @@ def test_common_programs_are_those_that_all_were_shown():
 )
 def test_strong_isolation_can_be_demanded(kind, counts):
     checks = [with_changes(check, isolation=kind) for check in pair()]
-    read = evaluated(
+    records = evaluated(
         *checks,
         *[with_changes(check, detector="other", isolation="namespaces") for check in pair()],
     )
-    assert {check.detector for check in select_isolated(read).checks} == (
+    assert {check.detector for check in select_isolated(records).checks} == (
         {"d", "other"} if counts else {"other"}
     )
 

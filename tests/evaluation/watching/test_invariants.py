@@ -74,10 +74,10 @@ def test_a_source_without_a_list_of_invariants_is_refused(tmp_path, files, probl
 
 
 def test_names_are_unique_and_each_has_a_statement():
-    found = invariants.read(SANITIZER)
-    assert found
-    assert len({invariant.name for invariant in found}) == len(found)
-    for invariant in found:
+    declared = invariants.read(SANITIZER)
+    assert declared
+    assert len({invariant.name for invariant in declared}) == len(declared)
+    for invariant in declared:
         assert invariant.name
         assert invariant.statement.endswith(".")
         assert invariant.severity in ("error", "info")
@@ -104,8 +104,8 @@ def test_it_has_the_invariants_of_version_3_in_the_same_order():
     assert isinstance(classes, ast.Tuple)
     class_names = [element.id for element in classes.elts if isinstance(element, ast.Name)]
     names = [re.sub(r"(?<!^)([A-Z])", r"-\1", name).lower() for name in class_names]
-    found = invariants.read(SANITIZER)
-    assert [invariant.name for invariant in found] == names
+    declared = invariants.read(SANITIZER)
+    assert [invariant.name for invariant in declared] == names
 
 
 @pytest.mark.real

@@ -29,8 +29,8 @@ def program(out="model(x)", layer="Dropout()", before=""):
     return PROGRAM.format(out=out, layer=layer, before=before)
 
 
-def checkpointed(kept, reentrant):
-    return f"checkpoint(model, x, preserve_rng_state={kept}, use_reentrant={reentrant})"
+def checkpointed(preserved, reentrant):
+    return f"checkpoint(model, x, preserve_rng_state={preserved}, use_reentrant={reentrant})"
 
 
 QUEUE = "queue = torch.multiprocessing.Queue(); queue.put(0)"

@@ -53,7 +53,7 @@ class Model(nn.Module):
 """
 
 
-def beside(place):
+def with_mask_beside(place):
     text = program(BESIDE.format(place))
     return text.replace("def forward(self, tokens):", "def forward(self, tokens, given):").replace(
         "model(x)", "model(x, (x != 0).long())"
@@ -81,7 +81,7 @@ WRONG = {
     "one score a place, along the queries": program(
         SCORES + ".masked_fill(~real[:, :, None], -1e4)", output="self.head(x)[..., 0]"
     ),
-    "a mask beside, along the queries": beside("[:, :, None]"),
+    "a mask beside, along the queries": with_mask_beside("[:, :, None]"),
     "inverted, in torch's own": encoder("!="),
 }
 RIGHT = {
@@ -103,6 +103,6 @@ RIGHT = {
     "a sum of zeros": program(output="self.head(x[:, 0] + read.sum(1))").replace(
         "x = x +", "read, x = x, x +"
     ),
-    "a mask beside": beside("[:, None, :]"),
+    "a mask beside": with_mask_beside("[:, None, :]"),
     "torch's own": encoder("=="),
 }

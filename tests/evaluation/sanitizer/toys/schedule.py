@@ -52,6 +52,7 @@ COSINE = "lr_scheduler.CosineAnnealingLR(optimizer, 5)"
 LINEAR = "lr_scheduler.LinearLR(optimizer, 0.1, total_iters=3)"
 WARM = f"lr_scheduler.SequentialLR(optimizer, [{LINEAR}, {COSINE}], [3])"
 RATE = "optimizer.param_groups[0]['lr']"
+ADD_GROUP = "optimizer.add_param_group({'params': [nn.Parameter(torch.ones(1))]})"
 
 
 def resumed(load, make=STEPS):
@@ -62,7 +63,7 @@ def phases(second, step=STEP):
     return PHASES.format(second=second, step=step)
 
 
-def one(make=COSINE, step=STEP, before="", rate="0.1"):
+def scheduled(make=COSINE, step=STEP, before="", rate="0.1"):
     return ONE.format(make=make, step=step, before=before, rate=rate)
 
 
@@ -74,8 +75,8 @@ ASTRAY = "bare, wrong = lr_scheduler.CosineAnnealingLR.get_lr, lambda self: [0.0
 FAULTS = {
     "made after the optimizer was loaded": (5, resumed(LATE, LINEAR)),
     "a sequence": (5, resumed(LATE, WARM)),
-    "a milestone at 0": (1, one(WARM.replace("[3]", "[0]"))),
-    "a formula that goes astray": (5, one(step=f"{STEP}; lr_scheduler.CosineAnnealingLR.get_lr = "
+    "a milestone at 0": (1, scheduled(WARM.replace("[3]", "[0]"))),
+    "a formula that goes astray": (5, scheduled(step=f"{STEP}; lr_scheduler.CosineAnnealingLR.get_lr = "
                                           "wrong if iteration == 3 else bare", before=ASTRAY)),
     "a second phase that goes astray": (8, phases(WARM, f"{STEP}; phase and iteration == 0 and setattr("
                                                   "scheduler._schedulers[0], 'get_lr', lambda: [0.05])")),
@@ -91,30 +92,29 @@ RIGHT = {
     "mended by hand": resumed(f"{LATE}; {RATE} = scheduler.get_last_lr()[0]", LINEAR),
     "another rate by hand": resumed(f"{OPTIMIZER}; {MADE}; {RATE} = 0.5; {PLACE}", LINEAR),
     "the optimizer again": resumed(f"{LATE}; {OPTIMIZER}", LINEAR),
-    "cosine": one(),
-    "cosine in a tensor": one(rate="torch.tensor(0.1)"),
-    "steps": one(STEPS),
-    "milestones": one("lr_scheduler.MultiStepLR(optimizer, [2, 4])"),
-    "linear": one(LINEAR),
-    "exponential": one("lr_scheduler.ExponentialLR(optimizer, 0.5)"),
-    "polynomial": one("lr_scheduler.PolynomialLR(optimizer, 4, 2.0)"),
-    "constant": one("lr_scheduler.ConstantLR(optimizer)"),
-    "warm-up": one(WARM),
-    "lambda": one("lr_scheduler.LambdaLR(optimizer, lambda step: 0.9 ** step)"),
-    "one cycle": one("lr_scheduler.OneCycleLR(optimizer, 0.1, 20)"),
-    "plateau": one("lr_scheduler.ReduceLROnPlateau(optimizer)", "optimizer.step(); scheduler.step(1.0)"),
-    "chained": one(f"lr_scheduler.ChainedScheduler([{LINEAR}, {COSINE}])"),
-    "two": one(step=STEP + "; other.step()", before=f"other = {STEPS}"),
-    "edited by hand": one(step=f"{RATE} *= 0.9; {STEP}"),
-    "edited before": one(step=f"{RATE} = {RATE} if iteration > 1 else 0.5; {STEP}"),
-    "another place by hand": one(step=f"scheduler.last_epoch += iteration == 2; {STEP}"),
-    "another constant": one(step=f"scheduler.T_max += iteration == 2; {STEP}"),
-    "by epoch": one(step="optimizer.step(); scheduler.step(iteration // 2)"),
-    "another group": one(step="iteration == 3 and optimizer.add_param_group({'params': [nn.Parameter(torch.ones(1))]})"
-                         f"; {STEP}"),
-    "begun in the middle": one("lr_scheduler.CosineAnnealingLR(optimizer, 5, last_epoch=2)",
+    "cosine": scheduled(),
+    "cosine in a tensor": scheduled(rate="torch.tensor(0.1)"),
+    "steps": scheduled(STEPS),
+    "milestones": scheduled("lr_scheduler.MultiStepLR(optimizer, [2, 4])"),
+    "linear": scheduled(LINEAR),
+    "exponential": scheduled("lr_scheduler.ExponentialLR(optimizer, 0.5)"),
+    "polynomial": scheduled("lr_scheduler.PolynomialLR(optimizer, 4, 2.0)"),
+    "constant": scheduled("lr_scheduler.ConstantLR(optimizer)"),
+    "warm-up": scheduled(WARM),
+    "lambda": scheduled("lr_scheduler.LambdaLR(optimizer, lambda step: 0.9 ** step)"),
+    "one cycle": scheduled("lr_scheduler.OneCycleLR(optimizer, 0.1, 20)"),
+    "plateau": scheduled("lr_scheduler.ReduceLROnPlateau(optimizer)", "optimizer.step(); scheduler.step(1.0)"),
+    "chained": scheduled(f"lr_scheduler.ChainedScheduler([{LINEAR}, {COSINE}])"),
+    "two": scheduled(step=STEP + "; other.step()", before=f"other = {STEPS}"),
+    "edited by hand": scheduled(step=f"{RATE} *= 0.9; {STEP}"),
+    "edited before": scheduled(step=f"{RATE} = {RATE} if iteration > 1 else 0.5; {STEP}"),
+    "another place by hand": scheduled(step=f"scheduler.last_epoch += iteration == 2; {STEP}"),
+    "another constant": scheduled(step=f"scheduler.T_max += iteration == 2; {STEP}"),
+    "by epoch": scheduled(step="optimizer.step(); scheduler.step(iteration // 2)"),
+    "another group": scheduled(step=f"iteration == 3 and {ADD_GROUP}; {STEP}"),
+    "begun in the middle": scheduled("lr_scheduler.CosineAnnealingLR(optimizer, 5, last_epoch=2)",
                                before="optimizer.param_groups[0]['initial_lr'] = 0.1"),
-    "of the user": one("Own(optimizer, 5)", before="class Own(lr_scheduler.CosineAnnealingLR):\n    "
+    "of the user": scheduled("Own(optimizer, 5)", before="class Own(lr_scheduler.CosineAnnealingLR):\n    "
                        "def get_lr(self):\n        return [0.3]"),
 }  # fmt: skip
 
