@@ -9,16 +9,18 @@ from support.paths import ROOT
 TABLES = ROOT / "benchmarks" / "conformance" / "tables"
 PAGE = (ROOT / "docs" / "conformance.md").read_text()
 ROWS = {
-    release: list(csv.DictReader((TABLES / f"torch-{release}.csv").read_text().splitlines()))
-    for release in (path.stem.removeprefix("torch-") for path in TABLES.glob("torch-*.csv"))
+    path.stem.removeprefix("torch-"): list(csv.DictReader(path.read_text().splitlines()))
+    for path in TABLES.glob("torch-*.csv")
 }
 
 
 def outcomes(release, **fields):
-    rows = [
-        row for row in ROWS[release] if all(row[name] == value for name, value in fields.items())
-    ]
+    rows = [row for row in ROWS[release] if _has(row, fields)]
     return {(row["optimizer"], row["variation"]): row["outcome"] for row in rows}
+
+
+def _has(row, fields):
+    return all(row[name] == value for name, value in fields.items())
 
 
 @pytest.mark.parametrize("release", ROWS)

@@ -61,7 +61,6 @@ def test_it_goes_on_where_it_was_stopped(campaign, tmp_path):
     first = (tmp_path / "log.jsonl").read_text() + '{"seed": 0, "number": 9, "kind"'
     (tmp_path / "log.jsonl").write_text(first)
     status, table, lines = campaign("--faults", "10", *kinds)
-    assert (tmp_path / "log.jsonl").read_text().startswith(first) and (
-        status,
-        lines[-1]["number"],
-    ) == (0, 9), table
+    assert (tmp_path / "log.jsonl").read_text().startswith(first), table
+    assert status == 0, table
+    assert lines[-1]["number"] == 9, table

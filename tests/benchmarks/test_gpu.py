@@ -61,8 +61,11 @@ def call(gpu, toy, tmp_path, **options):
 
 def table(path):
     lines = [line for line in path.read_text().splitlines() if line.startswith("| ")][1:]
-    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-    return {row[0]: row[1:] for row in cells}
+    rows = {}
+    for line in lines:
+        case, *cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        rows[case] = cells
+    return rows
 
 
 @pytest.mark.usefixtures("pretended")
@@ -84,7 +87,8 @@ def test_records_of_a_gpu_are_kept_and_a_report_is_written(gpu, toy, tmp_path):
 @pytest.mark.usefixtures("pretended", "toy_environment")
 def test_the_environments_of_the_bugs_are_used_where_no_interpreter_is_named(gpu, toy, tmp_path):
     status, report = call(gpu, toy, tmp_path, python=None)
-    assert (status, report["Toy-1/only"][2]) == (0, "REPRODUCED")
+    assert status == 0
+    assert report["Toy-1/only"][2] == "REPRODUCED"
     assert {record.runtime.environment for record in expected_records(toy.bug, "only", CUDA)} == {
         "toy"
     }
@@ -101,7 +105,9 @@ def test_of_another_verdict_no_records_are_kept_and_the_report_says_why(
 ):
     toy.write("buggy.py", script)
     ended, report = call(gpu, toy, tmp_path)
-    assert (ended, report["Toy-1/only"][2], report["Toy-1/only"][3]) == (status, verdict, "")
+    assert ended == status
+    assert report["Toy-1/only"][2] == verdict
+    assert report["Toy-1/only"][3] == ""
     assert report["Toy-1/only"][-1]
     assert not expected_records(toy.bug, "only", CUDA)
 
@@ -137,7 +143,8 @@ def test_a_torch_that_sees_no_gpu_is_a_line_of_the_report(
 ):
     monkeypatch.setattr("runner.environments.runtime.probe", seeing(()))
     status, report = call(gpu, toy, tmp_path, python=None)
-    assert (status, report["Toy-1/only"][2]) == (2, "NOT RUN")
+    assert status == 2
+    assert report["Toy-1/only"][2] == "NOT RUN"
     assert "sees 0 such devices" in report["Toy-1/only"][-1]
 
 
@@ -179,9 +186,9 @@ def test_with_an_interpreter_of_the_host_the_faults_that_can_be_there_are_run(gp
     ):
         planned = {item.target.case.id: item for item in gpu.plan(catalog, None, host(torch))}
         assert planned.keys() == of.keys()
-        assert (planned["PyTorch-115607/simple"].left_out, planned["PyTorch-115607/simple"].expected) == (
-            left_out, expected,
-        )  # fmt: skip
+        simple = planned["PyTorch-115607/simple"]
+        assert simple.left_out == left_out
+        assert simple.expected == expected
         assert planned["SO-60335387/digits"].left_out is None
     assert any(value.left_out and "has no" in value.left_out for value in planned.values()), (
         "packages that are not there"

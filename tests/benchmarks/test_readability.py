@@ -42,7 +42,8 @@ def test_a_comprehension_within_another_is_counted(tmp_path, text, counts):
 
 def test_a_conditional_within_another_is_counted(tmp_path):
     counted = measures(tmp_path, "x = 1 if a else 2 if b else 3\n")
-    assert (counted.conditionals, counted.chained_conditionals) == (2, 1)
+    assert counted.conditionals == 2
+    assert counted.chained_conditionals == 1
 
 
 def test_docstrings_are_no_statements_of_a_function(tmp_path):
@@ -54,7 +55,8 @@ def test_a_joined_assertion_is_counted_once_a_test(tmp_path):
     joined = "def test_a():\n    assert x and y\n    assert y and z\n"
     single = "def test_b():\n    assert x or y\n    assert y\n"
     counted = measures(tmp_path, joined + single)
-    assert (counted.tests, counted.compound_tests) == (2, 1)
+    assert counted.tests == 2
+    assert counted.compound_tests == 1
 
 
 def test_classes_of_one_name_are_listed(tmp_path):

@@ -4,6 +4,7 @@ import csv
 import importlib
 import re
 import sys
+from operator import itemgetter
 
 import pytest
 from support.paths import ROOT
@@ -107,7 +108,7 @@ def findings(modules, **violated):
     return modules["experiment"].Found(
         {1: dict(zip(identities, both, strict=True))},
         {
-            name.replace("_", "-"): frozenset(identities[index] for index in indices)
+            name.replace("_", "-"): frozenset(map(identities.__getitem__, indices))
             for name, indices in names.items()
         },
     )
@@ -128,7 +129,9 @@ def judged(modules, dropping, rule, **violated):
 
 def test_a_case_is_paired_by_an_alarm_on_buggy_and_none_on_fixed(modules):
     row = judged(modules, "nothing", "any", buggy=(0, 1))
-    assert (row["paired"], row["only_on_buggy"], row["site"]) == ("yes", 2, "yes")
+    assert row["paired"] == "yes"
+    assert row["only_on_buggy"] == 2
+    assert row["site"] == "yes"
     assert row["best"] == "FunctionLeadRelation: about torch.optim.optimizer.Optimizer.zero_grad"
     assert judged(modules, "nothing", "any", buggy=(0, 1), fixed=(0,))["paired"] == "no"
     assert judged(modules, "nothing", "contain", buggy=(1,))["paired"] == "no"
@@ -138,7 +141,8 @@ def test_what_clean_runs_violate_is_dropped(modules):
     violated = {"buggy": (0, 1), "fixed": (0,), "held_out": (0,)}
     assert judged(modules, "own", "any", **violated)["paired"] == "no"
     row = judged(modules, "own and held-out", "any", **violated)
-    assert (row["paired"], row["invariants"]) == ("yes", 1)
+    assert row["paired"] == "yes"
+    assert row["invariants"] == 1
     assert judged(modules, "own", "any", buggy=(0,), reference_1=(0, 1))["invariants"] == 0
 
 
@@ -181,20 +185,20 @@ def rows(modules):
 
 
 def test_each_declared_case_has_its_rows_and_each_choice_one(modules, rows):
-    declared = {each.case: each for each in modules["declared"].cases()}
+    declared = {case.case: case for case in modules["declared"].cases()}
     assert modules["page"].names(rows) == list(declared)
-    keys = [tuple(row[name] for name in modules["table"].KEYS) for row in rows]
+    keys = [*map(itemgetter(*modules["table"].KEYS), rows)]
     assert len(set(keys)) == len(keys)
-    for case, each in declared.items():
-        there = [row for row in rows if row["case"] == case]
-        assert ({row["status"] for row in there} == {"not run"}) is bool(each.not_run)
+    for name, case in declared.items():
+        rows_of_case = [row for row in rows if row["case"] == name]
+        assert ({row["status"] for row in rows_of_case} == {"not run"}) is bool(case.not_run)
         counts = {
             int(row["references"])
-            for row in there
+            for row in rows_of_case
             if (row["tracing"], row["status"]) == ("full", "ok")
         }
-        assert counts in (set(), set(each.counts))
-        assert all(row["reason"] for row in there if row["status"] != "ok")
+        assert counts in (set(), set(case.counts))
+        assert all(row["reason"] for row in rows_of_case if row["status"] != "ok")
 
 
 def test_the_page_has_the_cells_of_each_case_that_was_run(modules, rows):
@@ -220,7 +224,8 @@ def test_what_the_page_says_of_its_cases_is_in_the_table(modules, rows):
     assert not any(case.not_run for case in declared)
     assert "Of the 13 cases nine" in PAGE
     forum = modules["page"].chosen(rows, "Forum-84911/digits", "full", "1", "own", "any")
-    assert (forum["on_fixed"], forum["on_held_out"]) == ("1", "1")
+    assert forum["on_fixed"] == "1"
+    assert forum["on_held_out"] == "1"
     first = [modules["page"].chosen(rows, "SO-60335387/digits", *key) for key in (
         ("sampled", "2", "nothing", "any"), ("sampled", "2", "own", "any"), ("full", "2", "nothing", "any"),
         ("full", "4", "nothing", "any"), ("full", "6", "nothing", "any"),
@@ -230,10 +235,10 @@ def test_what_the_page_says_of_its_cases_is_in_the_table(modules, rows):
 
 def test_the_invariants_that_the_page_quotes_are_violated_by_the_buggy_program_alone(modules, rows):
     every = list(csv.DictReader((FOLDER / "violated.csv").read_text().splitlines()))
-    texts = {
-        case: [row["invariant"] for row in every if row["case"] == case]
-        for case in modules["page"].names(rows)
-    }
+    texts = {case: [] for case in modules["page"].names(rows)}
+    for row in every:
+        if row["case"] in texts:
+            texts[row["case"]].append(row["invariant"])
     for case, violated in texts.items():
         row = modules["page"].chosen(
             rows, case, "full", modules["page"].most(rows, case), "own", "any"

@@ -64,7 +64,9 @@ def test_both_folders_give_the_same_in_the_same_order(tmp_path, detector, expect
     store.save_detector(detector)
     for entry in (*evaluated.checks, *evaluated.overheads):
         store.save(entry)
-    assert store.read() == store.read(["d"]) == expected.read(["d"]) == evaluated
+    assert store.read() == evaluated
+    assert store.read(["d"]) == evaluated
+    assert expected.read(["d"]) == evaluated
     assert [(entry.references, entry.case, entry.kind) for entry in evaluated.checks] == [
         ("cross", "one", "buggy"), ("none", "another", "buggy"), ("none", "one", "buggy"), ("none", "one", "fixed"),
     ]  # fmt: skip
@@ -165,7 +167,8 @@ def test_of_a_results_folder_the_newest_code_counts(tmp_path, detector, older, n
     for entry in (*counted, *outdated):
         store.save(entry)
     loaded = load_results(store.root)
-    assert ([*loaded.checks, *loaded.overheads], loaded.excluded_count(OLDER_CODE)) == (counted, 2)
+    assert [*loaded.checks, *loaded.overheads] == counted
+    assert loaded.excluded_count(OLDER_CODE) == 2
     store.save(replace(outdated[0], started="4"))
     assert [entry.case for entry in load_results(store.root).checks] == ["c"]
     assert load_results(store.root).excluded_count(OLDER_CODE) == 3
@@ -176,10 +179,8 @@ def test_the_same_code_at_another_commit_is_no_other_code(tmp_path, detector):
     store.save_detector(detector)
     store.save(record(case="a", started="1", code=OLD, revision="a", rules=OLD))
     store.save(record(case="b", started="2", code=OLD, revision="b", rules=NEW))
-    assert (
-        len(load_results(store.root).checks),
-        load_results(store.root).excluded_count(OLDER_CODE),
-    ) == (2, 0)
+    assert len(load_results(store.root).checks) == 2
+    assert load_results(store.root).excluded_count(OLDER_CODE) == 0
 
 
 def test_what_could_not_be_read_again_is_not_written(tmp_path):
@@ -277,14 +278,15 @@ def committed(kind):
     records = (
         evaluated.overheads
         if kind == "overhead"
-        else [each for each in evaluated.checks if each.kind == kind]
+        else [check for check in evaluated.checks if check.kind == kind]
     )
-    check = next(each for each in records if (each.bug, each.case) == ("SO-60335387", "digits"))
+    program = ("SO-60335387", "digits")
+    check = next(check for check in records if (check.bug, check.case) == program)
     variant = "fixed" if kind == "overhead" else kind
     run = next(
-        each
-        for each in expected_records(bug, "digits")
-        if (each.variant, each.seed) == (variant, 0)
+        record
+        for record in expected_records(bug, "digits")
+        if (record.variant, record.seed) == (variant, 0)
     )
     scripts = read_scripts(bug, bug.cases["digits"].program.variants[variant])
     assert bug.probe is None, "detectors meet a program without its probe"
@@ -336,11 +338,10 @@ def test_the_key_of_a_committed_timing_comes_out_again():
 def test_the_digest_of_rules_covers_what_they_mean():
     digest = rules_digest({"a": Rule(), "b": Rule(at_least=2)})
     assert digest == rules_digest({"b": Rule(at_least=2), "a": Rule("warning")})
-    assert (
-        digest
-        != rules_digest({"a": Rule(), "b": Rule(at_least=3)})
-        != rules_digest({"a": Rule(), "c": Rule()})
-    )
+    another_bound = rules_digest({"a": Rule(), "b": Rule(at_least=3)})
+    assert another_bound != digest
+    another_name = rules_digest({"a": Rule(), "c": Rule()})
+    assert another_name != another_bound
 
 
 EXPECTED = ROOT / "detectors" / "expected"
@@ -370,10 +371,9 @@ def test_committed_records_are_the_same_when_they_are_written_again(part, name, 
 
 def without_null(line):
     """A line in whose alarms nothing is null, which was written once."""
-    alarms = line.get("check", {}).get("alarms", [])
-    alarms[:] = [
-        {key: value for key, value in alarm.items() if value is not None} for alarm in alarms
-    ]
+    for alarm in line.get("check", {}).get("alarms", []):
+        for key in [key for key, value in alarm.items() if value is None]:
+            del alarm[key]
     return line
 
 

@@ -34,11 +34,9 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
     assert records
     assert (detector.directory / "README.md").is_file()
     for record in records:
-        assert (record.detector, record.version, record.rules) == (
-            detector.name,
-            detector.version,
-            rules,
-        )
+        assert record.detector == detector.name
+        assert record.version == detector.version
+        assert record.rules == rules
         assert record.runtime.pinned
         assert not record.revision.endswith("-dirty")
         # The kit may have another digest by now; where it has not, the detector's is that of the record.

@@ -20,14 +20,11 @@ def programs():
     catalog = Catalog(ROOT)
     targets = {"controls": controls.load(ROOT).targets(), "bugs": catalog.select(catalog.active())}
     texts, parameters = {}, {}
-    for kind, chosen in targets.items():
-        variants = [
-            variant for target in chosen for variant in target.case.program.variants.values()
-        ]
-        texts[kind] = [
-            path.read_text() for path in sorted({variant.script for variant in variants})
-        ]
-        parameters[kind] = [set(target.case.program.parameters) for target in chosen]
+    for kind, targets_of_kind in targets.items():
+        shown = [target.case.program for target in targets_of_kind]
+        scripts = {variant.script for program in shown for variant in program.variants.values()}
+        texts[kind] = [path.read_text() for path in sorted(scripts)]
+        parameters[kind] = [set(program.parameters) for program in shown]
     return texts, parameters
 
 
@@ -56,8 +53,9 @@ def imports(text: str) -> set[str]:
 
 
 def marks(many: list[set[str]], contrast: list[set[str]], share: float) -> list[str]:
-    """What more than that share of the first have, and none of the others."""
-    count, elsewhere = Counter(mark for marked in many for mark in marked), set().union(*contrast)
+    """What more than that share of the first programs have, and no program of the contrast."""
+    count = Counter(mark for marked in many for mark in marked)
+    elsewhere = set().union(*contrast)
     return sorted(
         mark
         for mark, number in count.items()
@@ -67,20 +65,20 @@ def marks(many: list[set[str]], contrast: list[set[str]], share: float) -> list[
 
 @pytest.mark.parametrize("kind", [lines, words, definitions, imports])
 def test_nothing_that_many_controls_have_is_in_no_bug(kind: Callable[[str], set[str]]):
-    ours, bugs = ([kind(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
+    ours, bugs = [*map(kind, TEXTS["controls"])], [*map(kind, TEXTS["bugs"])]
     assert len(ours) >= 68
     assert marks(ours, bugs, MANY) == []
 
 
 @pytest.mark.parametrize("kind", [lines, definitions, imports])
 def test_nothing_that_many_bugs_have_is_in_no_control(kind: Callable[[str], set[str]]):
-    ours, bugs = ([kind(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
+    ours, bugs = [*map(kind, TEXTS["controls"])], [*map(kind, TEXTS["bugs"])]
     assert marks(bugs, ours, MANY) == []
 
 
 def test_no_word_and_no_parameter_is_in_nearly_all_bugs_and_in_no_control():
     """What programs are about differs, so that words of the themes of bugs are in no control."""
-    ours, bugs = ([words(text) for text in TEXTS[name]] for name in ("controls", "bugs"))
+    ours, bugs = [*map(words, TEXTS["controls"])], [*map(words, TEXTS["bugs"])]
     assert marks(bugs, ours, 0.6) == []
     assert marks(PARAMETERS["bugs"], PARAMETERS["controls"], MANY) == []
 

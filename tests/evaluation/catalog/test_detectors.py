@@ -31,12 +31,11 @@ def write(tmp_path, **changes):
 
 def test_a_directory_anywhere_is_a_detector(tmp_path):
     detector = detectors.load(ROOT, str(write(tmp_path)))
-    assert (detector.name, detector.with_references, detector.alarm_rules) == (
-        "mine",
-        ("none",),
-        {"default": Rule()},
-    )
-    assert (detector.program, detector.monitor) == ("adapter.py", None)
+    assert detector.name == "mine"
+    assert detector.with_references == ("none",)
+    assert detector.alarm_rules == {"default": Rule()}
+    assert detector.program == "adapter.py"
+    assert detector.monitor is None
 
 
 @pytest.mark.parametrize(
@@ -191,7 +190,9 @@ def test_of_very_many_alarms_some_are_kept_and_the_rest_counted(tmp_path):
         json.dumps({"status": "ok", "alarms": alarms, "dropped": 7})
     )
     answer = read_answer(tmp_path / "verdict.json")
-    assert (len(answer.alarms), answer.alarms[-1].code, answer.dropped) == (101, "b", 1407)
+    assert len(answer.alarms) == 101
+    assert answer.alarms[-1].code == "b"
+    assert answer.dropped == 1407
 
 
 @pytest.mark.parametrize("name", detectors.names(ROOT))

@@ -88,7 +88,8 @@ def test_a_link_that_leads_out_is_refused_in_one_line(cli, toy, detector, outsid
         *OWN_PYTHON,
     )
     status, out, err = cli(*command)
-    assert (status, out) == (2, "")
+    assert status == 2
+    assert out == ""
     assert err.count("\n") == 1
     assert f"{name} is a link that leads out" in err
 

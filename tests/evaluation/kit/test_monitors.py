@@ -37,7 +37,8 @@ def test_alarms_name_the_line_and_the_parameter(python, tmp_path):
     report, _ = watch(python, tmp_path, "gradient-cycle", {"CLEAR": "pass"})
     first = report["alarms"][0]
     text = (tmp_path / "program.py").read_text().splitlines()
-    assert (first["file"], text[first["line"] - 1].strip()) == ("program.py", "optimizer.step()")
+    assert first["file"] == "program.py"
+    assert text[first["line"] - 1].strip() == "optimizer.step()"
     assert first["parameter"] == "0.weight"
     assert report["optimizers"] == 1
     assert 0 < report["loop_s"] < 60
@@ -83,7 +84,8 @@ def test_monitors_are_there_before_the_first_forward_pass_whatever_the_program_c
     folder.mkdir()
     (folder / "monitor.py").write_text(FORWARDS)
     report, done = watch(python, tmp_path, folder, {"CLEAR": clear, "COMPILE": compiled})
-    assert report["error"] is None and "forward passes 5 iterations 5" in done.stdout, done.stderr
+    assert report["error"] is None, done.stderr
+    assert "forward passes 5 iterations 5" in done.stdout, done.stderr
 
 
 @pytest.mark.real
@@ -94,7 +96,8 @@ def test_what_is_compiled_whole_has_no_hook_in_its_graph(python, tmp_path):
         {"CLASS": whole, "BEFORE": "points = torch.randn(64, 2); update()"},
     ):
         report, done = watch(python, tmp_path, "api-sequence", edits)
-        assert report["error"] is None and done.returncode == 0, done.stderr
+        assert report["error"] is None, done.stderr
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.real

@@ -167,14 +167,16 @@ def test_each_moment_is_told_and_the_program_does_what_it_does_alone(python, tmp
         name: count for name, count in expected.items() if mode == "plain" or name not in UNSAID
     }
     assert steps(report) == [1, 2, 3, 4]
-    assert (report["steps"], report["optimizers"]) == (4, 1)
+    assert report["steps"] == 4
+    assert report["optimizers"] == 1
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("mode", ["spawn", "forkserver"])
 def test_what_happens_in_started_processes_is_seen_there(python, tmp_path, mode):
     report, *_ = launch(python, tmp_path, mode)
-    assert (report["optimizers"], report["steps"]) == (2, 4)
+    assert report["optimizers"] == 2
+    assert report["steps"] == 4
     assert steps(report) == [1, 2, 3, 4]
     joined = [alarm["message"] for alarm in report["alarms"] if alarm["code"] == "join"]
     assert joined == ["3"], "the first process, and both that it started"

@@ -9,10 +9,11 @@ from evaluation.planting.harm import judge_metrics, judge_moves
 
 def runs(*ends, name="loss", start=10.0):
     """A run for each end: eight records, the last two of which have it."""
-    return {
-        seed: [{"epoch": n, name: start if n < 6 else end} for n in range(8)]
-        for seed, end in enumerate(ends)
-    }
+    by_seed = {}
+    for seed, end in enumerate(ends):
+        values = [start] * 6 + [end] * 2
+        by_seed[seed] = [{"epoch": epoch, name: value} for epoch, value in enumerate(values)]
+    return by_seed
 
 
 @pytest.mark.parametrize(

@@ -143,13 +143,12 @@ def test_the_table_is_written_anew_and_goes_with_its_records(folder, keep):
     keep("d", "perturb-1", pair(alarms=(), code=CODE, perturb=1))
     renew_side_by_side(folder)
     row = pd.read_csv(folder / FILE).iloc[0]
-    assert (
-        row.public_paired,
-        row.public_paired_n,
-        row.perturbed_paired,
-        row.perturbed_paired_n,
-    ) == (1, 1, 0, 1)
-    assert 0 < row.public_paired_low < row.public_paired_high == 1
+    assert row.public_paired == 1
+    assert row.public_paired_n == 1
+    assert row.perturbed_paired == 0
+    assert row.perturbed_paired_n == 1
+    assert 0 < row.public_paired_low < 1
+    assert row.public_paired_high == 1
     assert row.perturbed_paired_low == 0
     keep("d", "", pair(code=OTHER))
     assert renew_side_by_side(folder).excluded_detectors(OTHER_CODE) == ("d",)
@@ -298,7 +297,8 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     assert all(now[name] == public[name] for name in public)
     status, out, _ = cli("scores")
     title, heading, row = out.split("\n\n")[-2].splitlines()
-    assert (status, title) == (0, TITLE)
+    assert status == 0
+    assert title == TITLE
     assert heading.split()[1:4] == [
         "PUBLIC",
         "PAIRED",
@@ -321,11 +321,9 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     assert "PERTURBED" not in out
     (expected / "rewritten" / "perturb-3" / "always.jsonl").replace(expected / "always.jsonl")
     status, out, err = cli("scores")
-    assert (status, out, len(err.splitlines())) == (
-        2,
-        "",
-        1,
-    )
+    assert status == 2
+    assert out == ""
+    assert len(err.splitlines()) == 1
     assert "of programs perturb-3, expected as published" in err
 
 
@@ -340,13 +338,14 @@ def test_the_committed_table_is_that_of_the_committed_records():
 def test_committed_lists_of_planted_faults_are_of_the_committed_records():
     """Each planted program that a detector met was judged, and does harm."""
     for expected in CommittedChecks(ROOT / "detectors" / "expected").rewritten:
-        met = {(each.bug, each.case) for each in expected.read().checks if each.plant is not None}
+        checks = expected.read().checks
+        shown = {(check.bug, check.case) for check in checks if check.plant is not None}
         harmful = {
-            (f"planted-{each.program}", each.operator)
-            for each in judgements.read(expected.root)
-            if each.harm
+            (f"planted-{judgement.program}", judgement.operator)
+            for judgement in judgements.read(expected.root)
+            if judgement.harm
         }
-        assert met <= harmful, expected.root
+        assert shown <= harmful, expected.root
 
 
 def test_a_judgement_survives_its_file(tmp_path):

@@ -57,18 +57,14 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     now = {path.name: path.read_bytes() for path in expected.iterdir() if path.is_file()}
     assert set(now) - set(public) == {FILE}
     assert all(now[name] == public[name] for name in public)
-    seeds = [
-        {check.seed for check in folder.read().checks}
-        for folder in map(CommittedChecks, _folders(expected))
-    ]
-    assert seeds == [{0}, {1}]
+    first, further = (CommittedChecks(folder).read().checks for folder in _folders(expected))
+    assert {check.seed for check in first} == {0}
+    assert {check.seed for check in further} == {1}
     status, out, _ = cli("scores")
     title, heading, row = out.split("\n\n")[-2].splitlines()
-    assert (status, title, row.split()) == (
-        0,
-        TITLE,
-        ["always", "0/1", "0/1", "0/1", "1/1", "1/1", "1/1"],
-    )
+    assert status == 0
+    assert title == TITLE
+    assert row.split() == ["always", "0/1", "0/1", "0/1", "1/1", "1/1", "1/1"]
     assert Path("scores", FILE).read_bytes() == now[FILE]
     assert list(pd.read_csv("scores/scores.csv").detected_n) == [1]
     # Of a part of the programs there is no such table, and one document has no second one.
@@ -132,7 +128,8 @@ def test_records_by_further_seeds_go_with_the_program_that_they_are_of(
     toy.write("fixed.py", (toy.directory / "fixed.py").read_text() + "# mended\n")
     cli(*command)
     (remaining,) = CommittedChecks(expected / "seeds").read().checks
-    assert (remaining.kind, remaining.seed) == ("buggy", 1)
+    assert remaining.kind == "buggy"
+    assert remaining.seed == 1
 
 
 @pytest.fixture

@@ -139,7 +139,7 @@ def make(toy, tmp_path, monkeypatch):
         "fixed.py", (toy.directory / "fixed.py").read_text().replace("2 * epoch", "100 * epoch")
     )
 
-    def made(kind, adapter=None, **changes):
+    def write_kind(kind, adapter=None, **changes):
         directory = tmp_path / "own" / kind
         directory.mkdir(parents=True, exist_ok=True)
         needs = NEEDS.get(kind, ["source"])
@@ -154,7 +154,7 @@ def make(toy, tmp_path, monkeypatch):
         (directory / "adapter.py").write_text(text)
         return directory
 
-    return made
+    return write_kind
 
 
 def evaluate(toy, *directories, **options):
@@ -200,9 +200,12 @@ def test_always_and_never_get_what_they_deserve(toy, make):
     assert list(table.early) == [2, 0, 0]
     assert list(table.paired) == [0, 0, 2]
     assert list(table.false_fixed) == [2, 0, 0]
-    assert list(table.detected_n) == list(table.paired_n) == [2, 2, 2]
+    assert list(table.detected_n) == [2, 2, 2]
+    assert list(table.paired_n) == [2, 2, 2]
     right = table.loc["right"]
-    assert (right.claimed_delay_median, right.diagnosis_exact, right.diagnosis_no) == (1, 2, 0)
+    assert right.claimed_delay_median == 1
+    assert right.diagnosis_exact == 2
+    assert right.diagnosis_no == 0
 
 
 def test_one_that_fails_changes_nobody_elses_score(toy, make):
@@ -317,15 +320,15 @@ def test_the_buggy_script_in_a_mended_release_is_another_clean_program(toy, make
     checks = evaluate(toy, make("always", adapter), upstream=True).checks
     assert sorted(record.kind for record in checks) == ["buggy", "fixed", "upstream"]
     row = score(CampaignResult(checks, (), (), Path())).iloc[0]
-    assert (
-        row.false_upstream,
-        row.false_upstream_n,
-        row.paired_upstream,
-        row.paired_upstream_n,
-    ) == (1, 1, 0, 1)
+    assert row.false_upstream == 1
+    assert row.false_upstream_n == 1
+    assert row.paired_upstream == 0
+    assert row.paired_upstream_n == 1
     quiet = [replace(check, alarms=()) if check.kind == "upstream" else check for check in checks]
     row = score(CampaignResult(tuple(quiet), (), (), Path())).iloc[0]
-    assert (row.paired, row.paired_upstream, row.false_upstream) == (0, 1, 0)
+    assert row.paired == 0
+    assert row.paired_upstream == 1
+    assert row.false_upstream == 0
 
 
 def test_nothing_that_a_detector_gets_tells_buggy_from_fixed(toy, make):
@@ -423,11 +426,10 @@ def test_what_a_killed_evaluation_leaves_lies_where_the_next_command_removes_it(
 
 def test_each_case_is_met_with_its_first_seed_or_all(toy, make):
     toy.configure(seeds=[3, 1])
-    seeds = [
-        {check.seed for check in evaluate(toy, make("never"), all_seeds=every).checks}
-        for every in (False, True)
-    ]
-    assert seeds == [{3}, {1, 3}]
+    first = evaluate(toy, make("never"), all_seeds=False).checks
+    assert {check.seed for check in first} == {3}
+    both = evaluate(toy, make("never"), all_seeds=True).checks
+    assert {check.seed for check in both} == {1, 3}
 
 
 @pytest.mark.parametrize("data, expected", [((), [0, 1]), (("MNIST/raw/images",), [0])])
@@ -978,7 +980,9 @@ def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, 
     line = (
         f"trainbugs: {directory / '.python-version'}: cannot be read: No such file or directory\n"
     )
-    assert (status, out, err) == (2, "", line)
+    assert status == 2
+    assert out == ""
+    assert err == line
     assert not list(tmp_path.rglob("metrics.json"))
 
 
@@ -991,7 +995,9 @@ def test_what_scores_need_is_asked_for_before_any_check(cli, make, monkeypatch, 
     line = (
         f"trainbugs: {name} is not installed; `pip install uv pandas matplotlib numpy` is enough\n"
     )
-    assert (status, out, err) == (2, "", line)
+    assert status == 2
+    assert out == ""
+    assert err == line
     assert not list(tmp_path.rglob("results"))
 
 
@@ -1058,7 +1064,8 @@ def test_something_is_made_once_though_many_ask():
         return once.get("key", make)
 
     with ThreadPoolExecutor(8) as threads:
-        assert {future.result() for future in [threads.submit(ask) for _ in range(8)]} == {1}
+        answers = [threads.submit(ask) for _ in range(8)]
+        assert {answer.result() for answer in answers} == {1}
         assert len(calls) == 1
     with pytest.raises(ZeroDivisionError):
         once.get("other", lambda: 1 / 0)
@@ -1098,13 +1105,17 @@ def test_who_is_about_to_learn_has_the_turn_until_it_has_learnt_or_failed(toy, m
         detector_run.turn(keys) as second,
         detector_run.turn(("c",)) as third,
     ):
-        assert (first, second, third) == (True, False, True)
+        assert first is True
+        assert second is False
+        assert third is True
     with (
         detector_run.turn(keys) as first,
         detector_run.turn(()) as second,
         detector_run.turn(()) as third,
     ):
-        assert (first, second, third) == (True, True, True)
+        assert first is True
+        assert second is True
+        assert third is True
         detector_run._lessons.get(keys, lambda: None)
         with detector_run.turn(keys) as fourth:
             assert fourth

@@ -95,27 +95,23 @@ def planted_faults(result):
 
 def test_a_fault_that_does_harm_is_shown_beside_the_clean_program(plant, toy):
     result = plant("no-step")
-    assert {(each.kind, each.bug, each.case, each.plant) for each in result.checks} == {
+    assert {(check.kind, check.bug, check.case, check.plant) for check in result.checks} == {
         (kind, "planted-Toy-1", "no-step", 1) for kind in ("buggy", "fixed")
     }
-    texts = {each.kind: each.alarms[0].message for each in result.checks}
+    texts = {check.kind: check.alarms[0].message for check in result.checks}
     buggy, fixed = (texts[kind].splitlines() for kind in ("buggy", "fixed"))
     lost = [line.strip() for line in fixed if line not in buggy]
     assert [line.split(".")[1] for line in lost] == ["step()"]
     assert "place" not in texts["fixed"].split("class")[0]
-    check = next(each for each in result.checks if each.kind == "buggy")
-    assert (check.site.file, check.site.api, check.trigger) == (
-        "program.py",
-        "torch.optim.Optimizer.step",
-        1,
-    )
-    assert (
-        fixed[fixed.index(next(line for line in fixed if ".step()" in line)) + 1]
-        == buggy[check.site.line - 1]
-    )
-    assert [(each["operator"], each["harm"]) for each in planted_faults(result)] == [
-        ("no-step", True)
-    ]
+    shown = next(check for check in result.checks if check.kind == "buggy")
+    assert shown.site.file == "program.py"
+    assert shown.site.api == "torch.optim.Optimizer.step"
+    assert shown.trigger == 1
+    step = next(line for line in fixed if ".step()" in line)
+    assert fixed[fixed.index(step) + 1] == buggy[shown.site.line - 1]
+    (fault,) = planted_faults(result)
+    assert fault["operator"] == "no-step"
+    assert fault["harm"] is True
     assert CheckStore(toy.results.absolute() / "detectors").read().checks == []
 
 
@@ -161,7 +157,8 @@ def test_is_optimizer_knows_which_calls_make_one():
     }
     for text, expected in calls.items():
         call = ast.parse(text, mode="eval").body
-        assert isinstance(call, ast.Call) and is_optimizer(call) is expected, text
+        assert isinstance(call, ast.Call), text
+        assert is_optimizer(call) is expected, text
 
 
 def test_whoever_evaluates_is_left_no_file(tmp_path):

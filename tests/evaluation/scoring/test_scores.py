@@ -33,9 +33,14 @@ def test_a_detection_is_paired_only_if_the_fixed_twin_ran_and_is_silent():
         record(case="six", status="timeout"), record("fixed", "six"),
     ]  # fmt: skip
     row = first_row(checks)
-    assert (row.detected, row.detected_n, row.paired, row.ran) == (4, 6, 1, 5)
-    assert (row.false_fixed, row.false_fixed_n) == (1, 4)
-    assert (row.tool_error, row.timeout) == (1, 1)
+    assert row.detected == 4
+    assert row.detected_n == 6
+    assert row.paired == 1
+    assert row.ran == 5
+    assert row.false_fixed == 1
+    assert row.false_fixed_n == 4
+    assert row.tool_error == 1
+    assert row.timeout == 1
 
 
 def test_alarms_of_a_failed_tool_count_nowhere():
@@ -45,7 +50,9 @@ def test_alarms_of_a_failed_tool_count_nowhere():
 def test_delay_is_from_the_trigger_and_of_the_first_alarm_that_counts():
     early = Alarm("c", "m", "info", 1)
     row = first_row([record(alarms=[HIT, replace(HIT, iteration=9), early]), record("fixed")])
-    assert (row.claimed_delay_median, row.claimed_delay_max, row.delay_median) == (2, 2, None)
+    assert row.claimed_delay_median == 2
+    assert row.claimed_delay_max == 2
+    assert row.delay_median is None
     static = first_row([record(alarms=[replace(HIT, iteration=None)]), record("fixed")])
     assert static.detected == 1
     assert static.claimed_delay_median is None
@@ -55,9 +62,13 @@ def test_the_delay_is_that_of_the_launcher_whatever_the_detector_says():
     """An alarm of the end that claims to be of the first iteration comes last, and is not early."""
     late = replace(HIT, iteration=1, seen=30)
     row = first_row([record(alarms=[late]), record("fixed")])
-    assert (row.delay_median, row.claimed_delay_median, row.early, row.detected) == (25, -4, 0, 1)
+    assert row.delay_median == 25
+    assert row.claimed_delay_median == -4
+    assert row.early == 0
+    assert row.detected == 1
     both = outcomes([record(alarms=[late, replace(HIT, seen=7, code="first")])], RULES).iloc[0]
-    assert (both.delay, both.claimed_delay) == (2, 2)
+    assert both.delay == 2
+    assert both.claimed_delay == 2
 
 
 def test_hits_before_the_trigger_are_counted_apart():
@@ -68,13 +79,11 @@ def test_hits_before_the_trigger_are_counted_apart():
         record(case="three", alarms=[early], benign=True), record("fixed", "three", benign=True),
     ]  # fmt: skip
     row = first_row(checks)
-    assert (row.early, row.detected, row.detected_n, row.paired, row.benign_detected) == (
-        1,
-        1,
-        2,
-        1,
-        0,
-    )
+    assert row.early == 1
+    assert row.detected == 1
+    assert row.detected_n == 2
+    assert row.paired == 1
+    assert row.benign_detected == 0
     assert row.claimed_delay_median == 2, "delays are of hits"
 
 
@@ -84,14 +93,14 @@ def test_benign_cases_and_controls_are_counted_apart():
         record("fixed", "small", benign=True), record("control", "gan", [HIT]), record("control", "rnn"),
     ]  # fmt: skip
     row = first_row(checks)
-    assert (row.detected, row.detected_n, row.benign_detected, row.benign_paired, row.benign_n) == (
-        1,
-        1,
-        1,
-        1,
-        1,
-    )
-    assert (row.false_controls, row.false_controls_n, row.false_fixed_n) == (1, 2, 2)
+    assert row.detected == 1
+    assert row.detected_n == 1
+    assert row.benign_detected == 1
+    assert row.benign_paired == 1
+    assert row.benign_n == 1
+    assert row.false_controls == 1
+    assert row.false_controls_n == 2
+    assert row.false_fixed_n == 2
 
 
 def test_rules_and_kinds_of_references_are_scored_apart():
@@ -135,15 +144,14 @@ def test_the_invariant_rate_is_of_clean_programs_only():
 def test_overhead_is_the_ratio_of_medians():
     claimed = overhead((1.0, 9.0, 2.0), (3.0, 3.0, 30.0))
     row = first_row([record(), record("fixed")], overheads=[claimed])
-    assert (row.claimed_overhead, row.overhead, row.overhead_of, row.overhead_on) == (
-        1.5,
-        None,
-        "loop",
-        "B/one",
-    )
+    assert row.claimed_overhead == 1.5
+    assert row.overhead is None
+    assert row.overhead_of == "loop"
+    assert row.overhead_on == "B/one"
     timed = replace(claimed, bare_wall=(4.0, 4.0, 5.0), watched_wall=(6.0, 5.0, 7.0))
     row = first_row([record(), record("fixed")], overheads=[timed])
-    assert (row.claimed_overhead, row.overhead) == (1.5, 1.5), "6 / 4 by the clock outside"
+    assert row.claimed_overhead == 1.5, "6 / 4 by the clock outside"
+    assert row.overhead == 1.5, "6 / 4 by the clock outside"
     assert first_row([record()]).overhead is None
 
 
@@ -157,25 +165,21 @@ def test_twins_that_are_work_arounds_and_mended_releases_are_counted_apart():
         record(case="three", alarms=[HIT], site=away), record("fixed", "three", site=away),
     ]  # fmt: skip
     row = first_row(checks)
-    assert (
-        row.paired_real_fix,
-        row.paired_real_fix_n,
-        row.paired_workaround,
-        row.paired_workaround_n,
-    ) == (1, 1, 1, 2)
-    assert (
-        row.paired_upstream,
-        row.paired_upstream_n,
-        row.false_upstream,
-        row.false_upstream_n,
-    ) == (1, 2, 1, 2)
-    assert (
-        row.false_real_fix,
-        row.false_real_fix_n,
-        row.false_workaround,
-        row.false_workaround_n,
-    ) == (0, 1, 1, 2)
-    assert (row.paired, row.paired_n, row.false_fixed_n) == (2, 3, 3)
+    assert row.paired_real_fix == 1
+    assert row.paired_real_fix_n == 1
+    assert row.paired_workaround == 1
+    assert row.paired_workaround_n == 2
+    assert row.paired_upstream == 1
+    assert row.paired_upstream_n == 2
+    assert row.false_upstream == 1
+    assert row.false_upstream_n == 2
+    assert row.false_real_fix == 0
+    assert row.false_real_fix_n == 1
+    assert row.false_workaround == 1
+    assert row.false_workaround_n == 2
+    assert row.paired == 2
+    assert row.paired_n == 3
+    assert row.false_fixed_n == 3
 
 
 def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():
@@ -188,11 +192,15 @@ def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():
     checks += [record(bug="D"), record("fixed", bug="D")]
     frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
     row = scores(outcomes(checks, RULES, frozen)).iloc[0]
-    assert (row.paired_known, row.paired_known_n, row.paired_new, row.paired_new_n) == (1, 1, 1, 2)
+    assert row.paired_known == 1
+    assert row.paired_known_n == 1
+    assert row.paired_new == 1
+    assert row.paired_new_n == 2
     another = {"d": Frozen("2", "2026-01-01", "0" * 64, ("B",))}
     for none in ({}, another):
         row = scores(outcomes(checks, RULES, none)).iloc[0]
-        assert (row.paired_known_n, row.paired_new_n) == (0, 0), "not frozen at this version"
+        assert row.paired_known_n == 0, "not frozen at this version"
+        assert row.paired_new_n == 0, "not frozen at this version"
 
 
 def test_a_rule_of_an_earlier_version_has_its_own_known_bugs():
@@ -267,7 +275,9 @@ def test_intervals_are_clustered_by_bug_and_controls_are_programs_of_their_own()
         record(bug="D"),
     ]
     row = first_row([*cases, *(record("control", f"k{n}", [HIT] * (n < 2)) for n in range(4))])
-    assert (row.bugs, row.detected, row.detected_n) == (3, 4, 6)
+    assert row.bugs == 3
+    assert row.detected == 4
+    assert row.detected_n == 6
     assert (row.detected_low, row.detected_high) == pytest.approx(clustered([4, 0, 0], [4, 1, 1]))
     assert (row.false_controls_low, row.false_controls_high) == pytest.approx(
         clustered([1, 1, 0, 0], [1] * 4)

@@ -25,14 +25,14 @@ for iteration in range(5):
     loss = model(torch.randn(8, 4)).square().mean()
     for parameter, gradient in zip(model.parameters(), torch.autograd.grad(loss, list(model.parameters()))):
         parameter.grad = gradient
-        {each}
+        {after_gradient}
     optimizer.step()
     {after}
 """
 
 
-def by_hand(each="pass", after="pass"):
-    return BY_HAND.format(each=each, after=after)
+def by_hand(after_gradient="pass", after="pass"):
+    return BY_HAND.format(after_gradient=after_gradient, after=after)
 
 
 def program(step):
@@ -54,7 +54,7 @@ RIGHT = {
     "one after the other": program(
         "clip(); optimizer.step(); [nn.utils.clip_grad_norm_(each, 0.1) for each in second.parameters()]; other.step()"
     ),
-    "by hand": by_hand(each="nn.utils.clip_grad_norm_(parameter, 0.1)"),
+    "by hand": by_hand(after_gradient="nn.utils.clip_grad_norm_(parameter, 0.1)"),
     "for a further step": program("optimizer.step(); clip(); optimizer.step()"),
     "norm alone": program("optimizer.step(); clip(limit=float('inf'))"),
     "now and then": program("iteration % 2 or clip(); optimizer.step(); iteration % 2 and clip()"),
