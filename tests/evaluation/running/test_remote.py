@@ -45,8 +45,8 @@ def dask(tmp_path):
 
 
 def answers(folder):
-    names = ("kind", "status", "reason", "alarms", "key", "code", "program", "revision", "pinned")
-    fields = attrgetter(*names, "torch")
+    names = ("kind", "status", "reason", "alarms", "key", "code", "program", "revision")
+    fields = attrgetter(*names, "runtime.pinned", "runtime.torch")
     return {
         (record.case, record.kind, record.seed): fields(record)
         for record in CheckStore(folder / "detectors").read().checks
