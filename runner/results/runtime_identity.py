@@ -1,20 +1,19 @@
-"""The identity of a runtime: what records of runs and of evaluations both say about where a program
-ran.
-"""
+"""The identity of a runtime: what records say about where a program ran."""
 
 import platform
 import re
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from runner.environments.runtime import Runtime
 from runner.field_types import Name
 from runner.sandbox.access import Isolation
 from runner.sandbox.env import THREADS
-from runner.sandbox.isolation import isolation
+
+if TYPE_CHECKING:
+    from runner.environments.runtime import Runtime
 
 Version = Annotated[str, Meta(pattern=r"^[A-Za-z0-9.+!_-]{1,80}$(?!\n)")]
 Device = Annotated[str, Meta(pattern=r"^(cpu|cuda(:\d{1,4})?)$(?!\n)")]
@@ -45,8 +44,11 @@ class RuntimeIdentity(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.device.split(":")[0]
 
 
-def identify(runtime: Runtime) -> RuntimeIdentity:
+def identify(runtime: "Runtime") -> RuntimeIdentity:
     """The identity of a runtime of this machine, on which a program runs now."""
+    # Loaded here: `list` and other commands that only read records need no sandbox.
+    from runner.sandbox.isolation import isolation
+
     return RuntimeIdentity(
         environment=runtime.environment,
         pinned=runtime.pinned,
