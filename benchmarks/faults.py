@@ -168,16 +168,17 @@ def _tell(line, log):
         with log.open("a") as file:
             file.write(("" if whole else "\n") + json.dumps(line) + "\n")
     harm = {kind: texts for kind, texts in line["harm"].items() if texts}
-    outcome = (
-        line["error"]
-        or harm
-        or ("skipped" if line["skipped"] else "missed" if line["missed"] else "ok")
-    )
+    marks = [mark for mark in ("skipped", "missed") if line[mark]]
+    outcome = line["error"] or harm or (marks[0] if marks else "ok")
     print(
         f"{line['number']} {line['kind']}: {outcome}, {line['seconds']} s",
         file=sys.stderr,
         flush=True,
     )
+
+
+def _count_harm(lines, name):
+    return sum(len(line["harm"][name]) for line in lines)
 
 
 def table(lines):
@@ -188,15 +189,12 @@ def table(lines):
         lines_of_kind = [
             line for line in lines if kind in (line["kind"], "all") and not line["skipped"]
         ]
-        counts = [
-            len(lines_of_kind),
-            *(sum(len(line["harm"][name]) for line in lines_of_kind) for name in KINDS_OF_HARM),
-        ]
+        harms = [_count_harm(lines_of_kind, name) for name in KINDS_OF_HARM]
         if lines_of_kind:
-            rows.append([kind, *map(str, counts)])
-    skipped, missed, errors = (
-        sum(bool(line[name]) for line in lines) for name in ("skipped", "missed", "error")
-    )
+            rows.append([kind, str(len(lines_of_kind)), *map(str, harms)])
+    skipped = len([line for line in lines if line["skipped"]])
+    missed = len([line for line in lines if line["missed"]])
+    errors = len([line for line in lines if line["error"]])
     hours = sum(line["seconds"] for line in lines) / 3600
     text = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return (

@@ -27,8 +27,11 @@ def processor_seconds(command, **options):
 
 def interleaved(repeats, *commands, measure=seconds):
     """Seconds of each command, measured in turns so that a busy moment of the machine meets all of them."""
-    times = [[measure(command) for command in commands] for _ in range(repeats)]
-    return [list(column) for column in zip(*times, strict=True)]
+    times = [[] for _ in commands]
+    for _ in range(repeats):
+        for command, column in zip(commands, times, strict=True):
+            column.append(measure(command))
+    return times
 
 
 def show(name, times, limit=""):

@@ -60,8 +60,10 @@ def words(folder):
     """A text of made words, in three parts."""
     random = numpy.random.default_rng(0)
     for name, lines in (("train", 300), ("valid", 40), ("test", 40)):
-        text = (" ".join(f"w{word}" for word in random.geometric(0.1, 20)) for _ in range(lines))
-        (folder / f"{name}.txt").write_text("\n".join(text) + "\n")
+        with (folder / f"{name}.txt").open("w") as file:
+            for _ in range(lines):
+                numbers = random.geometric(0.1, 20)
+                file.write(" ".join(f"w{number}" for number in numbers) + "\n")
 
 
 def tokens(folder):
@@ -156,13 +158,10 @@ def watched(program, python, sources):
 
 def row(program, result):
     report = result["report"]
-    by = {
-        kind: {alarm["code"] for alarm in report["alarms"] if alarm["severity"] == kind}
-        for kind in ("error", "info")
-    }
-    failed = {
-        alarm["message"].split()[0] for alarm in report["alarms"] if alarm["code"] == "failed"
-    }
+    alarms = report["alarms"]
+    errors = {alarm["code"] for alarm in alarms if alarm["severity"] == "error"}
+    advice = {alarm["code"] for alarm in alarms if alarm["severity"] == "info"}
+    failed = {alarm["message"].split()[0] for alarm in alarms if alarm["code"] == "failed"}
     return {
         **{name: program[name] for name in FIELDS[:4]},
         "torch": environment(program).removeprefix("torch-"),
@@ -170,9 +169,9 @@ def row(program, result):
         "optimizers": report["optimizers"],
         "steps": report["steps"],
         "seconds": round(report["loop_s"], 1),
-        "errors": " ".join(sorted(by["error"])),
+        "errors": " ".join(sorted(errors)),
         "wrong": " ".join(sorted(program.get("wrong", ()))),
-        "advice": " ".join(sorted(by["info"] - {"failed"})),
+        "advice": " ".join(sorted(advice - {"failed"})),
         "failed": report["error"] or " ".join(sorted(failed)),
     }
 

@@ -51,9 +51,12 @@ class Declared:
 def cases() -> list[Declared]:
     """In the order of cases.json, in which they run."""
     described = json.loads((HERE / "cases.json").read_text())
-    return [
-        Declared(**{name: _frozen(value) for name, value in case.items()}) for case in described
-    ]
+    return [_declared(case) for case in described]
+
+
+def _declared(case: dict[str, Any]) -> Declared:
+    values = {name: _frozen(value) for name, value in case.items()}
+    return Declared(**values)
 
 
 def _frozen(value: Any) -> Any:

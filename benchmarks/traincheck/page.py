@@ -24,7 +24,8 @@ def names(rows: Iterable[Row]) -> list[str]:
 
 def chosen(rows: Iterable[Row], *key: str) -> Row | None:
     """The row of a case, tracing, number of references, dropping and rule."""
-    return next((row for row in rows if tuple(row[name] for name in KEYS) == key), None)
+    values = dict(zip(KEYS, key, strict=True))
+    return next((row for row in rows if values.items() <= row.items()), None)
 
 
 def most(rows: Iterable[Row], case: str) -> str:
@@ -76,14 +77,15 @@ def choices(rows: list[Row]) -> str:
 
 
 def paired(rows: list[Row], tracing: str, count: str, dropping: str) -> str:
-    chosen_rows = [
-        [chosen(rows, case, tracing, count, dropping, rule) for case in names(rows)]
-        for rule in RULES
-    ]
-    counted = [
-        [row["paired"] == "yes" for row in rows_of_case if row] for rows_of_case in chosen_rows
-    ]
-    return f"{' '.join(str(sum(counted_row)) for counted_row in counted)} of {len(counted[0])}"
+    """By rule, how many cases are PAIRED, and the number of cases."""
+    hits: list[str] = []
+    answered: list[int] = []
+    for rule in RULES:
+        case_rows = [chosen(rows, case, tracing, count, dropping, rule) for case in names(rows)]
+        answers = [row["paired"] for row in case_rows if row]
+        hits.append(str(answers.count("yes")))
+        answered.append(len(answers))
+    return f"{' '.join(hits)} of {answered[0]}"
 
 
 def costs(rows: list[Row]) -> str:

@@ -69,9 +69,10 @@ def done(declared: Declared, work: Path) -> Done:
 def read(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of a table by their case; none where there is no table."""
     rows = list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
-    return {
-        row["case"]: [present for present in rows if present["case"] == row["case"]] for row in rows
-    }
+    by_case: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_case.setdefault(row["case"], []).append(row)
+    return by_case
 
 
 def write(

@@ -127,9 +127,8 @@ def slim(dist, repository) -> Installed:
 def test_wheel_and_sdist_hold_the_catalogue_and_nothing_else(dist):
     with zipfile.ZipFile(next(dist.glob("*.whl"))) as wheel:
         inside = {name for name in wheel.namelist() if not name.endswith("/")}
-    data = {
-        name for name in inside if name.startswith(tuple(f"trainbugs/{folder}/" for folder in DATA))
-    }
+    folders = tuple(f"trainbugs/{folder}/" for folder in DATA)
+    data = {name for name in inside if name.startswith(folders)}
     assert data == {f"trainbugs/{name}" for name in tracked(*DATA)}
     code = {name for name in inside - data if ".dist-info/" not in name}
     assert code == {

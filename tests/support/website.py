@@ -42,11 +42,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attrs):
         values = dict(attrs)
         self.tags[tag] += 1
-        self.problems += [
-            f"<{tag}> has {name} twice"
-            for name, count in Counter(n for n, _ in attrs).items()
-            if count > 1
-        ]
+        counts = Counter(name for name, _ in attrs)
+        self.problems += [f"<{tag}> has {name} twice" for name in counts if counts[name] > 1]
         self.anchors.update([values["id"]] if "id" in values else [])
         self.links += [values["href"]] if tag == "a" else []
         self.loads += [values[LOADED[tag]]] if LOADED.get(tag) in values else []

@@ -38,8 +38,7 @@ def _statistics_table(name: str, rows: Mapping[str, Mapping[str, int]]) -> Table
         counts = [str(row[location] or ".") for location in locations]
         table.append([entry, *counts, str(sum(row.values()))])
     totals = [sum(row[location] for row in rows.values()) for location in locations]
-    total = sum(map(sum, (row.values() for row in rows.values())))
-    return [*table, ["all", *map(str, totals), str(total)]]
+    return [*table, ["all", *map(str, totals), str(sum(totals))]]
 
 
 def verdict_table(outcomes: "Sequence[Outcome]") -> Table:
