@@ -11,6 +11,7 @@ Scalar = float | int | str | bool
 VariantName = Literal["buggy", "fixed"]
 # A name that may be part of a path.
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)]
+Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
 Text = Annotated[str, Meta(min_length=1)]
 # At most a week.
 Seconds = Annotated[float, Meta(gt=0, le=604800)]

@@ -2,11 +2,19 @@
 that is added.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.bugs.labels import Provenance
+from runner.bugs.program import VARIANTS
 from runner.bugs.taxonomy import LISTS
+from runner.field_types import Record
+from runner.results.record import RunRecord
+from runner.verdicts.verdict import metrics_by_seed
+
+# Fields of records that count.
+COUNTERS = ("epoch", "step", "iteration", "update", "call", "seconds", "best_epoch")
 
 
 def check_labels(bug: Bug) -> Iterator[str]:
@@ -37,6 +45,31 @@ def check_provenance(bug: Bug) -> Iterator[str]:
                 yield f"README.md does not name {link}, which provenance.derived_from names"
         if " ".join(item.differs.split()) not in " ".join(text.split()):
             yield f"README.md does not say what provenance.differs says: {item.differs}"
+
+
+def check_wrong_evaluation(bug: Bug, case: Case, records: Sequence[RunRecord]) -> Iterator[str]:
+    """`wrong evaluation` means that training is right: it begins alike in both variants.
+
+    Later it may differ: rates depend on validations, and dropout draws numbers.
+    """
+    if bug.labels.effect != "wrong evaluation" or case.benign or not records:
+        return
+    common: set[str] | None = None
+    for by_variant in metrics_by_seed(records).values():
+        equal = _equal_metrics(*(by_variant.get(name, ()) for name in VARIANTS))
+        common = equal if common is None else common & equal
+    if not (common or set()) - {case.plot.x, *COUNTERS}:
+        yield (
+            f"case {case.name}: labels.effect is wrong evaluation, and no metric is equal in the first records of both "
+            "variants; docs/taxonomy.md says what the label means"
+        )
+
+
+def _equal_metrics(buggy: Sequence[Record], fixed: Sequence[Record]) -> set[str]:
+    """The metrics that the first records of two runs have in common."""
+    if not buggy or not fixed:
+        return set()
+    return {name for name, value in buggy[0].items() if fixed[0].get(name, object()) == value}
 
 
 def _different(bug: Bug) -> list[Provenance]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runner.bugs.bug import PROBE, Bug
+from runner.bugs.case import Case
 from runner.files import untrusted
 
 # Words that would tell a reader, or a detector, which variant a script is. Names in PyTorch's own
@@ -64,6 +65,54 @@ def _check_imports(bug: Bug, script: Path, imported: set[str]) -> Iterator[str]:
     variant_modules = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
     for name in sorted(imported & variant_modules):
         yield f"{script.name}: imports {name}.py, a variant's script; what scripts share belongs into another file"
+
+
+def check_tells(bug: Bug) -> Iterator[str]:
+    """No buggy script binds a name that it never uses, and that its fixed twin uses."""
+    for buggy, fixed in dict.fromkeys(map(_twin_scripts, bug.cases.values())):
+        try:
+            buggy_tree, fixed_tree = (
+                _parse(path.read_text(encoding="utf-8")) for path in (buggy, fixed)
+            )
+        except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+            continue  # Other checks say so.
+        unused = _bound(buggy_tree) - _used(buggy_tree)
+        for name in sorted(unused & _used(fixed_tree)):
+            yield f"{buggy.name}: binds {name} and never uses it, and {fixed.name} does: it tells what the fix is"
+
+
+def _twin_scripts(case: Case) -> tuple[Path, Path]:
+    variants = case.program.variants
+    return variants["buggy"].script, variants["fixed"].script
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """The names that imports, functions, classes and assignments of the module bind."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names.update(_alias_name(alias) for alias in node.names)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
+
+
+def _alias_name(alias: ast.alias) -> str:
+    """What an import binds; `torch._dynamo` counts as its last part, as the code that uses it names it."""
+    return alias.asname or alias.name.rpartition(".")[2]
+
+
+def _used(tree: ast.Module) -> set[str]:
+    """The names and attributes that are read."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+    return names
 
 
 def _parse(text: str) -> ast.Module:

@@ -13,6 +13,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.program import UPSTREAM, VARIANTS
 from runner.environments import spec
 from runner.results.expected import CUDA, VERSIONS
+from runner.studies.horizon import FILE as HORIZON
 
 PICTURE = re.compile(r"expected/([^\s()/]+\.png)")
 RUN = re.compile(rf"(?:{'|'.join(VARIANTS)})-seed\d+\.json")
@@ -81,7 +82,8 @@ def _belonging(bug: Bug, root: Path) -> set[Path]:
         names.update(f"{folder}/{name}" for name in _runs(case, ("buggy",)))
     readme = bug.directory / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    return {bug.expected / name for name in (*names, f"{VERSIONS}.png", *PICTURE.findall(text))}
+    pictures = PICTURE.findall(text)
+    return {bug.expected / name for name in (*names, f"{VERSIONS}.png", HORIZON, *pictures)}
 
 
 def _case_files(case: Case) -> Iterator[str]:

@@ -1,8 +1,11 @@
 """Whether committed records belong together: made at one commit, and without gaps."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
+from runner.authoring.current import environment_at
 from runner.bugs.bug import Bug
+from runner.bugs.case import Case
 from runner.results.record import RunRecord
 from runner.verdicts.affected import findings
 
@@ -37,3 +40,18 @@ def check_whole_map(bug: Bug, records: Sequence[RunRecord], again: str) -> Itera
     declared = set(bug.affected.versions) if bug.affected and records else set()
     for version in sorted(declared - {item.version for item in findings(bug, records)}):
         yield f"config.json: affected names {version}, and expected/versions has no record of it; {again} makes one"
+
+
+def check_affected(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path) -> Iterator[str]:
+    """A release in which the buggy script showed the fault of a package is among the affected ones."""
+    if bug.declared is None or bug.declared.code_at_fault != "installed":
+        return
+    declared = set(bug.affected.versions) if bug.affected else set()
+    places = {record.runtime.environment for record in records if record.variant == "buggy"}
+    for place in sorted(places):
+        environment = environment_at(root, case.program.variants["buggy"].place)
+        version = (
+            environment.pins.get(bug.package) if environment and environment.name == place else None
+        )
+        if version and version not in declared:
+            yield f"config.json: expected/{case.name} shows the fault in {bug.package} {version}; add it to affected"

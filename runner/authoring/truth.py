@@ -1,7 +1,7 @@
 """Checks of the ground truth: where the fault is said to be, and when it is said to act first."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from runner.bugs.bug import Bug
@@ -17,6 +17,8 @@ from runner.results.record import RunRecord
 ITERATIONS = ("step", "iteration", "update", "call")
 # An iteration of PyTorch with a backward pass and a step takes longer than 0.1 ms.
 PER_SECOND = 10_000
+# The API of the site stands at most so many lines away from its line.
+NEAR_LINES = 5
 
 
 def check_site(bug: Bug, root: Path) -> Iterator[str]:
@@ -41,6 +43,7 @@ def _in_script(bug: Bug, script: Path) -> Iterator[str]:
     if line > length:
         yield f"site.line is {line}, {script.name} has {length} lines"
         return
+    yield from _check_api(bug, line, _lines(script))
     # Elsewhere than in user code the fixed twin is a work-around, which may stand in another place
     # than the fault.
     if bug.labels.location != "user code":
@@ -51,6 +54,18 @@ def _in_script(bug: Bug, script: Path) -> Iterator[str]:
     if hunks and not any(first - 1 <= line <= last + 1 for first, last in hunks):
         places = " or ".join(dict.fromkeys(_words(first, last) for first, last in hunks))
         yield f"site.line is {line}, but the fix changes {script.name} {places}; the site is in or beside that"
+
+
+def _check_api(bug: Bug, line: int, lines: Sequence[str]) -> Iterator[str]:
+    """The last part of the API stands near the line."""
+    name = bug.site.api.rpartition(".")[2]
+    nearby = "".join(lines[max(0, line - 1 - NEAR_LINES) : line + NEAR_LINES])
+    stands = name in nearby
+    place = f"within {NEAR_LINES} lines of {bug.site.file}:{line}"
+    if not stands and bug.site.implicit is None:
+        yield f"site.api is {bug.site.api}, and {name} does not stand {place}; site.implicit may say why"
+    if stands and bug.site.implicit is not None:
+        yield f"site.implicit is given, and {name} stands {place}; leave it out"
 
 
 def _hunks(case: Case, script: Path) -> list[tuple[int, int]]:

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.authoring.current import check_digests, is_current
+from runner.authoring.declared import check_declared
+from runner.authoring.harm import check_harm, check_horizon_keys
 from runner.authoring.judgement import check_lines, check_verdicts
-from runner.authoring.labels import check_labels, check_provenance
-from runner.authoring.scripts import check_scripts, check_text
+from runner.authoring.labels import check_labels, check_provenance, check_wrong_evaluation
+from runner.authoring.scripts import check_scripts, check_tells, check_text
 from runner.authoring.studies import check_studies
 from runner.authoring.surplus import check_surplus
-from runner.authoring.together import check_revisions, check_whole_map
+from runner.authoring.together import check_affected, check_revisions, check_whole_map
 from runner.authoring.truth import check_site, check_trigger
 from runner.authoring.upstream import check_upstream
 from runner.bugs.bug import Bug
@@ -55,7 +57,15 @@ def problems(directory: Path, root: Path) -> list[str]:
     ]
     if unreadable:
         return unreadable
-    checks = (_check_name, _check_todo, _check_files, check_scripts, _check_readme, _check_cases)
+    checks = (
+        _check_name,
+        _check_todo,
+        _check_files,
+        check_scripts,
+        check_tells,
+        _check_readme,
+        _check_cases,
+    )
     root_checks = (
         check_site,
         _check_environments,
@@ -64,9 +74,10 @@ def problems(directory: Path, root: Path) -> list[str]:
         check_upstream,
         _check_map,
         check_studies,
+        check_horizon_keys,
     )
     problems: list[str] = []
-    for check in (*checks, check_labels, check_provenance):
+    for check in (*checks, check_labels, check_provenance, check_declared):
         problems += check(bug)
     for root_check in root_checks:
         problems += root_check(bug, root)
@@ -149,8 +160,10 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
         yield from _check_numbers(case, records)
         yield from check_digests(f"expected/{case.name}", records, again)
         yield from check_revisions(f"expected/{case.name}", records, again)
-        if not records and "gpu" in case.program.tools:
-            continue  # it has been seen on no device yet, as `info` says
+        if case.never_run:
+            if records:
+                yield f"case {case.name}: never_run is true, and expected/{case.name} has records; leave it out"
+            continue
         finished = {(record.variant, record.seed) for record in records if record.ok}
         required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
         if not required <= finished:
@@ -161,6 +174,9 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
         yield from check_verdicts(case, records)
         yield from check_lines(case, records)
         yield from check_trigger(case, records)
+        yield from check_harm(bug, case, records)
+        yield from check_wrong_evaluation(bug, case, records)
+        yield from check_affected(bug, case, records, root)
 
 
 def _check_numbers(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:

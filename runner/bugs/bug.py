@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from runner.bugs.case import Case, Site
+from runner.bugs.declared import Declared, Origins
 from runner.bugs.labels import Labels, Provenance, Versions
 from runner.plurals import counted
 
@@ -37,6 +38,8 @@ class Bug(Struct, frozen=True):
     # The scripts of all its cases, also of those that a filter has left out of `cases`.
     variant_scripts: frozenset[Path]
     provenance: Provenance | None = None
+    declared: Declared | None = None
+    parameter_origins: Origins = {}
     affected: Versions | None = None
     fixed: Versions | None = None
     retired: str | None = None
@@ -84,6 +87,16 @@ class Bug(Struct, frozen=True):
         if self.environment != brought_name(self.id):
             return None
         return self.directory / ENVIRONMENT
+
+    @property
+    def family(self) -> str:
+        """The name of its family: its own ID where it shares its fault with no other bug."""
+        return (self.declared and self.declared.family) or self.id
+
+    @property
+    def is_injected(self) -> bool:
+        """Whether the fault is put in by a program of ours, and met by nobody."""
+        return self.declared is not None and self.declared.code_at_fault == "injected"
 
     @property
     def package(self) -> str:

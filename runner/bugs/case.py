@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from runner.bugs.declared import Harm, Origins
 from runner.bugs.figures import Plot
 from runner.bugs.labels import Provenance
 from runner.bugs.program import CaseProgram
@@ -21,6 +22,12 @@ class Site(ConfigPart, frozen=True):
     api: Annotated[Text, Meta(description="The API that is misused or broken.")]
     line: Annotated[
         Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="Line in that file.")
+    ] = None
+    implicit: Annotated[
+        Text | None,
+        Meta(
+            description="Why the API is not written near that line: it is missing, an operator, called elsewhere."
+        ),
     ] = None
 
 
@@ -51,6 +58,9 @@ class Case(Struct, frozen=True):
     plot: Plot
     benign: bool = False
     portable: bool = True
+    never_run: bool = False
+    harm: Harm | None = None
+    parameter_origins: Origins = {}
     provenance: Provenance | None = None
 
     @property

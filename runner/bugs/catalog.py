@@ -282,6 +282,8 @@ def _bug(config: Config, directory: Path) -> Bug:
         site=config.site,
         environment=_environment_name(config, config.environment),
         provenance=config.provenance,
+        declared=config.declared,
+        parameter_origins=config.parameter_origins,
         affected=config.affected,
         fixed=config.fixed,
         retired=retired,
@@ -301,6 +303,9 @@ def _case(name: str, case: WrittenCase, config: Config, directory: Path) -> Case
         title=case.title,
         benign=case.benign,
         portable=case.portable,
+        never_run=case.never_run,
+        harm=case.harm or (config.declared.harm if config.declared else None),
+        parameter_origins={**config.parameter_origins, **case.parameter_origins},
         provenance=case.provenance or config.provenance,
         program=_program(case, config, directory),
         oracle=Oracle(case.expectations, frozenset(config.volatile)),
@@ -318,6 +323,7 @@ def _program(case: WrittenCase, config: Config, directory: Path) -> CaseProgram:
             script=buggy.script,
             environment=upstream.environment,
             records=upstream.records or buggy.records,
+            fix="released",
         )
     variants = {
         name: _variant(name, variant, case, config, directory) for name, variant in written.items()
@@ -345,4 +351,5 @@ def _variant(
         environment=_environment_name(config, place),
         records=variant.records or case.records,
         brought=directory / ENVIRONMENT if place == BROUGHT else None,
+        fix=variant.fix,
     )

@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from runner.bugs.case import Site
+from runner.bugs.declared import Declared, Harm, Origins
 from runner.bugs.figures import Heatmap, Panel
 from runner.bugs.labels import Labels, Provenance, Versions
+from runner.bugs.taxonomy import FixKind
 from runner.expectations.expectation import Expectation
-from runner.field_types import Name, Scalar, Seconds, Text
+from runner.field_types import Day, Name, Scalar, Seconds, Text
 
 # The longest ID: the name of an environment that the bug brings is longer, and must be a name, too.
 MAX_ID = 76
@@ -38,7 +40,6 @@ CaseName = Annotated[
     str, Meta(pattern=r"^(?!versions$|study-)[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", max_length=80)
 ]
 Script = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.py$(?!\n)", max_length=80)]
-Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$(?!\n)")]
 
 
 class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,6 +57,10 @@ class WrittenVariant(Written, frozen=True):
         ),
     ] = None
     records: Annotated[Count | None, Meta(description="Overrides the case's records.")] = None
+    fix: Annotated[
+        FixKind | None,
+        Meta(description="Of the variant `fixed`: what its change is; see docs/taxonomy.md."),
+    ] = None
 
 
 class WrittenUpstream(Written, frozen=True):
@@ -118,6 +123,13 @@ class WrittenCase(Written, frozen=True):
             "`run BUG --environment` and `--inject` leave the case out unless it is named."
         ),
     ] = True
+    never_run: Annotated[
+        bool,
+        Meta(
+            description="True as long as nobody has run it: the case is in no count and no score, and runs when it is "
+            "named."
+        ),
+    ] = False
     heatmap: Annotated[
         Heatmap | None, Meta(description="A heat map in the place of the curves.")
     ] = None
@@ -148,9 +160,15 @@ class WrittenCase(Written, frozen=True):
     parameters: Annotated[
         Mapping[str, Scalar], Meta(description="Overrides the bug's parameters.")
     ] = {}
+    parameter_origins: Annotated[
+        Origins, Meta(description="Overrides the bug's parameter_origins.")
+    ] = {}
     provenance: Annotated[
         Provenance | None, Meta(description="Overrides the bug's provenance.")
     ] = None
+    harm: Annotated[Harm | None, Meta(description="Overrides the harm that the bug declares.")] = (
+        None
+    )
 
     def __post_init__(self) -> None:
         """Raise ValueError for what the types above cannot express."""
@@ -213,7 +231,15 @@ class Config(Written, frozen=True):
             description="Hashes of data files that scripts download: these alone are kept for the next run."
         ),
     ] = {}
+    parameter_origins: Annotated[
+        Origins,
+        Meta(
+            description="Whose choice each parameter is: `source`, if it is the value of the report or of the program "
+            "that it is about; `ours`; or `ours; source: ` and their value."
+        ),
+    ] = {}
     provenance: Provenance | None = None
+    declared: Declared | None = None
     status: Status | None = None
     affected: Annotated[Versions | None, Meta(description="Versions that show the bug.")] = None
     fixed: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from runner.bugs.taxonomy import Cause, Effect, Location, Realism, Stage
-from runner.field_types import ConfigPart, Text
+from runner.field_types import ConfigPart, Day, Text
 
 
 class Versions(ConfigPart, frozen=True):
@@ -29,6 +29,17 @@ class Labels(ConfigPart, frozen=True):
     stage: Annotated[
         Stage | None, Meta(description="The part of training in which the fault acts.")
     ] = None
+
+
+class Reader(ConfigPart, frozen=True):
+    """Somebody beside the author who held the bug against its source."""
+
+    date: Annotated[Day, Meta(description="The day.")]
+    readable: Annotated[
+        tuple[Text, ...],
+        Meta(min_length=1, description="What could be read: thread, commit, wheel, ..."),
+    ]
+    facts: Annotated[tuple[Text, ...], Meta(min_length=1, description="What was held against it.")]
 
 
 class Origin(ConfigPart, frozen=True):
@@ -57,3 +68,9 @@ class Provenance(ConfigPart, frozen=True):
     differs: Annotated[
         Text, Meta(description="In one sentence what differs: model, data, library, version.")
     ]
+    read_by: Annotated[
+        tuple[Reader, ...],
+        Meta(
+            description="Readers of the source, the author aside; one for every bug, two for some."
+        ),
+    ] = ()

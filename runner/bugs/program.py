@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from runner.bugs.taxonomy import FixKind
 from runner.field_types import Scalar
 
 VARIANTS: tuple[str, ...] = ("buggy", "fixed")
@@ -17,6 +18,7 @@ class Variant(Struct, frozen=True):
 
     `records` is the number of records of a whole run; None where the case does not say. `brought`
     is the folder of an environment that the bug itself brings; None for one of the catalogue.
+    `fix` is the kind of the fix, of a variant that has one.
     """
 
     name: str
@@ -24,6 +26,7 @@ class Variant(Struct, frozen=True):
     environment: str
     records: int | None = None
     brought: Path | None = None
+    fix: FixKind | None = None
 
     @property
     def place(self) -> str:

@@ -39,6 +39,12 @@ Stage = Literal[
     "checkpoint",
 ]
 Realism = Literal["original", "adapted", "re-created"]
+HarmKind = Literal["reported", "enlarged", "measured", "constructed"]
+CodeAtFault = Literal["installed", "rewritten", "re-created", "injected"]
+FixKind = Literal["released", "proposed", "work-around"]
+UpstreamState = Literal["fixed", "open", "documented", "by design", "unknown"]
+SourceRead = Literal["whole", "part", "second-hand"]
+Split = Literal["development", "test"]
 
 # The keys of `labels` with a closed list, in the order in which they are shown.
 LISTS: Mapping[str, tuple[str, ...]] = {
@@ -48,3 +54,12 @@ LISTS: Mapping[str, tuple[str, ...]] = {
     "stage": get_args(Stage),
 }
 REALISM: tuple[str, ...] = get_args(Realism)
+# The declared facts with a closed list, in the order in which they are shown.
+DECLARED: Mapping[str, tuple[str, ...]] = {
+    "harm": get_args(HarmKind),
+    "code_at_fault": get_args(CodeAtFault),
+    "state_upstream": get_args(UpstreamState),
+    "source_read": get_args(SourceRead),
+    "split": get_args(Split),
+}
+FIXES: tuple[str, ...] = get_args(FixKind)

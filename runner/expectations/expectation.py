@@ -38,6 +38,13 @@ class Expectation(Series, frozen=True, kw_only=True):
     relative: Annotated[
         bool, Meta(description="`tolerance` is a share of `value`: 0.05 allows 5 %.")
     ] = False
+    harm: Annotated[
+        bool,
+        Meta(
+            description="True for the one expectation of a case that states the harm: it tells the two variants apart "
+            "with each seed."
+        ),
+    ] = False
     across_seeds: Annotated[
         Literal["mean", "min", "max", "distinct"] | None,
         Meta(

@@ -125,14 +125,14 @@ def _flaws(case: Case, records: Sequence[RunRecord]) -> str:
 def _check_all(
     expectations: Sequence[Expectation], records: Sequence[RunRecord]
 ) -> tuple[ExpectationCheck, ...]:
-    by_seed = _by_seed(records)
+    by_seed = metrics_by_seed(records)
     checks: list[ExpectationCheck] = []
     for expectation in expectations:
         checks += check_seeds(expectation, by_seed)
     return tuple(checks)
 
 
-def _by_seed(records: Sequence[RunRecord]) -> dict[int, dict[str, Sequence[Record]]]:
+def metrics_by_seed(records: Sequence[RunRecord]) -> dict[int, dict[str, Sequence[Record]]]:
     """The metrics of each variant, by seed."""
     by_seed: dict[int, dict[str, Sequence[Record]]] = {}
     for record in sorted(records, key=lambda record: record.seed):

@@ -1,0 +1,235 @@
+"""The horizon of a harm: the same programs in training of twice the length, and what is left of the harm then.
+
+expected/horizon.csv of a bug has a row for each run; `Harm.length` names the parameter that is doubled.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from runner.bugs.bug import Bug, Target
+from runner.bugs.case import Case, Oracle
+from runner.bugs.program import VARIANTS, Variant
+from runner.errors import CatalogError, MeasureError, ResultsError, UsageError
+from runner.expectations.expectation import Expectation
+from runner.expectations.reductions import reduce
+from runner.expectations.series import Operand, Series, measure
+from runner.field_types import Record, Scalar
+from runner.files import untrusted
+from runner.results.record import RunRecord
+
+FILE = "horizon.csv"
+COLUMNS = (
+    "case",
+    "variant",
+    "seed",
+    "value",
+    "key",
+    "environment",
+    "python",
+    "torch",
+    "data",
+    "date",
+    "revision",
+)
+MAX_BYTES = 1_000_000
+KEY_LENGTH, REVISION_LENGTH = 16, 12
+FACTOR = 2
+
+
+class HorizonRow(Struct, frozen=True):
+    """A run of twice the length: `value` is what the harm is judged by, at the end."""
+
+    case: str
+    variant: str
+    seed: int
+    value: float
+    key: str
+    environment: str
+    python: str
+    torch: str
+    data: str
+    date: str
+    revision: str
+
+
+def horizon_targets(bug: Bug) -> list[Target]:
+    """The cases with a declared length, as cases of twice that length; empty where there is none."""
+    return [Target(bug, _doubled(case), VARIANTS) for case in horizon_cases(bug)]
+
+
+def horizon_cases(bug: Bug) -> list[Case]:
+    """The cases of which there have to be runs of twice the length."""
+    return [case for case in bug.cases.values() if _length(case) and harm_expectation(case)]
+
+
+def _length(case: Case) -> str | None:
+    return case.harm.length if case.harm else None
+
+
+def harm_expectation(case: Case) -> Expectation | None:
+    """The expectation that states the harm of a case; None where none is marked."""
+    return next((item for item in case.oracle.expectations if item.harm), None)
+
+
+def _doubled(case: Case) -> Case:
+    """The case with twice the length. How many records it gives is not known before."""
+    name = _length(case) or ""
+    value = case.program.parameters.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise CatalogError(
+            f"{case.id}: harm.length is {name!r}, expected a parameter that is a whole number"
+        )
+    parameters: dict[str, Scalar] = {**case.program.parameters, name: FACTOR * value}
+    variants: dict[str, Variant] = {}
+    for variant_name in VARIANTS:
+        variant = case.program.variants[variant_name]
+        variants[variant_name] = structs.replace(variant, records=None)
+    program = structs.replace(
+        case.program,
+        variants=variants,
+        parameters=parameters,
+        timeout_s=2 * FACTOR * case.program.timeout_s,
+    )
+    return structs.replace(
+        case, name=horizon_name(case), program=program, oracle=Oracle(volatile=case.oracle.volatile)
+    )
+
+
+def horizon_name(case: Case) -> str:
+    """The name of the doubled case in records and results folders; no case of a bug may have it."""
+    return f"study-horizon-{case.name}"
+
+
+def harm_value(case: Case, metrics: Mapping[str, Sequence[Record]], variant: str) -> float:
+    """What the harm of a case is judged by: its metric at the end of a run, whatever the length.
+
+    Raises MeasureError where the records lack it.
+    """
+    expectation = harm_expectation(case)
+    if expectation is None:
+        raise MeasureError(f"no expectation of {case.id} states the harm")
+    series = _end_series(expectation, case.plot.x)
+    values = measure(series, variant, metrics)
+    reduction = expectation.reduce
+    if reduction in ("all", "distinct") or expectation.where != series.where:
+        reduction = "last"
+    value = reduce(values, reduction)
+    if isinstance(value, str):
+        raise MeasureError(f"metric {series.metric!r} is {value!r}, expected a number")
+    return float(value)
+
+
+def _end_series(expectation: Expectation, x: str) -> Series:
+    """The series of the expectation in one variant, without the epoch that it picks."""
+    where = {key: value for key, value in expectation.where.items() if key != x}
+    other = expectation.other
+    operand = None
+    if other and other.metric and not other.variant:
+        operand = Operand(metric=other.metric, where=other.where, reduce=other.reduce)
+    over = operand if expectation.over is not None else None
+    minus = operand if expectation.over is None else None
+    return Series(
+        metric=expectation.metric, where=where, minus=minus, over=over, index=expectation.index
+    )
+
+
+def rows(bug: Bug, records: Iterable[RunRecord]) -> list[HorizonRow]:
+    """The rows of runs of twice the length; raises ResultsError for a run that failed or lacks the metric."""
+    cases = {horizon_name(case): case for case in bug.cases.values()}
+    return [_row(cases[record.case], record) for record in records]
+
+
+def _row(case: Case, record: RunRecord) -> HorizonRow:
+    name = f"{record.bug}/{record.case}, {record.variant} seed {record.seed}"
+    if not record.ok:
+        raise ResultsError(f"{name}: {record.status}: {record.reason}")
+    try:
+        value = harm_value(case, {record.variant: record.metrics}, record.variant)
+    except MeasureError as error:
+        raise ResultsError(f"{name}: {error}") from error
+    return HorizonRow(
+        case=case.name,
+        variant=record.variant,
+        seed=record.seed,
+        value=float(f"{value:.6g}"),
+        key=record.key[:KEY_LENGTH],
+        environment=record.runtime.environment,
+        python=record.python,
+        torch=record.runtime.torch or "",
+        data=record.data or "",
+        date=record.started[:10],
+        revision=(record.revision or "")[:REVISION_LENGTH],
+    )
+
+
+def text(table: Iterable[HorizonRow]) -> str:
+    """The rows as CSV, sorted by case, seed and variant."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in sorted(table, key=lambda row: (row.case, row.seed, row.variant)):
+        writer.writerow([_cell(getattr(row, name)) for name in COLUMNS])
+    return stream.getvalue()
+
+
+def _cell(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def read(bug: Bug) -> list[HorizonRow]:
+    """The committed rows; empty where there are none. Raises ResultsError for a file that is no such table."""
+    path = bug.expected / FILE
+    if not path.exists():
+        return []
+    try:
+        table = untrusted.read_text(path, MAX_BYTES, bug.directory)
+        return list(_parse(table))
+    except (untrusted.UnsafeError, ValueError, KeyError, TypeError) as error:
+        raise ResultsError(f"{untrusted.shown(path)}: {error}") from error
+
+
+def _parse(table: str) -> Iterator[HorizonRow]:
+    for line in csv.DictReader(io.StringIO(table)):
+        yield HorizonRow(
+            case=line["case"],
+            variant=line["variant"],
+            seed=int(line["seed"]),
+            value=float(line["value"]),
+            **{name: line[name] for name in COLUMNS[4:]},
+        )
+
+
+def is_late(case: Case, table: Sequence[HorizonRow], records: Sequence[RunRecord]) -> bool:
+    """Whether the harm is gone after twice the length: with some seed the buggy program is no longer worse.
+
+    `records` are the expected ones, which say which side is worse. Raises MeasureError, and
+    ResultsError where a seed has no rows.
+    """
+    by_seed: dict[int, dict[str, Sequence[Record]]] = {}
+    for record in records:
+        by_seed.setdefault(record.seed, {})[record.variant] = record.metrics
+    values = {(row.variant, row.seed): row.value for row in table if row.case == case.name}
+    late = False
+    for seed, metrics in by_seed.items():
+        before = [harm_value(case, metrics, variant) for variant in VARIANTS]
+        try:
+            after = [values[variant, seed] for variant in VARIANTS]
+        except KeyError as error:
+            raise ResultsError(f"expected/{FILE} has no row of {case.name}, seed {seed}") from error
+        late = late or (before[0] - before[1]) * (after[0] - after[1]) <= 0
+    return late
+
+
+def refuse_unfit(bug: Bug, records: Sequence[RunRecord]) -> None:
+    """Raise UsageError where these runs cannot be kept: dirty files, or no pinned environment of the bug's own."""
+    if any((record.revision or "").endswith("-dirty") for record in records):
+        raise UsageError(
+            f"{bug.id} was run from files that are not committed: commit, then run with --force"
+        )
+    if not all(record.runtime.pinned and not record.runtime.trusted for record in records):
+        raise UsageError(
+            f"{bug.id} was not run in pinned environments: expected/{FILE} stays as it is"
+        )
