@@ -50,9 +50,11 @@ def check_provenance(bug: Bug) -> Iterator[str]:
 def check_wrong_evaluation(bug: Bug, case: Case, records: Sequence[RunRecord]) -> Iterator[str]:
     """`wrong evaluation` means that training is right: it begins alike in both variants.
 
-    Later it may differ: rates depend on validations, and dropout draws numbers.
+    Later it may differ: rates depend on validations, and dropout draws numbers. Where samples leak, training sees
+    other samples from the start.
     """
-    if bug.labels.effect != "wrong evaluation" or case.benign or not records:
+    is_leak = bug.labels.stage == "data"
+    if bug.labels.effect != "wrong evaluation" or is_leak or case.benign or not records:
         return
     common: set[str] | None = None
     for by_variant in metrics_by_seed(records).values():

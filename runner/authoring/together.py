@@ -46,7 +46,10 @@ def check_affected(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
     """A release in which the buggy script showed the fault of a package is among the affected ones."""
     if bug.declared is None or bug.declared.code_at_fault != "installed":
         return
-    declared = set(bug.affected.versions) if bug.affected else set()
+    if bug.affected is None:
+        yield "affected is missing: the package at fault, and the releases that the records show it in"
+        return
+    declared = set(bug.affected.versions)
     places = {record.runtime.environment for record in records if record.variant == "buggy"}
     for place in sorted(places):
         environment = environment_at(root, case.program.variants["buggy"].place)
