@@ -75,6 +75,13 @@ def swing(amplitudes, generator):
     return torch.stack([amplitudes * torch.cos(phases), amplitudes * torch.sin(phases)], dim=-1)
 
 
+def share(tensor, rank, config):
+    """The rows of one rank: a piece of them all, or every `world_size`-th row."""
+    if config["by_turns"]:
+        return tensor[rank :: config["world_size"]]
+    return tensor.chunk(config["world_size"])[rank]
+
+
 def mean_of_ranks(loss):
     loss = torch.tensor(loss)
     dist.all_reduce(loss)
@@ -95,7 +102,7 @@ def train(rank, config, rendezvous):
     # They were measured in this order: the pendulum was pulled a little further each time.
     states = swing(torch.linspace(0, config["amplitude"], config["samples"]), generator)
     measured = pendulum(states) + config["noise"] * torch.randn(states.shape, generator=generator)
-    states, measured = (tensor.chunk(config["world_size"])[rank].to(device) for tensor in (states, measured))
+    states, measured = (share(tensor, rank, config).to(device) for tensor in (states, measured))
     validation = swing(torch.linspace(0, config["amplitude"], config["trajectories"]), generator).double().to(device)
     model = DistributedDataParallel(Dynamics(config["width"]).to(device))
     optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"])

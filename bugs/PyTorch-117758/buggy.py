@@ -2,9 +2,9 @@
 
 The data is scikit-learn's set of digits with 8x8 pixels. In the second phase a hook rounds what each activation
 function gives to a few levels, as the device will do that the network is meant for; gradients pass the rounding as if
-it were not there. Every epoch prints one JSON object: its phase, the loss of training and the accuracy on other digits.
-At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the
-`config.json` beside this file.
+it were not there. Every epoch prints one JSON object: its phase, the loss of training, and the accuracy on other digits
+of the compiled network and of the network as it is deployed, without the compiler. At the end all of them go to
+`<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json
@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import torch
-import torch._dynamo
 from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn.functional import cross_entropy
@@ -94,7 +93,13 @@ def main():
         if epoch == config["first_epochs"] + 1:
             quantise(model, config["levels"], config["limit"])
         loss = train_epoch(compiled, *train_data, optimizer, config["batch_size"])
-        record = {"epoch": epoch, "phase": phase, "loss": loss, "accuracy": evaluate(compiled, *test_data)}
+        record = {
+            "epoch": epoch,
+            "phase": phase,
+            "loss": loss,
+            "accuracy": evaluate(compiled, *test_data),
+            "deployed_accuracy": evaluate(model, *test_data),
+        }
         print(json.dumps(record), flush=True)
         records.append(record)
     Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))

@@ -75,11 +75,15 @@ def train_epoch(model, loader, criterion, optimizer, device):
 
 @torch.no_grad()
 def validate(model, loader, threshold, device):
-    """The Dice score of all scans together, and which share of their pixels is marked as lesion."""
+    """The Dice score of all scans together, and which share of their pixels is marked as lesion.
+
+    The predictions become images with 8 bits a pixel, which are then compared with the threshold.
+    """
     model.eval()
     overlap, marked, lesions, pixels = 0.0, 0.0, 0.0, 0
     for scans, masks in loader:
-        marks = torch.sigmoid(model(scans.to(device))).cpu() > threshold
+        images = (255 * torch.sigmoid(model(scans.to(device)))).byte().cpu()
+        marks = images / 255 > threshold
         overlap += (marks * masks).sum().item()
         marked += marks.sum().item()
         lesions += masks.sum().item()
