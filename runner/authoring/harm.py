@@ -68,7 +68,8 @@ def _check_printed(bug: Bug, case: Case, expectation: Expectation) -> Iterator[s
     scripts = [case.program.variants["buggy"].script, *bug.shared]
     if not metric_names(scripts).may_have(expectation.metric):
         yield (
-            f"case {case.name}: the harm is stated on {expectation.metric}, which probe.py measures and the buggy script does not print; "
+            f"case {case.name}: the harm is stated on {expectation.metric}, which probe.py measures and the buggy "
+            "script does not print; "
             "name a metric that a user sees"
         )
 
