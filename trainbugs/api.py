@@ -226,9 +226,11 @@ def _outcomes(
 ) -> "pd.DataFrame":
     """The outcomes of some checks by the rules of the records."""
     from evaluation.catalog import submissions
+    from evaluation.catalog.declared import declared_programs
     from evaluation.scoring import scores
 
-    return scores.outcomes(checks, records.rules, submissions.load_frozen(catalog.root))
+    frozen, declared = submissions.load_frozen(catalog.root), declared_programs(catalog)
+    return scores.outcomes(checks, records.rules, frozen, declared)
 
 
 def plot(

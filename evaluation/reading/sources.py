@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, NoReturn, TypeAlias, get_args
 
 from evaluation.catalog import detectors as catalog_detectors
+from evaluation.catalog.declared import declared_programs
 from evaluation.model import CONTROL
 from evaluation.reading import subsets
 from evaluation.reading.load import (
@@ -87,6 +88,7 @@ def read_records(catalog: Catalog, selection: RecordSelection) -> Records:
     else:
         records = _load(catalog, selection)
         _refuse_lacking(catalog, selection, records)
+    records = subsets.select_counted(records, declared_programs(catalog), set(selection.bugs))
     if selection.bugs or selection.label:
         records = subsets.select_bugs(records, _select_names(catalog, selection, records))
     if selection.isolated:
@@ -107,9 +109,11 @@ def read_rewritten(catalog: Catalog, selection: RecordSelection) -> Records | No
     With the source "both" they are one's own. Raises ResultsError for a committed file that cannot be read.
     """
     if selection.source in ("results", "both"):
-        return results_with_rewritten(selection.folder, selection.detectors)
-    folders = committed_folders(catalog.root, selection.source == "submissions")
-    return committed_with_rewritten(folders, selection.detectors)
+        records = results_with_rewritten(selection.folder, selection.detectors)
+    else:
+        folders = committed_folders(catalog.root, selection.source == "submissions")
+        records = committed_with_rewritten(folders, selection.detectors)
+    return records and subsets.select_counted(records, declared_programs(catalog))
 
 
 def read_seeds(catalog: Catalog, selection: RecordSelection, records: Records) -> Records | None:
@@ -121,7 +125,8 @@ def read_seeds(catalog: Catalog, selection: RecordSelection, records: Records) -
     if selection.source in ("results", "both"):
         return records
     folders = committed_folders(catalog.root, selection.source == "submissions")
-    return committed_with_seeds(folders, selection.detectors)
+    by_seeds = committed_with_seeds(folders, selection.detectors)
+    return by_seeds and subsets.select_counted(by_seeds, declared_programs(catalog))
 
 
 def _read_beside(catalog: Catalog, selection: RecordSelection) -> Records:

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
+from evaluation.catalog.declared import DeclaredPrograms
 from evaluation.model import CONTROL
 from evaluation.reading.codes import count_excluded
-from evaluation.records import REPLACED, CheckRecord, Records
+from evaluation.records import REPLACED, UNCOUNTED, CheckRecord, Records
 
 
 def own_before_committed(own_records: Records, committed: Records) -> Records:
@@ -34,6 +35,26 @@ def select_bugs(records: Records, names: Set[str]) -> Records:
         if check.kind == CONTROL or {check.bug, f"{check.bug}/{check.case}"} & names
     ]
     return _part(records, checks)
+
+
+def select_counted(
+    records: Records, declared: DeclaredPrograms, named: Set[str] = frozenset()
+) -> Records:
+    """The records of cases that count: what is retired, injected or never run is in no score, unless it is `named`.
+
+    Names are BUG or BUG/CASE.
+    """
+    checks = [check for check in records.checks if _counts(check, declared, named)]
+    if len(checks) == len(records.checks):
+        return records
+    excluded = count_excluded(UNCOUNTED, records.checks, checks)
+    return replace(records, checks=checks, excluded=(*records.excluded, *excluded))
+
+
+def _counts(check: CheckRecord, declared: DeclaredPrograms, named: Set[str]) -> bool:
+    case = f"{check.bug}/{check.case}"
+    is_named = bool({check.bug, case} & named)
+    return check.kind == CONTROL or is_named or case not in declared.uncounted
 
 
 def select_common(records: Records) -> Records:

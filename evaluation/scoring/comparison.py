@@ -42,8 +42,8 @@ def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> 
     """A row for each of MEASURES, and each pair of rows of the scores that met a program in common.
 
     `only_first` counts the programs on which the first row alone alarms. `p` is McNemar's p over
-    programs, `p_bugs` over bugs. A bug counts once, for the row that alarms on more of its
-    programs, since cases of a bug are not independent. `p_holm` is `p_bugs` after Holm (1979), over
+    programs, `p_bugs` over families of bugs. A family counts once, for the row that alarms on more
+    of its programs, since they are not independent. `p_holm` is `p_bugs` after Holm (1979), over
     all pairs of a measure. If you pass the `scores` of the table, pairs with a rule that was not
     chosen have no `p_holm`, and do not count in it: nobody asks about them.
     """

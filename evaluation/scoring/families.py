@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 
 def families(programs: "pd.DataFrame") -> "pd.Series[str]":
-    """The family of each row: the cases of a bug are one family, a control is one by itself."""
-    return programs.case.where(programs.kind == CONTROL, programs.bug)
+    """The family of each row: bugs of one fault in several dresses are one, a control is one by itself."""
+    return programs.case.where(programs.kind == CONTROL, programs.family)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from evaluation.catalog.declared import DeclaredPrograms
 from evaluation.catalog.frozen import Frozen
 from evaluation.keys import rule_digest
 from evaluation.model import CONTROL, Rule
@@ -11,15 +12,17 @@ from evaluation.records import CheckRecord
 RuleSince = Literal["before", "post hoc"]
 
 
-def twin_of(record: CheckRecord) -> str | None:
-    """The kind of fixed twin: the fault is mended if it is in the script, else worked around.
+def twin_of(record: CheckRecord, declared: DeclaredPrograms) -> str | None:
+    """The kind of fixed twin, as the case declares it: released, proposed or a work-around.
 
-    A fault in a package stays there: the fixed script does something else in the same release. The
-    site of a file in a package has a folder; the script and the files beside it have none.
+    Of a case that declares nothing, a fault in the script is mended there by its author's proposal.
+    A fault in a package stays there: its file has a folder, and the fixed script does something
+    else in the same release.
     """
     if record.kind == CONTROL:
         return None
-    return "work-around" if "/" in record.site.file else "real fix"
+    fix = declared.fixes.get(f"{record.bug}/{record.case}")
+    return fix or ("work-around" if "/" in record.site.file else "proposed")
 
 
 def is_known(record: CheckRecord, frozen: Mapping[str, Frozen], rule: str) -> bool | None:

@@ -58,7 +58,10 @@ def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[ScoreTable]
     further = [
         ScoreTable(WHEN, _rows(scores, DETAILS)),
         ScoreTable("What the tools say of themselves", _rows(scores, CLAIMS)),
-        ScoreTable("PAIRED, by the twin, and by when the bug was added", _rows(scores, KINDS)),
+        ScoreTable(
+            "PAIRED, by the twin, by when the bug was added, and with families alike",
+            _rows(scores, KINDS),
+        ),
         ScoreTable("PAIRED, on the programs that both met", pair_rows),
     ]
     return [first, *(table for table in further if _says_something(table))]
@@ -125,6 +128,10 @@ def _ratio(name: str) -> Callable[[Row], str]:
     return lambda row: "-" if _is_absent(row[name]) else f"{row[name]:.2f}"
 
 
+def _percent(name: str) -> Callable[[Row], str]:
+    return lambda row: "-" if _is_absent(row[name]) else f"{100 * row[name]:.0f} %"
+
+
 def _site(row: Row) -> str:
     if not row["detected"]:
         return "-"
@@ -165,12 +172,15 @@ DETAILS: dict[str, Callable[[Row], str]] = {
 }
 CLAIMS = {"CLAIMED DELAY": _delay("claimed_delay"), "CLAIMED OVERHEAD": _ratio("claimed_overhead")}
 KINDS = {
-    "REAL FIX": share("paired_real_fix"),
+    "RELEASED FIX": share("paired_released"),
+    "PROPOSED FIX": share("paired_proposed"),
     "WORK-AROUND": share("paired_workaround"),
     "UPSTREAM": share("paired_upstream"),
     "KNOWN": share("paired_known"),
     "KNOWN, ON FIXED": share("false_known"),
     "NEW, ON FIXED": share("false_new"),
+    "BY FAMILY": _percent("paired_by_family"),
+    "ON FIXED, BY FAMILY": _percent("false_fixed_by_family"),
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from evaluation.catalog.declared import DeclaredPrograms
 from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL, DIAGNOSES, Alarm, Rule
 from evaluation.records import CheckRecord, FaultSite, OverheadRecord
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 NEAR_LINES = 5
 # Why a program that was shown has no answer.
 FAILURES = ("unsupported", "tool_error", "timeout", "peeked", "disturbed")
-# The kinds of fixed twins: the fault itself is mended, or the program works around it.
-TWINS = {"real_fix": "real fix", "workaround": "work-around"}
+# Columns by the kind of fix of the twin: as it was released, as it was proposed, or a work-around.
+TWINS = {"released": "released", "proposed": "proposed", "workaround": "work-around"}
+NOTHING_DECLARED = DeclaredPrograms()
 # What identifies a row of scores.
 ROW = ["detector", "references", "rule"]
 # What identifies a program; its fixed twin has the same values.
@@ -38,6 +40,7 @@ def outcomes(
     records: Iterable[CheckRecord],
     rules: Mapping[str, Mapping[str, Rule]],
     frozen: Mapping[str, Frozen] | None = None,
+    declared: DeclaredPrograms = NOTHING_DECLARED,
 ) -> "pd.DataFrame":
     """A row for each check and rule: did it alarm, when, and how well does its first alarm name the fault.
 
@@ -55,7 +58,7 @@ def outcomes(
     rows = []
     for record in records:
         for name, rule in _find_rules(record, rules).items():
-            rows.append(_outcome(record, name, rule, frozen or {}))
+            rows.append(_outcome(record, name, rule, frozen or {}, declared))
     table = pd.DataFrame(rows)
     return table.astype(dict.fromkeys(INTEGERS, "Int64")) if rows else table
 
@@ -79,7 +82,11 @@ def _find_rules(record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]) ->
 
 
 def _outcome(
-    record: CheckRecord, name: str, rule: Rule, frozen: Mapping[str, Frozen]
+    record: CheckRecord,
+    name: str,
+    rule: Rule,
+    frozen: Mapping[str, Frozen],
+    declared: DeclaredPrograms,
 ) -> dict[str, Any]:
     counted: Sequence[Alarm] = ()
     if record.status == "ok":
@@ -92,11 +99,12 @@ def _outcome(
         "rule": name,
         "kind": record.kind,
         "bug": record.bug,
+        "family": declared.family(record.bug),
         "case": record.case,
         "seed": record.seed,
         "program": record.program,
         "benign": record.benign,
-        "twin": twin_of(record),
+        "twin": twin_of(record, declared),
         "known": is_known(record, frozen, name),
         "oracle": is_oracle(record),
         "rule_since": rule_since(record, rule),
@@ -216,6 +224,7 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
         **_rate("detected", harmful, "hit"),
         **_rate("paired", harmful, "paired"),
         "bugs": int(harmful.bug.nunique()),
+        "families": int(harmful.family.nunique()),
         "early": int((harmful.alarmed & harmful.early).sum()),
         "ran": int((harmful.status == "ok").sum()),
         **_false_alarms(group),
@@ -308,7 +317,10 @@ def _by_twin(buggy: "pd.DataFrame") -> dict[str, Any]:
 
 
 def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
-    """How many of the programs are hits, with a clustered interval: the cases of a bug are not independent."""
+    """How many of the programs are hits, with an interval that is clustered by family.
+
+    `{name}_by_family` is the mean of the families' rates: each family weighs the same.
+    """
     clusters: dict[str, list[bool]] = {}
     for family, hit in zip(families(programs), programs[hits], strict=True):
         clusters.setdefault(family, []).append(bool(hit))
@@ -317,12 +329,14 @@ def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
     sizes = [len(cluster) for cluster in ordered]
     low, high = clustered(counts, sizes)
     count, n = sum(counts), len(programs)
+    rates = [count / size for count, size in zip(counts, sizes, strict=True)]
     return {
         name: count,
         f"{name}_n": n,
         f"{name}_rate": count / n if n else None,
         f"{name}_low": low,
         f"{name}_high": high,
+        f"{name}_by_family": sum(rates) / len(rates) if rates else None,
     }
 
 

@@ -57,6 +57,17 @@ class Declared(ConfigPart, frozen=True):
     ] = None
 
     @property
+    def entries(self) -> Mapping[str, str]:
+        """The entry of each closed list, by the names of `taxonomy.DECLARED`."""
+        return {
+            "harm": self.harm.kind,
+            "code_at_fault": self.code_at_fault,
+            "state_upstream": self.state,
+            "source_read": self.source_read,
+            "split": self.split,
+        }
+
+    @property
     def state(self) -> str:
         """The entry of the closed list: `fixed` for `fixed in 2.4.0`."""
         return "fixed" if self.state_upstream.startswith("fixed in") else self.state_upstream

@@ -1,7 +1,7 @@
 """Selection of cases: by label, by what they need, by how long they take."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -26,12 +26,14 @@ class Filter:
 
     `label` are locations, or words of the root cause or the symptom; one of them has to fit.
     `needs` is one of `CaseProgram.needs`, or `none`. `max_seconds` is the longest time that all
-    runs of the case may have taken when its expected records were made.
+    runs of the case may have taken when its expected records were made. `declared` has entries of
+    `taxonomy.DECLARED` by their lists, and `family`.
     """
 
     label: Sequence[str] = ()
     needs: str | None = None
     max_seconds: float | None = None
+    declared: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise UsageError unless `max_seconds` is above 0."""
@@ -42,7 +44,7 @@ class Filter:
         """The bugs with only their cases that fit; bugs without such a case are left out."""
         fitting: list[Bug] = []
         for bug in bugs:
-            if not has_label(bug, self.label):
+            if not has_label(bug, self.label) or not self._declares(bug):
                 continue
             cases = {name: case for name, case in bug.cases.items() if self._fits(bug, case)}
             if cases:
@@ -66,7 +68,14 @@ class Filter:
             conditions.append(f"--needs {self.needs!r}{hint}")
         if self.max_seconds is not None:
             conditions.append(f"--max-seconds {self.max_seconds:g}")
+        for name, entry in self.declared.items():
+            conditions.append(f"--{name.replace('_', '-')} {entry!r}")
         return f"no case fits {' and '.join(conditions)}; `trainbugs list` shows all"
+
+    def _declares(self, bug: Bug) -> bool:
+        """Whether the bug declares all that is asked for."""
+        entries = {"family": bug.family, **(bug.declared.entries if bug.declared else {})}
+        return all(entries.get(name) == entry for name, entry in self.declared.items())
 
     def _fits(self, bug: Bug, case: Case) -> bool:
         needs = case.program.needs or ("none",)

@@ -5,24 +5,31 @@ from collections.abc import Sequence
 
 from runner.bugs.bug import Bug
 from runner.bugs.case import Case
+from runner.bugs.catalogue_counts import count_families, counted_bugs, counted_cases
+from runner.plurals import counted as number_of
 from runner.results.expected import CPU, CUDA, recorded_devices
 from trainbugs.facts import BUG_FACTS, CASE_FACTS, BugCase
 
 # The facts between the link to a bug and the list of its cases.
-COLUMNS = ("headline", "location", "realisms", "environment")
+COLUMNS = ("headline", "location", "code_at_fault", "harm", "realisms", "environment")
 
 
 def catalogue_page(bugs: Sequence[Bug]) -> str:
     """The page: how many bugs there are and where, then a row per bug."""
-    locations = Counter(bug.labels.location for bug in bugs)
+    counted = counted_bugs(bugs)
+    locations = Counter(bug.labels.location for bug in counted)
     numbers = ", ".join(f"{location} {count}" for location, count in locations.most_common())
-    cases = [(bug, case) for bug in bugs for case in bug.cases.values()]
+    families = count_families(bugs)
+    cases = [(bug, case) for bug in counted for case in counted_cases(bug)]
+    retired = sum(bug.retired is not None for bug in bugs)
+    injected = len(bugs) - len(counted) - retired
     headings = [BUG_FACTS[name].heading.lower() for name in ("id", *COLUMNS)]
     headings.append("cases (seconds on two cores)")
     lines = [
         "# The bugs",
         "",
-        f"{len(bugs)} bugs with {len(cases)} cases; where the fault is: {numbers}.",
+        f"{len(counted)} bugs with {len(cases)} cases in {families} families; where the fault is: {numbers}.",
+        f"Not counted: {number_of(retired, 'retired bug')}, and {number_of(injected, 'bug')} whose fault is injected.",
         _devices(cases),
         "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains the words, and",
         "[Taxonomy](taxonomy.md) how near each program is to the report's.",
@@ -62,4 +69,6 @@ def _case(subject: BugCase) -> str:
     words = [CASE_FACTS["seconds"].text(subject), *case.program.needs]
     if case.benign:
         words.append("benign")
+    if case.never_run:
+        words.append("never run")
     return f"`{case.name}` ({', '.join(words)})"

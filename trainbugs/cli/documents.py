@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
-from runner.bugs.catalogue_counts import Numbers
+from runner.bugs.catalogue_counts import HarmNumbers, Numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,14 +65,15 @@ def _number(value: float) -> float | str | None:
     return int(value) if is_exact else value
 
 
-def statistics_documents(numbers: Numbers) -> Iterable[Document]:
-    """A row for each list, entry and location."""
-    return (
-        {"list": name, "entry": entry, "location": location, "bugs": bugs}
-        for name, entries in numbers.items()
-        for entry, row in entries.items()
-        for location, bugs in row.items()
-    )
+def statistics_documents(numbers: Numbers, harms: HarmNumbers) -> Iterable[Document]:
+    """A row for each list, entry and location; then a row for each code at fault and harm."""
+    for name, entries in numbers.items():
+        for entry, row in entries.items():
+            for location, bugs in row.items():
+                yield {"list": name, "entry": entry, "location": location, "bugs": bugs}
+    for code, by_harm in harms.items():
+        for harm, bugs in by_harm.items():
+            yield {"list": "code_at_fault", "entry": code, "harm": harm, "bugs": bugs}
 
 
 def outcome_document(outcome: "Outcome", store: "Store") -> Document:

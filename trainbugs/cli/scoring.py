@@ -46,14 +46,16 @@ class ScoreTables:
 def compute_scores(records: "Records") -> ScoreTables:
     """The scores of records; a rule is chosen by all records of which these are a part."""
     from evaluation.catalog import submissions
+    from evaluation.catalog.declared import declared_programs
     from evaluation.scoring.comparison import comparisons
     from evaluation.scoring.scores import outcomes, scores
 
-    frozen = submissions.load_frozen(api.load().root)
-    table = outcomes(records.checks, records.rules, frozen)
+    catalog = api.load()
+    frozen, declared = submissions.load_frozen(catalog.root), declared_programs(catalog)
+    table = outcomes(records.checks, records.rules, frozen, declared)
     whole = None
     if records.whole:
-        whole = outcomes(records.whole, records.rules, frozen)
+        whole = outcomes(records.whole, records.rules, frozen, declared)
     scored = scores(table, records.overheads, whole)
     return ScoreTables(table, scored, comparisons(table, scored))
 

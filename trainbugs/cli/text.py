@@ -44,7 +44,22 @@ def _bug_facts(bug: Bug) -> list[tuple[str, str]]:
         ("classes", _classes(bug)),
         ("site", f"{bug.site.file}{line}, {bug.site.api}"),
         *_labelled_facts(("environment", "affected", "fixed"), bug),
+        *_declared(bug),
         ("read more", str(bug.directory / "README.md")),
+    ]
+
+
+def _declared(bug: Bug) -> list[tuple[str, str]]:
+    """What a bug declares, less what its README alone is for."""
+    if bug.declared is None:
+        return []
+    declared = bug.declared
+    facts = f"code at fault {declared.code_at_fault}, source read {declared.source_read}, split {declared.split}"
+    return [
+        ("harm", f"{declared.harm.kind}: {declared.harm.choices}"),
+        ("upstream", declared.state_upstream),
+        ("facts", facts),
+        ("family", bug.family),
     ]
 
 

@@ -34,6 +34,15 @@ class Table:
     frame: "pd.DataFrame"
 
 
+DECLARED = (
+    "harm",
+    "harm_choices",
+    "code_at_fault",
+    "state_upstream",
+    "source_read",
+    "family",
+    "split",
+)
 ORIGIN = ("realism", "differs", "derived_from", "authors", "licences")
 # The columns of bugs and of cases: the names of their facts.
 BUG_COLUMNS = {
@@ -52,6 +61,7 @@ BUG_COLUMNS = {
     "affected": "affected",
     "fixed": "fixed",
     "retired": "retired",
+    **{name: name for name in DECLARED},
     **{name: name for name in ORIGIN},
 }
 CASE_COLUMNS = (
@@ -63,9 +73,13 @@ CASE_COLUMNS = (
     "seeds",
     "trigger",
     "benign",
+    "never_run",
+    "harm",
+    "fix",
     "needs",
     "devices",
     "parameters",
+    "parameter_origins",
     "expectations",
 )
 COLUMNS = {

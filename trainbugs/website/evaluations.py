@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from evaluation.catalog.declared import collect
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.catalog.frozen import Frozen
 from evaluation.model import CONTROL
@@ -159,9 +160,12 @@ def evaluation(
     """The answers and the scores, of all bugs and of those of each location; `known` has who knew which bugs."""
     if not records.checks:
         return Evaluation((), ())
-    table = scores.outcomes(records.checks, records.rules, known)
+    declared = collect(bugs)
+    table = scores.outcomes(records.checks, records.rules, known, declared)
+    cases = table.bug + "/" + table.case
+    counted = table[~cases.isin(set(declared.uncounted))]
     rows: list[Score] = []
-    groups = _groups(table, bugs)
+    groups = _groups(counted, bugs)
     for group, part in groups.items():
         rows += _scores(group, part, records.overheads)
     rows = _with_chosen_rules(rows)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.bugs.bug import Bug
-from runner.bugs.taxonomy import LISTS, REALISM
+from runner.bugs.taxonomy import DECLARED, LISTS, REALISM
 from runner.verdicts.affected import version_order
 from trainbugs.facts import BUG_FACTS, CASE_FACTS
 from trainbugs.website.bug import BugPart
@@ -67,6 +67,9 @@ def _bug_row(part: BugPart, detectors: Sequence[str], story: str) -> Indexed:
         "found": list(detectors),
         "realism": sorted(BUG_FACTS["realisms"].take(bug)),
     }
+    if bug.declared:
+        facets |= {name: [entry] for name, entry in bug.declared.entries.items()}
+        facets["family"] = [bug.declared.family] if bug.declared.family else []
     order = {
         "id": bug.id,
         "title": bug.title,
@@ -93,6 +96,11 @@ def bug_facets(rows: Sequence[Indexed]) -> list[Facet]:
         facet("release", "Seen in", rows, sorted(releases, key=_release_order)),
         facet("found", FINDERS, rows, (NOBODY, UNRUN, UNKNOWN)),
         facet("realism", BUG_FACTS["realisms"].heading, rows, REALISM),
+        *(
+            facet(name, BUG_FACTS[name].heading, rows, entries)
+            for name, entries in DECLARED.items()
+        ),
+        facet("family", BUG_FACTS["family"].heading, rows),
     ]
 
 

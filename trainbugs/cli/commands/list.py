@@ -7,7 +7,8 @@ from pathlib import Path
 
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
-from runner.bugs.catalogue_counts import count
+from runner.bugs.catalogue_counts import count, count_families, count_harm
+from runner.bugs.taxonomy import DECLARED
 from runner.errors import CatalogError, UsageError
 from runner.session.selection import Filter
 from trainbugs import api
@@ -15,7 +16,7 @@ from trainbugs.cli.catalogue_page import catalogue_page
 from trainbugs.cli.documents import print_json, print_rows, statistics_documents
 from trainbugs.cli.exits import SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
-from trainbugs.cli.tables import Table, statistics_tables
+from trainbugs.cli.tables import Table, harm_table, statistics_tables
 from trainbugs.cli.terminal import show_table
 from trainbugs.descriptions import bug_document
 from trainbugs.facts import CASE_FACTS, BugCase
@@ -53,12 +54,20 @@ class ListOptions:
     markdown: bool
     stats: bool
     out: Path | None
+    harm: str | None
+    code_at_fault: str | None
+    state_upstream: str | None
+    source_read: str | None
+    split: str | None
+    family: str | None
     label: tuple[str, ...] = ()
 
     @property
     def filter(self) -> Filter:
         """The conditions on the cases."""
-        return Filter(self.label, self.needs, self.max_seconds)
+        entries = {name: getattr(self, name) for name in (*DECLARED, "family")}
+        declared = {name: entry for name, entry in entries.items() if entry is not None}
+        return Filter(self.label, self.needs, self.max_seconds, declared)
 
     def check(self) -> None:
         """Raise UsageError for options that exclude each other."""
@@ -95,11 +104,19 @@ def add_arguments(subparsers: Subparsers) -> None:
         metavar="S",
         help="all runs of the case took no longer, together",
     )
+    for name, entries in DECLARED.items():
+        text = f"bugs that declare it: {', '.join(entries)}"
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", choices=entries, metavar="ENTRY", help=text
+        )
+    parser.add_argument("--family", metavar="NAME", help="bugs of that family")
     form = parser.add_mutually_exclusive_group()
     add_json(form)
     form.add_argument("--markdown", action="store_true", help="the page docs/bugs.md")
     parser.add_argument(
-        "--stats", action="store_true", help="numbers of bugs by cause, effect, stage and realism"
+        "--stats",
+        action="store_true",
+        help="numbers of bugs by what they declare, and by their labels",
     )
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="with --stats: draw them, to a .png, .pdf or .svg"
@@ -146,9 +163,10 @@ def _print_statistics(bugs: list[Bug], options: ListOptions) -> None:
     """Print the numbers of bugs, and draw them if the options say where."""
     numbers = count(bugs)
     if options.json:
-        print_rows(statistics_documents(numbers))
+        print_rows(statistics_documents(numbers, count_harm(bugs)))
     else:
-        for table in statistics_tables(numbers):
+        tables = [harm_table(count_harm(bugs), count_families(bugs)), *statistics_tables(numbers)]
+        for table in tables:
             show_table(table)
             print()
     if options.out:

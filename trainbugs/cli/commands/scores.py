@@ -130,12 +130,18 @@ def score_detectors(options: ScoresOptions) -> ExitStatus:
 
 def _print_notes(records: "Records", root: Path) -> None:
     """Print which records are left out or stale, on standard error."""
-    from evaluation.records import OLDER_CODE, REPLACED
+    from evaluation.records import OLDER_CODE, REPLACED, UNCOUNTED
 
     print(unreadable(records.problems), end="", file=sys.stderr)
     older = records.excluded_count(OLDER_CODE)
     if older:
         print(f"{older} records of older code of a detector are left out", file=sys.stderr)
+    uncounted = records.excluded_count(UNCOUNTED)
+    if uncounted:
+        print(
+            f"{uncounted} records of retired bugs and injected faults are in no score; name them by --bugs",
+            file=sys.stderr,
+        )
     _print_stale(records.checks, root)
     replaced = records.excluded_detectors(REPLACED)
     if replaced:
