@@ -24,6 +24,7 @@ from evaluation.model import (
     Timing,
     Training,
 )
+from runner.bugs.catalogue_version import FIRST_VERSION
 from runner.errors import ResultsError
 from runner.field_types import Name
 from runner.files import untrusted
@@ -82,7 +83,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     `compared`: whether the values that the watched program recorded were held against its bare run; False where the
     program does not repeat itself, so that only their number and fields were. It is None where nothing was compared,
-    as in records from before it was noted.
+    as in records from before it was noted. `catalogue` is the version of the catalogue.
     """
 
     schema: Literal[1]
@@ -115,6 +116,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     perturb: Count | None = None
     plant: Count | None = None
     compared: bool | None = None
+    catalogue: str = FIRST_VERSION
 
     @property
     def rewriting(self) -> Literal["public", "perturbed", "planted"]:
@@ -141,7 +143,7 @@ CHECK_KEYS = (
     *("benign", "trigger", "site", "environment", "pinned", "torch", "device", "machine"),
     *("threads", "status", "reason", "alarms", "dropped", "invariants", "seconds", "started"),
     *("revision", "kit", "rules", "isolated", "isolation", "trusted", "code", "declared"),
-    *("program", "reference_text", "perturb", "plant", "compared"),
+    *("program", "reference_text", "perturb", "plant", "compared", "catalogue"),
 )
 CHECK_FORMAT = flat_format(
     CheckRecord,

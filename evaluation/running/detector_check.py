@@ -8,6 +8,7 @@ from evaluation.model import SCRIPT
 from evaluation.records import SCHEMA, CheckRecord, FaultSite, Seconds
 from evaluation.running.detector_run import DetectorRun, reference_keys
 from evaluation.running.program import ShownProgram
+from runner.bugs.catalogue_version import CATALOGUE_VERSION
 from runner.results.runtime_identity import identify
 
 
@@ -66,6 +67,7 @@ class DetectorCheck:
             reference_text=detector.has_text if has_references else None,
             perturb=settings.perturb,
             plant=settings.plant,
+            catalogue=CATALOGUE_VERSION,
         )
 
 

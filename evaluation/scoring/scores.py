@@ -15,6 +15,7 @@ from evaluation.scoring.chosen import mark_chosen
 from evaluation.scoring.families import families
 from evaluation.scoring.intervals import clustered
 from evaluation.scoring.marks import is_known, is_oracle, rule_since, twin_of
+from runner.bugs.catalogue_version import CATALOGUE_VERSION
 from runner.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -219,6 +220,7 @@ def _score(group: "pd.DataFrame") -> dict[str, Any]:
     detected = harmful[harmful.hit]
     return {
         "version": group.version.iloc[0],
+        "catalogue": CATALOGUE_VERSION,
         "oracle": bool(group.oracle.any()),
         "rule_since": since(group.rule_since),
         **_rate("detected", harmful, "hit"),

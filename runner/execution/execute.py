@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from runner.bugs.bug import FAULT
+from runner.bugs.catalogue_version import CATALOGUE_VERSION
 from runner.environments.check import problems
 from runner.errors import ProcessError
 from runner.execution import downloads
@@ -202,6 +203,7 @@ def _record(
         repeat=run.repeat,
         metrics_digest=digest(run.key, metrics),
         whole=_whole(run, len(metrics)),
+        catalogue=CATALOGUE_VERSION,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from runner.bugs.catalogue_version import FIRST_VERSION
 from runner.errors import ResultsError
 from runner.field_types import Name, Record, Scalar
 from runner.files import untrusted
@@ -62,6 +63,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     number of records that a whole run has, `isolated` whether the program could write to its own folder only,
     `isolation` what kept it to that (None: not known).
     `trusted`: others than the user and root could change the environment, and the user trusted them.
+    `catalogue` is the version of the catalogue.
     """
 
     schema: Literal[1]
@@ -90,6 +92,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     repeat: Repeat = 1
     metrics_digest: Key | None = None
     whole: int | None = None
+    catalogue: str = FIRST_VERSION
 
     @property
     def ok(self) -> bool:
@@ -108,7 +111,7 @@ KEYS = (
     *("environment", "lock", "pinned", "python", "torch", "device", "device_name", "driver"),
     *("machine", "threads", "status", "reason", "exit_code", "started", "wall_s"),
     *("peak_memory_mb", "data", "revision", "metrics", "injected", "repeat"),
-    *("metrics_digest", "whole", "isolated", "isolation", "trusted"),
+    *("metrics_digest", "whole", "isolated", "isolation", "trusted", "catalogue"),
 )
 RUN_FORMAT = flat_format(RunRecord, "runtime", KEYS)
 

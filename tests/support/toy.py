@@ -38,6 +38,11 @@ README = """\
 Program: *original*. Nothing
 differs.
 
+Harm: *reported*. The report
+has it.
+
+Facts: code at fault *re-created*; fix *proposed*; upstream *open*; source read: *whole*.
+
 ## What to expect
 ## What is wrong
 ## Root cause
@@ -67,7 +72,13 @@ def toy_config(**changes):
             "derived_from": [{"link": "https://example.org/toy", "author": "a child", "licence": "MIT"}],
             "realism": "original",
             "differs": "Nothing differs.",
+            "read_by": [{"date": "2026-11-01", "readable": ["thread"], "facts": ["the factor"]}],
         },
+        "declared": {
+            "harm": {"kind": "reported", "choices": "The report has it."},
+            "code_at_fault": "re-created", "state_upstream": "open", "source_read": "whole", "split": "development",
+        },
+        "parameter_origins": {"num_epoch": "ours"},
         "site": {"file": "buggy.py", "line": 9, "api": "print"},
         "environment": "toy",
         "timeout_s": 20,
@@ -79,12 +90,12 @@ def toy_config(**changes):
                 "title": "The one case",
                 "trigger": {"iteration": 2, "why": "it is a toy"},
                 "records": 3,
-                "variants": {"buggy": {"script": "buggy.py"}, "fixed": {"script": "fixed.py"}},
+                "variants": {"buggy": {"script": "buggy.py"}, "fixed": {"script": "fixed.py", "fix": "proposed"}},
                 "expectations": [
                     {"statement": "buggy stays low", "variant": "buggy", "metric": "accuracy",
                      "reduce": "last", "op": "<=", "value": 5},
-                    {"statement": "fixed is higher by 3", "variant": "fixed", "metric": "accuracy", "minus": "buggy",
-                     "reduce": "last", "op": "==", "value": 3},
+                    {"statement": "fixed is higher by 3", "harm": True, "variant": "fixed", "metric": "accuracy",
+                     "minus": "buggy", "reduce": "last", "op": "==", "value": 3},
                 ],
             }
         },

@@ -10,7 +10,7 @@ from support.paths import ROOT
 
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import count
-from runner.bugs.taxonomy import LISTS, REALISM
+from runner.bugs.taxonomy import DECLARED, FIXES, LISTS, REALISM
 
 PAGE = (ROOT / "docs" / "taxonomy.md").read_text()
 CATALOG = Catalog(ROOT)
@@ -29,7 +29,10 @@ def tables(page):
     return by_heading
 
 
-@pytest.mark.parametrize("name, entries", [*LISTS.items(), ("realism", REALISM)])
+@pytest.mark.parametrize(
+    "name, entries",
+    [*LISTS.items(), *DECLARED.items(), ("fix", FIXES), ("realism", REALISM)],
+)
 def test_the_page_defines_every_entry(name, entries):
     rows = tables(PAGE)[name]
     assert tuple(row[0] for row in rows) == entries
