@@ -9,6 +9,7 @@ from evaluation.catalog.controls import Described
 from evaluation.catalog.submissions import Submission
 from evaluation.model import Description, OwnAnswer
 from evaluation.records import CHECK_FORMAT, OverheadRecord
+from runner.authoring.table_sources import Tables
 from runner.bugs.config import Config
 from runner.files.atomic import write_text
 from runner.files.structs import schema, text_of
@@ -19,6 +20,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
 SCHEMAS = {
     "config": Config,
     "study": WrittenStudy,
+    "tables": Tables,
     "run-record": RUN_FORMAT.flat,
     "verdict": VerdictRecord,
     "detector": Description,

@@ -13,6 +13,7 @@ from runner.authoring.labels import check_labels, check_provenance, check_wrong_
 from runner.authoring.scripts import check_scripts, check_tells, check_text
 from runner.authoring.studies import check_studies
 from runner.authoring.surplus import check_surplus
+from runner.authoring.tables import check_tables
 from runner.authoring.together import check_affected, check_revisions, check_whole_map
 from runner.authoring.truth import check_site, check_trigger
 from runner.authoring.upstream import check_upstream
@@ -75,6 +76,7 @@ def problems(directory: Path, root: Path) -> list[str]:
         _check_map,
         check_studies,
         check_horizon_keys,
+        check_tables,
     )
     problems: list[str] = []
     for check in (*checks, check_labels, check_provenance, check_declared):
