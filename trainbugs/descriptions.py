@@ -1,9 +1,12 @@
 """Bugs and their cases as rows of a table, and as documents."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
+from runner.bugs.catalogue_counts import count_families, count_harm
+from runner.bugs.taxonomy import DECLARED
 from trainbugs.facts import BUG_FACTS, CASE_FACTS, DTYPES, BugCase
 
 # The columns of a table of cases.
@@ -104,6 +107,24 @@ def bug_document(bug: Bug) -> dict[str, Any]:
 
 def _case_document(subject: BugCase) -> dict[str, Any]:
     return {name: CASE_FACTS[name].value(subject) for name in CASE_FIELDS}
+
+
+def harm_rows(bugs: Sequence[Bug]) -> list[list[str]]:
+    """Numbers of bugs by whose code is at fault and by harm, as a table; the last line has the families.
+
+    Injected faults are outside of the sums.
+    """
+    kinds = DECLARED["harm"]
+    numbers = count_harm(bugs)
+    table = [["code at fault, by harm", *kinds, "all"]]
+    for code, row in numbers.items():
+        name = f"{code} (not counted)" if code == "injected" else code
+        counts = [str(row[kind] or ".") for kind in kinds]
+        table.append([name, *counts, str(sum(row.values()))])
+    counted = [row for code, row in numbers.items() if code != "injected"]
+    totals = [sum(row[kind] for row in counted) for kind in kinds]
+    table.append(["all", *map(str, totals), str(sum(totals))])
+    return [*table, ["families", *[""] * len(kinds), str(count_families(bugs))]]
 
 
 def families(catalog: Catalog) -> dict[str, str]:

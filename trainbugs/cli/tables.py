@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from runner.bugs.catalogue_counts import HarmNumbers, Numbers
+from runner.bugs.catalogue_counts import Numbers
 from runner.bugs.program import UPSTREAM
-from runner.bugs.taxonomy import DECLARED, LISTS
+from runner.bugs.taxonomy import LISTS
 from runner.progress.streams import one_line
 
 if TYPE_CHECKING:
@@ -39,20 +39,6 @@ def _statistics_table(name: str, rows: Mapping[str, Mapping[str, int]]) -> Table
         table.append([entry, *counts, str(sum(row.values()))])
     totals = [sum(row[location] for row in rows.values()) for location in locations]
     return [*table, ["all", *map(str, totals), str(sum(totals))]]
-
-
-def harm_table(numbers: HarmNumbers, families: int) -> Table:
-    """Whose code is at fault by harm; injected faults are outside of the sums. The last line counts families."""
-    kinds = DECLARED["harm"]
-    table = [["CODE AT FAULT, BY HARM", *map(str.upper, kinds), "ALL"]]
-    for code, row in numbers.items():
-        name = f"{code} (not counted)" if code == "injected" else code
-        counts = [str(row[kind] or ".") for kind in kinds]
-        table.append([name, *counts, str(sum(row.values()))])
-    counted = [row for code, row in numbers.items() if code != "injected"]
-    totals = [sum(row[kind] for row in counted) for kind in kinds]
-    table.append(["all", *map(str, totals), str(sum(totals))])
-    return [*table, ["families", *[""] * len(kinds), str(families)]]
 
 
 def verdict_table(outcomes: "Sequence[Outcome]") -> Table:

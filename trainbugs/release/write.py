@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,15 @@ from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
 from runner.files import swap
 from runner.files.atomic import write_text
+from trainbugs.descriptions import harm_rows
 from trainbugs.release.about import About
 from trainbugs.release.croissant import File, croissant
 from trainbugs.release.tables import Table, tables
 
 TEXTS = Path(__file__).parent / "texts"
 SUMS = "SHA256SUMS"
+# Where the datasheet has its table.
+HARM_TABLE = "HARM-TABLE"
 KINDS = {
     ".parquet": "application/x-parquet",
     ".jsonl": "application/jsonlines",
@@ -45,14 +47,22 @@ def write(catalog: Catalog, about: About, out: Path) -> Release:
     release_tables, problems = tables(catalog)
     try:
         with swap.changing(out, anew=True) as folder:
-            _write(about, release_tables, folder)
+            _write(about, release_tables, harm_table(catalog), folder)
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     except OSError as error:
         raise ResultsError(f"{out}: cannot be written: {error.strerror}") from error
     return Release({table.name: len(table.frame) for table in release_tables}, size, problems)
 
 
-def _write(about: About, release_tables: Sequence[Table], folder: Path) -> None:
+def harm_table(catalog: Catalog) -> str:
+    """The table of the datasheet: bugs by whose code is at fault and by harm, in Markdown."""
+    bugs, _ = catalog.readable()
+    heading, *lines = harm_rows(bugs)
+    rule = ["---"] * len(heading)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heading, rule, *lines))
+
+
+def _write(about: About, release_tables: Sequence[Table], harm_numbers: str, folder: Path) -> None:
     (folder / "data").mkdir(parents=True)
     for table in release_tables:
         table.frame.to_parquet(folder / "data" / f"{table.name}.parquet", index=False)
@@ -60,7 +70,8 @@ def _write(about: About, release_tables: Sequence[Table], folder: Path) -> None:
             folder / "data" / f"{table.name}.jsonl", orient="records", lines=True, force_ascii=False
         )
     for path in TEXTS.iterdir():
-        shutil.copy(path, folder)
+        text = path.read_text(encoding="utf-8")
+        write_text(folder / path.name, text.replace(HARM_TABLE, harm_numbers))
     write_text(folder / "README.md", card(about, release_tables))
     files = [_file(path, folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     document = json.dumps(croissant(about, release_tables, files), indent=1, ensure_ascii=False)

@@ -9,10 +9,12 @@ from typing import Any
 
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
+from runner.bugs.catalogue_counts import counted_bugs
 from runner.bugs.labels import Provenance
 from runner.errors import TrainbugsError
 from runner.files import untrusted
 from runner.results.revision import find_revision
+from trainbugs.descriptions import harm_rows
 from trainbugs.release.about import about, bibtex
 from trainbugs.website import index
 from trainbugs.website.bug import BugPart, commands, read
@@ -192,6 +194,8 @@ class _Builder:
             cases=len(cases),
             reproduced=sum(case.reproduced for case in cases),
             detectors=len({answer.detector for answer in self.evaluation.answers}),
+            counted=len(counted_bugs([part.bug for part in self.parts])),
+            harm=harm_rows([part.bug for part in self.parts]),
         )
 
     def _add_bug(

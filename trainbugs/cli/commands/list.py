@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
-from runner.bugs.catalogue_counts import count, count_families, count_harm
+from runner.bugs.catalogue_counts import count, count_harm
 from runner.bugs.taxonomy import DECLARED
 from runner.errors import CatalogError, UsageError
 from runner.session.selection import Filter
@@ -16,9 +16,9 @@ from trainbugs.cli.catalogue_page import catalogue_page
 from trainbugs.cli.documents import print_json, print_rows, statistics_documents
 from trainbugs.cli.exits import SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
-from trainbugs.cli.tables import Table, harm_table, statistics_tables
+from trainbugs.cli.tables import Table, statistics_tables
 from trainbugs.cli.terminal import show_table
-from trainbugs.descriptions import bug_document
+from trainbugs.descriptions import bug_document, harm_rows
 from trainbugs.facts import CASE_FACTS, BugCase
 
 HELP = Help(
@@ -165,7 +165,9 @@ def _print_statistics(bugs: list[Bug], options: ListOptions) -> None:
     if options.json:
         print_rows(statistics_documents(numbers, count_harm(bugs)))
     else:
-        tables = [harm_table(count_harm(bugs), count_families(bugs)), *statistics_tables(numbers)]
+        heading, *harm_lines = harm_rows(bugs)
+        harm_table = [[cell.upper() for cell in heading], *harm_lines]
+        tables = [harm_table, *statistics_tables(numbers)]
         for table in tables:
             show_table(table)
             print()
