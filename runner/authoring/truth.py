@@ -43,7 +43,8 @@ def _in_script(bug: Bug, script: Path) -> Iterator[str]:
     if line > length:
         yield f"site.line is {line}, {script.name} has {length} lines"
         return
-    yield from _check_api(bug, line, _lines(script))
+    if bug.retired is None:
+        yield from _check_api(bug, line, _lines(script))
     # Elsewhere than in user code the fixed twin is a work-around, which may stand in another place
     # than the fault.
     if bug.labels.location != "user code":
