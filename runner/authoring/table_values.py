@@ -132,6 +132,8 @@ def _seed_values(
         index=source.index,
     )
     chosen = {name: _choose(source, name, records) for name, records in metrics.items()}
+    if not chosen[variant]:
+        raise MeasureError(f"no record of variant {variant} has {_describe_ranges(source.between)}")
     reduction = source.reduce or "last"
     series_values = measure(series, variant, chosen, lists=reduction == "distinct")
     return series_values if reduction == "all" else [reduce(series_values, reduction)]
@@ -140,7 +142,7 @@ def _seed_values(
 def _choose(source: Source, variant: str, records: Sequence[Record]) -> list[Record]:
     """The records of a variant that `between` and `at` leave."""
     chosen = [record for record in records if _is_between(record, source.between)]
-    return _extreme(source.at, variant, chosen) if source.at else chosen
+    return _extreme(source.at, variant, chosen) if source.at and chosen else chosen
 
 
 def _is_between(record: Record, between: Mapping[str, Range]) -> bool:
@@ -149,6 +151,11 @@ def _is_between(record: Record, between: Mapping[str, Range]) -> bool:
         if not isinstance(value, int | float) or not lowest <= value <= highest:
             return False
     return True
+
+
+def _describe_ranges(between: Mapping[str, Range]) -> str:
+    ranges = [f"{name} from {low:g} to {high:g}" for name, (low, high) in between.items()]
+    return " and ".join(ranges) or "any field"
 
 
 def _extreme(extreme: Extreme, variant: str, records: Sequence[Record]) -> list[Record]:
