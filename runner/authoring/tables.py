@@ -119,7 +119,7 @@ def readme_text(bug: Bug) -> str:
 
 def check_tables(bug: Bug, root: Path) -> Iterator[str]:
     """The tables of the README have the numbers of the records, and tables.json names them all."""
-    if not (bug.directory / README).is_file() or not (bug.directory / FILE).is_file():
+    if not (bug.directory / README).is_file():
         return  # Another check says so.
     try:
         comparisons = compare_tables(bug)

@@ -118,6 +118,18 @@ def test_a_table_that_is_not_named_is_a_problem(bug):
     ]
 
 
+def test_a_table_needs_a_file_that_names_it(bug):
+    (bug.directory / FILE).unlink()
+    (problem,) = problems(bug)
+    assert problem.startswith("README.md, line 3: tables.json does not name the table")
+
+
+def test_a_readme_without_a_table_needs_no_file(bug):
+    (bug.directory / FILE).unlink()
+    rewrite(bug, TABLE, "")
+    assert problems(bug) == []
+
+
 def test_a_row_with_too_few_cells_is_a_problem(bug):
     rewrite(bug, "| in words | low | high |", "| in words | low |")
     assert problems(bug) == ["README.md, line 3: a row has more or fewer cells than the first line"]
