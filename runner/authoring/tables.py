@@ -13,7 +13,7 @@ from runner.authoring.table_values import CellNumbers, CommittedRecords, compute
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
 from runner.bugs.program import UPSTREAM, VARIANTS
-from runner.errors import CatalogError, MeasureError, ResultsError
+from runner.errors import CatalogError, MeasureError, ResultsError, UsageError
 from runner.files import untrusted
 from runner.plurals import counted
 
@@ -193,7 +193,7 @@ def _compute(cell: CellComparison, records: CommittedRecords) -> CellComparison:
         return cell
     try:
         return replace(cell, numbers=compute(cell.source, records))
-    except MeasureError as error:
+    except (MeasureError, UsageError) as error:
         return replace(cell, problem=str(error))
 
 

@@ -28,7 +28,7 @@ def test_tables_are_as_they_are_written(toy):
     "change, message",
     [
         ({"metrc": "loss"}, "tables\\[0\\].*metrc"),
-        ({"reduce": "sum"}, "tables\\[0\\].reduce"),
+        ({"reduce": "product"}, "tables\\[0\\].reduce"),
         ({"format": "3f"}, "tables\\[0\\].format"),
         ({"text": "unknown"}, "tables\\[0\\].text"),
         ({"seeds": "each"}, "tables\\[0\\].seeds"),

@@ -5,13 +5,15 @@ import json
 import pytest
 from support.copies import replace
 from support.records import RECORD
+from support.studies import write_study
 
 from runner.authoring.table_sources import Extreme, Source
 from runner.authoring.table_values import CommittedRecords, compute, format_values
-from runner.errors import MeasureError
+from runner.errors import MeasureError, UsageError
 from runner.expectations.series import Operand
 from runner.results.expected import expected_path, version_path
 from runner.results.record import encode
+from runner.studies import definition, table
 
 RATES = {"buggy": 0.1, "fixed": 0.25}
 
@@ -83,6 +85,42 @@ def test_a_cell_is_made_of_records(records, keys, expected):
 def test_what_the_records_do_not_give_is_an_error(records, keys, message):
     with pytest.raises(MeasureError, match=message):
         words(records, **keys)
+
+
+@pytest.fixture
+def study_records(toy):
+    """The toy bug with a committed study: accuracy is 0.1 for factor 0, 0.2 for 1, 0.3 for 2."""
+    write_study(toy)
+    study = definition.load(toy.bug, "grid")
+    run = dict.fromkeys(definition.RUN_COLUMNS, "") | {"status": table.OK}
+    rows = [
+        table.StudyRow(point, variant, seed, run, 0.001, None, {"accuracy": float(point.values[0]) / 10 + 0.1})
+        for point in study.points
+        for variant in study.variants
+        for seed in (0, 1)
+    ]  # fmt: skip
+    rows[0] = replace(rows[0], run=run | {"status": "crashed"})
+    study.path(".csv").write_text(table.text(study, rows))
+    return CommittedRecords(toy.bug)
+
+
+@pytest.mark.parametrize(
+    "keys, expected",
+    [
+        ({"reduce": "count"}, "9"),
+        ({"where": {"factor": 0}, "reduce": "count"}, "3"),
+        ({"where": {"factor": 2}, "reduce": "median"}, "0.30"),
+        ({"metric": "seed", "where": {"kind": "a", "factor": 1}, "reduce": "all"}, "0 1"),
+        ({"minus": Operand(metric="rate"), "reduce": "max"}, "0.30"),
+    ],
+)
+def test_trainings_of_a_study_are_one_series(study_records, keys, expected):
+    assert words(study_records, study="grid", **keys) == expected
+
+
+def test_an_unknown_study_is_an_error(records):
+    with pytest.raises(UsageError, match="Toy-1 has no study 'gird'"):
+        words(records, study="gird")
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,7 @@ def change_row(**changes):
         (SOURCES | {"columns": [{"variant": "buggy"}]}, "names 1 columns after the first, the table has 2"),
         (change_row(cells={"fxied": {}}), "row 'accuracy, epoch 2': there is no column 'fxied'"),
         (change_row(metric="loss"), "line 3, row 'accuracy, epoch 2', column 'buggy': metric 'loss' is missing"),
+        (change_row(study="gaps"), "column 'buggy': Toy-1 has no study 'gaps'"),
         (SOURCES | {"header": "| seeds |"}, "README.md has no further table with the header '| seeds |'"),
         (SOURCES | {"colour": 1}, "colour"),
     ],
