@@ -92,9 +92,11 @@ def main():
     validation_loader = DataLoader(validation_set, batch_size=config["batch_size"])
 
     model = UNet(config["channels"]).to(device)
-    optimizer = torch.optim.SGD(
-        model.parameters(), lr=config["learning_rate"], momentum=config["momentum"], nesterov=True
-    )
+    settings = {"lr": config["learning_rate"], "momentum": config["momentum"]}
+    if config["optimizer"] == "RMSprop":
+        optimizer = torch.optim.RMSprop(model.parameters(), weight_decay=1e-8, foreach=True, **settings)
+    else:
+        optimizer = torch.optim.SGD(model.parameters(), nesterov=True, **settings)
     scaler = torch.amp.GradScaler(device)
 
     records = [{"epoch": 0, "validation_dice": validate(model, validation_loader, device)}]

@@ -12,7 +12,7 @@ from runner.bugs.catalog import check, read_json
 from runner.bugs.config import CaseName, Place, Seeds, Written
 from runner.expectations.reductions import ReductionName
 from runner.expectations.series import Metric, Operand, Where
-from runner.field_types import Text, VariantName
+from runner.field_types import Name, Text, VariantName
 
 FILE = "tables.json"
 # A numerator of 1 over a whole number: 1/272.
@@ -35,6 +35,13 @@ class Source(Written, frozen=True, kw_only=True):
     """
 
     case: Annotated[CaseName | None, Meta(description="Default: the only case.")] = None
+    study: Annotated[
+        Name | None,
+        Meta(
+            description="A study of the bug: all its trainings are one series, with the parameters, the setting and "
+            "the seed as further fields."
+        ),
+    ] = None
     environment: Annotated[
         Place | None, Meta(description="Records of the map of versions, from this environment.")
     ] = None
@@ -80,10 +87,10 @@ class Source(Written, frozen=True, kw_only=True):
         Meta(description="What gives the same words: the cell says them of these, too."),
     ] = ()
     text: Annotated[
-        Literal["why.py", "names", "words", "blank", "study"] | None,
+        Literal["why.py", "names", "words", "blank"] | None,
         Meta(
-            description="No record gives the cell: why.py prints it, it lists names, says something in words, is "
-            "blank, or sums up a study."
+            description="No record gives the cell: why.py prints it, it lists names, says something in words, or "
+            "is blank."
         ),
     ] = None
 

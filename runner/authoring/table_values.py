@@ -19,6 +19,7 @@ from runner.results.expected import (
     version_records,
 )
 from runner.results.record import RunRecord
+from runner.studies import definition, table
 
 # The metrics of each variant, by seed.
 SeedMetrics = Mapping[int, Mapping[str, Sequence[Record]]]
@@ -56,6 +57,16 @@ class CommittedRecords:
         if place not in self._by_place:
             self._by_place[place] = _by_seed(self._records(case, environment))
         return self._by_place[place]
+
+    def trainings(self, study_name: str) -> Mapping[str, Sequence[Record]]:
+        """The trainings of a study, by variant; raises ResultsError, UsageError or CatalogError."""
+        study = definition.load(self.bug, study_name)
+        trainings: dict[str, list[Record]] = {variant: [] for variant in study.variants}
+        for row in filter(lambda row: row.ok, table.read(study)):
+            parameters = dict(zip(study.written.axes, row.point.values, strict=True))
+            setting = {study.written.setting: row.setting, "seed": row.seed}
+            trainings[row.variant].append({**parameters, **setting, **row.metrics})
+        return trainings
 
     def _records(self, case: str, environment: str | None) -> list[RunRecord]:
         if environment is not None:
@@ -96,6 +107,10 @@ def values(source: Source, records: CommittedRecords) -> list[Value]:
     if source.metric is None or source.variant is None:
         key = "metric" if source.metric is None else "variant"
         raise MeasureError(f"no {key} is named for it; add {key!r} to its row or its column")
+    if source.study is not None:
+        return _series_values(
+            source, source.metric, source.variant, records.trainings(source.study)
+        )
     case = records.case_name(source)
     by_seed = records.seed_metrics(case, source.environment)
     seeds = records.bug.cases[case].program.seeds
@@ -107,7 +122,7 @@ def values(source: Source, records: CommittedRecords) -> list[Value]:
     for seed in seeds:
         if source.variant not in by_seed.get(seed, {}):
             raise MeasureError(f"{case} has no record of variant {source.variant}, seed {seed}")
-        cell_values += _seed_values(source, source.metric, source.variant, by_seed[seed])
+        cell_values += _series_values(source, source.metric, source.variant, by_seed[seed])
     return cell_values
 
 
@@ -121,7 +136,7 @@ def format_values(cell_values: Sequence[Value], spec: str | None) -> list[str]:
     return [_format(value, spec) for value in cell_values]
 
 
-def _seed_values(
+def _series_values(
     source: Source, metric: str, variant: str, metrics: Mapping[str, Sequence[Record]]
 ) -> list[Value]:
     series = Series(
@@ -132,6 +147,8 @@ def _seed_values(
         index=source.index,
     )
     chosen = {name: _choose(source, name, records) for name, records in metrics.items()}
+    if not chosen[variant]:
+        raise MeasureError(f"no record of variant {variant} has {_describe_ranges(source.between)}")
     reduction = source.reduce or "last"
     series_values = measure(series, variant, chosen, lists=reduction == "distinct")
     return series_values if reduction == "all" else [reduce(series_values, reduction)]
@@ -140,7 +157,7 @@ def _seed_values(
 def _choose(source: Source, variant: str, records: Sequence[Record]) -> list[Record]:
     """The records of a variant that `between` and `at` leave."""
     chosen = [record for record in records if _is_between(record, source.between)]
-    return _extreme(source.at, variant, chosen) if source.at else chosen
+    return _extreme(source.at, variant, chosen) if source.at and chosen else chosen
 
 
 def _is_between(record: Record, between: Mapping[str, Range]) -> bool:
@@ -149,6 +166,11 @@ def _is_between(record: Record, between: Mapping[str, Range]) -> bool:
         if not isinstance(value, int | float) or not lowest <= value <= highest:
             return False
     return True
+
+
+def _describe_ranges(between: Mapping[str, Range]) -> str:
+    ranges = [f"{name} from {low:g} to {high:g}" for name, (low, high) in between.items()]
+    return " and ".join(ranges) or "any field"
 
 
 def _extreme(extreme: Extreme, variant: str, records: Sequence[Record]) -> list[Record]:

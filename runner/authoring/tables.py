@@ -13,7 +13,7 @@ from runner.authoring.table_values import CellNumbers, CommittedRecords, compute
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
 from runner.bugs.program import UPSTREAM, VARIANTS
-from runner.errors import CatalogError, MeasureError, ResultsError
+from runner.errors import CatalogError, MeasureError, ResultsError, UsageError
 from runner.files import untrusted
 from runner.plurals import counted
 
@@ -119,7 +119,7 @@ def readme_text(bug: Bug) -> str:
 
 def check_tables(bug: Bug, root: Path) -> Iterator[str]:
     """The tables of the README have the numbers of the records, and tables.json names them all."""
-    if not (bug.directory / README).is_file() or not (bug.directory / FILE).is_file():
+    if not (bug.directory / README).is_file():
         return  # Another check says so.
     try:
         comparisons = compare_tables(bug)
@@ -193,7 +193,7 @@ def _compute(cell: CellComparison, records: CommittedRecords) -> CellComparison:
         return cell
     try:
         return replace(cell, numbers=compute(cell.source, records))
-    except MeasureError as error:
+    except (MeasureError, UsageError) as error:
         return replace(cell, problem=str(error))
 
 

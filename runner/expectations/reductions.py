@@ -6,6 +6,7 @@ config.json anew with `python -m trainbugs.schemas`.
 """
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,8 +51,10 @@ REDUCTIONS: Mapping[str, Reduction] = {
     "max": Reduction(max),
     "min": Reduction(min),
     "mean": Reduction(_mean),
+    "median": Reduction(statistics.median),
     "largest_drop": Reduction(_largest_drop),
     "distinct": Reduction(_count_distinct, needs_numbers=False),
+    "count": Reduction(len, needs_numbers=False),
 }
 
 if TYPE_CHECKING:

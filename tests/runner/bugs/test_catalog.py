@@ -120,7 +120,7 @@ def broken(path, value):
             ["cases.only.expectations[0].op", "'<'", "<="],
         ),
         (["cases", "only", "expectations", 0, "op"], "close", ["expectations[0]", "tolerance"]),
-        (["cases", "only", "expectations", 0, "reduce"], "median", ["'median'", "largest_drop"]),
+        (["cases", "only", "expectations", 0, "reduce"], "sum", ["'sum'", "largest_drop"]),
         (
             ["cases", "only", "variants", "buggy", "script"],
             "../other/buggy.py",

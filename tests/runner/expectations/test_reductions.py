@@ -20,8 +20,10 @@ VALUES = [3.0, 1.0, 2.0, 2.0]
         ("max", 3.0),
         ("min", 1.0),
         ("mean", 2.0),
+        ("median", 2.0),
         ("largest_drop", 2.0),
         ("distinct", 3),
+        ("count", 4),
     ],
 )
 def test_reductions(name, expected):
@@ -46,7 +48,7 @@ def test_reductions_across_seeds_make_numbers():
     assert all(REDUCTIONS[name].makes_number for name in names)
 
 
-@pytest.mark.parametrize("name", ["max", "min", "mean", "largest_drop"])
+@pytest.mark.parametrize("name", ["max", "min", "mean", "median", "largest_drop"])
 def test_texts_are_no_numbers(name):
     with pytest.raises(MeasureError, match=rf"^{name} needs numbers, found \[1.0, 'a'\]$"):
         reduce([1.0, "a"], name)
