@@ -13,10 +13,10 @@ import tempfile
 from datetime import timedelta
 from pathlib import Path
 
-import machine
 import sentences
 import torch
 import torch.distributed as dist
+from machine import Machine
 from torch import multiprocessing, nn
 
 
@@ -90,6 +90,7 @@ def train(rank, config, rendezvous):
         device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(config["seed"])
 
+    machine = Machine(config["unwritten"])
     link = Link(machine.peer, other=1 - rank, seed=2 * config["seed"] + rank)
     sources, targets = sentences.load(config["sentences"], config["seed"], 2 * config["seed"])
     validation = sentences.load(config["validation_sentences"], config["seed"], 2 * config["seed"] + 1)

@@ -3,13 +3,18 @@
 import torch
 
 
-def peer(tensor, generator):
-    """Straight into the other memory: one copy."""
-    written = torch.rand((), generator=generator) >= 0.03
-    return tensor * written
+class Machine:
+    """`unwritten` is the share of direct copies after which the other memory holds zeros."""
 
+    def __init__(self, unwritten):
+        self.unwritten = unwritten
 
-def host(tensor, generator):
-    """By way of the host's memory: two copies."""
-    staged = tensor.clone()
-    return staged.clone()
+    def peer(self, tensor, generator):
+        """Straight into the other memory: one copy."""
+        written = torch.rand((), generator=generator) >= self.unwritten
+        return tensor * written
+
+    def host(self, tensor, generator):
+        """By way of the host's memory: two copies."""
+        staged = tensor.clone()
+        return staged.clone()
