@@ -61,21 +61,25 @@ class TableComparison:
         return f"{README}, line {self.table.line}"
 
     @property
-    def problems(self) -> list[str]:
-        """What keeps cells from being computed, a line each."""
+    def failure(self) -> str | None:
+        """Why cells cannot be computed: all of them, or the first one and how many others; None where all can be."""
         if self.problem:
-            return [f"{self.name}: {self.problem}"]
-        return [f"{self.name}, {cell.name}: {cell.problem}" for cell in self.cells if cell.problem]
+            return f"{self.name}: {self.problem}"
+        return self._summary(
+            [f"{cell.name}: {cell.problem}" for cell in self.cells if cell.problem]
+        )
 
     @property
     def difference(self) -> str | None:
         """The first cell that differs from the records, and how many others do; None where none does."""
-        different = [cell for cell in self.cells if cell.differs]
-        if not different:
+        return self._summary([_describe(cell) for cell in self.cells if cell.differs])
+
+    def _summary(self, problems: Sequence[str]) -> str | None:
+        if not problems:
             return None
-        first, *others = map(_describe, different)
-        more = f" ({counted(len(others), 'further cell')} of the table)" if others else ""
-        return f"{self.name}, {first}{more}"
+        others = len(problems) - 1
+        more = f" ({counted(others, 'further cell')} of the table)" if others else ""
+        return f"{self.name}, {problems[0]}{more}"
 
 
 def compare_tables(bug: Bug) -> list[TableComparison]:
@@ -127,7 +131,8 @@ def check_tables(bug: Bug, root: Path) -> Iterator[str]:
         yield str(error)
         return
     for comparison in comparisons:
-        yield from comparison.problems
+        if comparison.failure:
+            yield comparison.failure
         if comparison.difference:
             command = f"trainbugs tables {Catalog(root).shell_name(bug)} --write"
             yield f"{comparison.difference}; `{command}` mends it"

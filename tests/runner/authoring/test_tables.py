@@ -109,7 +109,8 @@ def change_row(**changes):
 )  # fmt: skip
 def test_what_does_not_fit_the_table_is_a_problem(bug, changed, message):
     sources(bug, changed)
-    assert message in problems(bug)[0]
+    (problem,) = problems(bug)
+    assert message in problem
 
 
 def test_a_table_that_is_not_named_is_a_problem(bug):

@@ -54,8 +54,8 @@ def make_tables(options: TablesOptions) -> ExitStatus:
         else:
             _print(bug, comparisons)
         print(f"{bug.id}: {_counts(comparisons)}")
-        for problem in [problem for item in comparisons for problem in item.problems]:
-            print(f"{bug.id}: {problem}", file=sys.stderr)
+        for failure in filter(None, (comparison.failure for comparison in comparisons)):
+            print(f"{bug.id}: {failure}", file=sys.stderr)
             status = FAILURE
     return status
 
