@@ -1,16 +1,18 @@
-"""How fast is trainbugs? Each claim is measured beside its alternative in one run, and printed with the ratio.
+"""How fast is trainbugs? Each claim is measured beside its alternative in one run,
+and printed with the ratio.
 
-python benchmarks/benchmark.py                 # list, run, warm: a minute
-python benchmarks/benchmark.py cold            # builds the environment four times from nothing: 20 GB of download
-python benchmarks/benchmark.py loader --data DIR   # DIR holds MNIST/raw
-python benchmarks/benchmark.py watch           # what our detectors cost: five minutes
-python benchmarks/benchmark.py sanitizer --repeats 3   # what `trainbugs watch` costs: half an hour
-python benchmarks/benchmark.py schedule        # 10,000 toy runs: ten minutes
-python benchmarks/benchmark.py catalogue       # every bug bare, with -j 1 and with -j 2: forty minutes
-python benchmarks/benchmark.py crowd           # scripts that share cores: three minutes
-python benchmarks/benchmark.py isolation       # what it costs that programs are kept to their paths: four minutes
-python benchmarks/benchmark.py records         # a table of 100,000 records: two minutes, 0.5 GB of disk
-python benchmarks/benchmark.py manifest        # a made environment of 19,000 files: half a minute
+python benchmarks/benchmark.py                 # list, run, warm: a minute python
+benchmarks/benchmark.py cold            # builds the environment four times from nothing: 20 GB of
+download python benchmarks/benchmark.py loader --data DIR   # DIR holds MNIST/raw python
+benchmarks/benchmark.py watch           # what our detectors cost: five minutes python
+benchmarks/benchmark.py sanitizer --repeats 3   # what `trainbugs watch` costs: half an hour python
+benchmarks/benchmark.py schedule        # 10,000 toy runs: ten minutes python
+benchmarks/benchmark.py catalogue       # every bug bare, with -j 1 and with -j 2: forty minutes
+python benchmarks/benchmark.py crowd           # scripts that share cores: three minutes python
+benchmarks/benchmark.py isolation       # what it costs that programs are kept to their paths: four
+minutes python benchmarks/benchmark.py records         # a table of 100,000 records: two minutes,
+0.5 GB of disk python benchmarks/benchmark.py manifest        # a made environment of 19,000 files:
+half a minute
 """
 
 import argparse
@@ -71,7 +73,9 @@ def bench_list(arguments):
 
 
 def copies(root, count):
-    """A catalogue of so many bugs below `root`: copies of those that there are, with their expected records."""
+    """A catalogue of so many bugs below `root`: copies of those that there are,
+    with their expected records.
+    """
     names = Catalog(ROOT).ids()
     for number in range(count):
         name = names[number % len(names)]
@@ -144,7 +148,9 @@ def bench_cold(arguments):
 
 
 def bench_manifest(arguments):
-    """Is an environment as it was built? What a session looks at first, and the reading of all files by `env check`."""
+    """Is an environment as it was built? What a session looks at first,
+    and the reading of all files by `env check`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         site = root / "lib" / "python3.11" / "site-packages"
@@ -177,7 +183,9 @@ KINDS = ("none", "landlock", "namespaces", "namespaces+landlock")
 
 
 def bench_isolation(arguments):
-    """A trivial program under each kind of isolation; then programs of three seconds and more, bare and by `run`."""
+    """A trivial program under each kind of isolation; then programs of three seconds and more,
+    bare and by `run`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         spent_s = {kind: [] for kind in KINDS}
         for _ in range(arguments.isolated):
@@ -195,12 +203,14 @@ def bench_isolation(arguments):
             f"{1000 * (medians['landlock'] - medians['none']):.1f} ms more by landlock than by none"
         )
         print(
-            f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock (limit 15)"
+            f"{1000 * statistics.median(more):.1f} ms more by {KINDS[-1]} than by landlock (limit "
+            "15)"
         )
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", "x = 0\nwhile x < 10_000_000:\n    x += 1"], check=True)
     print(
-        f"this machine adds 1 ten million times in {time.perf_counter() - start:.1f} s (usual: 0.5 s)\n",
+        f"this machine adds 1 ten million times in {time.perf_counter() - start:.1f} s (usual: 0.5 "
+        "s)\n",
         flush=True,
     )
     bench_three_seconds(arguments)
@@ -231,7 +241,9 @@ def processor_s():
 
 
 def bench_three_seconds(arguments):
-    """A toy that sleeps three seconds: all else that is measured is the runner's own, without any environment."""
+    """A toy that sleeps three seconds: all else that is measured is the runner's own,
+    without any environment.
+    """
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         scale.toy(root, 1)
@@ -294,7 +306,9 @@ show_table(rows)
 
 
 def bench_records(arguments):
-    """`trainbugs results` on 10,000 and 100,000 records: every file read, no index yet, the index there."""
+    """`trainbugs results` on 10,000 and 100,000 records: every file read, no index yet,
+    the index there.
+    """
     for count in (10_000, 100_000):
         with tempfile.TemporaryDirectory() as folder:
             write_records(Path(folder), count)
@@ -311,13 +325,16 @@ def bench_records(arguments):
         )
         limit = "(limit 2, 300 MB)" if count == 100_000 else ""
         print(
-            f"ratio {base / show_spent(name + 'trainbugs results', later, limit):.1f} times as fast\n",
+            f"ratio {base / show_spent(name + 'trainbugs results', later, limit):.1f} times as "
+            "fast\n",
             flush=True,
         )
 
 
 def write_records(folder, count):
-    """Copies of expected records of all bugs, cases and variants, of at most 6 kB, with other seeds and keys."""
+    """Copies of expected records of all bugs, cases and variants, of at most 6 kB,
+    with other seeds and keys.
+    """
     real = [
         path
         for path in sorted(ROOT.glob("bugs/*/expected/*/*-seed0.json"))

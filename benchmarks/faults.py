@@ -112,7 +112,9 @@ def _read(log, seed):
 
 
 def _prepare(shared):
-    """A copy of the program, so that changes meanwhile do no harm, with a toy environment, which is built."""
+    """A copy of the program, so that changes meanwhile do no harm, with a toy environment,
+    which is built.
+    """
     for name in PACKAGES:
         shutil.copytree(
             ROOT / name,
@@ -133,7 +135,9 @@ def _prepare(shared):
 
 @contextmanager
 def _pool(jobs):
-    """Threads for faults; after an interrupt those that have begun are ended, and no other one begins."""
+    """Threads for faults; after an interrupt those that have begun are ended,
+    and no other one begins.
+    """
     pool = ThreadPoolExecutor(jobs)
     try:
         yield pool
@@ -198,8 +202,9 @@ def table(lines):
     hours = sum(line["seconds"] for line in lines) / 3600
     text = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return (
-        f"{text}\n\n{missed} of them came too late: the command had ended. {skipped} more were skipped.\n"
-        f"{errors} failed by a mistake of the campaign. Together they took {hours:.1f} hours."
+        f"{text}\n\n{missed} of them came too late: the command had ended. {skipped} more were "
+        f"skipped.\n{errors} failed by a mistake of the campaign. Together they took {hours:.1f} "
+        "hours."
     )
 
 

@@ -1,12 +1,14 @@
-"""All cases on a GPU, one after the other: CUDA records beside those of a CPU, and a report that can be committed.
+"""All cases on a GPU, one after the other: CUDA records beside those of a CPU,
+and a report that can be committed.
 
     make gpu                              # the bugs' own environments
     make gpu PYTHON=/path/to/python       # an interpreter that has a torch for your GPU
     python benchmarks/gpu.py --device cuda:1 --data DIR
 
-With an interpreter of yours these cases are run: those whose fault is in the script, and those whose fault is in a
-package of which the interpreter has an affected release. The report names the others. A command that was stopped goes
-on where it was: finished runs are kept in the results folder. Untried: no GPU was at hand.
+With an interpreter of yours these cases are run: those whose fault is in the script, and those
+whose fault is in a package of which the interpreter has an affected release. The report names the
+others. A command that was stopped goes on where it was: finished runs are kept in the results
+folder. Untried: no GPU was at hand.
 """
 
 import argparse
@@ -51,7 +53,9 @@ class Planned:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the report. `device` is the name of the GPU, and `driver` its driver's version, where it ran."""
+    """A line of the report. `device` is the name of the GPU, and `driver` its driver's version,
+    where it ran.
+    """
 
     cells: tuple[str, ...]
     verdict: str
@@ -61,12 +65,15 @@ class Row:
 
 
 def in_script(bug: Bug) -> bool:
-    """Whether the fault is in the script, or in a module beside it; the site of one in a package names a folder."""
+    """Whether the fault is in the script, or in a module beside it;
+    the site of one in a package names a folder.
+    """
     return "/" not in bug.site.file
 
 
 def plan(catalog: Catalog, data: Path | None, host: Interpreter | None) -> list[Planned]:
-    """All active cases, and what becomes of each with the bugs' own environments, or with an interpreter of one's own.
+    """All active cases, and what becomes of each with the bugs' own environments,
+    or with an interpreter of one's own.
 
     Cases that need data are left out where there is no folder of it.
     """
@@ -108,7 +115,9 @@ def _installed(package: str, host: Interpreter) -> str | None:
 
 
 def rows(planned: Sequence[Planned], session: Session) -> Iterator[Row]:
-    """Run the cases one after the other; yields a row for each. Raises ResultsError where nothing can be written."""
+    """Run the cases one after the other; yields a row for each. Raises ResultsError where nothing
+    can be written.
+    """
     for number, entry in enumerate(planned, 1):
         name = entry.target.case.id
         if entry.left_out:
@@ -142,7 +151,8 @@ def _refuse_too_much(root: Path) -> None:
     size = sum(path.stat().st_size for path in root.glob(f"bugs/*/expected/*/{CUDA}/**/*.json"))
     if size > MAX_RECORDS_BYTES:
         raise UsageError(
-            f"CUDA records have {size / 1e6:.1f} MB, expected at most {MAX_RECORDS_BYTES / 1e6:.0f} MB"
+            f"CUDA records have {size / 1e6:.1f} MB, expected at most "
+            f"{MAX_RECORDS_BYTES / 1e6:.0f} MB"
         )
 
 
@@ -178,7 +188,8 @@ def report(rows: Sequence[Row], planned: int, where: str) -> str:
     lines = [
         "# Runs on a GPU",
         "",
-        f"`make gpu` wrote this page on {today}: {device}{f', driver {driver}' if driver else ''}, {where}.",
+        f"`make gpu` wrote this page on {today}: {device}{f', driver {driver}' if driver else ''}, "
+        f"{where}.",
         f"It has {len(rows)} of {planned} cases: {counts}.",
         "",
         f"| {' | '.join(HEADING)} |",
@@ -189,7 +200,8 @@ def report(rows: Sequence[Row], planned: int, where: str) -> str:
 
 
 def run(catalog: Catalog, options: Options, out: Path) -> int:
-    """Run all, and write the report after each case; returns the exit status, as that of `trainbugs run`.
+    """Run all, and write the report after each case; returns the exit status,
+    as that of `trainbugs run`.
 
     Raises UsageError where there is no GPU, or the interpreter has no torch that sees it.
     """

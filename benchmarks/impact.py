@@ -1,4 +1,5 @@
-"""The tables of docs/impact.md that the summary of the study does not have, made of its committed table.
+"""The tables of docs/impact.md that the summary of the study does not have,
+made of its committed table.
 
 .venv/bin/python benchmarks/impact.py
 """
@@ -71,7 +72,9 @@ def looks(cell, rows):
 
 
 def silence(study, cells, rows):
-    """Of the harmed cells at settings where a user would train: what can be seen in the training loss alone."""
+    """Of the harmed cells at settings where a user would train:
+    what can be seen in the training loss alone.
+    """
     buggy = defaultdict(list)
     for row in rows:
         if row.variant == "buggy" and row.ok:
@@ -130,7 +133,9 @@ def cure(study, cells, index):
 
 
 def untouched(study, cells):
-    """Points where the bug does no harm at the fixed program's best rate: benign or better there."""
+    """Points where the bug does no harm at the fixed program's best rate:
+    benign or better there.
+    """
     lines = []
     best = {
         point: min(cells_of_row, key=lambda cell: abs(math.log(cell.place)))

@@ -1,4 +1,5 @@
-"""How much does feeding MNIST cost? One pass over the training images, without a model, two ways; seconds and ratio.
+"""How much does feeding MNIST cost? One pass over the training images, without a model, two ways;
+seconds and ratio.
 
 Run in a bug's environment: python loader.py DIR [DEVICE]; DIR holds MNIST/raw.
 """
@@ -56,7 +57,8 @@ def main():
     times = [(seconds(plain, loader, device), seconds(in_memory, data, device)) for _ in range(5)]
     slow, fast = (statistics.median(column) for column in zip(*times, strict=True))
     print(
-        f"device {device}, torch {torch.__version__}, batch {BATCH}, median of {len(times)} passes over 60,000 images"
+        f"device {device}, torch {torch.__version__}, batch {BATCH}, median of {len(times)} passes "
+        "over 60,000 images"
     )
     print(f"DataLoader with per-image transforms   {slow:.3f} s a pass")
     print(f"tensors in memory                      {fast:.3f} s a pass (and {once:.2f} s once)")

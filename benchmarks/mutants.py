@@ -1,10 +1,12 @@
-"""Whether the tests see small faults in the code: mutants that a seed draws, and the tests that kill them.
+"""Whether the tests see small faults in the code: mutants that a seed draws,
+and the tests that kill them.
 
     python benchmarks/mutants.py draw mutants.csv --count 200 --seed 0
     python benchmarks/mutants.py run mutants.csv --jobs 2   # goes on after a stop
 
-A mutant changes one operator, condition or constant of a module. It is killed if a test fails that passes without it.
-The tests are the files that mirror the module's folder, and the files that name the module.
+A mutant changes one operator, condition or constant of a module. It is killed if a test fails that
+passes without it. The tests are the files that mirror the module's folder, and the files that name
+the module.
 """
 
 import argparse
@@ -67,7 +69,9 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a mutant: `killed`, `survived` or `timeout`, and the test that failed first."""
+    """What became of a mutant: `killed`, `survived` or `timeout`,
+    and the test that failed first.
+    """
 
     mutant: Mutant
     fate: str

@@ -1,11 +1,13 @@
-"""How easily the code and the docs read, in figures: names, statements, lines, assertions, sentences.
+"""How easily the code and the docs read, in figures: names, statements, lines, assertions,
+sentences.
 
     python benchmarks/readability.py                 # all packages, as a table
     python benchmarks/readability.py runner plots    # these folders alone
     python benchmarks/readability.py --names runner  # with the vague names, and where they stand
     python benchmarks/readability.py --root OTHER    # another checkout, to compare
 
-A name is *vague* if it is on the list below: a pronoun, a participle or a bare adverb that says nothing of the value.
+A name is *vague* if it is on the list below: a pronoun, a participle or a bare adverb that says
+nothing of the value.
 """
 
 import argparse
@@ -112,7 +114,9 @@ def _files(root: Path, package: str) -> list[Path]:
 
 
 def _local_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Names that functions bind (arguments, targets, loops, comprehensions), and names of functions."""
+    """Names that functions bind (arguments, targets, loops, comprehensions),
+    and names of functions.
+    """
     for function in ast.walk(tree):
         if isinstance(function, FUNCTIONS):
             # A verb, where a function bears it.
@@ -191,7 +195,9 @@ def shared_class_names(root: Path) -> dict[str, list[str]]:
 
 
 def prose(root: Path) -> dict[str, float]:
-    """Figures of README.md, CONTRIBUTING.md and docs/*.md, in 100 words; code and tables are left out."""
+    """Figures of README.md, CONTRIBUTING.md and docs/*.md, in 100 words;
+    code and tables are left out.
+    """
     paths = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]
     text = "\n".join(_plain(path.read_text(encoding="utf-8")) for path in paths)
     words = re.findall(r"[A-Za-z']+", text)

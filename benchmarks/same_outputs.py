@@ -1,12 +1,14 @@
-"""Whether a change of the code changes what users get: texts, tables, figures, pages, byte for byte.
+"""Whether a change of the code changes what users get: texts, tables, figures, pages,
+byte for byte.
 
     python benchmarks/same_outputs.py write before --checkout ../old   # outputs of one checkout
     python benchmarks/same_outputs.py write after
     python benchmarks/same_outputs.py compare before after
 
-`write` runs every command below in a checkout, with this interpreter, and keeps what it prints and what
-it writes. `compare` lists the files that differ. Differences that are meant stand with their reason in
-benchmarks/same_outputs.csv; the exit status is 1 where another one is found, or where a meant one is gone.
+`write` runs every command below in a checkout, with this interpreter, and keeps what it prints and
+what it writes. `compare` lists the files that differ. Differences that are meant stand with their
+reason in benchmarks/same_outputs.csv; the exit status is 1 where another one is found, or where a
+meant one is gone.
 """
 
 import argparse

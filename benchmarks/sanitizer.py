@@ -1,7 +1,8 @@
-"""What does `trainbugs watch` cost? For benchmark.py: two trainings of over a minute, bare and watched, in turns.
+"""What does `trainbugs watch` cost? For benchmark.py: two trainings of over a minute,
+bare and watched, in turns.
 
-Processor time, of one thread: with several threads it would hold their waiting for each other, which depends on what
-else runs. The command that starts the program is part of it.
+Processor time, of one thread: with several threads it would hold their waiting for each other,
+which depends on what else runs. The command that starts the program is part of it.
 """
 
 import json
@@ -36,7 +37,8 @@ def bench_sanitizer(arguments):
             times_of = interleaved(arguments.repeats, *commands.values(), measure=on_one_thread)
             measured = dict(zip(commands, times_of, strict=True))
             for mode, times in measured.items():
-                # Pairs of neighbours: what a busy moment of the machine does to one it mostly does to both.
+                # Pairs of neighbours: what a busy moment of the machine does to one it mostly does
+                # to both.
                 pairs = zip(times, measured["bare"], strict=True)
                 ratio = statistics.median(watched / alone for watched, alone in pairs)
                 show(f"{name}: {mode}", times, f"ratio {ratio:.3f} {LIMITS[mode]}")

@@ -1,4 +1,6 @@
-"""How does the runner behave with many runs? Parts of benchmark.py: `schedule`, `catalogue` and `crowd`."""
+"""How does the runner behave with many runs? Parts of benchmark.py: `schedule`,
+`catalogue` and `crowd`.
+"""
 
 import json
 import os
@@ -61,7 +63,9 @@ def toy(root, seeds):
 
 
 def bench_schedule(arguments):
-    """What it costs to give out jobs that do nothing, and runs of a toy script per second, as their number grows."""
+    """What it costs to give out jobs that do nothing, and runs of a toy script per second,
+    as their number grows.
+    """
     for count in (1_000, 10_000, 100_000):
         jobs = [Job(str(number), Need(), number % 7, number) for number in range(count)]
         start = time.perf_counter()
@@ -71,7 +75,8 @@ def bench_schedule(arguments):
         )
         seconds = time.perf_counter() - start
         print(
-            f"{count:7d} jobs that do nothing: {seconds:6.2f} s, {seconds / count * 1e6:5.0f} µs each",
+            f"{count:7d} jobs that do nothing: {seconds:6.2f} s, {seconds / count * 1e6:5.0f} µs "
+            "each",
             flush=True,
         )
     for count in (100, 1_000, 10_000):
@@ -85,7 +90,8 @@ def bench_schedule(arguments):
             seconds = time.perf_counter() - start
             assert (outcome.verdict.outcome, len(outcome.records)) == ("REPRODUCED", count)
             print(
-                f"{count:7d} toy runs, -j 2: {seconds:6.1f} s, {count / seconds:5.1f} runs a second",
+                f"{count:7d} toy runs, -j 2: {seconds:6.1f} s, {count / seconds:5.1f} runs a "
+                "second",
                 flush=True,
             )
     command = [
@@ -106,7 +112,9 @@ def bench_schedule(arguments):
 
 
 def bench_catalogue(arguments):
-    """Seconds of the whole catalogue: each script by itself, one after the other, then by the runner, -j 1 and -j 2."""
+    """Seconds of the whole catalogue: each script by itself, one after the other,
+    then by the runner, -j 1 and -j 2.
+    """
     session = Session(Catalog(ROOT), Options(results=Path("unused"), device="cpu"), on_stderr())
     names = arguments.bugs or session.catalog.active()
     targets = [target for target in session.catalog.select(names) if not target.case.program.data]
@@ -124,7 +132,10 @@ def bench_catalogue(arguments):
             seconds = time.perf_counter() - start
         verdicts = {outcome.verdict.outcome for outcome in outcomes}
         drift = max(outcome.drift or 0.0 for outcome in outcomes)
-        ratios = f"{seconds / sum(bare):.2f} of the bare scripts' sum, {seconds / max(bare):.1f} times the longest"
+        ratios = (
+            f"{seconds / sum(bare):.2f} of the bare scripts' sum, {seconds / max(bare):.1f} times "
+            "the longest"
+        )
         print(
             f"run --all -j {jobs}: {seconds:7.1f} s, {ratios}; {verdicts}, drift {drift:g}",
             flush=True,
@@ -133,7 +144,9 @@ def bench_catalogue(arguments):
 
 
 def bench_crowd(arguments):
-    """Seconds of a script alone, and of two and three at once upon the same cores, with libgomp's waiting and ours."""
+    """Seconds of a script alone, and of two and three at once upon the same cores,
+    with libgomp's waiting and ours.
+    """
     session = Session(
         Catalog(ROOT), Options(results=Path("unused"), device="cpu", seeds=(0,)), on_stderr()
     )

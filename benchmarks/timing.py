@@ -26,7 +26,9 @@ def processor_seconds(command, **options):
 
 
 def interleaved(repeats, *commands, measure=seconds):
-    """Seconds of each command, measured in turns so that a busy moment of the machine meets all of them."""
+    """Seconds of each command, measured in turns so that a busy moment of the machine meets all of
+    them.
+    """
     times = [[] for _ in commands]
     for _ in range(repeats):
         for command, column in zip(commands, times, strict=True):

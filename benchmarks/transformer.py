@@ -1,4 +1,5 @@
-"""Train a transformer of ten million parameters to repeat sequences: what the overhead of a monitor is measured on.
+"""Train a transformer of ten million parameters to repeat sequences:
+what the overhead of a monitor is measured on.
 
 python transformer.py [STEPS]
 """

@@ -1,4 +1,6 @@
-"""Detectors, their alarms and answers: frozen structs that declare what detector.json and verdict.json may hold."""
+"""Detectors, their alarms and answers: frozen structs that declare what detector.json and
+verdict.json may hold.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,11 +11,13 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 Need = Literal["source", "reference_runs", "in_process", "metrics"]
 Severity = Literal["info", "warning", "error"]
-# What a detector may answer. Two more are the benchmark's word: `peeked` is said of one that has looked at what tells
-# buggy from fixed, `disturbed` of one under which the watched program did not do what it does alone.
+# What a detector may answer. Two more are the benchmark's word: `peeked` is said of one that has
+# looked at what tells buggy from fixed, `disturbed` of one under which the watched program did not
+# do what it does alone.
 OwnStatus = Literal["ok", "unsupported", "tool_error", "timeout"]
 Status = Literal["ok", "unsupported", "tool_error", "timeout", "peeked", "disturbed"]
-# Whose clean runs a detector is given to learn from: the fixed twin with other seeds, or other programs.
+# Whose clean runs a detector is given to learn from: the fixed twin with other seeds, or other
+# programs.
 Reference = Literal["none", "same", "cross"]
 # `upstream` is the buggy script in a release that has the real fix.
 Kind = Literal["buggy", "fixed", "upstream", "control"]
@@ -27,7 +31,8 @@ SCRIPT, ARGUMENTS = "program.py", ("config.json",)
 # The score of a detector whose first alarm says where the fault is, says it roughly, or does not.
 DIAGNOSES = ("exact", "near", "no")
 
-# Of counts, iterations, lines and seconds: far above what can be, and far below what a table or an axis can show.
+# Of counts, iterations, lines and seconds: far above what can be, and far below what a table or an
+# axis can show.
 MAX_NUMBER = 10**12
 # Of timings, which are kept in tenths of milliseconds.
 MIN_SECONDS = 0.0001
@@ -44,11 +49,13 @@ RuleName = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$(?!\n)")]
 
 
 class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One alarm. `iteration` counts the program's from 1; None where the detector knows of no iterations.
+    """One alarm. `iteration` counts the program's from 1;
+    None where the detector knows of no iterations.
 
-    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the iteration; both live
-    in one process, so that a monitor could forge it. In committed records an alarm is the first one of its code and
-    severity, and `times` says how many of these count: at least as many as a rule asks for, where there were so many.
+    `seen` is the iteration in which the launcher saw a monitor raise it, whatever that says of the
+    iteration; both live in one process, so that a monitor could forge it. In committed records an
+    alarm is the first one of its code and severity, and `times` says how many of these count: at
+    least as many as a rule asks for, where there were so many.
     """
 
     code: Text
@@ -71,7 +78,8 @@ class Alarm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     """When alarms count as a detection, declared before any is seen.
 
-    Those of at least `minimum_severity`, with one of `codes` (all, where there are none), if they are `at_least` many.
+    Those of at least `minimum_severity`, with one of `codes` (all, where there are none), if they
+    are `at_least` many.
     """
 
     minimum_severity: Annotated[Severity, Meta(description="default: warning")] = "warning"
@@ -79,7 +87,9 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     at_least: Annotated[int, Meta(ge=1, le=100, description="default: 1 alarm")] = 1
 
     def counted(self, alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """The alarms that count, in order of iterations (those without come first); none, where they are too few."""
+        """The alarms that count, in order of iterations (those without come first); none,
+        where they are too few.
+        """
         counted = [alarm for alarm in alarms if self._counts(alarm)]
         if sum(alarm.times for alarm in counted) < self.at_least:
             return ()
@@ -103,8 +113,10 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         tuple[Need, ...],
         Meta(
             min_length=1,
-            description="what it looks at: the program's text, clean runs to learn from, the running process, "
-            "losses and records",
+            description=(
+                "what it looks at: the program's text, clean runs to learn from, the running "
+                "process, losses and records"
+            ),
         ),
     ]
     torch: Annotated[Text, Meta(description="supported versions, as in >=2.0,<3; default: all")] = (
@@ -117,7 +129,10 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         Annotated[
             FileName,
             Meta(
-                description="instead of an adapter: a file with attach(model, optimizer, emit) or watch(program, emit)"
+                description=(
+                    "instead of an adapter: a file with attach(model, optimizer, emit) or "
+                    "watch(program, emit)"
+                )
             ),
         ]
         | None
@@ -126,8 +141,10 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         tuple[Literal["same", "cross"], ...],
         Meta(
             min_length=1,
-            description="with reference_runs: the fixed twin with other seeds, other clean programs, or both, "
-            "scored apart",
+            description=(
+                "with reference_runs: the fixed twin with other seeds, other clean programs, or "
+                "both, scored apart"
+            ),
         ),
     ] = ()
     reference_count: (
@@ -136,7 +153,9 @@ class Description(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             Meta(
                 ge=1,
                 le=6,
-                description="with the references same: runs with as many seeds to learn from; default: 2",
+                description=(
+                    "with the references same: runs with as many seeds to learn from; default: 2"
+                ),
             ),
         ]
         | None
@@ -220,14 +239,18 @@ class Detector(Description, frozen=True, kw_only=True):
 
 
 class Invariants(Struct, frozen=True, forbid_unknown_fields=True):
-    """Of a tool that checks invariants: how many it has checked, and how many of them were violated."""
+    """Of a tool that checks invariants: how many it has checked,
+    and how many of them were violated.
+    """
 
     checked: Count
     violated: Count
 
 
 class Training(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a detector's training took, as it says: its `loop` (from the first optimizer on), or its `process`."""
+    """How long a detector's training took, as it says: its `loop` (from the first optimizer on),
+    or its `process`.
+    """
 
     seconds: Timing
     of: TimedPart

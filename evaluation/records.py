@@ -40,13 +40,17 @@ Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 def rewritten_as(perturb: int | None, plant: int | None) -> str:
-    """The name of the folder for programs rewritten by one of these seeds; empty where there is none."""
+    """The name of the folder for programs rewritten by one of these seeds;
+    empty where there is none.
+    """
     seeds = {"perturb": perturb, "plant": plant}
     return "".join(f"{name}-{seed}" for name, seed in seeds.items() if seed is not None)
 
 
 class FaultSite(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the fault is: a file (program.py for the program itself), its line, the API that is at fault."""
+    """Where the fault is: a file (program.py for the program itself), its line,
+    the API that is at fault.
+    """
 
     file: str
     line: Number | None
@@ -54,7 +58,8 @@ class FaultSite(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seconds(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a check took, in seconds; `prepare` is that of learning from references, once for all that share them.
+    """What a check took, in seconds; `prepare` is that of learning from references,
+    once for all that share them.
 
     Both are by the benchmark's clock, `training` by that of the detector.
     """
@@ -65,25 +70,30 @@ class Seconds(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One detector on one program. `kind` is buggy, fixed or control, `references` one of model.REFERENCES.
+    """One detector on one program. `kind` is buggy, fixed or control,
+    `references` one of model.REFERENCES.
 
-    `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the detector's, whether
-    its rules count them or not; `dropped` more were left out. Committed are the first of each code and severity, with
-    `times`. `key` identifies detector, program and references.
+    `trigger` is the iteration at which the bug's fault first acts. `alarms` are all of the
+    detector's, whether its rules count them or not; `dropped` more were left out. Committed are the
+    first of each code and severity, with `times`. `key` identifies detector, program and
+    references.
 
-    From `kit` to `reference_text` a field is None in records from before it was noted. `kit` is the digest of
-    evaluation/kit that made the record, `rules` that of the alarm rules declared before the check, `declared` that of
-    each of them; `isolated`: whether the program was kept from writing elsewhere, `isolation`: by what; `trusted`:
-    whether the user trusted others who could change an environment that it ran in. `code` is the digest of all that may
-    change the detector's answers, the kit among it. `program` is the digest of the program's text and parameters;
-    `reference_text`: whether the detector was given the text of its references, and not only what was recorded of their
-    runs.
+    From `kit` to `reference_text` a field is None in records from before it was noted. `kit` is the
+    digest of evaluation/kit that made the record, `rules` that of the alarm rules declared before
+    the check, `declared` that of each of them; `isolated`: whether the program was kept from
+    writing elsewhere, `isolation`: by what; `trusted`: whether the user trusted others who could
+    change an environment that it ran in. `code` is the digest of all that may change the detector's
+    answers, the kit among it. `program` is the digest of the program's text and parameters;
+    `reference_text`: whether the detector was given the text of its references, and not only what
+    was recorded of their runs.
 
-    `perturb` and `plant` are the seeds by which the program was rewritten; None where it is as it is published.
+    `perturb` and `plant` are the seeds by which the program was rewritten; None where it is as it
+    is published.
 
-    `compared`: whether the values that the watched program recorded were held against its bare run; False where the
-    program does not repeat itself, so that only their number and fields were. It is None where nothing was compared,
-    as in records from before it was noted. `catalogue` is the version of the catalogue.
+    `compared`: whether the values that the watched program recorded were held against its bare run;
+    False where the program does not repeat itself, so that only their number and fields were. It is
+    None where nothing was compared, as in records from before it was noted. `catalogue` is the
+    version of the catalogue.
     """
 
     schema: Literal[1]
@@ -120,14 +130,18 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     @property
     def rewriting(self) -> Literal["public", "perturbed", "planted"]:
-        """Which kind of programs it is of: as they are published, rewritten, or with a planted fault."""
+        """Which kind of programs it is of: as they are published, rewritten,
+        or with a planted fault.
+        """
         if self.plant is not None:
             return "planted"
         return "public" if self.perturb is None else "perturbed"
 
     @property
     def rewritten_as(self) -> str:
-        """How the program was rewritten, and by which seed: the name of a folder; empty where it is as published."""
+        """How the program was rewritten, and by which seed: the name of a folder;
+        empty where it is as published.
+        """
         return rewritten_as(self.perturb, self.plant)
 
     @property
@@ -154,12 +168,13 @@ CHECK_FORMAT = flat_format(
 
 
 class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Seconds of training, bare and under a detector, taken in turns; `of` says what was timed (see Training).
+    """Seconds of training, bare and under a detector, taken in turns;
+    `of` says what was timed (see Training).
 
-    `bare` and `watched` are claimed, by a clock in the process that is timed. `bare_wall` and `watched_wall` are the
-    seconds of the whole checks by the benchmark's clock, outside of that process; OVERHEAD is by these alone. A record
-    without them was measured in the first way only. The last five are None in records from before they were noted; see
-    CheckRecord.
+    `bare` and `watched` are claimed, by a clock in the process that is timed. `bare_wall` and
+    `watched_wall` are the seconds of the whole checks by the benchmark's clock, outside of that
+    process; OVERHEAD is by these alone. A record without them was measured in the first way only.
+    The last five are None in records from before they were noted; see CheckRecord.
     """
 
     schema: Literal[1]
@@ -209,8 +224,8 @@ class Excluded:
 class Records:
     """Records that count; `rules` are alarm rules by their names, by the name of the detector.
 
-    `problems` has a line for each file that cannot be read. Where `checks` are a part of the records of their
-    detectors, all of these are the `whole`; else there is none.
+    `problems` has a line for each file that cannot be read. Where `checks` are a part of the
+    records of their detectors, all of these are the `whole`; else there is none.
     """
 
     checks: Sequence[CheckRecord]
@@ -258,7 +273,9 @@ def program_name(record: CheckRecord | OverheadRecord) -> ProgramName:
 
 @dataclass(frozen=True)
 class CommittedLine:
-    """One line of a detector's committed records: its description (the first line), a check, or an overhead."""
+    """One line of a detector's committed records: its description (the first line), a check,
+    or an overhead.
+    """
 
     description: Description | None = None
     check: CheckRecord | None = None
@@ -338,7 +355,9 @@ def read_record(path: Path, kind: type[R]) -> R:
 
 
 def check_record(data: bytes, kind: type[R], where: str) -> R:
-    """The record in the bytes of a file; raises ResultsError where it is none, or of another schema."""
+    """The record in the bytes of a file; raises ResultsError where it is none,
+    or of another schema.
+    """
     try:
         value = untrusted.parse_json(data)
     except untrusted.UnsafeError as error:

@@ -1,4 +1,6 @@
-"""Training curves of a case: each variant by itself, and buggy over fixed, with the range over seeds."""
+"""Training curves of a case: each variant by itself, and buggy over fixed,
+with the range over seeds.
+"""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SMALL = 12
-# Line styles of a panel's lines, in turn, and what else is common to those that config.json calls dashed.
+# Line styles of a panel's lines, in turn, and what else is common to those that config.json calls
+# dashed.
 SOLID = ("-", (0, (1, 1.2)), (0, (6, 1.5)))
 DASHED = ("--", (0, (1, 1)), "-.")
 PALE = {"linewidth": 2.2, "alpha": 0.5, "zorder": 4}
@@ -47,10 +50,12 @@ def draw_case(
     kind: str,
     only: Only = lambda name: True,
 ) -> list[Path]:
-    """Draw a case into `directory`, from its finished runs; `kind` is png, pdf or svg. Returns the files written.
+    """Draw a case into `directory`, from its finished runs; `kind` is png,
+    pdf or svg. Returns the files written.
 
-    origin_<case> and fix_<case> show one variant, compare_<case> shows both in the same axes; `only` chooses by these
-    names. Raises MeasureError where a metric is missing or not a number, or the runs of a variant differ in length.
+    origin_<case> and fix_<case> show one variant, compare_<case> shows both in the same axes;
+    `only` chooses by these names. Raises MeasureError where a metric is missing or not a number, or
+    the runs of a variant differ in length.
     """
     finished = finished_runs(records)
     figures: dict[str, Figure] = {}
@@ -82,7 +87,9 @@ def _single(case: Case, variant: str, runs: Sequence[RunRecord]) -> "Figure":
 
 
 def compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
-    """Both variants in the same axes, from finished runs of both; raises MeasureError as `draw_case` does."""
+    """Both variants in the same axes, from finished runs of both;
+    raises MeasureError as `draw_case` does.
+    """
     runs = finished_runs(records)
     figure = new_figure(len(case.plot.panels))
     for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
@@ -139,7 +146,9 @@ def _looks(panel: Panel) -> list[dict[str, Any]]:
 
 
 def _variant_look(look: dict[str, Any], variant: str) -> dict[str, Any]:
-    """The look in the colour of a variant. Fixed is wide and lies below, so that you see both where they meet."""
+    """The look in the colour of a variant. Fixed is wide and lies below,
+    so that you see both where they meet.
+    """
     coloured = {**look, "color": COLOURS[variant]}
     if variant != "fixed":
         return coloured
@@ -149,7 +158,9 @@ def _variant_look(look: dict[str, Any], variant: str) -> dict[str, Any]:
 def _curves(
     case: Case, line: Line, variant: str, runs: Sequence[RunRecord]
 ) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
-    """x of shape (records,) and y of shape (seeds, records); raises MeasureError where seeds differ in length."""
+    """x of shape (records,) and y of shape (seeds, records);
+    raises MeasureError where seeds differ in length.
+    """
     metrics = [record.metrics for record in runs]
     x = [select(case.plot.x, line.where, records, variant) for records in metrics]
     y = [measure(line, variant, {variant: records}) for records in metrics]

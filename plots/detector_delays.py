@@ -1,4 +1,6 @@
-"""Delays as a distribution: from the iteration in which the fault first acts to the first alarm, hit by hit."""
+"""Delays as a distribution: from the iteration in which the fault first acts to the first alarm,
+hit by hit.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +16,11 @@ ROW_INCHES, MARGIN_INCHES = 0.19, 0.85
 
 
 def draw_delays(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
-    """Draw a point for each alarm on a buggy program, and the median of hits; None where no alarm has an iteration.
+    """Draw a point for each alarm on a buggy program, and the median of hits;
+    None where no alarm has an iteration.
 
-    A filled point has the iteration that the launcher stamped in the process of the monitor, an open point the one
-    that the tool claims. Alarms before the trigger are no hits.
+    A filled point has the iteration that the launcher stamped in the process of the monitor, an
+    open point the one that the tool claims. Alarms before the trigger are no hits.
     """
     alarms = outcomes[(outcomes.kind == "buggy") & outcomes.alarmed & ~outcomes.benign]
     delays = alarms.delay.fillna(alarms.claimed_delay)

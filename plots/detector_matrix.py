@@ -1,4 +1,6 @@
-"""The matrix of detectors by families of bugs: cases that each one finds, and right programs that it accuses."""
+"""The matrix of detectors by families of bugs: cases that each one finds,
+and right programs that it accuses.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +25,9 @@ Cell = tuple[int, int]
 def draw_matrix(
     outcomes: "pd.DataFrame", scores: "pd.DataFrame", families: Mapping[str, str], path: Path
 ) -> Path:
-    """Draw the cases found and not accused when fixed, by family, beside the false alarms; as wide as a column."""
+    """Draw the cases found and not accused when fixed, by family, beside the false alarms;
+    as wide as a column.
+    """
     parts = {key: with_twins(group) for key, group in outcomes.groupby(ROW)}
     present = {families.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
     shown = [name for name in (*ORDER, OTHER) if name in present]

@@ -1,4 +1,6 @@
-"""Every case and every detector on one page, with the delays of hits and the reasons why a check has no answer."""
+"""Every case and every detector on one page, with the delays of hits and the reasons why a check
+has no answer.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,8 @@ if TYPE_CHECKING:
 
 # A page of a paper within its margins. The page grows if there are more cells: their size stays.
 PAGE_INCHES = (7.2, 9.6)
-# Dots an inch, enough for the smallest text: a page of all detectors and cases has many dots anyway.
+# Dots an inch, enough for the smallest text: a page of all detectors and cases has many dots
+# anyway.
 DOTS = 150
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
 SHORT = {
@@ -72,7 +75,9 @@ def outcome(answers: "pd.DataFrame | None") -> tuple[str, str]:
 
 
 def _alarm_state(buggy: "pd.DataFrame", accused: bool) -> str:
-    """The state of a case with an alarm on a buggy program; `accused`: a fixed twin has an alarm too."""
+    """The state of a case with an alarm on a buggy program; `accused`:
+    a fixed twin has an alarm too.
+    """
     if accused:
         return "also on fixed"
     if buggy.early[buggy.alarmed].all():
@@ -125,5 +130,8 @@ def _label(axes: "Axes", columns: list[str], rows: list[str]) -> None:
         ncols=len(handles),
         fontsize=6.5,
     )
-    text = "number: iterations from the trigger to the first alarm (none: the alarm has no iteration); controls accused"
+    text = (
+        "number: iterations from the trigger to the first alarm (none: the alarm has no "
+        "iteration); controls accused"
+    )
     axes.set_xlabel(text, labelpad=18, fontsize=6.5, x=0.4)

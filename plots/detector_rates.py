@@ -1,4 +1,6 @@
-"""Detection against false alarms, with intervals: each detector's best rule, on the same programs."""
+"""Detection against false alarms, with intervals: each detector's best rule,
+on the same programs.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,16 +24,18 @@ CROWDED = 0.02
 LABEL = (0.08, 0.06)
 # From one label to the next above it.
 LINE = 0.045
-# How far left of its point the label of a detector without false alarms is, and the line between them.
+# How far left of its point the label of a detector without false alarms is, and the line between
+# them.
 LEFT = 0.05
 LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "black", "shrinkA": 0, "shrinkB": 2}
 
 
 def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
-    """Draw a numbered point for each detector's rule with most of PAIRED, and the names below; as wide as a column.
+    """Draw a numbered point for each detector's rule with most of PAIRED, and the names below;
+    as wide as a column.
 
-    Rules that know different bugs, as the sanitizer's two, have a point each. Rows that met other programs than most
-    are only named. None where no fixed twin ran.
+    Rules that know different bugs, as the sanitizer's two, have a point each. Rows that met other
+    programs than most are only named. None where no fixed twin ran.
     """
     elsewhere = unusual_rows(outcomes)
     names = scores.apply(label, axis=1)
@@ -66,7 +70,9 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
 
 
 def _best_rules(scores: "pd.DataFrame") -> "pd.DataFrame":
-    """The rule with most of PAIRED among those of a detector that know the same bugs, sorted by detection."""
+    """The rule with most of PAIRED among those of a detector that know the same bugs,
+    sorted by detection.
+    """
     same_point = ["detector", "references", "paired_known_n"]
     by_paired = scores.sort_values("paired", ascending=False, kind="stable")
     best = by_paired.drop_duplicates(same_point)
@@ -112,8 +118,8 @@ def _lift(place: Place, points: Iterable[Place]) -> int:
 def apart(heights: Sequence[float]) -> list[float]:
     """Heights of the labels of points at these heights, from the lowest on.
 
-    The first label is half a LINE below its point. Every other one is as high as its point, but at least a LINE above
-    the label before it.
+    The first label is half a LINE below its point. Every other one is as high as its point, but at
+    least a LINE above the label before it.
     """
     labels: list[float] = []
     for height in heights:

@@ -1,4 +1,6 @@
-"""Figures of detectors: a matrix by families of bugs, every case on a page, rates with intervals, delays."""
+"""Figures of detectors: a matrix by families of bugs, every case on a page, rates with intervals,
+delays.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,11 +23,12 @@ def draw(
     kind: str,
     families: Mapping[str, str],
 ) -> list[Path]:
-    """Draw matrix, page, rates and delays as files of that kind, if there are buggy programs, and return the files.
+    """Draw matrix, page, rates and delays as files of that kind, if there are buggy programs,
+    and return the files.
 
-    Of rules among which one is chosen only the page has the others. `outcomes` and `scores` are the tables of
-    evaluation.scoring.scores; `families` has the family of each bug. Delays are drawn where some alarm has an
-    iteration.
+    Of rules among which one is chosen only the page has the others. `outcomes` and `scores` are the
+    tables of evaluation.scoring.scores; `families` has the family of each bug. Delays are drawn
+    where some alarm has an iteration.
     """
     if not (outcomes.kind == "buggy").any():
         return []

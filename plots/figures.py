@@ -46,7 +46,9 @@ class DrawnFigures:
 
 
 def draw(runs: Sequence[CaseRuns], out: Path, kind: str) -> DrawnFigures:
-    """Draw the curves of every case into out/<bug> and a summary into `out`; `kind` is png, pdf or svg."""
+    """Draw the curves of every case into out/<bug> and a summary into `out`; `kind` is png,
+    pdf or svg.
+    """
     variant_runs = [_variant_pair(item) for item in runs]
     drawable = [item for item in variant_runs if item.records]
     drawn = _draw_cases([(item, out / item.bug.id) for item in drawable], kind, _everything)
@@ -57,7 +59,8 @@ def draw(runs: Sequence[CaseRuns], out: Path, kind: str) -> DrawnFigures:
 
 
 def draw_expected(bug: Bug, folder: Path) -> DrawnFigures:
-    """Draw the figures that are committed with a bug, from the records in a folder called `expected`, and into it.
+    """Draw the figures that are committed with a bug,
+    from the records in a folder called `expected`, and into it.
 
     Raises ResultsError where a record cannot be read.
     """
@@ -108,13 +111,16 @@ def compare(item: CaseRuns) -> "Figure":
 
 @contextmanager
 def _naming(case: Case) -> Iterator[None]:
-    """A context in which whatever cannot be drawn raises MeasureError with a line that names the case."""
+    """A context in which whatever cannot be drawn raises MeasureError with a line that names the
+    case.
+    """
     try:
         yield
     except MeasureError as error:
         raise MeasureError(f"{case.id}: no curves: {error}") from error
     except (ValueError, ArithmeticError) as error:
-        # For example text instead of a number, a number too large for an axis, a label that is not a valid formula.
+        # For example text instead of a number, a number too large for an axis, a label that is not
+        # a valid formula.
         raise MeasureError(f"{case.id}: no curves: cannot be drawn: {brief(str(error))}") from error
 
 
@@ -130,7 +136,8 @@ def _committed(bug: Bug) -> Only:
 
 
 def draw_maps(bugs: Sequence[Bug], out: Path, kind: str, root: Path) -> list[Path]:
-    """Draw out/<bug>/versions.<kind> of every bug that has an expected map of versions; returns the files written.
+    """Draw out/<bug>/versions.<kind> of every bug that has an expected map of versions;
+    returns the files written.
 
     Releases that have an environment under `root` and are not in the map are empty cells.
     Raises ResultsError where a record cannot be read.

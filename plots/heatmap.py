@@ -1,4 +1,6 @@
-"""Heat maps of a case: a cell for each record, with a colour where there is a number, and a word."""
+"""Heat maps of a case: a cell for each record, with a colour where there is a number,
+and a word.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -34,9 +36,11 @@ def draw_heatmaps(
     kind: str,
     only: Only = lambda name: True,
 ) -> list[Path]:
-    """Draw origin_, fix_ and compare_<case> as far as there are finished runs and `only` says so; returns the files.
+    """Draw origin_, fix_ and compare_<case> as far as there are finished runs and `only` says so;
+    returns the files.
 
-    The largest value over the seeds is drawn. Raises MeasureError where a metric that the map names is missing.
+    The largest value over the seeds is drawn. Raises MeasureError where a metric that the map names
+    is missing.
     """
     finished = finished_runs(records)
     figures = {f"{PREFIX[variant]}_{case.name}": runs for variant, runs in finished.items() if runs}
@@ -51,7 +55,9 @@ def draw_heatmaps(
 
 
 def heatmaps(case: Case, records: Sequence[RunRecord]) -> "Figure":
-    """The heat maps of the variants of these finished runs, side by side; raises MeasureError as `draw_heatmaps`."""
+    """The heat maps of the variants of these finished runs, side by side;
+    raises MeasureError as `draw_heatmaps`.
+    """
     heatmap = case.plot.heatmap
     assert heatmap is not None
     cells: dict[str, Cells] = {}

@@ -6,7 +6,9 @@ from matplotlib.figure import Figure
 
 
 class NotebookFigure(Figure):
-    """A figure without pyplot, for which a notebook has no display of its own until somebody imports pyplot."""
+    """A figure without pyplot, for which a notebook has no display of its own until somebody
+    imports pyplot.
+    """
 
     def _repr_png_(self) -> bytes:
         """The PNG, as the protocol of IPython asks for it."""

@@ -28,9 +28,11 @@ HARM = ("worse", "unstable")
 
 
 def draw_study(results: Results, name: Callable[[str], Path]) -> list[Path]:
-    """Draw the figures of a study; `name` gives the file for an ending like `_best.png`. Returns the files written.
+    """Draw the figures of a study; `name` gives the file for an ending like `_best.png`. Returns
+    the files written.
 
-    A study of the fixed program alone has heat maps of its metric; without a cell there is no figure.
+    A study of the fixed program alone has heat maps of its metric; without a cell there is no
+    figure.
     """
     study, cells = results.study, results.cells
     if not cells:
@@ -57,8 +59,9 @@ def _has_both(study: Study) -> bool:
 def heat_maps(study: Study, cells: Sequence[Cell], axis: str | None) -> "Figure":
     """Rows by settings, a panel for each value of the parameter `axis`, or one for all.
 
-    The colour is the mean gain of the cells (of a study of the fixed program alone: its metric). The numbers are how
-    many of how many cells are worse or unstable; a cell that stands alone has its label.
+    The colour is the mean gain of the cells (of a study of the fixed program alone: its metric).
+    The numbers are how many of how many cells are worse or unstable; a cell that stands alone has
+    its label.
     """
     panels = _panels(study, cells, axis)
     rows = row_names(study, cells)
@@ -170,7 +173,9 @@ def _cell_text(group: Sequence[Cell]) -> str:
 
 
 def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
-    """The shares of the labels for each row: of all cells, and of those in which the fixed program is at its best."""
+    """The shares of the labels for each row: of all cells,
+    and of those in which the fixed program is at its best.
+    """
     figure = new_figure(2)
     titles = {
         "all cells": cells,
@@ -199,7 +204,9 @@ def share_bars(study: Study, cells: Sequence[Cell]) -> "Figure":
 
 
 def best_settings(study: Study, best_pairs: Sequence[BestPair]) -> "Figure":
-    """Each program at its own best setting: the metric of one over that of the other, and the ratio of the settings."""
+    """Each program at its own best setting: the metric of one over that of the other,
+    and the ratio of the settings.
+    """
     figure = new_figure(2)
     metric_axes, ratio_axes = figure.subplots(1, 2)
     rows = row_names(study, [pair.fixed for pair in best_pairs])
@@ -249,7 +256,9 @@ def _scatter(axes: "Axes", group: Sequence[BestPair], row: str, colour: str) -> 
 
 
 def _range(sides: Sequence[Side]) -> list[list[float]]:
-    """How far the seeds are below and above their mean, never less than 0: the mean of equal values may be rounded."""
+    """How far the seeds are below and above their mean, never less than 0:
+    the mean of equal values may be rounded.
+    """
     below = [max(0.0, side.mean - min(side.values)) for side in sides]
     above = [max(0.0, max(side.values) - side.mean) for side in sides]
     return [below, above]

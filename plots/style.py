@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # Chooses figures by their names, without the ending.
 Only = Callable[[str], bool]
-# Vermilion and blue, near those of the Okabe-Ito palette: told apart with any kind of colour vision, and, one twice as
-# light as the other, on grey paper.
+# Vermilion and blue, near those of the Okabe-Ito palette: told apart with any kind of colour
+# vision, and, one twice as light as the other, on grey paper.
 COLOURS = {"buggy": "#E66100", "fixed": "#004C8C"}
 NOT_RUN = "not run"
 STATES = {
@@ -42,7 +42,8 @@ PREFIX = {"buggy": "origin", "fixed": "fix"}
 SINGLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 # Width of a column of a paper.
 COLUMN_INCHES = 3.5
-# Width and height of a panel. More than two panels share MOST_INCHES, so that text stays large enough in a README.
+# Width and height of a panel. More than two panels share MOST_INCHES, so that text stays large
+# enough in a README.
 PANEL_INCHES = (4.6, 3.4)
 MOST_INCHES = 11.4
 SETTINGS: dict[Any, Any] = {
@@ -73,7 +74,9 @@ def styled() -> Iterator[None]:
 
 @contextmanager
 def column(dots: int = 220) -> Iterator[None]:
-    """A context with the settings for figures as wide as a column of a paper: smaller text, more dots an inch."""
+    """A context with the settings for figures as wide as a column of a paper: smaller text,
+    more dots an inch.
+    """
     with (
         styled(),
         matplotlib.rc_context({"font.size": 7.5, "savefig.dpi": dots, "figure.dpi": dots}),
@@ -99,7 +102,9 @@ def finished_runs(records: "Sequence[RunRecord]") -> "dict[str, list[RunRecord]]
 
 
 def new_figure(panels: int) -> "Figure":
-    """An empty figure, wide enough for that many panels side by side. Without pyplot it needs no screen."""
+    """An empty figure, wide enough for that many panels side by side. Without pyplot it needs no
+    screen.
+    """
     from plots.notebook import NotebookFigure
 
     panel_width, height = PANEL_INCHES
@@ -117,7 +122,9 @@ def seeds_text(records: "Sequence[RunRecord]") -> str:
 
 
 def save(figure: "Figure", path: Path) -> Path:
-    """Write the figure to `path` atomically, without a date; raises ResultsError where that is impossible."""
+    """Write the figure to `path` atomically, without a date;
+    raises ResultsError where that is impossible.
+    """
     dates = {"png": "Software", "pdf": "CreationDate", "svg": "Date"}
     without_date = {dates[path.suffix[1:]]: None}
     try:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def draw_summary(
     runs: Sequence[tuple[Case, Sequence[RunRecord]]], directory: Path, kind: str
 ) -> Path:
-    """Draw summary.<kind> from the runs behind each case's verdict, failed ones included; returns the file written."""
+    """Draw summary.<kind> from the runs behind each case's verdict, failed ones included;
+    returns the file written.
+    """
     with styled():
         figure = new_figure(2)
         figure.set_figheight(1.4 + 0.45 * len(runs))

@@ -20,14 +20,17 @@ from trainbugs.cli.main import main
 # Options for whole reproductions and a pytest within pytest to test them; the real site.
 pytest_plugins = ["support.isolation", "support.proving", "support.whole_site", "pytester"]
 
-# A background job of a shell starts with both ignored, and its children inherit that; tests send them.
+# A background job of a shell starts with both ignored, and its children inherit that; tests send
+# them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to which programs may write as well as the test: only without namespaces there is one."""
+    """A folder to which programs may write as well as the test:
+    only without namespaces there is one.
+    """
     if not landlock.version():
         pytest.skip("NOT RUN: no Landlock on this machine")
     with (
@@ -51,7 +54,9 @@ def toy(tmp_path: Path) -> Toy:
 
 @pytest.fixture(autouse=True)
 def no_real_environment(request, tmp_path, monkeypatch):
-    """Unmarked tests cannot build a real environment: no index, no network for uv, an empty cache."""
+    """Unmarked tests cannot build a real environment: no index, no network for uv,
+    an empty cache.
+    """
     if request.node.get_closest_marker("real"):
         return
     monkeypatch.setenv("TRAINBUGS_CACHE", str(tmp_path / "cache"))
@@ -86,7 +91,9 @@ def toy_environment(toy: Toy, wheelhouse: Path) -> Path:
 
 @pytest.fixture
 def cli(toy, monkeypatch, tmp_path, capsys):
-    """Call the program on the toy catalogue, in an empty directory; returns (exit status, stdout, stderr)."""
+    """Call the program on the toy catalogue, in an empty directory; returns (exit status, stdout,
+    stderr).
+    """
     monkeypatch.setattr(api, "load", lambda root=None: toy.catalog)
     monkeypatch.chdir(tmp_path)
 
@@ -106,7 +113,9 @@ def cli(toy, monkeypatch, tmp_path, capsys):
 
 
 def pytest_collection_modifyitems(items):
-    """Tests in one environment (`place`) come one after the other, so that it is built once and removed after them."""
+    """Tests in one environment (`place`) come one after the other,
+    so that it is built once and removed after them.
+    """
 
     def environment(item):
         return item.callspec.params.get("place", "") if hasattr(item, "callspec") else ""

@@ -1,4 +1,6 @@
-"""The pages: what they link to, the commands and options that they show, the numbers that they give."""
+"""The pages: what they link to, the commands and options that they show,
+the numbers that they give.
+"""
 
 import itertools
 import json

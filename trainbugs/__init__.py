@@ -15,7 +15,9 @@ __all__ = ["bugs", "comparisons", "load", "outcomes", "plot", "records", "run", 
 
 
 def __getattr__(name: str) -> Any:
-    """A function of the interface, or the version, when it is first used: importing the package loads nothing else."""
+    """A function of the interface, or the version, when it is first used:
+    importing the package loads nothing else.
+    """
     if name == "__version__":
         from importlib.metadata import version
 

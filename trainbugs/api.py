@@ -1,4 +1,5 @@
-"""The Python interface, for notebooks: bugs, records, scores and figures, and runs; docs/python.md shows it.
+"""The Python interface, for notebooks: bugs, records, scores and figures, and runs;
+docs/python.md shows it.
 
 >>> import trainbugs
 >>> trainbugs.bugs()  # one row a case
@@ -32,8 +33,8 @@ __all__ = ["bugs", "comparisons", "load", "outcomes", "plot", "records", "run", 
 def load(root: Path | str | None = None) -> Catalog:
     """The catalogue: iterate over its bugs, or ask for `.ids()` and `.bug(ID)`.
 
-    `root` holds the folders bugs, environments and detectors; by default it is that of this package. Raises UsageError
-    where there is no folder bugs.
+    `root` holds the folders bugs, environments and detectors; by default it is that of this
+    package. Raises UsageError where there is no folder bugs.
     """
     if root is None:
         return Catalog(default_root())
@@ -45,10 +46,11 @@ def load(root: Path | str | None = None) -> Catalog:
 def bugs(root: Path | str | None = None) -> "pd.DataFrame":
     """The catalogue as a table, one row a case.
 
-    `seconds` is the time of all expected runs of the case together, NaN where there are none. `needs` and `seeds` are
-    texts with commas. `trigger` is the iteration in which the fault first acts, `site_file`, `site_line` and `site_api`
-    say where it is. `location`, `cause`, `effect`, `stage` and `realism` have the entries of docs/taxonomy.md, or None.
-    A bug that cannot be read is left out, with a warning.
+    `seconds` is the time of all expected runs of the case together, NaN where there are none.
+    `needs` and `seeds` are texts with commas. `trigger` is the iteration in which the fault first
+    acts, `site_file`, `site_line` and `site_api` say where it is. `location`, `cause`, `effect`,
+    `stage` and `realism` have the entries of docs/taxonomy.md, or None. A bug that cannot be read
+    is left out, with a warning.
     """
     import pandas as pd
 
@@ -64,11 +66,13 @@ def bugs(root: Path | str | None = None) -> "pd.DataFrame":
 def run(
     *names: str, root: Path | str | None = None, **options: "Unpack[OptionValues]"
 ) -> "list[Outcome]":
-    """Run BUG[/CASE[/VARIANT]] …, or all with a `label`, and judge them: one Outcome (verdict, records, drift) a case.
+    """Run BUG[/CASE[/VARIANT]] …, or all with a `label`, and judge them: one Outcome (verdict,
+    records, drift) a case.
 
-    The options are those of `trainbugs run`, by the names of `runner.session.options.Options`: `seeds=[0, 1]`,
-    `device="cuda"`, `python="/path/to/python"`. Missing environments are built (gigabytes). Raises TrainbugsError for
-    an unknown bug or option, or an environment that cannot be built.
+    The options are those of `trainbugs run`, by the names of `runner.session.options.Options`:
+    `seeds=[0, 1]`, `device="cuda"`, `python="/path/to/python"`. Missing environments are built
+    (gigabytes). Raises TrainbugsError for an unknown bug or option, or an environment that cannot
+    be built.
     """
     from runner.progress.lines import on_stderr
     from runner.session.options import from_values
@@ -93,11 +97,12 @@ def records(
 ) -> "pd.DataFrame":
     """Run records as a table, one row a record of a script: `records("expected", "SO-60335387")`.
 
-    `source` is "expected" (the committed records of the catalogue, less its maps of versions) or "results" (those in
-    `folder`); `names` are BUG or BUG/CASE, by default all. The columns are those of the run (bug, case, variant, seed,
-    environment, torch, device …), its parameters as parameter.NAME, `record` (from 1) and metrics as metric.NAME. A
-    file that cannot be read is left out, with a warning. Raises UsageError for an unknown bug, a folder that does not
-    exist, or one without records of what is named.
+    `source` is "expected" (the committed records of the catalogue, less its maps of versions) or
+    "results" (those in `folder`); `names` are BUG or BUG/CASE, by default all. The columns are
+    those of the run (bug, case, variant, seed, environment, torch, device …), its parameters as
+    parameter.NAME, `record` (from 1) and metrics as metric.NAME. A file that cannot be read is left
+    out, with a warning. Raises UsageError for an unknown bug, a folder that does not exist, or one
+    without records of what is named.
     """
     from evaluation.reading.sources import check_source
     from runner.results.export import frame
@@ -114,12 +119,14 @@ def records(
 
 
 class SelectionValues(TypedDict, total=False):
-    """Which records of evaluations count, as keyword arguments of `scores`, `outcomes` and `comparisons`.
+    """Which records of evaluations count, as keyword arguments of `scores`,
+    `outcomes` and `comparisons`.
 
-    `bugs` (BUG or BUG/CASE) and `label` choose bugs, as of `trainbugs scores`; controls stay. With `common` only
-    programs count that all the detectors were shown, with `isolated` only those that ran in namespaces. `beside` names
-    detectors whose committed records come beside those of `source`, which has to be "results"; `common` holds then.
-    `folder` is the results folder, `root` the root of the catalogue.
+    `bugs` (BUG or BUG/CASE) and `label` choose bugs, as of `trainbugs scores`; controls stay. With
+    `common` only programs count that all the detectors were shown, with `isolated` only those that
+    ran in namespaces. `beside` names detectors whose committed records come beside those of
+    `source`, which has to be "results"; `common` holds then. `folder` is the results folder, `root`
+    the root of the catalogue.
     """
 
     bugs: Iterable[str] | str
@@ -134,13 +141,15 @@ class SelectionValues(TypedDict, total=False):
 def scores(
     source: "ScoreSource" = "expected", *detectors: str, **selection: "Unpack[SelectionValues]"
 ) -> "pd.DataFrame":
-    """The scores of detectors, all or those named: one row a detector, kind of references and rule, as in scores.csv.
+    """The scores of detectors, all or those named: one row a detector,
+    kind of references and rule, as in scores.csv.
 
-    `source` is "expected" (the committed records of the catalogue), "results" (those in `folder`) or "both": those in
-    `folder`, and the committed ones of detectors that have none there; "submissions": those of submitted detectors, and
-    the committed ones. `selection` are `SelectionValues`. A file of `folder` that cannot be read is left out, with a
-    warning. Raises UsageError for a detector or a bug without records there, ResultsError or CatalogError for another
-    file that cannot be read.
+    `source` is "expected" (the committed records of the catalogue), "results" (those in `folder`)
+    or "both": those in `folder`, and the committed ones of detectors that have none there;
+    "submissions": those of submitted detectors, and the committed ones. `selection` are
+    `SelectionValues`. A file of `folder` that cannot be read is left out, with a warning. Raises
+    UsageError for a detector or a bug without records there, ResultsError or CatalogError for
+    another file that cannot be read.
     """
     evaluation = _select(source, detectors, **selection)
     _warn(evaluation.records.problems)
@@ -150,7 +159,8 @@ def scores(
 def outcomes(
     source: "ScoreSource" = "expected", *detectors: str, **selection: "Unpack[SelectionValues]"
 ) -> "pd.DataFrame":
-    """What is behind `scores`: one row a program and rule of a detector (whether it alarmed, and when).
+    """What is behind `scores`: one row a program and rule of a detector (whether it alarmed,
+    and when).
 
     The columns are those of outcomes.csv; parameters and errors are those of `scores`.
     """
@@ -241,10 +251,11 @@ def plot(
 ) -> "Figure":
     """The figure of a case, buggy over fixed, as `trainbugs figures` draws it; nothing is written.
 
-    `case` is BUG/CASE, or BUG where the bug has one case. `source` is "expected" (the committed records) or "results"
-    (the runs behind the last verdict in `folder`). A notebook shows the figure as the last value of a cell;
-    `.savefig("name.pdf")` keeps it. Raises UsageError for an unknown case or one without records, ResultsError for a
-    record that cannot be read, MeasureError where no finished run of a variant is there or it cannot be drawn.
+    `case` is BUG/CASE, or BUG where the bug has one case. `source` is "expected" (the committed
+    records) or "results" (the runs behind the last verdict in `folder`). A notebook shows the
+    figure as the last value of a cell; `.savefig("name.pdf")` keeps it. Raises UsageError for an
+    unknown case or one without records, ResultsError for a record that cannot be read, MeasureError
+    where no finished run of a variant is there or it cannot be drawn.
     """
     from evaluation.reading.sources import check_source, select_cases
     from plots.figures import CaseRuns, compare

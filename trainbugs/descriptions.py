@@ -82,7 +82,9 @@ CASE_FIELDS = (
 
 
 def case_rows(bug: Bug) -> list[dict[str, Any]]:
-    """A row for each case, of scalars: lists become texts with commas. `seconds` is NaN where it is not known."""
+    """A row for each case, of scalars: lists become texts with commas. `seconds` is NaN where it is
+    not known.
+    """
     rows = []
     for case in bug.cases.values():
         subject = BugCase(bug, case)
@@ -110,7 +112,8 @@ def _case_document(subject: BugCase) -> dict[str, Any]:
 
 
 def harm_rows(bugs: Sequence[Bug]) -> list[list[str]]:
-    """Numbers of bugs by whose code is at fault and by harm, as a table; the last line has the families.
+    """Numbers of bugs by whose code is at fault and by harm, as a table;
+    the last line has the families.
 
     Injected faults are outside of the sums.
     """

@@ -1,4 +1,5 @@
-"""The facts of a bug and of its cases: each declared once, with its name, its type and its words for a reader.
+"""The facts of a bug and of its cases: each declared once, with its name,
+its type and its words for a reader.
 
 Tables, documents, pages and the release choose facts by their names.
 """
@@ -34,7 +35,9 @@ class BugCase(NamedTuple):
 
 @dataclass(frozen=True)
 class Fact(Generic[Subject]):
-    """A fact: how it is taken, and what its column is called; `description` says in the release what it holds."""
+    """A fact: how it is taken, and what its column is called;
+    `description` says in the release what it holds.
+    """
 
     name: str
     kind: Kind
@@ -47,7 +50,9 @@ class Fact(Generic[Subject]):
         return to_builtins(self.take(subject))
 
     def cell(self, subject: Subject) -> Any:
-        """The fact as a scalar, for a table that programs read; None, or NaN for a number, where it is not known."""
+        """The fact as a scalar, for a table that programs read; None, or NaN for a number,
+        where it is not known.
+        """
         value = self.take(subject)
         if value is None:
             return math.nan if self.kind == "number" else None
@@ -160,7 +165,8 @@ PROVENANCE_FACTS: Mapping[str, Fact[Provenance | None]] = _by_name(
             "lines",
             lambda provenance: _origins(provenance, "licence"),
             "Licences",
-            "of what it is derived from, one a line; the text itself is under the licence of the dataset",
+            "of what it is derived from, one a line; the text itself is under the licence of the "
+            "dataset",
         ),
     ]
 )

@@ -5,7 +5,8 @@ import signal
 import time
 from types import FrameType
 
-# About as long as ending what runs may take; the same request again, meanwhile, must not break that off.
+# About as long as ending what runs may take; the same request again, meanwhile, must not break that
+# off.
 QUIET_S = 10.0
 STATUS = 130  # the exit status of a program that was interrupted
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -34,6 +35,8 @@ def install() -> None:
 
 
 def ignore() -> None:
-    """Ignore SIGNALS from now on: the program is about to end, and one that came now would change its exit status."""
+    """Ignore SIGNALS from now on: the program is about to end,
+    and one that came now would change its exit status.
+    """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)

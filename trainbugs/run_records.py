@@ -17,7 +17,9 @@ ReadRecords: TypeAlias = tuple[Iterable[RunRecord], Sequence[str]]
 
 
 def read_expected(catalog: Catalog, names: Sequence[str]) -> ReadRecords:
-    """The expected records of the named cases, or of all; raises UsageError or CatalogError for a name."""
+    """The expected records of the named cases, or of all;
+    raises UsageError or CatalogError for a name.
+    """
     records: list[RunRecord] = []
     problems: list[str] = []
     if names:
@@ -38,7 +40,8 @@ def read_expected(catalog: Catalog, names: Sequence[str]) -> ReadRecords:
 def read_results(catalog: Catalog, names: Sequence[str], folder: Path) -> ReadRecords:
     """The records of a results folder, of the named cases or all.
 
-    Raises UsageError for a name that neither the folder nor the catalogue has, and for one without records.
+    Raises UsageError for a name that neither the folder nor the catalogue has, and for one without
+    records.
     """
     folders_by_name = {name: _folders(catalog, name, folder) for name in names}
     records = Store(folder).records(
@@ -53,7 +56,9 @@ def read_results(catalog: Catalog, names: Sequence[str], folder: Path) -> ReadRe
 
 
 def _folders(catalog: Catalog, name: str, folder: Path) -> list[str]:
-    """The folders of a bug or a case in a results folder, which may hold bugs that the catalogue lacks."""
+    """The folders of a bug or a case in a results folder,
+    which may hold bugs that the catalogue lacks.
+    """
     if all(NAME.fullmatch(part) for part in name.split("/")) and (folder / name).is_dir():
         return [name]
     return [target.case.id for target in select_cases(catalog, [name])]
@@ -66,7 +71,8 @@ def _any_in(paths: Iterable[str], folders: Sequence[str]) -> bool:
 
 
 def read_behind_verdict(target: Target, source: Source, folder: Path) -> list[RunRecord]:
-    """The expected records of a case, or those behind its last verdict; raises UsageError where there are none.
+    """The expected records of a case, or those behind its last verdict;
+    raises UsageError where there are none.
 
     Raises ResultsError where one cannot be read.
     """

@@ -1,4 +1,6 @@
-"""Modules of somebody else that hide the packages of this one, such as a `runner.py` beside a notebook."""
+"""Modules of somebody else that hide the packages of this one,
+such as a `runner.py` beside a notebook.
+"""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -7,13 +9,18 @@ PACKAGES = ("runner", "evaluation", "plots")
 
 
 def shadowed() -> str | None:
-    """One line about the first package that `import` would take from elsewhere; None where all are ours."""
+    """One line about the first package that `import` would take from elsewhere;
+    None where all are ours.
+    """
     home = Path(__file__).resolve().parents[1]
     for name in PACKAGES:
         file = _file(name)
         if file is None or Path(file).resolve().parent != home / name:
             where = file or "a module without a file"
-            return f"{where} hides the package {name!r} of trainbugs: rename it, or start Python in another folder"
+            return (
+                f"{where} hides the package {name!r} of trainbugs: rename it, or start Python in "
+                "another folder"
+            )
     return None
 
 

@@ -1,7 +1,9 @@
-"""`add_` of a bfloat16 tensor to a float32 one, with a tensor as alpha, compiled and ordinary: a minimal program.
+"""`add_` of a bfloat16 tensor to a float32 one, with a tensor as alpha, compiled and ordinary:
+a minimal program.
 
-Muon's update is such an addition when its learning rate is a tensor. Ordinary Python takes the number out of alpha and
-computes in float32; compiled, the product of both tensors is rounded to bfloat16 first.
+Muon's update is such an addition when its learning rate is a tensor. Ordinary Python takes the
+number out of alpha and computes in float32; compiled, the product of both tensors is rounded to
+bfloat16 first.
 """
 
 import torch
@@ -23,7 +25,8 @@ def main():
                 compiled(torch.zeros(1), update, rate),
             )
             print(
-                f"{version}: {dtype}, alpha {rate}: {ordinary.item():.9f} compiled {other.item():.9f}"
+                f"{version}: {dtype}, alpha {rate}: {ordinary.item():.9f} compiled "
+                f"{other.item():.9f}"
             )
 
 

@@ -1,4 +1,5 @@
-"""The figure of the tables: docs/conformance.png, a panel for the release of PyTorch-115607 and for the current one.
+"""The figure of the tables: docs/conformance.png,
+a panel for the release of PyTorch-115607 and for the current one.
 
 .venv/bin/python benchmarks/conformance/figure.py
 """

@@ -3,8 +3,9 @@
     python momentum.py            # any release from torch 2.4
     python momentum.py mended     # with one line of Dynamo changed, in memory
 
-None is SGD's own sign for "no momentum yet": torch 2.3.1 and older write it into the state after a step without
-momentum, and a checkpoint keeps it. Every gradient is 1, so that momentum alone makes steps longer.
+None is SGD's own sign for "no momentum yet": torch 2.3.1 and older write it into the state after a
+step without momentum, and a checkpoint keeps it. Every gradient is 1, so that momentum alone makes
+steps longer.
 """
 
 import inspect
@@ -67,10 +68,12 @@ def main():
             train(count, lacking, compiled=True),
         )
         print(
-            f"{version}: parameters: {count}, None for {lacking} in step 4: {ordinary} compiled {compiled}"
+            f"{version}: parameters: {count}, None for {lacking} in step 4: {ordinary} compiled "
+            f"{compiled}"
         )
     print(
-        f"{version}: parameters: 1, loaded with None: {load(compiled=False)} compiled {load(compiled=True)}"
+        f"{version}: parameters: 1, loaded with None: {load(compiled=False)} compiled "
+        f"{load(compiled=True)}"
     )
 
 

@@ -245,7 +245,9 @@ def values(optimizer, parameters):
 
 
 def compared(expected, found):
-    """The first iteration that differs, and the largest difference in the end; None, 0 where all is the same."""
+    """The first iteration that differs, and the largest difference in the end; None,
+    0 where all is the same.
+    """
     first, largest = None, 0.0
     for iteration, (step_values, other) in enumerate(zip(expected, found, strict=True), 1):
         if set(step_values) != set(other):

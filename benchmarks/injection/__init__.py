@@ -1,1 +1,3 @@
-"""Faults that are injected into the program while it runs toy bugs, and the judgement of what they do to it."""
+"""Faults that are injected into the program while it runs toy bugs,
+and the judgement of what they do to it.
+"""

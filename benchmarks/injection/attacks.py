@@ -1,4 +1,6 @@
-"""Attacks by a stranger's bug or detector: on other processes, on modes of files, on terminals, by git, by links."""
+"""Attacks by a stranger's bug or detector: on other processes, on modes of files, on terminals,
+by git, by links.
+"""
 
 import json
 import os
@@ -51,7 +53,9 @@ FOLDERS = (".", "..", "~", "os.environ['TMPDIR']", "RESULTS", "RESULTS + '/Toy-2
 
 
 def on_processes(place):
-    """A script that limits or slows every process that names the command's folder: all verdicts are true."""
+    """A script that limits or slows every process that names the command's folder:
+    all verdicts are true.
+    """
     attack = place.chance.choice(sorted(PROCESSES))
     place.plan(str(toys.TRUTH), how=attack, isolation=_isolation(place))
     _with_attack(place, f"MARK = {str(place.root)!r}\n{PROCESSES[attack]}")
@@ -60,7 +64,9 @@ def on_processes(place):
 
 
 def on_modes(place):
-    """A script that takes away rights of folders: its run may be INVALID, the other bug's verdict is true."""
+    """A script that takes away rights of folders: its run may be INVALID,
+    the other bug's verdict is true.
+    """
     chance = place.chance
     folder, mode = chance.choice(FOLDERS), chance.choice((0, 0o500, 0o300))
     place.plan(
@@ -100,7 +106,9 @@ def on_terminal(place):
 
 
 def by_git(place):
-    """A bug and a detector that look like repositories, whose configuration names a program to run."""
+    """A bug and a detector that look like repositories,
+    whose configuration names a program to run.
+    """
     key = place.chance.choice(("fsmonitor", "hooksPath", "sshCommand", "pager", "filter"))
     bare = place.chance.random() < 0.5
     place.plan(f"{toys.TRUTH}, nothing of it runs", key=key, bare=bare)
@@ -114,7 +122,9 @@ def by_git(place):
 
 
 def by_links(place):
-    """A detector with a link that leads out of its folder: refused in one line, and nothing of it is read."""
+    """A detector with a link that leads out of its folder: refused in one line,
+    and nothing of it is read.
+    """
     target = place.chance.choice(
         ("/etc", str(place.root / "bugs"), "/etc/hostname", str(place.root))
     )
@@ -135,7 +145,9 @@ def by_links(place):
 
 
 def on_cache(place):
-    """A cache in which somebody else may put a program into the place of the interpreter: refused, and not run."""
+    """A cache in which somebody else may put a program into the place of the interpreter: refused,
+    and not run.
+    """
     attack = (
         place.chance.choice(("owner", "everybody", "folder above"))
         if os.geteuid() == 0
@@ -237,7 +249,9 @@ def _isolation(place):
 
 
 def _with_attack(place, text):
-    """Toy bugs whose scripts begin with an attack; where it gains something, their numbers are wrong."""
+    """Toy bugs whose scripts begin with an attack; where it gains something,
+    their numbers are wrong.
+    """
     (place.root / "marks").mkdir()
     gains = f"gained = 1\n{text}"
     for directory in place.write_bugs():

@@ -32,7 +32,9 @@ BYTES = {
 
 
 def damaged_record(place):
-    """One or two records of a finished command; what was damaged is done again, and nothing else."""
+    """One or two records of a finished command; what was damaged is done again,
+    and nothing else.
+    """
     damage = place.chance.choice((*BYTES, *BYTES, *IN_PLACE))
     place.plan(f"after: {toys.TRUTH}; what is damaged is done again, nothing else", how=damage)
     targets = _finished(place, place.chance.choice((1, 1, 2)))
@@ -80,7 +82,9 @@ def foreign_record(place):
 
 
 def bookkeeping(place):
-    """The index, the locks, or what a killed command has left there: damaged, and no run is lost by it."""
+    """The index, the locks, or what a killed command has left there: damaged,
+    and no run is lost by it.
+    """
     chance = place.chance
     name, damage = (
         chance.choice((".index", ".index", ".claims", "verdict")),
@@ -108,7 +112,9 @@ def bookkeeping(place):
 
 
 def environment(place):
-    """A built environment in which a file was added, changed or removed: INVALID, until it is mended."""
+    """A built environment in which a file was added, changed or removed: INVALID,
+    until it is mended.
+    """
     chance = place.chance
     damage = chance.choice(
         ("added", "added", "changed", "changed", "same size", "removed", "linked", "pipe", "cut")
@@ -142,7 +148,9 @@ def environment(place):
 
 
 def clock(place):
-    """Times that lie in the past or the future: of files, and within records; a monotonic clock that jumps."""
+    """Times that lie in the past or the future: of files, and within records;
+    a monotonic clock that jumps.
+    """
     chance = place.chance
     when = chance.choice((0, 1, 1_000_000_000, 4_000_000_000, 2**31 - 1, 2**33))
     damage = chance.choice(("files", "files", "records", "monotonic"))

@@ -28,7 +28,9 @@ def allowed():
 
 
 def _mount(place, *names):
-    """A small disk for each of these folders, which only this fault's commands see; until the fault's end."""
+    """A small disk for each of these folders, which only this fault's commands see;
+    until the fault's end.
+    """
     mounts = [f"mount -t tmpfs -o size={ROOM} tmpfs {place.root / name}" for name in names]
     text = " && ".join([*mounts, "echo mounted", "exec sleep 1000"])
     holder = subprocess.Popen(
@@ -41,7 +43,9 @@ def _mount(place, *names):
 
 
 def _call(place, *words):
-    """Call mount or umount within the mounts of this fault; the kernel refuses as long as a file is open in there."""
+    """Call mount or umount within the mounts of this fault;
+    the kernel refuses as long as a file is open in there.
+    """
     until = time.monotonic() + PATIENCE_S
     command = [*place.before, *map(str, words)]
     while subprocess.run(command, capture_output=True).returncode and time.monotonic() < until:
@@ -51,7 +55,9 @@ def _call(place, *words):
 
 
 def full_disk(place):
-    """The disk of the results, or that of temporary files, is full: from the start, or from a random moment on."""
+    """The disk of the results, or that of temporary files, is full: from the start,
+    or from a random moment on.
+    """
     chance = place.chance
     place.plan(
         f"during: true, INVALID or none; after: {toys.TRUTH}, every run once",
@@ -87,7 +93,9 @@ def _fill(disk, free_bytes):
 
 
 def limited_files(place):
-    """No file may be longer than some bytes (RLIMIT_FSIZE): from the start, or from a random moment on."""
+    """No file may be longer than some bytes (RLIMIT_FSIZE): from the start,
+    or from a random moment on.
+    """
     chance = place.chance
     place.plan(
         f"during: true, INVALID or none; after: {toys.TRUTH}, every run once",
@@ -110,7 +118,9 @@ def limited_files(place):
 
 
 def read_only(place):
-    """The results folder, or that of temporary files, becomes read-only: before a command, or while it runs."""
+    """The results folder, or that of temporary files, becomes read-only: before a command,
+    or while it runs.
+    """
     chance = place.chance
     place.plan(
         f"during: true, INVALID or none; after: {toys.TRUTH}, every run once",

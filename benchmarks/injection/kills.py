@@ -1,4 +1,6 @@
-"""Kills of the command, of the watcher of a run, of its script and of the script's children, at random moments."""
+"""Kills of the command, of the watcher of a run, of its script and of the script's children,
+at random moments.
+"""
 
 import json
 import signal
@@ -30,7 +32,9 @@ def _plan(place, role):
 
 
 def kill_runner(place):
-    """The command itself: nothing that it has started goes on, and the same command goes on from there."""
+    """The command itself: nothing that it has started goes on,
+    and the same command goes on from there.
+    """
     plan = _plan(place, "runner")
     # The children of a shell's background job ignore interrupts; this one must not.
     command = place.start(preexec_fn=_hear_interrupts)
@@ -87,7 +91,9 @@ def kill_evaluation(place):
 
 
 def kill_promotion(place):
-    """`run --update-expected`, while it replaces committed records: all are the old ones, or all are the new ones."""
+    """`run --update-expected`, while it replaces committed records: all are the old ones,
+    or all are the new ones.
+    """
     chance = place.chance
     place.plan(
         "after `validate`: the old records or the new ones, whole; after: the new ones",
@@ -136,7 +142,9 @@ def _keys(bug):
 
 
 def real(place):
-    """A real bug in the place of the toys, with the interpreter of torch-2.2.2; the command is killed."""
+    """A real bug in the place of the toys, with the interpreter of torch-2.2.2;
+    the command is killed.
+    """
     chance = place.chance
     bug, _, case = REAL.partition("/")
     place.plan(

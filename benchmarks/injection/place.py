@@ -1,4 +1,6 @@
-"""The place of one fault: a temporary folder with toy bugs, the commands that run them, and what is seen of them."""
+"""The place of one fault: a temporary folder with toy bugs, the commands that run them,
+and what is seen of them.
+"""
 
 import json
 import os
@@ -31,7 +33,9 @@ KINDS_OF_HARM = (
 
 @dataclass(frozen=True)
 class Shared:
-    """What all faults share: a copy of the program (`code`), and caches. It lies in one temporary folder."""
+    """What all faults share: a copy of the program (`code`),
+    and caches. It lies in one temporary folder.
+    """
 
     root: Path
 
@@ -59,7 +63,9 @@ class Ended:
 
 @dataclass
 class Place:
-    """One fault's folder. `harm` collects what must not be, by kind; `details` are what was injected."""
+    """One fault's folder. `harm` collects what must not be, by kind;
+    `details` are what was injected.
+    """
 
     root: Path
     shared: Shared
@@ -92,7 +98,9 @@ class Place:
 
     @property
     def hold(self):
-        """A file that scripts wait for while it is there: they see what lies in a folder on PATH."""
+        """A file that scripts wait for while it is there:
+        they see what lies in a folder on PATH.
+        """
         return self.root / "signs" / "hold"
 
     @property
@@ -104,7 +112,9 @@ class Place:
         return Path(f"/proc/{self.holder.pid}/root{path}") if self.holder else path
 
     def start(self, *words, **how):
-        """Start the command line; without words: `run` of all toy bugs, with the options of this fault."""
+        """Start the command line; without words: `run` of all toy bugs,
+        with the options of this fault.
+        """
         if not words:
             bugs = [str(path) for path in sorted((self.root / "bugs").iterdir())]
             words = ("run", *bugs, *self.options, "--results", str(self.root / "results"))
@@ -122,7 +132,9 @@ class Place:
         )
 
     def end(self, command):
-        """Wait for the end of a command, and of all that it has started; hangs, tracebacks and orphans are noted."""
+        """Wait for the end of a command, and of all that it has started; hangs,
+        tracebacks and orphans are noted.
+        """
         status = None
         try:
             out, err = command.communicate(timeout=TIMEOUT_S)
@@ -149,7 +161,9 @@ class Place:
         return ended
 
     def wait(self, command, records, delay):
-        """Wait until there are that many records, and some seconds more; False where the command has ended by then."""
+        """Wait until there are that many records, and some seconds more;
+        False where the command has ended by then.
+        """
         while command.poll() is None and len(list(self.results.glob(RECORDS))) < records:
             time.sleep(0.01)
         with suppress(subprocess.TimeoutExpired):
@@ -157,7 +171,9 @@ class Place:
         return command.poll() is None
 
     def records(self):
-        """The bytes of all files named like records that can be read, by path within the results folder."""
+        """The bytes of all files named like records that can be read,
+        by path within the results folder.
+        """
         records_by_path = {}
         for path in self.results.glob(RECORDS):
             if path.is_file() and not path.is_symlink():
@@ -165,10 +181,11 @@ class Place:
         return records_by_path
 
     def judge(self, ended, allowed, damaged=()):
-        """Note verdicts that are not allowed, records with other metrics than the truth, and runs that were lost.
+        """Note verdicts that are not allowed, records with other metrics than the truth,
+        and runs that were lost.
 
-        `allowed` are the verdicts that a bug may have now, by its ID; `damaged` are paths of records that were good,
-        and may have been made anew.
+        `allowed` are the verdicts that a bug may have now, by its ID; `damaged` are paths of
+        records that were good, and may have been made anew.
         """
         for bug, verdict in {
             **dict(self._written()),
@@ -187,7 +204,9 @@ class Place:
         self.good = {path: data for path, data in now.items() if self._is_good(path, data)}
 
     def judge_end(self, ended, truth=None, damaged=()):
-        """Judge the last command: all verdicts are the truth, all runs are there, nothing else is left."""
+        """Judge the last command: all verdicts are the truth, all runs are there,
+        nothing else is left.
+        """
         truth = truth or toys.TRUTH
         self.judge(ended, {bug: (verdict,) for bug, verdict in truth.items()}, damaged)
         status = max(toys.STATUS[verdict] for verdict in truth.values())
@@ -209,7 +228,9 @@ class Place:
         self.harm["leftover folders"] += [path.name for path in leftovers]
 
     def no_escape(self):
-        """Note where a stranger's code has left its mark: it ran outside of the sandbox, or reached out of it."""
+        """Note where a stranger's code has left its mark: it ran outside of the sandbox,
+        or reached out of it.
+        """
         self.harm["escapes"] += [path.name for path in (self.root / "marks").glob("*")]
 
     def clean(self):
@@ -228,7 +249,9 @@ class Place:
                 self.harm["wrong verdicts"].append(f"{path.name}: half-written: {error!r}")
 
     def _is_good(self, path, data):
-        """Whether the bytes are a good record; its metrics are then the true ones, or that is noted."""
+        """Whether the bytes are a good record; its metrics are then the true ones,
+        or that is noted.
+        """
         try:
             record = json.loads(data)
             if record["status"] != "ok":

@@ -1,4 +1,6 @@
-"""Processes of one fault: those whose command line, environment variables or working directory name its folder."""
+"""Processes of one fault: those whose command line,
+environment variables or working directory name its folder.
+"""
 
 import os
 import signal
@@ -32,9 +34,12 @@ def find(folder):
 
 
 def by_role(folder, runner):
-    """The process IDs of watchers, scripts, and children of scripts, by role; `runner` is that of the command."""
+    """The process IDs of watchers, scripts, and children of scripts, by role;
+    `runner` is that of the command.
+    """
     processes = find(folder)
-    # In namespaces two more processes stand between a watcher and its script; their command line is the watcher's.
+    # In namespaces two more processes stand between a watcher and its script; their command line is
+    # the watcher's.
     watching = {p.pid for p in processes if "supervisor.py" in p.words}
     watchers = {p.pid for p in processes if p.parent == runner and p.pid in watching}
     below = [p for p in processes if p.pid not in watching]
@@ -48,7 +53,9 @@ def by_role(folder, runner):
 
 
 def wait_for_the_end(folder, spared=()):
-    """Those that are still alive when they should have ended; they are killed. `spared` are process IDs of others."""
+    """Those that are still alive when they should have ended;
+    they are killed. `spared` are process IDs of others.
+    """
     until = time.monotonic() + PATIENCE_S
     while left := [process for process in find(folder) if process.pid not in spared]:
         if time.monotonic() > until:

@@ -74,7 +74,9 @@ HOSTILE = {
 
 
 def cut_run(place):
-    """A script that ends well with half of its records, twice of them, or none: INVALID, until it is mended."""
+    """A script that ends well with half of its records, twice of them, or none: INVALID,
+    until it is mended.
+    """
     cut, variant = (
         place.chance.choice(sorted(CUTS)),
         place.chance.choice(("buggy", "fixed", "both")),
@@ -94,7 +96,9 @@ def cut_run(place):
 
 
 def hostile_answer(place):
-    """A detector whose answer is none beside an honest one: each has its status, and both can be scored."""
+    """A detector whose answer is none beside an honest one: each has its status,
+    and both can be scored.
+    """
     attack = place.chance.choice(sorted(HOSTILE))
     act, status = HOSTILE[attack]
     place.plan(
@@ -157,7 +161,9 @@ def at_once(place):
 
 
 def _start_all(place, starts):
-    """Start a command that many seconds after the one before it, for each of `starts`, and judge them all."""
+    """Start a command that many seconds after the one before it, for each of `starts`,
+    and judge them all.
+    """
     commands = []
     for start in starts:
         if commands:

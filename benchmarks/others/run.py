@@ -1,14 +1,16 @@
-"""Does `trainbugs watch` accuse correct programs that others have written? A table of what it says of each.
+"""Does `trainbugs watch` accuse correct programs that others have written? A table of what it says
+of each.
 
     python run.py table.csv [--sources DIR] [--only NAME …]
 
-`programs.json` names them: the repository with commit and licence, the script, and its arguments, which keep it short;
-the environment, where it is not torch-2.2.2.
-Each runs as it is, in a checkout of its own, on a little made data; nothing of it is kept here. DIR holds clones that
-are there already, as OWNER+NAME; others are cloned. Rows that the table has are kept: it may be stopped, and goes on.
+`programs.json` names them: the repository with commit and licence, the script, and its arguments,
+which keep it short; the environment, where it is not torch-2.2.2. Each runs as it is, in a checkout
+of its own, on a little made data; nothing of it is kept here. DIR holds clones that are there
+already, as OWNER+NAME; others are cloned. Rows that the table has are kept: it may be stopped, and
+goes on.
 
-`wrong` says of a program what its source was seen to do wrong before the first run, by the invariant that should see
-it.
+`wrong` says of a program what its source was seen to do wrong before the first run, by the
+invariant that should see it.
 """
 
 import argparse
@@ -106,7 +108,8 @@ def checkout(program, folder, sources):
         else f"https://github.com/{program['repository']}"
     )
     subprocess.run(["git", "clone", "-q", "--no-checkout", source, folder], check=True)
-    # Texts that made data stand in for are left out: they may be large, and are not to be mixed with them.
+    # Texts that made data stand in for are left out: they may be large, and are not to be mixed
+    # with them.
     left_out = "".join(f"!/{place}/*.txt\n" for place in program.get("data", {}))
     (folder / ".git" / "info" / "sparse-checkout").write_text(f"/*\n{left_out}")
     git = [

@@ -1,4 +1,6 @@
-"""The cases of the experiment, each declared before its own results, and the choices that are compared."""
+"""The cases of the experiment, each declared before its own results,
+and the choices that are compared.
+"""
 
 import json
 from dataclasses import dataclass
@@ -8,23 +10,26 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# Seeds: of the references, of the clean run that is held out, and of the two programs that are checked.
+# Seeds: of the references, of the clean run that is held out, and of the two programs that are
+# checked.
 REFERENCES, HELD_OUT, CHECKED = (1, 2, 3, 4, 5, 6), 7, 0
 # How many references invariants are inferred from.
 COUNTS = (1, 2, 4, 6)
-# What detectors/traincheck does: two references, the first ten steps and every tenth, only what invariants need.
+# What detectors/traincheck does: two references, the first ten steps and every tenth, only what
+# invariants need.
 SAMPLED_COUNT = 2
 SAMPLING = ("--sampling-interval", "10", "--warm-up-steps", "10")
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A case, what shortens its program and why, the variables that hold models, and the minutes that it may take.
+    """A case, what shortens its program and why, the variables that hold models,
+    and the minutes that it may take.
 
-    Invariants are inferred from `counts` references; with `sampled` the same is done as detectors/traincheck does it.
-    `tracker` is TrainCheck's way to follow a model; the first is its default. `edits` are texts and what stands in
-    their places in the programs that are traced, both variants.
-    `not_run` is why there was no time for it.
+    Invariants are inferred from `counts` references; with `sampled` the same is done as
+    detectors/traincheck does it. `tracker` is TrainCheck's way to follow a model; the first is its
+    default. `edits` are texts and what stands in their places in the programs that are traced, both
+    variants. `not_run` is why there was no time for it.
     """
 
     case: str

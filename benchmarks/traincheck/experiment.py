@@ -12,7 +12,8 @@ from programs import BARE, SCRIPT, Place, lay_out
 
 @dataclass(frozen=True)
 class Found:
-    """What is known of a case under one tracing: the invariants of each count, and what each program violates.
+    """What is known of a case under one tracing: the invariants of each count,
+    and what each program violates.
 
     `violated` has the identities by the program's name: reference-1 …, held-out, fixed, buggy.
     """
@@ -50,7 +51,9 @@ class Experiment:
             self.parts.run(f"bare-{name}", command, self.folders[name])
 
     def full(self) -> Found:
-        """Every step traced; the checked programs first, so that a case that cannot be traced ends soon."""
+        """Every step traced; the checked programs first,
+        so that a case that cannot be traced ends soon.
+        """
         for name in (
             "fixed",
             "buggy",
@@ -68,7 +71,9 @@ class Experiment:
         return Found(inferred, {name: self._check("full", name, union) for name in self.folders})
 
     def sampled(self) -> Found:
-        """As detectors/traincheck does; the run that is held out is traced as the checked programs are."""
+        """As detectors/traincheck does; the run that is held out is traced as the checked programs
+        are.
+        """
         references = [f"reference-{seed}" for seed in REFERENCES[:SAMPLED_COUNT]]
         for name in references:
             self._trace("sampled", name, SAMPLING)

@@ -1,4 +1,6 @@
-"""Invariants as TrainCheck writes them: which are the same, which a rule counts, which name the site of a bug."""
+"""Invariants as TrainCheck writes them: which are the same, which a rule counts,
+which name the site of a bug.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -64,7 +66,8 @@ def counts(invariant: Mapping[str, Any], rule: str) -> bool:
 def names(invariant: Mapping[str, Any], api: str) -> bool:
     """Whether an invariant is about the API of a site.
 
-    The last part of the API's name is compared: torch.optim.Optimizer is torch.optim.optimizer.Optimizer, too.
+    The last part of the API's name is compared: torch.optim.Optimizer is
+    torch.optim.optimizer.Optimizer, too.
     """
     last = api.split(".")[-1]
     return any(last in parts for parts in map(_parts, invariant["params"]))

@@ -1,6 +1,8 @@
-"""What docs/traincheck.md shows of the committed table: `python page.py` prints it, a test compares.
+"""What docs/traincheck.md shows of the committed table: `python page.py` prints it,
+a test compares.
 
-A cell is the number of invariants that the fixed program violates, that of the buggy one, and what follows from them.
+A cell is the number of invariants that the fixed program violates, that of the buggy one, and what
+follows from them.
 """
 
 import csv
@@ -46,7 +48,9 @@ def cell(row: Row | None) -> str:
 
 
 def cells(rows: list[Row], case: str) -> list[str]:
-    """As detectors/traincheck does it; whole traces, all references, own violations dropped: any rule, and contain."""
+    """As detectors/traincheck does it; whole traces, all references, own violations dropped:
+    any rule, and contain.
+    """
     count = most(rows, case)
     keys = [
         ("sampled", "2", "nothing", "any"),
@@ -62,7 +66,9 @@ def cells(rows: list[Row], case: str) -> list[str]:
 
 
 def choices(rows: list[Row]) -> str:
-    """How many of the cases that have it are PAIRED under each choice: one number for each rule, in their order."""
+    """How many of the cases that have it are PAIRED under each choice: one number for each rule,
+    in their order.
+    """
     lines = [
         f"| traces, references | dropped: {' | '.join(DROPPING)} |",
         f"|---|{'---|' * len(DROPPING)}",
@@ -89,7 +95,9 @@ def paired(rows: list[Row], tracing: str, count: str, dropping: str) -> str:
 
 
 def costs(rows: list[Row]) -> str:
-    """Seconds of the clock, and of the processor in brackets; the ratio is that of the processor's."""
+    """Seconds of the clock, and of the processor in brackets;
+    the ratio is that of the processor's.
+    """
     lines = [
         "| case | bare | traced in full | ratio | inference | check |",
         "|---|---|---|---|---|---|",

@@ -25,7 +25,9 @@ class OverError(Exception):
 
 @dataclass
 class Parts:
-    """Runs commands one after the other. `seconds` are those of the clock and of the processor, of each part."""
+    """Runs commands one after the other. `seconds` are those of the clock and of the processor,
+    of each part.
+    """
 
     place: Place
     budget_s: float
@@ -74,7 +76,9 @@ class Parts:
         }  # fmt: skip
 
     def _environment(self) -> dict[str, str]:
-        """Nothing of the caller's but the way to the programs of the system; one thread, no GPU, no network."""
+        """Nothing of the caller's but the way to the programs of the system; one thread, no GPU,
+        no network.
+        """
         return {
             "PATH": os.environ["PATH"], "HOME": str(self.place.folder), "LANG": "C.UTF-8",
             "PYTHONPATH": str(self.place.packages), "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "",

@@ -1,4 +1,6 @@
-"""Programs as TrainCheck is given them: a script, what it imports and its parameters, in a folder of their own."""
+"""Programs as TrainCheck is given them: a script, what it imports and its parameters,
+in a folder of their own.
+"""
 
 import json
 import shlex
@@ -19,7 +21,9 @@ SCRIPT, BARE = "program.py", "bare.py"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a case's programs are laid out, the interpreter of its bug, and the packages of TrainCheck."""
+    """Where a case's programs are laid out, the interpreter of its bug,
+    and the packages of TrainCheck.
+    """
 
     folder: Path
     python: Path
@@ -37,7 +41,9 @@ def prepare(declared: Declared, work: Path) -> Place:
 
 
 def lay_out(declared: Declared, variant: str, seed: int, place: Place, name: str) -> Path:
-    """A new folder with the program, and the shell script by which TrainCheck runs it with its arguments."""
+    """A new folder with the program, and the shell script by which TrainCheck runs it with its
+    arguments.
+    """
     bug = Catalog(ROOT).bug(declared.case.split("/")[0])
     program = bug.cases[declared.case.split("/")[1]].program
     script = program.variants[variant].script.name
@@ -59,7 +65,8 @@ def _edited(declared: Declared, text: str) -> str:
     for old, new in declared.edits:
         if text.count(old) != 1:
             raise SystemExit(
-                f"{declared.case}: a text to be edited is there {text.count(old)} times, expected once"
+                f"{declared.case}: a text to be edited is there {text.count(old)} times, expected "
+                "once"
             )
         text = text.replace(old, new)
     return text

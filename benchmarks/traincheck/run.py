@@ -1,17 +1,19 @@
-"""What does TrainCheck 0.2.0 find, used as its authors mean it? A table of declared cases under every choice.
+"""What does TrainCheck 0.2.0 find, used as its authors mean it? A table of declared cases under
+every choice.
 
     python benchmarks/traincheck/run.py benchmarks/traincheck/table.csv --work DIR [--only CASE …]
 
-Of each case of `cases.json`, in its order: the references (clean runs, six at most), one more clean run that is held
-out, the fixed and the buggy program are traced in full. Invariants are inferred from the first of the references, as
-many as each of the case's `counts` says, and checked on all traces. Where the case says `sampled`, the same is done as
-detectors/traincheck does it: two references, programs traced for their invariants only. A row is a case under one
-choice; docs/traincheck.md says what the columns mean. In `violated.csv` beside the table are the invariants that the
-buggy program alone violates, with whole traces and all references, less those that a reference violates itself; of
-cases that have run since that file exists.
+Of each case of `cases.json`, in its order: the references (clean runs, six at most), one more clean
+run that is held out, the fixed and the buggy program are traced in full. Invariants are inferred
+from the first of the references, as many as each of the case's `counts` says, and checked on all
+traces. Where the case says `sampled`, the same is done as detectors/traincheck does it: two
+references, programs traced for their invariants only. A row is a case under one choice;
+docs/traincheck.md says what the columns mean. In `violated.csv` beside the table are the invariants
+that the buggy program alone violates, with whole traces and all references, less those that a
+reference violates itself; of cases that have run since that file exists.
 
-What is done lies in DIR: after a stop the same command goes on. After a change of a case begin with a new DIR. A case
-that has used up its minutes is `not run`.
+What is done lies in DIR: after a stop the same command goes on. After a change of a case begin with
+a new DIR. A case that has used up its minutes is `not run`.
 """
 
 import argparse

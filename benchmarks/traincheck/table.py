@@ -1,4 +1,6 @@
-"""The rows of the results: a case under each choice of tracing, references, dropping and rule; what it violates."""
+"""The rows of the results: a case under each choice of tracing, references, dropping and rule;
+what it violates.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,7 +39,9 @@ def rows(
 
 
 def violated(case: str, results: Found) -> Iterator[dict[str, str]]:
-    """What the buggy program alone violates, by any rule, of what all references gave and none of them violates."""
+    """What the buggy program alone violates, by any rule,
+    of what all references gave and none of them violates.
+    """
     count = max(results.inferred)
     invariants_kept = _kept("own", count, results.inferred[count], results)
     only = [
@@ -73,7 +77,8 @@ def _judged(
     )
     allowed = len(held_out) if rule == "beyond-held-out" else 0
     only = [invariants_kept[key] for key in sorted(buggy - fixed)]
-    # What is said of the site is said of the best alarm: the first that names it, else one of the telling relation.
+    # What is said of the site is said of the best alarm: the first that names it, else one of the
+    # telling relation.
     best = sorted(
         only,
         key=lambda item: (
@@ -98,7 +103,9 @@ def _yes(value: bool) -> str:
 
 
 def _times(tracing: str, count: int, seconds: Seconds) -> dict[str, float]:
-    """Of the fixed program: bare, traced, and checked (against the invariants of all counts); and of the inference."""
+    """Of the fixed program: bare, traced, and checked (against the invariants of all counts);
+    and of the inference.
+    """
     parts = {
         "bare": "bare-fixed",
         "trace": f"trace-{tracing}-fixed",

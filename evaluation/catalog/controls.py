@@ -1,4 +1,6 @@
-"""The clean programs of detectors/controls/controls.json; each control is a case of one pseudo-bug."""
+"""The clean programs of detectors/controls/controls.json;
+each control is a case of one pseudo-bug.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,7 +37,10 @@ class Control(Struct, frozen=True, forbid_unknown_fields=True):
         Annotated[
             tuple[Text, ...],
             Meta(
-                description="written for sanitizers: the invariants of `sanitizer` whose accusations it resembles"
+                description=(
+                    "written for sanitizers: the invariants of `sanitizer` whose accusations it "
+                    "resembles"
+                )
             ),
         ]
         | None
@@ -68,9 +73,11 @@ NO_LABELS, NO_SITE = Labels(location="user code", root_cause="", symptom=""), Si
 
 @dataclass(frozen=True)
 class Controls:
-    """The clean programs as cases of a bug whose only variant is `fixed`; `references` name some of them.
+    """The clean programs as cases of a bug whose only variant is `fixed`;
+    `references` name some of them.
 
-    `look_alikes` are those that were written for sanitizers, each with the invariants whose accusations it resembles.
+    `look_alikes` are those that were written for sanitizers, each with the invariants whose
+    accusations it resembles.
     """
 
     bug: Bug
@@ -83,7 +90,9 @@ class Controls:
 
 
 def load(root: Path) -> Controls:
-    """The controls under root/detectors; none, where that folder is missing. Raises CatalogError."""
+    """The controls under root/detectors; none, where that folder is missing. Raises
+    CatalogError.
+    """
     directory = root / "detectors" / "controls"
     path = directory / "controls.json"
     if not path.is_file():

@@ -1,4 +1,6 @@
-"""What the catalogue declares of the programs that detectors meet: families, kinds of fix, and what does not count."""
+"""What the catalogue declares of the programs that detectors meet: families, kinds of fix,
+and what does not count.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +11,9 @@ from runner.bugs.catalog import Catalog
 
 @dataclass(frozen=True)
 class DeclaredPrograms:
-    """Families by bug, kinds of fix by BUG/CASE, and the cases that are in no score, each with its reason."""
+    """Families by bug, kinds of fix by BUG/CASE, and the cases that are in no score,
+    each with its reason.
+    """
 
     families: Mapping[str, str] = field(default_factory=dict)
     fixes: Mapping[str, str] = field(default_factory=dict)

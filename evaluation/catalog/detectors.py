@@ -11,7 +11,8 @@ from runner.files.folders import check_links
 from runner.files.schema_errors import near
 from runner.files.untrusted import UnsafeError, shown
 
-# They look for something else, or know the published programs by heart: what they find tells how easily it is found.
+# They look for something else, or know the published programs by heart: what they find tells how
+# easily it is found.
 NEGATIVE_CONTROLS = frozenset({"anomaly-mode", "memory", "torchfix"})
 
 
@@ -28,8 +29,8 @@ def load(root: Path, name: str) -> Detector:
         return read(Path(name))
     catalogued = names(root)
     raise UsageError(
-        f"there is no detector {name!r}{near(name, catalogued)}; "
-        f"expected one of {', '.join(catalogued) or '(none)'}, or a directory that holds detector.json"
+        f"there is no detector {name!r}{near(name, catalogued)}; expected one of "
+        f"{', '.join(catalogued) or '(none)'}, or a directory that holds detector.json"
     )
 
 
@@ -46,7 +47,8 @@ def read(directory: Path) -> Detector:
     detector = Detector(**asdict(read_description(path)), directory=directory.resolve())
     if detector.name != detector.directory.name:
         raise CatalogError(
-            f"{path}: name is {detector.name!r}, expected {detector.directory.name!r}, its directory's"
+            f"{path}: name is {detector.name!r}, expected {detector.directory.name!r}, its "
+            "directory's"
         )
     if not (directory / detector.program).is_file():
         raise CatalogError(f"{path}: there is no {detector.program} beside it")
@@ -54,5 +56,7 @@ def read(directory: Path) -> Detector:
 
 
 def read_description(path: Path) -> Description:
-    """What a detector.json says, wherever it lies; raises CatalogError naming the file, the key and the value."""
+    """What a detector.json says, wherever it lies; raises CatalogError naming the file,
+    the key and the value.
+    """
     return check(read_json(path, path.parent), Description, path)

@@ -1,4 +1,6 @@
-"""detectors/development.json: the bugs by which one of a detector's rules is chosen, and KNOWN and NEW told apart."""
+"""detectors/development.json: the bugs by which one of a detector's rules is chosen,
+and KNOWN and NEW told apart.
+"""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +14,9 @@ from runner.field_types import Name
 
 
 class Development(Struct, frozen=True, forbid_unknown_fields=True):
-    """The bugs that there were on the day `since`, and the detectors whose rules are chosen by them."""
+    """The bugs that there were on the day `since`,
+    and the detectors whose rules are chosen by them.
+    """
 
     schema: Literal[1]
     since: Date

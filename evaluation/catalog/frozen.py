@@ -1,4 +1,6 @@
-"""detectors/frozen.json: detectors that stay as they are, and the bugs by which they were written, or set up."""
+"""detectors/frozen.json: detectors that stay as they are, and the bugs by which they were written,
+or set up.
+"""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -22,7 +24,9 @@ Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class FrozenRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """What an alarm rule counts was written before the rest: since when, in which files, and by which bugs."""
+    """What an alarm rule counts was written before the rest: since when, in which files,
+    and by which bugs.
+    """
 
     since: Date
     files: tuple[Text, ...]
@@ -31,9 +35,11 @@ class FrozenRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
-    """Since when a detector is left alone, at which version, the digest of its files, and by which bugs it was made.
+    """Since when a detector is left alone, at which version, the digest of its files,
+    and by which bugs it was made.
 
-    `rules` are alarm rules that count only what an earlier version said, in files that are still what they were.
+    `rules` are alarm rules that count only what an earlier version said, in files that are still
+    what they were.
     """
 
     version: Text
@@ -48,7 +54,9 @@ class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load(root: Path) -> Mapping[str, Frozen]:
-    """The frozen detectors under root/detectors whose files are still what they were; raises CatalogError."""
+    """The frozen detectors under root/detectors whose files are still what they were;
+    raises CatalogError.
+    """
     path = root / "detectors" / "frozen.json"
     if not path.is_file():
         return {}
@@ -80,7 +88,9 @@ def digest(folder: Path) -> str:
 
 
 def digest_files(folder: Path, files: Iterable[str]) -> str:
-    """A hash of files of a folder, with their names; one that is not there has the hash of nothing."""
+    """A hash of files of a folder, with their names;
+    one that is not there has the hash of nothing.
+    """
     paths = sorted(folder / file for file in files)
     lines = (
         f"{path.relative_to(folder).as_posix()} {hashlib.sha256(_text(path, folder)).hexdigest()}"

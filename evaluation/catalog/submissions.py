@@ -1,6 +1,7 @@
 """Detectors of others.
 
-submissions/<name>/ holds submission.json, the detector in the folder <name>, its records in <name>.jsonl, and tables.
+submissions/<name>/ holds submission.json, the detector in the folder <name>, its records in
+<name>.jsonl, and tables.
 """
 
 from collections.abc import Mapping
@@ -53,7 +54,8 @@ def load(root: Path, name: str) -> tuple[Submission, Detector]:
     )
     if not (folder / name / "detector.json").is_file():
         raise CatalogError(
-            f"{folder}: there is no {name}/detector.json; the detector's folder has the submission's name"
+            f"{folder}: there is no {name}/detector.json; the detector's folder has the "
+            "submission's name"
         )
     return submission, detectors.read(folder / name)
 
@@ -81,9 +83,11 @@ def find_records(root: Path, detector: Detector) -> Path | None:
 
 
 def load_frozen(root: Path) -> Mapping[str, Frozen]:
-    """By detector, since when it is left alone and by which bugs it was made, or one of its rules is chosen.
+    """By detector, since when it is left alone and by which bugs it was made,
+    or one of its rules is chosen.
 
-    These are submissions, the frozen ones of ours, and those that development.json names. Raises CatalogError.
+    These are submissions, the frozen ones of ours, and those that development.json names. Raises
+    CatalogError.
     """
     frozen_detectors = {}
     developed = development.load(root)

@@ -1,4 +1,6 @@
-"""What operators have in common: a known fault pattern, the places of a program where it can be put, and its edits."""
+"""What operators have in common: a known fault pattern,
+the places of a program where it can be put, and its edits.
+"""
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +13,9 @@ Block = list[ast.stmt]
 
 @dataclass(frozen=True)
 class Edit:
-    """One way to put a fault into a tree: `make` does it, in `line` of the text that the tree was parsed from."""
+    """One way to put a fault into a tree: `make` does it,
+    in `line` of the text that the tree was parsed from.
+    """
 
     line: int
     make: Callable[[], None]
@@ -19,10 +23,12 @@ class Edit:
 
 @dataclass(frozen=True)
 class Operator:
-    """A known fault pattern. `edits` finds the places in a tree; the repair of each edit is the tree as it was.
+    """A known fault pattern. `edits` finds the places in a tree;
+    the repair of each edit is the tree as it was.
 
-    `api` is what is misused, `iteration` (from 1) the first one in which the fault acts. `judged_by_loss` is False
-    where a recorded loss means something else with the fault than without.
+    `api` is what is misused, `iteration` (from 1) the first one in which the fault acts.
+    `judged_by_loss` is False where a recorded loss means something else with the fault than
+    without.
     """
 
     name: str
@@ -53,7 +59,9 @@ def method_of(statement: ast.stmt, name: str) -> ast.Attribute | None:
 
 
 def find_sequences(tree: ast.AST, *methods: str) -> Iterator[tuple[Block, list[int]]]:
-    """The blocks in which the methods are called one after the other, and the places of these statements."""
+    """The blocks in which the methods are called one after the other,
+    and the places of these statements.
+    """
     for block in find_blocks(tree):
         places: list[int] = []
         for place, statement in enumerate(block):
@@ -69,7 +77,9 @@ def find_calls(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def last_name(node: ast.expr) -> str:
-    """The last part of a name: `cross_entropy` of functional.cross_entropy; empty for anything else."""
+    """The last part of a name: `cross_entropy` of functional.cross_entropy;
+    empty for anything else.
+    """
     if isinstance(node, ast.Attribute):
         return node.attr
     if isinstance(node, ast.Name):
@@ -93,7 +103,9 @@ def find_assignments(
 
 
 def is_optimizer(call: ast.Call) -> bool:
-    """Whether it makes an optimizer of all parameters of a model: torch.optim.Adam(model.parameters(), …)."""
+    """Whether it makes an optimizer of all parameters of a model:
+    torch.optim.Adam(model.parameters(), …).
+    """
     if not isinstance(call.func, ast.Attribute) or not call.args:
         return False
     parameters = call.args[0]
@@ -123,7 +135,9 @@ def new_expression(text: str, **parts: ast.expr) -> ast.expr:
 
 
 def neighbour_line(block: Sequence[ast.stmt], place: int) -> int:
-    """The line of what comes after a statement that is taken out, or before it; its own, where it is alone."""
+    """The line of what comes after a statement that is taken out, or before it; its own,
+    where it is alone.
+    """
     neighbour = block[place + 1] if place + 1 < len(block) else block[max(place - 1, 0)]
     return neighbour.lineno
 

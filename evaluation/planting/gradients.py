@@ -51,7 +51,9 @@ def frozen_head(tree: ast.Module) -> Iterator[Edit]:
 
 
 def stale_parameters(tree: ast.Module) -> Iterator[Edit]:
-    """The model is copied after the optimizer was made, which holds the parameters of the former one."""
+    """The model is copied after the optimizer was made,
+    which holds the parameters of the former one.
+    """
     for block, place, _, call in find_assignments(tree, is_optimizer):
         parameters = call.args[0]
         if not isinstance(parameters, ast.Call) or not isinstance(parameters.func, ast.Attribute):

@@ -1,4 +1,6 @@
-"""The oracle of planted faults: whether a program trains worse with the fault than without, over several seeds."""
+"""The oracle of planted faults: whether a program trains worse with the fault than without,
+over several seeds.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +8,8 @@ from dataclasses import dataclass
 
 from runner.field_types import Record
 
-# Words in the names of metrics that are better low, and of those that are better high; the first that fits counts.
+# Words in the names of metrics that are better low, and of those that are better high; the first
+# that fits counts.
 LOW = ("loss", "error", "perplexity", "nll", "mse", "distance")
 HIGH = ("accuracy", "r2", "reward", "return", "score", "auc", "f1")
 # A difference below this share of the clean value is no harm, however little the seeds differ.
@@ -28,14 +31,16 @@ class Harm:
 def judge_metrics(
     clean: Runs, planted: Runs, volatile: frozenset[str] = frozenset(), judged_by_loss: bool = True
 ) -> Harm:
-    """Whether some metric ends worse with the fault, in the runs of the same seeds (records by seed).
+    """Whether some metric ends worse with the fault,
+    in the runs of the same seeds (records by seed).
 
-    A metric ends at the mean of the last quarter of its values, at least one; at infinity (on its bad side) where one
-    of them is not finite. Harm is shown where the best of the planted runs is worse than the worst of the clean ones,
-    by more than the clean ones differ among each other, and by more than 5 % of that worst clean one.
+    A metric ends at the mean of the last quarter of its values, at least one; at infinity (on its
+    bad side) where one of them is not finite. Harm is shown where the best of the planted runs is
+    worse than the worst of the clean ones, by more than the clean ones differ among each other, and
+    by more than 5 % of that worst clean one.
 
-    Metrics are recognised by their names (LOW, HIGH); none that is `volatile` counts, and without `judged_by_loss` none
-    that is called a loss.
+    Metrics are recognised by their names (LOW, HIGH); none that is `volatile` counts, and without
+    `judged_by_loss` none that is called a loss.
     """
     names = [
         name
@@ -58,7 +63,9 @@ def judge_metrics(
 
 
 def judge_moves(clean: int | None, planted: int | None) -> Harm:
-    """Whether fewer tensors of parameters change during the training than without the fault; None: not known."""
+    """Whether fewer tensors of parameters change during the training than without the fault; None:
+    not known.
+    """
     if clean is None or planted is None:
         return Harm(False, "it was not seen which parameters move")
     return Harm(planted < clean, f"{planted} tensors of parameters move, without the fault {clean}")
@@ -86,7 +93,9 @@ def _sign(name: str) -> int:
 
 
 def _values(name: str, run: Sequence[Record]) -> list[float]:
-    """The values of a metric in a run; a text, as of a number that is not finite, counts as infinity."""
+    """The values of a metric in a run; a text, as of a number that is not finite,
+    counts as infinity.
+    """
     values = []
     for record in run:
         value = record.get(name)

@@ -15,7 +15,9 @@ MAX_BYTES = 10_000_000
 
 
 class Judgement(Struct, frozen=True, forbid_unknown_fields=True):
-    """A fault by its operator in a clean program: whether it does harm, and why it counts or does not."""
+    """A fault by its operator in a clean program: whether it does harm,
+    and why it counts or does not.
+    """
 
     program: str
     operator: str
@@ -34,7 +36,9 @@ def write(folder: Path, judgements: Iterable[Judgement], scratch: Path | None = 
 
 
 def read(folder: Path) -> tuple[Judgement, ...]:
-    """The judgements in the file of a folder, none where there is no file; raises ResultsError for any other."""
+    """The judgements in the file of a folder, none where there is no file;
+    raises ResultsError for any other.
+    """
     path = folder / FILE
     if not path.exists():
         return ()

@@ -51,7 +51,8 @@ def lost_unsqueeze(tree: ast.Module) -> Iterator[Edit]:
 def _find_losses(
     tree: ast.Module, modules: frozenset[str], functions: frozenset[str]
 ) -> Iterator[ast.Call]:
-    """The calls of loss functions with a prediction and a target, by position, that backward may be called on.
+    """The calls of loss functions with a prediction and a target, by position,
+    that backward may be called on.
 
     What is computed without gradients is for the records only.
     """

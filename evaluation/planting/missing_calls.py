@@ -1,4 +1,6 @@
-"""Fault patterns in the order of calls: zero_grad, backward and step left out, or in another order."""
+"""Fault patterns in the order of calls: zero_grad, backward and step left out,
+or in another order.
+"""
 
 import ast
 from collections.abc import Callable, Iterator

@@ -1,4 +1,6 @@
-"""How many tensors of parameters change from the first step to the end? A monitor that writes it to moves.json."""
+"""How many tensors of parameters change from the first step to the end? A monitor that writes it to
+moves.json.
+"""
 
 import atexit
 import json

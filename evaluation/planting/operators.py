@@ -107,7 +107,9 @@ OPERATORS: tuple[Operator, ...] = (
 
 @dataclass(frozen=True)
 class FaultyProgram:
-    """A program made of a clean one by an operator; `line` is where the fault is, None where it has no line."""
+    """A program made of a clean one by an operator; `line` is where the fault is,
+    None where it has no line.
+    """
 
     operator: Operator
     text: str
@@ -115,7 +117,8 @@ class FaultyProgram:
 
 
 def plant(text: str, operator: Operator, seed: int) -> FaultyProgram | None:
-    """The program with the fault in one of the places where it fits, by the seed; None where there is none.
+    """The program with the fault in one of the places where it fits, by the seed;
+    None where there is none.
 
     Raises RewriteError for what cannot be parsed or written anew.
     """

@@ -1,4 +1,5 @@
-"""seeds.json: which operators a seed plants, so that a new operator changes no program that an earlier seed planted.
+"""seeds.json: which operators a seed plants, so that a new operator changes no program that an
+earlier seed planted.
 
 Each entry names the operators that join at a seed; that seed and all later ones plant them.
 """
@@ -11,7 +12,9 @@ SEEDS = Path(__file__).with_name("seeds.json")
 
 
 def operator_names(seed: int) -> frozenset[str]:
-    """The names of the operators that a seed plants: those that joined at it, or at an earlier one."""
+    """The names of the operators that a seed plants: those that joined at it,
+    or at an earlier one.
+    """
     names: set[str] = set()
     for first_seed, operators in joining_operators().items():
         if first_seed <= seed:

@@ -1,4 +1,6 @@
-"""Records by the code of their detector: answers of an older code do not count beside those of a newer one."""
+"""Records by the code of their detector: answers of an older code do not count beside those of a
+newer one.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +22,9 @@ AnyRecord = CheckRecord | OverheadRecord
 
 
 def newest_records(records: Records) -> Records:
-    """The checks and overheads of each detector that its newest code made, that of its checks if it has some."""
+    """The checks and overheads of each detector that its newest code made,
+    that of its checks if it has some.
+    """
     everything: list[AnyRecord] = [*records.checks, *records.overheads]
     detectors = {record.detector for record in everything}
     newest: dict[str, Code] = {}
@@ -50,7 +54,9 @@ def newest_checks(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
 def same_code_checks(
     published: Sequence[CheckRecord], rewritten: Sequence[CheckRecord]
 ) -> list[CheckRecord]:
-    """Both, of each detector by the newest code of its published records, or else of its rewritten ones."""
+    """Both, of each detector by the newest code of its published records,
+    or else of its rewritten ones.
+    """
     codes = _newest_codes(rewritten) | _newest_codes(published)
     return [check for check in (*published, *rewritten) if _code(check) == codes[check.detector]]
 

@@ -1,4 +1,6 @@
-"""Records of evaluations from the folders in which they are kept: a user's own, committed ones, submitted ones."""
+"""Records of evaluations from the folders in which they are kept: a user's own, committed ones,
+submitted ones.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,6 +38,8 @@ def committed_folder(root: Path) -> Path:
 
 
 def committed_folders(root: Path, with_submissions: bool) -> list[Path]:
-    """The folders with committed records: of submissions, if they count, and of the catalogue's own detectors."""
+    """The folders with committed records: of submissions, if they count,
+    and of the catalogue's own detectors.
+    """
     names = submissions.names(root) if with_submissions else []
     return [*(root / submissions.FOLDER / name for name in names), committed_folder(root)]

@@ -18,10 +18,12 @@ from runner.bugs.config import REWRITTEN
 
 
 def results_with_rewritten(folder: Path, detectors: Sequence[str] = ()) -> Records | None:
-    """The records of detectors (default: all) in a results folder, those of rewritten programs among them.
+    """The records of detectors (default: all) in a results folder,
+    those of rewritten programs among them.
 
-    Only the newest code of each detector counts, by the rules beside its records of published programs where there are
-    some. `problems` are those of the files of rewritten programs. None where there are no records of these.
+    Only the newest code of each detector counts, by the rules beside its records of published
+    programs where there are some. `problems` are those of the files of rewritten programs. None
+    where there are no records of these.
     """
     published = load_results(folder / "detectors", detectors)
     folders = sorted((folder / REWRITTEN).glob("*/detectors"))
@@ -42,10 +44,11 @@ def results_with_rewritten(folder: Path, detectors: Sequence[str] = ()) -> Recor
 def committed_with_rewritten(
     folders: Iterable[Path], detectors: Sequence[str] = ()
 ) -> Records | None:
-    """The committed records in folders of detectors that have some of rewritten programs, with these.
+    """The committed records in folders of detectors that have some of rewritten programs,
+    with these.
 
-    Only records count that the code of a detector's published records made. None where there are no records of
-    rewritten programs. Raises ResultsError.
+    Only records count that the code of a detector's published records made. None where there are no
+    records of rewritten programs. Raises ResultsError.
     """
     stores = [CommittedChecks(folder) for folder in folders]
     published_parts: list[Records] = []

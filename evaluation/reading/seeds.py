@@ -15,8 +15,9 @@ AnySeed = tuple[str, str, str, str, str]
 def committed_with_seeds(folders: Iterable[Path], detectors: Sequence[str] = ()) -> Records | None:
     """The committed records in folders of detectors that have some by further seeds, with these.
 
-    A record by a further seed counts if the record by the first seed of the same program is there, and the same code
-    made it. None where there are no records by further seeds. Raises ResultsError.
+    A record by a further seed counts if the record by the first seed of the same program is there,
+    and the same code made it. None where there are no records by further seeds. Raises
+    ResultsError.
     """
     stores = [CommittedChecks(folder) for folder in folders]
     pairs = [(store.read(detectors), store.further.read(detectors)) for store in stores]

@@ -1,4 +1,6 @@
-"""Records by their source: those that are committed with the catalogue, or those of a results folder."""
+"""Records by their source: those that are committed with the catalogue,
+or those of a results folder.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -30,13 +32,15 @@ ScoreSource: TypeAlias = Literal["expected", "results", "both", "submissions"]
 
 @dataclass(frozen=True)
 class RecordSelection:
-    """Which records of evaluations to read: those of `detectors` (all, where there are none) in a source.
+    """Which records of evaluations to read: those of `detectors` (all,
+    where there are none) in a source.
 
-    Only the bugs `bugs` count (BUG or BUG/CASE; default: all) that have one of the labels in `label`; with `common`,
-    only programs that every one of the detectors was shown; with `isolated`, only records whose programs ran in
-    namespaces of their own.
+    Only the bugs `bugs` count (BUG or BUG/CASE; default: all) that have one of the labels in
+    `label`; with `common`, only programs that every one of the detectors was shown; with
+    `isolated`, only records whose programs ran in namespaces of their own.
 
-    With `beside` the committed records of these detectors come beside one's own of `detectors`, and `common` holds.
+    With `beside` the committed records of these detectors come beside one's own of `detectors`, and
+    `common` holds.
     """
 
     detectors: Sequence[str]
@@ -66,7 +70,9 @@ def check_source(source: str, folder: Path, sources: Sequence[str] = get_args(So
 
 
 def select_cases(catalog: Catalog, names: Iterable[str]) -> list[Target]:
-    """The cases named by BUG or BUG/CASE, or by a bug directory; raises UsageError or CatalogError."""
+    """The cases named by BUG or BUG/CASE, or by a bug directory;
+    raises UsageError or CatalogError.
+    """
     targets = catalog.select(names)
     for target in targets:
         if len(target.variants) == 1:
@@ -79,8 +85,8 @@ def select_cases(catalog: Catalog, names: Iterable[str]) -> list[Target]:
 def read_records(catalog: Catalog, selection: RecordSelection) -> Records:
     """The records of a selection.
 
-    Raises UsageError for a detector or a bug that has none there, ResultsError or CatalogError for a file that cannot
-    be read; files of a results folder are in the `problems` instead.
+    Raises UsageError for a detector or a bug that has none there, ResultsError or CatalogError for
+    a file that cannot be read; files of a results folder are in the `problems` instead.
     """
     check_source(selection.source, selection.folder, get_args(ScoreSource))
     if selection.beside:
@@ -104,9 +110,11 @@ def read_records(catalog: Catalog, selection: RecordSelection) -> Records:
 
 
 def read_rewritten(catalog: Catalog, selection: RecordSelection) -> Records | None:
-    """The records of the selected detectors with those of rewritten programs; None where there are none of these.
+    """The records of the selected detectors with those of rewritten programs;
+    None where there are none of these.
 
-    With the source "both" they are one's own. Raises ResultsError for a committed file that cannot be read.
+    With the source "both" they are one's own. Raises ResultsError for a committed file that cannot
+    be read.
     """
     if selection.source in ("results", "both"):
         records = results_with_rewritten(selection.folder, selection.detectors)
@@ -119,8 +127,8 @@ def read_rewritten(catalog: Catalog, selection: RecordSelection) -> Records | No
 def read_seeds(catalog: Catalog, selection: RecordSelection, records: Records) -> Records | None:
     """The records of a selection with those by further seeds; None where there are none.
 
-    One's own are among `records`, which are those of the selection; with the source "both" only one's own count.
-    Raises ResultsError for a committed file that cannot be read.
+    One's own are among `records`, which are those of the selection; with the source "both" only
+    one's own count. Raises ResultsError for a committed file that cannot be read.
     """
     if selection.source in ("results", "both"):
         return records
@@ -158,7 +166,9 @@ def _load(catalog: Catalog, selection: RecordSelection) -> Records:
 
 
 def _refuse_lacking(catalog: Catalog, selection: RecordSelection, records: Records) -> None:
-    """Raise UsageError for detectors without records, with what may be meant, or where there are no records at all."""
+    """Raise UsageError for detectors without records, with what may be meant,
+    or where there are no records at all.
+    """
     checked = {check.detector for check in records.checks}
     missing = [name for name in selection.detectors if name not in checked]
     if checked and not missing:
@@ -213,7 +223,9 @@ def _refuse_unrecorded(detectors: Sequence[str], own_folder: str | None) -> NoRe
 
 
 def _select_names(catalog: Catalog, selection: RecordSelection, records: Records) -> set[str]:
-    """The bugs and cases (BUG, BUG/CASE) that are named or have a label; records may be of bugs no catalogue has."""
+    """The bugs and cases (BUG, BUG/CASE) that are named or have a label;
+    records may be of bugs no catalogue has.
+    """
     recorded: set[str] = set()
     for check in records.checks:
         if check.kind != CONTROL:

@@ -1,4 +1,6 @@
-"""Stale records: of controls whose script, or parameters, are no longer those that the detector was shown."""
+"""Stale records: of controls whose script, or parameters,
+are no longer those that the detector was shown.
+"""
 
 from collections.abc import Iterable
 
@@ -11,10 +13,11 @@ from runner.execution.run import effective_parameters
 
 
 def stale_controls(checks: Iterable[CheckRecord], controls: Controls) -> list[CheckRecord]:
-    """The records of published controls that are of another program than the control of that name is now.
+    """The records of published controls that are of another program than the control of that name
+    is now.
 
-    A record that does not say which program it is of counts as none of them, and so does one of a control that there
-    is no more. Scores count stale records: the program was right then, too.
+    A record that does not say which program it is of counts as none of them, and so does one of a
+    control that there is no more. Scores count stale records: the program was right then, too.
     """
     cases = controls.bug.cases
     published = [check for check in checks if check.kind == CONTROL and not check.rewritten_as]

@@ -1,4 +1,6 @@
-"""Parts of records: some bugs, programs that all detectors met, isolated runs; own records before committed ones."""
+"""Parts of records: some bugs, programs that all detectors met, isolated runs;
+own records before committed ones.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence, Set
@@ -40,7 +42,8 @@ def select_bugs(records: Records, names: Set[str]) -> Records:
 def select_counted(
     records: Records, declared: DeclaredPrograms, named: Set[str] = frozenset()
 ) -> Records:
-    """The records of cases that count: what is retired, injected or never run is in no score, unless it is `named`.
+    """The records of cases that count: what is retired, injected or never run is in no score,
+    unless it is `named`.
 
     Names are BUG or BUG/CASE.
     """
@@ -67,7 +70,9 @@ def select_common(records: Records) -> Records:
 
 
 def select_isolated(records: Records) -> Records:
-    """The records of checks whose programs ran in namespaces; older records do not name their isolation."""
+    """The records of checks whose programs ran in namespaces;
+    older records do not name their isolation.
+    """
     return _part(
         records,
         [check for check in records.checks if "namespaces" in (check.runtime.isolation or "")],

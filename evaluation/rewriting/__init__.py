@@ -1,1 +1,3 @@
-"""Programs rewritten at evaluation time: the same training under other names, or a clean one with a fault planted."""
+"""Programs rewritten at evaluation time: the same training under other names,
+or a clean one with a fault planted.
+"""

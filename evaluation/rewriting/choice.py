@@ -9,7 +9,9 @@ T = TypeVar("T")
 
 
 def number(seed: int, *purpose: object) -> int:
-    """A number of 64 bits; the same for the same seed and the same text of `purpose`, in any process."""
+    """A number of 64 bits; the same for the same seed and the same text of `purpose`,
+    in any process.
+    """
     text = json.dumps([seed, *map(str, purpose)])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 

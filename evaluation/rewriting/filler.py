@@ -9,7 +9,8 @@ from evaluation.rewriting import choice
 from evaluation.rewriting.layout import SPACED
 from evaluation.rewriting.names import FIRST, SECOND
 
-# An innocent statement comes before one in STATEMENTS statements, an empty line before one in SPACES.
+# An innocent statement comes before one in STATEMENTS statements, an empty line before one in
+# SPACES.
 STATEMENTS, SPACES = 6, 5
 BLOCKS = ("body", "orelse", "finalbody")
 # A statement and its block: a list in which the statement can be found by identity.
@@ -17,7 +18,8 @@ Placed = tuple[ast.stmt, list[ast.stmt]]
 
 
 def fill(trees: Sequence[ast.Module], seed: int, names: set[str]) -> None:
-    """Put innocent statements and empty lines into the trees; the same ones before statements that all of them have.
+    """Put innocent statements and empty lines into the trees;
+    the same ones before statements that all of them have.
 
     So what differs between twins stays what it was. `names` are those that the programs use.
     """
@@ -64,12 +66,16 @@ def _place(statement: ast.stmt, block: Sequence[ast.stmt]) -> int:
 
 
 def statements(tree: ast.Module) -> list[str]:
-    """The headers of all statements of a program with their depths, in order: differences are counted in these."""
+    """The headers of all statements of a program with their depths, in order:
+    differences are counted in these.
+    """
     return [f"{depth} {header(statement)}" for statement, _, depth in _walk(tree, 0)]
 
 
 def _matched(trees: Sequence[ast.Module]) -> list[tuple[Placed, ...]]:
-    """The statements before which something may be put: all of a single tree, or those that both trees have."""
+    """The statements before which something may be put: all of a single tree,
+    or those that both trees have.
+    """
     placed_by_tree = [_placed(tree) for tree in trees]
     rows: list[tuple[Placed, ...]] = []
     if len(trees) == 1:
@@ -90,7 +96,9 @@ def _placed(tree: ast.Module) -> list[Placed]:
 
 
 def _is_open(statement: ast.stmt, block: list[ast.stmt]) -> bool:
-    """Whether something may be put before a statement there: not in a class, where it would be an attribute."""
+    """Whether something may be put before a statement there: not in a class,
+    where it would be an attribute.
+    """
     is_import = isinstance(statement, ast.Import | ast.ImportFrom)
     return not is_import and not getattr(block, "in_class", False)
 

@@ -1,6 +1,7 @@
 """The text of a tree, in another layout; which line of it holds what was in a line of the original.
 
-`ast` is enough: comments and layout are to be lost, which a library that keeps them would only make harder.
+`ast` is enough: comments and layout are to be lost, which a library that keeps them would only make
+harder.
 """
 
 import ast
@@ -21,14 +22,18 @@ class RewriteError(Exception):
 
 @dataclass(frozen=True)
 class RewrittenText:
-    """A rewritten program; `lines` has the new number of each line of the original that is still there."""
+    """A rewritten program; `lines` has the new number of each line of the original that is still
+    there.
+    """
 
     text: str
     lines: Mapping[int, int]
 
 
 def parse_program(text: str) -> ast.Module:
-    """The tree of a program, without docstrings; its nodes know the lines where they were. Raises RewriteError."""
+    """The tree of a program, without docstrings; its nodes know the lines where they were. Raises
+    RewriteError.
+    """
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -87,7 +92,9 @@ def _first_line(statement: ast.stmt) -> int:
 
 
 def _new_lines(tree: ast.Module, new_tree: ast.Module) -> dict[int, int]:
-    """New lines by old ones: of what begins in the line, else of the innermost thing that reaches over it."""
+    """New lines by old ones: of what begins in the line,
+    else of the innermost thing that reaches over it.
+    """
     begins: dict[int, int] = {}
     reaches: dict[int, int] = {}
     for old, new in zip(ast.walk(tree), ast.walk(new_tree), strict=True):

@@ -1,4 +1,6 @@
-"""New names for a program: which of its names may be changed without a change of what it does, and into what."""
+"""New names for a program: which of its names may be changed without a change of what it does,
+and into what.
+"""
 
 import ast
 import builtins
@@ -28,8 +30,8 @@ DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 def choose_names(trees: Iterable[ast.Module], seed: int, kept_names: Set[str]) -> dict[str, str]:
     """New names by old ones, for all trees together; `kept_names` stay.
 
-    A name is changed everywhere, or nowhere: attributes, keywords of calls, names that are imported, those of classes'
-    bodies and of builtins stay.
+    A name is changed everywhere, or nowhere: attributes, keywords of calls, names that are
+    imported, those of classes' bodies and of builtins stay.
     """
     used = set(dir(builtins)) | kept_names
     fixed = set(used)
@@ -92,7 +94,9 @@ class Renaming(ast.NodeTransformer):
 
 
 class NameCollector(ast.NodeVisitor):
-    """All identifiers of a program (`used`), those of its variables (`bound`), and those that stay (`fixed`)."""
+    """All identifiers of a program (`used`), those of its variables (`bound`),
+    and those that stay (`fixed`).
+    """
 
     def __init__(self) -> None:
         self.used: set[str] = set()
@@ -147,7 +151,9 @@ class NameCollector(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_arguments(self, node: ast.arguments) -> None:
-        """Parameters; those with a default, and those by keyword only, are called by their names."""
+        """Parameters; those with a default, and those by keyword only,
+        are called by their names.
+        """
         positional = [*node.posonlyargs, *node.args]
         with_default = positional[len(positional) - len(node.defaults) :]
         variadic = [argument for argument in (node.vararg, node.kwarg) if argument]
@@ -192,7 +198,9 @@ def words_in_texts(tree: ast.AST) -> set[str]:
 
 
 def identifiers(text: str) -> set[str]:
-    """Every name, attribute and text in a program: what another program must not lose where this one looks at it."""
+    """Every name, attribute and text in a program:
+    what another program must not lose where this one looks at it.
+    """
     tree = ast.parse(text)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -205,7 +213,9 @@ def module_names(tree: ast.Module) -> set[str]:
 
 
 def _body_names(node: ast.ClassDef | ast.Module) -> set[str]:
-    """The names that the statements of a body bind there, and not within functions and classes in it."""
+    """The names that the statements of a body bind there,
+    and not within functions and classes in it.
+    """
     return {name for statement in node.body for name in _bound_by(statement)}
 
 

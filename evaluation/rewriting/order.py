@@ -1,4 +1,6 @@
-"""Another order of a program's definitions: functions and classes that do not need each other to be defined."""
+"""Another order of a program's definitions: functions and classes that do not need each other to be
+defined.
+"""
 
 import ast
 from collections.abc import Mapping, Sequence, Set
@@ -10,9 +12,11 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def reorder(trees: Sequence[ast.Module], seed: int) -> None:
-    """Reorder, in each tree, what stands in one row of definitions at its top level; the same way in all trees.
+    """Reorder, in each tree, what stands in one row of definitions at its top level;
+    the same way in all trees.
 
-    The order depends on the names alone, and on what the definitions need of each other in any of the trees.
+    The order depends on the names alone, and on what the definitions need of each other in any of
+    the trees.
     """
     needs: dict[str, set[str]] = {}
     for tree in trees:
@@ -53,7 +57,9 @@ def _sort_row(row: list[ast.stmt], needs: Mapping[str, Set[str]], seed: int) -> 
 
 
 def _needed_names(node: Definition, definitions: Mapping[str, Definition]) -> set[str]:
-    """The names that are looked up when the definition is executed, and by whatever may be called then."""
+    """The names that are looked up when the definition is executed,
+    and by whatever may be called then.
+    """
     todo = list(_names_at_once(node))
     needed = set[str]()
     while todo:

@@ -1,4 +1,5 @@
-"""Twins rewritten: the same program by other names, in another order and layout, with innocent statements in it.
+"""Twins rewritten: the same program by other names, in another order and layout,
+with innocent statements in it.
 
 What differs between them stays what it was.
 """
@@ -25,10 +26,12 @@ def rewrite(
     kept_names: Set[str] = frozenset(),
     module: bool = False,
 ) -> dict[str, RewrittenText]:
-    """The texts of a program and perhaps its twin, rewritten, by the same keys; the same for the same seed and texts.
+    """The texts of a program and perhaps its twin, rewritten, by the same keys;
+    the same for the same seed and texts.
 
-    `kept_names` stay. In a `module`, which others import, the names at its top level stay, too. Raises
-    RewriteError where that is not possible, also where the twins would differ in more than before.
+    `kept_names` stay. In a `module`, which others import, the names at its top level stay, too.
+    Raises RewriteError where that is not possible, also where the twins would differ in more than
+    before.
     """
     tree_by_key = {key: parse_program(text) for key, text in texts.items()}
     trees = list(tree_by_key.values())
@@ -75,7 +78,9 @@ def names_to_keep(parameters: Iterable[str], probe: str | None, api: str) -> set
 
 
 def keywords(text: str) -> set[str]:
-    """The names by which a program's calls give arguments; raises RewriteError for what cannot be parsed."""
+    """The names by which a program's calls give arguments;
+    raises RewriteError for what cannot be parsed.
+    """
     nodes = ast.walk(parse_program(text))
     return {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
 

@@ -1,4 +1,6 @@
-"""A detector at work: its adapter is started on a neutral copy of a program, in a scratch folder of its own."""
+"""A detector at work: its adapter is started on a neutral copy of a program,
+in a scratch folder of its own.
+"""
 
 import json
 import shutil
@@ -48,7 +50,9 @@ OnWait = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Place:
-    """Where an adapter works: a folder inside of a folder of its own, and its streams, which are kept outside."""
+    """Where an adapter works: a folder inside of a folder of its own, and its streams,
+    which are kept outside.
+    """
 
     folder: Path
     streams: Streams
@@ -56,11 +60,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Adapter:
-    """A detector ready to work: `python` runs its adapter, `packages` are folders of packages that it brings.
+    """A detector ready to work: `python` runs its adapter,
+    `packages` are folders of packages that it brings.
 
-    It reads these, the system, what it is given, `kit` (a copy of the benchmark's files for detectors) and `reads`, the
-    files of its interpreter. `guarded` are folders that it must not look at, where the kernel cannot keep it from that.
-    `trusted`: others may change its environment, whom the user trusts.
+    It reads these, the system, what it is given, `kit` (a copy of the benchmark's files for
+    detectors) and `reads`, the files of its interpreter. `guarded` are folders that it must not
+    look at, where the kernel cannot keep it from that. `trusted`: others may change its
+    environment, whom the user trusts.
     """
 
     detector: Detector
@@ -75,7 +81,9 @@ class Adapter:
     def prepare(
         self, programs: Sequence[ShownProgram], state: Path, on_wait: OnWait
     ) -> tuple[Answer | None, float]:
-        """Let the detector learn from clean runs, into `state`; returns why it failed, if so, and the seconds."""
+        """Let the detector learn from clean runs, into `state`; returns why it failed, if so,
+        and the seconds.
+        """
         start = time.monotonic()
         try:
             state.mkdir(parents=True)
@@ -90,8 +98,9 @@ class Adapter:
     ) -> tuple[Answer, float]:
         """The detector's answer about a program, and the seconds that it took.
 
-        Whatever a detector does is a status, never an exception: a crash, no answer in time, an answer that is none, a
-        state that cannot be copied. Raises StoppedError, and OSError where the disk is full.
+        Whatever a detector does is a status, never an exception: a crash, no answer in time, an
+        answer that is none, a state that cannot be copied. Raises StoppedError, and OSError where
+        the disk is full.
         """
         start = time.monotonic()
         try:
@@ -141,7 +150,9 @@ class Adapter:
         state: Path,
         on_wait: OnWait,
     ) -> tuple[Answer | None, float]:
-        """Run the adapter; returns the failure that stands in the place of its answer, if any, and the seconds."""
+        """Run the adapter; returns the failure that stands in the place of its answer, if any,
+        and the seconds.
+        """
         if isolation() != "none":
             return self._run_adapter(arguments, program, place, state, on_wait, {})
         with make_note(self.guarded, place.folder.parent) as note:
@@ -164,7 +175,8 @@ class Adapter:
     ) -> tuple[Answer | None, float]:
         work, streams = place.folder, place.streams
         copy = work / "detector"
-        # A new copy for every call: nothing of the benchmark lies beside it, nor what an earlier call left.
+        # A new copy for every call: nothing of the benchmark lies beside it, nor what an earlier
+        # call left.
         copy_folder(self.detector.directory, copy, _is_left_out)
         monitor_adapter = [str(self.kit / "monitor_adapter.py")] if self.detector.monitor else []
         variables = {
@@ -199,7 +211,8 @@ class Adapter:
         return self._failure(finished, streams.stderr), time.monotonic() - start
 
     def _restrict_run(self, program: ShownProgram) -> Run:
-        """The run of the program, without network where it can be cut, unless the detector says why it needs it.
+        """The run of the program, without network where it can be cut,
+        unless the detector says why it needs it.
 
         A detector that does not look at the running process cannot read what would run the program.
         """
@@ -241,7 +254,9 @@ class Adapter:
         }
 
     def _write_records(self, program: ShownProgram, directory: Path) -> dict[str, str | None]:
-        """Files beside `directory` with the records of the bare run, for detectors that need metrics."""
+        """Files beside `directory` with the records of the bare run,
+        for detectors that need metrics.
+        """
         paths: dict[str, str | None] = {"metrics": None, "losses": None}
         if "metrics" not in self.detector.needs:
             return paths
@@ -254,7 +269,8 @@ class Adapter:
 
 
 def environment_of(detector: Detector) -> spec.Environment | None:
-    """The environment that a detector describes, None for one that brings no packages; raises CatalogError.
+    """The environment that a detector describes, None for one that brings no packages;
+    raises CatalogError.
 
     Packages are built from their sources for a lock of the catalogue alone.
     """
@@ -279,10 +295,11 @@ def set_up(
 ) -> Adapter:
     """The adapter of a detector; its environment is built if it is missing.
 
-    Raises EnvironmentBuildError where that fails, the environment was changed since, or somebody else may change it,
-    unless `trust` allows that.
+    Raises EnvironmentBuildError where that fails, the environment was changed since, or somebody
+    else may change it, unless `trust` allows that.
 
-    One that brings no packages is run by the interpreter of this program. `timeout_s`: None for the detector's own.
+    One that brings no packages is run by the interpreter of this program. `timeout_s`: None for the
+    detector's own.
     """
     environment = environment_of(detector)
     adapter = Adapter(
@@ -318,7 +335,9 @@ def _copy_state(state: Path, target: Path) -> None:
 
 
 def _find_special(folder: str, names: Iterable[str]) -> set[str]:
-    """Names of what is neither file nor folder, or a link to nothing: a pipe cannot be copied, a device has no end."""
+    """Names of what is neither file nor folder, or a link to nothing: a pipe cannot be copied,
+    a device has no end.
+    """
     paths = [Path(folder, name) for name in names]
     return {path.name for path in paths if not path.is_file() and not path.is_dir()}
 

@@ -15,13 +15,15 @@ from runner.files.structs import MismatchError, as_struct
 
 # Size of the file with an answer.
 MAX_BYTES = 16_000_000
-# Alarms that are kept of one code and severity, where a detector raises one at every opportunity; others are counted.
+# Alarms that are kept of one code and severity, where a detector raises one at every opportunity;
+# others are counted.
 MAX_ALARMS = 100
 # Length of the reason for a status.
 MAX_REASON = 500
 # The disk is full: that says nothing of a detector.
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-# The kit's errors. An adapter that learns writes no answer: it ends with one of these and the reason.
+# The kit's errors. An adapter that learns writes no answer: it ends with one of these and the
+# reason.
 STATUS_OF: dict[str, Status] = {
     "ToolTimeoutError": "timeout",
     "UnsupportedError": "unsupported",
@@ -35,7 +37,9 @@ def failed(status: Status, reason: str) -> Answer:
 
 
 def broken_by(error: Exception) -> Answer:
-    """The answer where an exception has ended a check; raises it again where it says nothing of the detector."""
+    """The answer where an exception has ended a check;
+    raises it again where it says nothing of the detector.
+    """
     is_disk_full = isinstance(error, OSError) and error.errno in DISK_FULL
     if is_disk_full or isinstance(error, StoppedError):
         raise error
@@ -73,7 +77,9 @@ def read_answer(path: Path) -> Answer:
 
 
 def without_stamps(answer: Answer) -> Answer:
-    """The answer without iterations in which alarms were seen: only the launcher's own adapter is believed there."""
+    """The answer without iterations in which alarms were seen:
+    only the launcher's own adapter is believed there.
+    """
     alarms = [replace(alarm, seen=None) for alarm in answer.alarms]
     return replace(answer, alarms=tuple(alarms))
 

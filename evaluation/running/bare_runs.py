@@ -1,4 +1,6 @@
-"""Bare runs: programs run by themselves, before any detector sees them, with their records and losses."""
+"""Bare runs: programs run by themselves, before any detector sees them,
+with their records and losses.
+"""
 
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -41,7 +43,9 @@ class BareRuns:
         seeds: Sequence[int] | None = None,
         all_seeds: bool = False,
     ) -> list[ShownProgram]:
-        """The programs of targets, without probes; of each case the first seed, or all of them, or `seeds`."""
+        """The programs of targets, without probes; of each case the first seed, or all of them,
+        or `seeds`.
+        """
         programs = []
         for target in targets:
             runs = self.session.plan(target, select_seeds(target.case, seeds, all_seeds))
@@ -68,7 +72,8 @@ class BareRuns:
     def references(
         self, program: ShownProgram, kind: Reference, count: int | None = None
     ) -> list[ShownProgram] | None:
-        """Clean runs to learn from for a program; None where there are none, or it is one for all others.
+        """Clean runs to learn from for a program; None where there are none,
+        or it is one for all others.
 
         `count` is the number of seeds of its fixed twin; None: the usual one.
         """
@@ -90,7 +95,9 @@ class BareRuns:
 
 
 def record_losses(program: ShownProgram, scratch: Path) -> Losses:
-    """The loss of every iteration of a program, taken by a monitor in a run of its own, inside of an empty folder."""
+    """The loss of every iteration of a program, taken by a monitor in a run of its own,
+    inside of an empty folder.
+    """
     run, directory = program.run, scratch / "program"
     program.lay_out(directory)
     launcher = [str(KIT / "launcher"), "../out", "--monitor", str(KIT / "losses_monitor.py")]
@@ -100,7 +107,9 @@ def record_losses(program: ShownProgram, scratch: Path) -> Losses:
 
 
 def _read_losses(path: Path) -> list[Mapping[str, Any]]:
-    """The losses that the monitor wrote; nothing, where the program ended early, or wrote something else there."""
+    """The losses that the monitor wrote; nothing, where the program ended early,
+    or wrote something else there.
+    """
     try:
         losses = untrusted.read_json(path, MAX_LOSSES_BYTES, path.parent, constants=True)
     except untrusted.UnsafeError:
@@ -109,7 +118,9 @@ def _read_losses(path: Path) -> list[Mapping[str, Any]]:
 
 
 class Once(Generic[T]):
-    """Values by key. What was raised in making a value is raised again for everybody who asks for it."""
+    """Values by key. What was raised in making a value is raised again for everybody who asks for
+    it.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,6 @@
-"""A whole evaluation: detectors × programs × references, then overheads; programs run bare first."""
+"""A whole evaluation: detectors × programs × references, then overheads;
+programs run bare first.
+"""
 
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -38,7 +40,9 @@ class CampaignResult:
 
 
 def run(options: CampaignOptions, session: Session) -> CampaignResult:
-    """Do what is not done yet; records are kept in the folder detectors of the session's results."""
+    """Do what is not done yet; records are kept in the folder detectors of the session's
+    results.
+    """
     _refuse_contradictions(options, session)
     for detector in options.detectors:
         # A fault in a detector shows before the programs run, which takes long.
@@ -96,7 +100,9 @@ def _note_weakness(progress: Progress) -> None:
 def _settings(
     options: CampaignOptions, session: Session, shown_session: Session, bare_runs: BareRuns
 ) -> DetectorSettings:
-    """The settings of all detector runs. Guarded are also the published programs of rewritten ones, and all results."""
+    """The settings of all detector runs. Guarded are also the published programs of rewritten ones,
+    and all results.
+    """
     root, store = session.catalog.root, shown_session.store
     return DetectorSettings(
         store=CheckStore(store.root / "detectors", store.scratch.path),

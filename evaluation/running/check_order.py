@@ -1,4 +1,6 @@
-"""The order in which a detector's checks are done: it does not tell buggy programs from fixed ones."""
+"""The order in which a detector's checks are done:
+it does not tell buggy programs from fixed ones.
+"""
 
 from collections.abc import Iterable
 
@@ -6,6 +8,8 @@ from evaluation.running.program import ShownProgram
 
 
 def neutral_order(programs: Iterable[ShownProgram]) -> list[ShownProgram]:
-    """The programs that end well alone, ordered by the keys of their runs: a detector might remember."""
+    """The programs that end well alone, ordered by the keys of their runs:
+    a detector might remember.
+    """
     shown = [program for program in programs if program.baseline]
     return sorted(shown, key=lambda program: program.key)

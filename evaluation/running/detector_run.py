@@ -29,11 +29,12 @@ from runner.sandbox.streams import open_streams
 
 @dataclass(frozen=True)
 class DetectorSettings:
-    """Settings that all checks of a campaign share. `guarded` are folders that tell buggy from fixed.
+    """Settings that all checks of a campaign share. `guarded` are folders that tell buggy from
+    fixed.
 
-    `with_losses` gives a program the loss of every iteration. `timeout_s` is for each check; None: the detector's own.
-    `perturb` and `plant` are the seeds by which the programs were rewritten, if they were. `trust`: environments that
-    others may change are used.
+    `with_losses` gives a program the loss of every iteration. `timeout_s` is for each check; None:
+    the detector's own. `perturb` and `plant` are the seeds by which the programs were rewritten, if
+    they were. `trust`: environments that others may change are used.
     """
 
     store: CheckStore
@@ -47,7 +48,9 @@ class DetectorSettings:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a detector learnt from references: a folder, or why it failed, and the seconds that it took."""
+    """What a detector learnt from references: a folder, or why it failed,
+    and the seconds that it took.
+    """
 
     state: Path
     failure: Answer | None
@@ -55,7 +58,9 @@ class Lesson:
 
 
 class DetectorRun:
-    """One detector's work on programs, with one kind of references. A context: its scratch folder is removed after."""
+    """One detector's work on programs, with one kind of references. A context:
+    its scratch folder is removed after.
+    """
 
     def __init__(
         self,
@@ -96,10 +101,11 @@ class DetectorRun:
 
     @contextmanager
     def turn(self, keys: tuple[str, ...]) -> Iterator[bool]:
-        """Whether a check with references of these keys may be done now: not while another check is to learn from them.
+        """Whether a check with references of these keys may be done now:
+        not while another check is to learn from them.
 
-        Such a check would take a share of the machine only to wait. Many checks may have the same references: each is
-        refused about once a second while the first one learns.
+        Such a check would take a share of the machine only to wait. Many checks may have the same
+        references: each is refused about once a second while the first one learns.
         """
         with self._turns:
             is_free = not keys or self._lessons.has(keys) or keys not in self._learning
@@ -119,7 +125,8 @@ class DetectorRun:
         place: Place,
         report: Report,
     ) -> tuple[ComparedAnswer, Seconds]:
-        """The detector's answer about a program now, and the seconds that learning and looking took.
+        """The detector's answer about a program now, and the seconds that learning and looking
+        took.
 
         It is `disturbed` where the program did not record what it records alone.
         """
@@ -145,7 +152,9 @@ class DetectorRun:
 
     @contextmanager
     def place(self) -> Iterator[Place]:
-        """A new place in the scratch folder, whose name says nothing, removed afterwards; raises OSError."""
+        """A new place in the scratch folder, whose name says nothing, removed afterwards;
+        raises OSError.
+        """
         room = Path(tempfile.mkdtemp(dir=self._scratch))
         folder = room / "work"
         try:
@@ -207,7 +216,9 @@ class DetectorRun:
         return answer, Seconds(learning_s, round(seconds, 3), answer.training)
 
     def _learn(self, references: Sequence[ShownProgram], report: Report) -> Lesson:
-        """What the detector learns from references, those that end well alone; once for all checks with these."""
+        """What the detector learns from references, those that end well alone;
+        once for all checks with these.
+        """
         state = Path(tempfile.mkdtemp(prefix="state-", dir=self._scratch)) / "state"
         clean = [reference for reference in references if reference.baseline]
         if not clean:

@@ -1,6 +1,8 @@
-"""Records of a watched program, compared with its bare run: a check counts where the program did what it does alone.
+"""Records of a watched program, compared with its bare run:
+a check counts where the program did what it does alone.
 
-A monitor lives in the process that it watches. It can end that process early, or change what it computes.
+A monitor lives in the process that it watches. It can end that process early, or change what it
+computes.
 """
 
 import tempfile
@@ -24,10 +26,12 @@ Again = Callable[[], Sequence[Record] | None]
 
 @dataclass(frozen=True)
 class ComparedAnswer:
-    """An answer that was held against the bare run. `compared` says whether the values of the records were compared.
+    """An answer that was held against the bare run. `compared` says whether the values of the
+    records were compared.
 
-    It is False where only their number and fields could be: the program does not repeat itself here. It is None where
-    nothing was compared: the detector does not run the program where it was laid out, or did not answer.
+    It is False where only their number and fields could be: the program does not repeat itself
+    here. It is None where nothing was compared: the detector does not run the program where it was
+    laid out, or did not answer.
     """
 
     answer: Answer
@@ -37,9 +41,11 @@ class ComparedAnswer:
 def compare_with_bare(
     answer: Answer, program: ShownProgram, folder: Path, required: bool, run_again: Again
 ) -> ComparedAnswer:
-    """The answer of a detector that has run the program in the `folder`, or another one in its place.
+    """The answer of a detector that has run the program in the `folder`,
+    or another one in its place.
 
-    `required`: the program's records must be there, as after a run under the benchmark's own launcher.
+    `required`: the program's records must be there, as after a run under the benchmark's own
+    launcher.
     """
     if answer.status != "ok" or program.metrics is None:
         return ComparedAnswer(answer, None)
@@ -66,8 +72,8 @@ def _compare_records(
 ) -> ComparedAnswer:
     """The answer, if the program recorded what it records alone.
 
-    A bare run may be of another machine, and some programs do not repeat themselves. So the program is run alone once
-    more where a difference is found: it counts where the two bare runs agree.
+    A bare run may be of another machine, and some programs do not repeat themselves. So the program
+    is run alone once more where a difference is found: it counts where the two bare runs agree.
     """
     lack = not_whole(program.case, program.run.variant, records)
     if lack:
@@ -88,7 +94,9 @@ def _compare_records(
 def _difference(
     program: ShownProgram, records: Sequence[Record], bare: Sequence[Record]
 ) -> str | None:
-    """How records differ from those of a bare run, volatile metrics aside; None where they are the same."""
+    """How records differ from those of a bare run, volatile metrics aside;
+    None where they are the same.
+    """
     if len(records) != len(bare):
         return f"{counted(len(records), 'record')} instead of {len(bare)}"
     volatile = program.case.oracle.volatile
@@ -121,7 +129,9 @@ def _fields(records: Sequence[Record]) -> set[str]:
 def run_bare_again(
     program: ShownProgram, scratch: Path, on_wait: OnWait
 ) -> Sequence[Record] | None:
-    """The records of the program, run alone in a new folder inside of `scratch`; None where it does not end well."""
+    """The records of the program, run alone in a new folder inside of `scratch`;
+    None where it does not end well.
+    """
     run = program.run
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         directory = Path(folder) / "program"

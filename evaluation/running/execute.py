@@ -1,4 +1,6 @@
-"""Checks of a campaign, done: finished ones are found, the others are made here, or by the workers of a cluster."""
+"""Checks of a campaign, done: finished ones are found, the others are made here,
+or by the workers of a cluster.
+"""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing

@@ -1,4 +1,6 @@
-"""What a campaign evaluates: detectors, programs, references, and the program on which overheads are timed."""
+"""What a campaign evaluates: detectors, programs, references,
+and the program on which overheads are timed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,19 +10,21 @@ from evaluation.model import REFERENCES, Detector, Reference
 from evaluation.records import rewritten_as
 from runner.errors import UsageError
 
-# The program on which overheads are timed by default: its run is long enough, and needs no data. Where it is not among
-# the programs nothing is timed.
+# The program on which overheads are timed by default: its run is long enough, and needs no data.
+# Where it is not among the programs nothing is timed.
 USUAL = "SO-60335387/digits"
 
 
 @dataclass(frozen=True)
 class CampaignOptions:
-    """What to evaluate. `bugs` are BUG or BUG/CASE (none: all whose data is there); None for `overhead_on`: no timing.
+    """What to evaluate. `bugs` are BUG or BUG/CASE (none: all whose data is there);
+    None for `overhead_on`: no timing.
 
-    `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none. `references` are the
-    kinds that detectors with reference runs are given. With `upstream` they meet the buggy scripts in releases with the
-    real fix, too, with `all_seeds` each case that needs no data with all of its seeds, not only with the first one. By
-    the seed `perturb` they meet the programs rewritten, by `plant` programs with planted faults; neither is timed.
+    `controls`: all of them, the `same` (basic ones in the environments of the bugs), or none.
+    `references` are the kinds that detectors with reference runs are given. With `upstream` they
+    meet the buggy scripts in releases with the real fix, too, with `all_seeds` each case that needs
+    no data with all of its seeds, not only with the first one. By the seed `perturb` they meet the
+    programs rewritten, by `plant` programs with planted faults; neither is timed.
     """
 
     detectors: Sequence[Detector]
@@ -61,5 +65,7 @@ class CampaignOptions:
 
     @property
     def rewriting(self) -> str:
-        """How programs are rewritten, with the seed: the name of a folder; empty where they are as published."""
+        """How programs are rewritten, with the seed: the name of a folder;
+        empty where they are as published.
+        """
         return rewritten_as(self.perturb, self.plant)

@@ -1,4 +1,6 @@
-"""The note of what a detector has looked at, on machines where the kernel cannot keep it from the catalogue."""
+"""The note of what a detector has looked at, on machines where the kernel cannot keep it from the
+catalogue.
+"""
 
 import os
 import tempfile
@@ -11,10 +13,11 @@ MAX_BYTES = 4_000
 
 
 class Note:
-    """A file outside of the detector's folder, to which the kit's catalogue_guard.py adds what a detector looks at.
+    """A file outside of the detector's folder, to which the kit's catalogue_guard.py adds what a
+    detector looks at.
 
-    A detector could empty the file, remove it, or put another one in its place. The kernel dates each of these, and no
-    program can set that date: whatever is done to the file shows.
+    A detector could empty the file, remove it, or put another one in its place. The kernel dates
+    each of these, and no program can set that date: whatever is done to the file shows.
     """
 
     def __init__(self, descriptor: int, path: Path, guarded: Iterable[Path]) -> None:
@@ -24,12 +27,16 @@ class Note:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """The environment variables by which catalogue_guard.py knows what to guard, and where to note it."""
+        """The environment variables by which catalogue_guard.py knows what to guard,
+        and where to note it.
+        """
         return {"TRAINBUGS_GUARDED": self.guarded, "TRAINBUGS_PEEKED": str(self.path)}
 
     @property
     def first_path(self) -> str | None:
-        """The first path that was looked at, or words in its place; None where the note is as it was made."""
+        """The first path that was looked at, or words in its place;
+        None where the note is as it was made.
+        """
         if os.fstat(self.descriptor).st_ctime_ns == self.created_ns:
             return None
         text = os.pread(self.descriptor, MAX_BYTES, 0).decode("utf-8", errors="replace")
@@ -38,7 +45,9 @@ class Note:
 
 @contextmanager
 def make_note(guarded: Iterable[Path], scratch: Path) -> Iterator[Note]:
-    """A note in the folder `scratch`, for these folders; it is removed afterwards. Raises OSError."""
+    """A note in the folder `scratch`, for these folders;
+    it is removed afterwards. Raises OSError.
+    """
     descriptor, name = tempfile.mkstemp(dir=scratch)
     try:
         yield Note(descriptor, Path(name), guarded)

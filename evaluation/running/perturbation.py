@@ -1,4 +1,6 @@
-"""Perturbed programs: both twins rewritten, and shown to detectors only if they still do what they did."""
+"""Perturbed programs: both twins rewritten, and shown to detectors only if they still do what they
+did.
+"""
 
 from collections.abc import Mapping, Sequence, Set
 
@@ -27,8 +29,8 @@ def perturb_targets(
 ) -> tuple[RewrittenSession, list[Target]]:
     """A session of perturbed programs, and those targets that are the same programs by other names.
 
-    Each is run as it is published and as it is rewritten, with the seeds that detectors meet; a line says which are
-    left out, and why.
+    Each is run as it is published and as it is rewritten, with the seeds that detectors meet; a
+    line says which are left out, and why.
     """
     rewritten_session = RewrittenSession(session, f"perturb-{seed}")
     programs = []
@@ -56,8 +58,8 @@ def find_change(
 ) -> str | None:
     """Why rewritten programs do not stand for the published ones; None where they do.
 
-    Both have to be REPRODUCED (expectations about several seeds do not count), with the same metrics to the last bit.
-    Where there can be no verdict, as of a control, both have to run well.
+    Both have to be REPRODUCED (expectations about several seeds do not count), with the same
+    metrics to the last bit. Where there can be no verdict, as of a control, both have to run well.
     """
     expectations = case.oracle.expectations
     single = [expectation for expectation in expectations if expectation.across_seeds is None]
@@ -88,7 +90,9 @@ def perturb(target: Target, seed: int) -> RewrittenProgram:
 
 
 def read_texts(target: Target, variant: str) -> Texts:
-    """The texts of a program, by the names of its files, without the bug's probe; raises RewriteError."""
+    """The texts of a program, by the names of its files, without the bug's probe;
+    raises RewriteError.
+    """
     script = target.case.program.variants[variant].script
     scripts = read_scripts(target.bug, target.case.program.variants[variant])
     if script.name not in scripts:
@@ -109,7 +113,9 @@ def encode_texts(texts: Mapping[str, RewrittenText]) -> dict[str, bytes]:
 def _rewrite_variants(
     target: Target, texts: Mapping[str, Texts], seed: int, kept_names: Set[str]
 ) -> dict[str, NewTexts]:
-    """The texts of all files, rewritten, by variant: scripts together, so that twins differ by the fault alone."""
+    """The texts of all files, rewritten, by variant: scripts together,
+    so that twins differ by the fault alone.
+    """
     called_keywords: set[str] = set()
     for variant_texts in texts.values():
         for text in variant_texts.values():
@@ -123,7 +129,8 @@ def _rewrite_variants(
         for module, text in texts[variant].items():
             if module == names[variant]:
                 continue
-            # Each variant gets the same: of the module's own text, and of the keywords by which others call it.
+            # Each variant gets the same: of the module's own text, and of the keywords by which
+            # others call it.
             new_module = rewrite({"": text}, seed, kept_names | called_keywords, module=True)
             rewritten[variant][module] = new_module[""]
     return rewritten

@@ -1,4 +1,6 @@
-"""The plan of a campaign: the programs that are shown, and the checks of every detector run on them."""
+"""The plan of a campaign: the programs that are shown,
+and the checks of every detector run on them.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -60,7 +62,9 @@ def plan_checks(
 
 
 def _select_bugs(options: CampaignOptions, session: Session) -> list[Target]:
-    """Both variants of the cases that are named, or of all that can run here; with labels, of bugs that have one."""
+    """Both variants of the cases that are named, or of all that can run here; with labels,
+    of bugs that have one.
+    """
     names = labelled(
         session.catalog, options.bugs or session.catalog.active(), session.options.label
     )

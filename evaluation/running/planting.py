@@ -52,7 +52,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class CandidateRuns:
-    """The runs on which a candidate is judged: of both rewritten variants, and of the clean program as published."""
+    """The runs on which a candidate is judged: of both rewritten variants,
+    and of the clean program as published.
+    """
 
     candidate: Candidate
     rewritten: Sequence[Run]
@@ -62,9 +64,11 @@ class CandidateRuns:
 def plant_targets(
     session: Session, targets: Sequence[Target], seed: int, all_seeds: bool = False
 ) -> tuple[RewrittenSession, list[Target]]:
-    """A session of planted programs, and the targets whose fault does harm; the others are named, and counted.
+    """A session of planted programs, and the targets whose fault does harm; the others are named,
+    and counted.
 
-    One fault is put into each control and into the fixed program of each bug, by the seed; both twins are rewritten.
+    One fault is put into each control and into the fixed program of each bug, by the seed; both
+    twins are rewritten.
     """
     planted_session = RewrittenSession(session, f"plant-{seed}")
     sources = clean_targets(targets)
@@ -89,7 +93,9 @@ def plant_targets(
 
 
 def clean_targets(targets: Sequence[Target]) -> list[Target]:
-    """The clean programs: controls, and the fixed one of each bug, of the first of its cases with that script."""
+    """The clean programs: controls, and the fixed one of each bug,
+    of the first of its cases with that script.
+    """
     by_script: dict[Path, Target] = {}
     for target in targets:
         script = target.case.program.variants["fixed"].script
@@ -119,7 +125,9 @@ def make_candidate(source: Target, seed: int, session: Session) -> Candidate | N
 def _rewrite_pair(
     source: Target, faulty: FaultyProgram, texts: Texts, seed: int
 ) -> RewrittenProgram:
-    """The pair of the faulty and the clean program, rewritten, as a case of a bug named after the clean one."""
+    """The pair of the faulty and the clean program, rewritten,
+    as a case of a bug named after the clean one.
+    """
     script = source.case.program.variants["fixed"].script.name
     kept_names = names_to_keep(source.case.program.parameters, None, faulty.operator.api)
     pair = rewrite({"buggy": faulty.text, "fixed": texts[script]}, seed, kept_names)
@@ -165,7 +173,9 @@ def _judge(
     planted_session: RewrittenSession,
     all_seeds: bool,
 ) -> list[tuple[Candidate, Harm]]:
-    """What the oracle says of each candidate; all of them are run first, as many at a time as there are slots."""
+    """What the oracle says of each candidate; all of them are run first,
+    as many at a time as there are slots.
+    """
     planned = []
     for candidate in candidates:
         shown_seeds = select_seeds(candidate.case, session.options.seeds, all_seeds)

@@ -1,4 +1,6 @@
-"""Programs as they are shown to detectors: a run of a bug or a control under neutral names, and its bare run."""
+"""Programs as they are shown to detectors: a run of a bug or a control under neutral names,
+and its bare run.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +17,8 @@ from runner.field_types import Record
 
 
 def select_seeds(case: Case, seeds: Sequence[int] | None, every: bool) -> Sequence[int]:
-    """The seeds with which detectors meet a case: `seeds` if there are some, else its first one, or every one.
+    """The seeds with which detectors meet a case: `seeds` if there are some, else its first one,
+    or every one.
 
     A case that needs data takes minutes: only its first seed counts.
     """
@@ -28,7 +31,9 @@ def select_seeds(case: Case, seeds: Sequence[int] | None, every: bool) -> Sequen
 
 @dataclass(frozen=True)
 class Baseline:
-    """A bare run that ended well: its records, its wall seconds, and on request one loss an iteration."""
+    """A bare run that ended well: its records, its wall seconds,
+    and on request one loss an iteration.
+    """
 
     metrics: Sequence[Record] | None = None
     seconds: float | None = None
@@ -39,8 +44,8 @@ class Baseline:
 class ShownProgram:
     """A program that is shown to a detector: a variant of a bug's case, or a control.
 
-    `run` holds its scripts and its runtime. There is no `baseline` before the program ran bare, nor where that run did
-    not end well.
+    `run` holds its scripts and its runtime. There is no `baseline` before the program ran bare, nor
+    where that run did not end well.
     """
 
     bug: Bug
@@ -92,7 +97,9 @@ class ShownProgram:
 
     @property
     def files(self) -> Mapping[str, bytes]:
-        """The files that a detector may see, under neutral names: the script as program.py, and what it imports."""
+        """The files that a detector may see, under neutral names: the script as program.py,
+        and what it imports.
+        """
         scripts = self.run.scripts
         shared = {name: text for name, text in scripts.items() if name != self.script_name}
         return shared | {SCRIPT: scripts[self.script_name]}
@@ -103,7 +110,9 @@ class ShownProgram:
         return program_digest(self.files, self.run.parameters)
 
     def lay_out(self, directory: Path) -> None:
-        """Write the files into a new directory, with the parameters in a config.json beside them."""
+        """Write the files into a new directory, with the parameters in a config.json beside
+        them.
+        """
         directory.mkdir(parents=True)
         for name, text in self.files.items():
             (directory / name).write_bytes(text)

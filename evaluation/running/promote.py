@@ -1,6 +1,8 @@
-"""The records of detectors that are committed: those of an evaluation that is whole, clean and pinned.
+"""The records of detectors that are committed: those of an evaluation that is whole,
+clean and pinned.
 
-Of rewritten programs a part is enough: published programs are set beside them where the detector met both.
+Of rewritten programs a part is enough: published programs are set beside them where the detector
+met both.
 """
 
 from collections import Counter
@@ -30,7 +32,8 @@ from runner.session.options import Options
 
 
 def homes(options: CampaignOptions, root: Path) -> dict[str, Path]:
-    """By detector, the folder of its committed records: that of its submission, or the one of all of ours.
+    """By detector, the folder of its committed records: that of its submission,
+    or the one of all of ours.
 
     Raises CatalogError.
     """
@@ -42,10 +45,12 @@ def homes(options: CampaignOptions, root: Path) -> dict[str, Path]:
 
 
 def refuse_part(options: CampaignOptions, session_options: Options, root: Path) -> None:
-    """Raise UsageError for an evaluation of less than everything: the table compares what met the same programs.
+    """Raise UsageError for an evaluation of less than everything:
+    the table compares what met the same programs.
 
-    Submissions may be of a part, and so may rewritten programs: what they are beside is chosen by what they met. One
-    kind of reference runs is enough, since each is a row, but committed rows of the same code are not dropped for it.
+    Submissions may be of a part, and so may rewritten programs: what they are beside is chosen by
+    what they met. One kind of reference runs is enough, since each is a row, but committed rows of
+    the same code are not dropped for it.
     """
     if options.rewriting:
         return
@@ -62,7 +67,8 @@ def refuse_part(options: CampaignOptions, session_options: Options, root: Path) 
     )
     if part or options.overhead_on is None:
         raise UsageError(
-            "--update-expected is for whole evaluations: leave out what chooses bugs, seeds and the like"
+            "--update-expected is for whole evaluations: leave out what chooses bugs, seeds and "
+            "the like"
         )
     catalog = Catalog(root)
     targets = catalog.select(catalog.active())
@@ -80,12 +86,15 @@ def _refuse_loss(detector: Detector, options: CampaignOptions, expected: Committ
     lost = sorted(committed - {"none", *options.references})
     if lost:
         raise UsageError(
-            f"{detector.name} has committed records with {lost[0]} references: add {lost[0]} to --references"
+            f"{detector.name} has committed records with {lost[0]} references: add {lost[0]} to "
+            "--references"
         )
 
 
 def no_tables(folder: Path, copy: Path) -> None:
-    """Stands for what makes the tables and figures that are committed with the records of a folder."""
+    """Stands for what makes the tables and figures that are committed with the records of a
+    folder.
+    """
 
 
 def promote_checks(
@@ -94,15 +103,17 @@ def promote_checks(
     folders: Mapping[str, Path],
     tabulate: Callable[[Path, Path], None] = no_tables,
 ) -> dict[Path, CommittedChecks]:
-    """Put the records of the evaluated detectors in the place of earlier ones; returns where they are, by the folder.
+    """Put the records of the evaluated detectors in the place of earlier ones;
+    returns where they are, by the folder.
 
-    `tabulate` gets a folder, and the copy that will be it, where it writes what is made of the records. After a crash
-    all of a folder is new, or nothing is.
+    `tabulate` gets a folder, and the copy that will be it, where it writes what is made of the
+    records. After a crash all of a folder is new, or nothing is.
 
-    Those of rewritten programs are in a folder of it, with the list of planted faults; those by further seeds than the
-    smallest one of a case, too. Without such ones, earlier ones stay where the program is what it was. Nothing is done
-    where there are no folders. Raises UsageError for records of what is not committed or not pinned, for an evaluation
-    in which a program did not run, and for a detector that met none.
+    Those of rewritten programs are in a folder of it, with the list of planted faults; those by
+    further seeds than the smallest one of a case, too. Without such ones, earlier ones stay where
+    the program is what it was. Nothing is done where there are no folders. Raises UsageError for
+    records of what is not committed or not pinned, for an evaluation in which a program did not
+    run, and for a detector that met none.
     """
     if not folders:
         return {}
@@ -139,7 +150,9 @@ def _put(
 
 
 def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[CheckRecord]]:
-    """The checks by the smallest seed of each case, of which tables are made, and those by further ones."""
+    """The checks by the smallest seed of each case, of which tables are made,
+    and those by further ones.
+    """
     first_seeds: dict[tuple[str, str], int] = {}
     for check in checks:
         case = (check.bug, check.case)
@@ -157,7 +170,9 @@ def _by_seed(checks: Sequence[CheckRecord]) -> tuple[list[CheckRecord], list[Che
 def _still_valid(
     expected: CommittedChecks, detector: Detector, first: Sequence[CheckRecord]
 ) -> list[CheckRecord]:
-    """The committed records by further seeds of those programs that are still what they were by the first one."""
+    """The committed records by further seeds of those programs that are still what they were by the
+    first one.
+    """
     committed = expected.read([detector.name]).checks
     digests = {program_name(check): check.program for check in committed}
     unchanged = set()
@@ -170,15 +185,19 @@ def _still_valid(
 
 
 def _keep_judgements(results: Path, committed: Path) -> None:
-    """Add the evaluation's judgements of planted faults; of programs that it had not, the committed ones stay."""
+    """Add the evaluation's judgements of planted faults; of programs that it had not,
+    the committed ones stay.
+    """
     merged = judgements.merge(judgements.read(committed), judgements.read(results))
     judgements.write(committed, merged)
 
 
 def renew_side_by_side(folder: Path) -> Records | None:
-    """Write side-by-side.csv of the committed records in a folder anew, or remove it where it would be empty.
+    """Write side-by-side.csv of the committed records in a folder anew,
+    or remove it where it would be empty.
 
-    Returns the records that are set side by side; None where none of rewritten programs are committed.
+    Returns the records that are set side by side; None where none of rewritten programs are
+    committed.
     """
     records = committed_with_rewritten([folder])
     path = folder / FILE
@@ -190,10 +209,11 @@ def renew_side_by_side(folder: Path) -> Records | None:
 
 
 def _thinned(record: CheckRecord) -> CheckRecord:
-    """The record with the first alarm of each code and severity, and the number of these: all are large files.
+    """The record with the first alarm of each code and severity, and the number of these:
+    all are large files.
 
-    No rule tells apart alarms of one code and severity, so that all rules count what they counted. A reason names no
-    folder of this machine.
+    No rule tells apart alarms of one code and severity, so that all rules count what they counted.
+    A reason names no folder of this machine.
     """
     first_alarms, _ = thin(sorted(record.alarms, key=attrgetter("when")), 1)
     counts = Counter((alarm.code, alarm.severity) for alarm in record.alarms)
@@ -220,7 +240,8 @@ def _refuse(options: CampaignOptions, result: CampaignResult) -> None:
 def _refuse_record(record: CheckRecord) -> None:
     if (record.revision or "-dirty").endswith("-dirty"):
         raise UsageError(
-            f"detector {record.detector} is not committed: expected records stay as they are; commit it"
+            f"detector {record.detector} is not committed: expected records stay as they are; "
+            "commit it"
         )
     if not record.runtime.pinned or record.runtime.trusted:
         raise UsageError(

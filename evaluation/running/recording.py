@@ -59,7 +59,8 @@ def _complete(blank: CheckRecord, compared: ComparedAnswer, seconds: Seconds) ->
 def _keep_artefacts(
     check: DetectorCheck, record: CheckRecord, answer: Answer, place: Place
 ) -> None:
-    """Copy what the detector wrote, and named, to where it is kept, with the streams of its adapter.
+    """Copy what the detector wrote, and named, to where it is kept,
+    with the streams of its adapter.
 
     What it named and did not write there, or wrote too large, is left out.
     """

@@ -1,4 +1,6 @@
-"""Checks on the workers of a cluster: each is done on the worker's own disk, and sent back with what was written."""
+"""Checks on the workers of a cluster: each is done on the worker's own disk,
+and sent back with what was written.
+"""
 
 import sys
 import tempfile
@@ -39,7 +41,9 @@ MAX_BYTES = 4 * MAX_KEPT_BYTES
 
 @dataclass(frozen=True)
 class CheckOrder:
-    """A check to be done elsewhere, with the detector's files by their paths. `timeout_s` as in DetectorSettings."""
+    """A check to be done elsewhere, with the detector's files by their paths. `timeout_s` as in
+    DetectorSettings.
+    """
 
     name: str
     files: Mapping[str, bytes]
@@ -98,7 +102,9 @@ def _order(check: DetectorCheck) -> CheckOrder:
 
 
 def _keep(check: DetectorCheck, delivery: CheckDelivery) -> CheckRecord:
-    """The record, saved with what came with it; raises ClusterError where it is not of this check."""
+    """The record, saved with what came with it; raises ClusterError where it is not of this
+    check.
+    """
     blank = check.blank_record()
     record = with_fields(delivery.record, revision=blank.revision)
     if (record.key, record.kit) != (blank.key, blank.kit):

@@ -15,8 +15,8 @@ from runner.session.session import Session
 class RewrittenProgram:
     """A case as it is rewritten: `target` is shown to detectors, `source` is what it is made of.
 
-    `variants` names the variant of the source for each of the target's; `scripts` are the files, by the target's
-    variant, that are put in the place of the source's.
+    `variants` names the variant of the source for each of the target's; `scripts` are the files, by
+    the target's variant, that are put in the place of the source's.
     """
 
     target: Target
@@ -26,7 +26,9 @@ class RewrittenProgram:
 
 
 class RewrittenSession(Session):
-    """Runs rewritten programs, and all others as they are. Its results are in a folder of their own."""
+    """Runs rewritten programs, and all others as they are. Its results are in a folder of their
+    own.
+    """
 
     def __init__(self, session: Session, name: str) -> None:
         options = replace(session.options, results=session.store.root / REWRITTEN / name)
@@ -63,7 +65,9 @@ class RewrittenSession(Session):
 def run_targets(
     session: Session, targets: Sequence[Target], all_seeds: bool
 ) -> dict[str, list[RunRecord]]:
-    """The records of the runs of targets, by the ID of the case; finished runs are not done again."""
+    """The records of the runs of targets, by the ID of the case;
+    finished runs are not done again.
+    """
     runs: list[Run] = []
     for target in targets:
         seeds = select_seeds(target.case, session.options.seeds, all_seeds)

@@ -1,6 +1,7 @@
 """Overhead: bare and watched runs in turns, so that both meet the same machine.
 
-A bare run is started in the same way as a watched one, by an adapter of no detector: waiting for it costs the same.
+A bare run is started in the same way as a watched one, by an adapter of no detector: waiting for it
+costs the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +24,8 @@ from runner.sandbox.env import THREADS
 from runner.session.session import Session
 
 BARE = Path(__file__).parents[1] / "bare"
-# The training as the tool claims it (None where a run does not end well), and the seconds by the benchmark's clock.
+# The training as the tool claims it (None where a run does not end well), and the seconds by the
+# benchmark's clock.
 Turn = Callable[[], tuple[Training | None, float]]
 
 
@@ -41,7 +43,9 @@ def time_detectors(
     options: CampaignOptions,
     session: Session,
 ) -> list[OverheadRecord]:
-    """The overheads of the detectors of finished checks, timed one at a time, with nothing else beside them."""
+    """The overheads of the detectors of finished checks, timed one at a time,
+    with nothing else beside them.
+    """
     timed = select_timed(checks, records, options)
     if session.remote and timed:
         session.progress.note("nothing is timed on a cluster: for overheads leave out --executor")
@@ -53,7 +57,8 @@ def time_detectors(
 def select_timed(
     checks: Sequence[DetectorCheck], records: RecordByCheck, options: CampaignOptions
 ) -> list[DetectorCheck]:
-    """The check of each detector run on the fixed program of the named case, if its detector trains at all.
+    """The check of each detector run on the fixed program of the named case,
+    if its detector trains at all.
 
     The smallest seed counts, so that the check is the same whatever other seeds there are.
     """
@@ -71,7 +76,9 @@ def select_timed(
 def _time_check(
     check: DetectorCheck, record: CheckRecord, options: CampaignOptions
 ) -> OverheadRecord | None:
-    """The timing of a detector on the program of a finished check, by the part of the run that the detector times."""
+    """The timing of a detector on the program of a finished check,
+    by the part of the run that the detector times.
+    """
     detector_run, store = check.detector_run, check.detector_run.settings.store
     assert record.seconds.training is not None
     part = record.seconds.training.of
@@ -109,7 +116,8 @@ def take_turns(
     repeats: int,
     show: Callable[[str], None],
 ) -> OverheadRecord | None:
-    """The record with the seconds of `repeats` bare and as many watched runs, in turns; None where one of them fails.
+    """The record with the seconds of `repeats` bare and as many watched runs, in turns;
+    None where one of them fails.
 
     `show` is called with the number of the turn.
     """
@@ -132,7 +140,9 @@ def take_turns(
 
 
 def _bare_adapter(adapter: Adapter, part: TimedPart) -> Adapter:
-    """An adapter of no detector, which is started as that one is, and tells the seconds of the loop or the process."""
+    """An adapter of no detector, which is started as that one is,
+    and tells the seconds of the loop or the process.
+    """
     detector = structs.replace(adapter.detector, directory=BARE, adapter=f"{part}.py", monitor=None)
     return replace(adapter, detector=detector)
 

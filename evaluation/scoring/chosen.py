@@ -1,4 +1,6 @@
-"""Which of a detector's rules is chosen: the best on known bugs. Other bugs and controls have no say."""
+"""Which of a detector's rules is chosen: the best on known bugs. Other bugs and controls have no
+say.
+"""
 
 from typing import TYPE_CHECKING, Any
 

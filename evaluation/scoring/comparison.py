@@ -15,8 +15,8 @@ from evaluation.scoring.scores import PROGRAM, ROW, label, with_twins
 if TYPE_CHECKING:
     import pandas as pd
 
-# Measures that are compared. False alarms count only where both ran: a detector that did not run has
-# accused nothing.
+# Measures that are compared. False alarms count only where both ran: a detector that did not run
+# has accused nothing.
 MEASURES = ("detected", "paired", "false_fixed", "false_controls")
 COLUMNS = [
     "measure", "first", "second", "programs", "bugs", "both", "only_first", "only_second", "neither", "p",
@@ -26,7 +26,9 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class MetProgram:
-    """A program that a detector met: the digest of its text (None: not noted), its cluster, whether it is a hit."""
+    """A program that a detector met: the digest of its text (None: not noted), its cluster,
+    whether it is a hit.
+    """
 
     text: str | None
     cluster: str
@@ -92,7 +94,9 @@ def _programs(part: "pd.DataFrame", hit: str) -> Programs:
 def _compare(
     first: tuple[str, dict[str, Programs]], second: tuple[str, dict[str, Programs]]
 ) -> Iterator[dict[str, Any]]:
-    """A row of the table for each measure; `first` and `second` are rows of scores with their names."""
+    """A row of the table for each measure; `first` and `second` are rows of scores with their
+    names.
+    """
     first_name, first_programs = first
     second_name, second_programs = second
     for measure in MEASURES:
@@ -144,7 +148,9 @@ def _test(both: Both) -> dict[str, Any]:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The two-sided p of McNemar's exact test (1947): programs that differ fall like a fair coin."""
+    """The two-sided p of McNemar's exact test (1947):
+    programs that differ fall like a fair coin.
+    """
     n = only_first + only_second
     fewer = min(only_first, only_second)
     # Whole numbers first: with thousands of programs a float would overflow.

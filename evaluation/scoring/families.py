@@ -9,5 +9,7 @@ if TYPE_CHECKING:
 
 
 def families(programs: "pd.DataFrame") -> "pd.Series[str]":
-    """The family of each row: bugs of one fault in several dresses are one, a control is one by itself."""
+    """The family of each row: bugs of one fault in several dresses are one,
+    a control is one by itself.
+    """
     return programs.case.where(programs.kind == CONTROL, programs.family)

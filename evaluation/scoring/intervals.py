@@ -1,4 +1,6 @@
-"""Confidence intervals of rates: Wilson's, also for programs in clusters, such as the cases of a bug."""
+"""Confidence intervals of rates: Wilson's, also for programs in clusters,
+such as the cases of a bug.
+"""
 
 import math
 from collections.abc import Sequence

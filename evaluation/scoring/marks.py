@@ -1,4 +1,6 @@
-"""Marks of a record: the kind of fixed twin, known bugs, what the detector got, when rules were declared."""
+"""Marks of a record: the kind of fixed twin, known bugs, what the detector got,
+when rules were declared.
+"""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -39,7 +41,9 @@ def is_oracle(record: CheckRecord) -> bool:
 
 
 def rule_since(record: CheckRecord, rule: Rule) -> RuleSince | None:
-    """Whether a rule was declared before the check, by any name; None for older records without the note."""
+    """Whether a rule was declared before the check, by any name;
+    None for older records without the note.
+    """
     if record.declared is None:
         return None
     return "before" if rule_digest(rule) in record.declared.values() else "post hoc"

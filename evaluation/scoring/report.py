@@ -39,7 +39,9 @@ class ScoreTable:
 
 
 def rows(scores: "pd.DataFrame") -> Rows:
-    """The heading and a line for each row of scores: hits, false alarms, and which rules are chosen."""
+    """The heading and a line for each row of scores: hits, false alarms,
+    and which rules are chosen.
+    """
     return _rows(scores, {**RATES, **CHOICE})
 
 
@@ -73,7 +75,9 @@ def _says_something(table: ScoreTable) -> bool:
 
 
 def _rows(scores: "pd.DataFrame", columns: dict[str, Callable[[Row], str]]) -> Rows:
-    """The heading and a line for each row; columns without a value are dropped, except those of RATES."""
+    """The heading and a line for each row; columns without a value are dropped,
+    except those of RATES.
+    """
     labels = [label(row) for _, row in scores.iterrows()]
     shown = [["DETECTOR", *labels]]
     for name, show in columns.items():
@@ -185,7 +189,8 @@ KINDS = {
 
 
 def unusual_rows(outcomes: "pd.DataFrame") -> dict[str, str]:
-    """The rows that met other programs than most rows did, controls aside: do not compare their rates.
+    """The rows that met other programs than most rows did, controls aside:
+    do not compare their rates.
 
     The text says how many programs the row met, of all programs that any row met. A buggy program
     and its fixed twin count once.
@@ -205,7 +210,9 @@ def unusual_rows(outcomes: "pd.DataFrame") -> dict[str, str]:
 
 
 def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
-    """The notes below the tables: which rows met other programs, or have rules of an unknown date."""
+    """The notes below the tables: which rows met other programs,
+    or have rules of an unknown date.
+    """
     lines = []
     unusual = [f"{name} ({programs} programs)" for name, programs in unusual_rows(outcomes).items()]
     if unusual:
@@ -216,14 +223,16 @@ def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     rejected = int((scores.chosen == False).sum())  # noqa: E712
     if rejected and len(scores) > MOST_ROWS:
         lines.append(
-            f"{rejected} rules in whose place another one is chosen are in scores.csv, and so is NEW"
+            f"{rejected} rules in whose place another one is chosen are in scores.csv, and so is "
+            "NEW"
         )
     undated = sorted(set(scores.detector[scores.rule_since.isna()]))
     if undated:
         is_part = len(undated) < scores.detector.nunique()
         rows_text = ", ".join(undated) if is_part else "all rows"
         lines.append(
-            f"{rows_text}: the records are older than the note of which rules were declared before them"
+            f"{rows_text}: the records are older than the note of which rules were declared before "
+            "them"
         )
     return lines
 

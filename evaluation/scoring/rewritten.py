@@ -86,7 +86,9 @@ def _cells(row: "pd.Series[Any]", kind: str) -> tuple[str, str]:
 
 
 def _by_kind(checks: Sequence[CheckRecord]) -> dict[str, list[CheckRecord]]:
-    """The checks by the kind of programs; a rewritten program by another seed counts as another case."""
+    """The checks by the kind of programs; a rewritten program by another seed counts as another
+    case.
+    """
     parts: dict[str, list[CheckRecord]] = {kind: [] for kind in KINDS}
     for check in checks:
         seed = check.perturb if check.plant is None else check.plant

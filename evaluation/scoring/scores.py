@@ -43,7 +43,8 @@ def outcomes(
     frozen: Mapping[str, Frozen] | None = None,
     declared: DeclaredPrograms = NOTHING_DECLARED,
 ) -> "pd.DataFrame":
-    """A row for each check and rule: did it alarm, when, and how well does its first alarm name the fault.
+    """A row for each check and rule: did it alarm, when,
+    and how well does its first alarm name the fault.
 
     `delay` counts iterations from the trigger, as the launcher stamped the alarm in the process of
     the monitor. `claimed_delay` is the same, as the detector says. Both are empty where nothing was
@@ -123,7 +124,9 @@ def _outcome(
 
 
 def _detection(record: CheckRecord, counted: Sequence[Alarm]) -> dict[str, Any]:
-    """When the first alarm on a buggy program came, and what it names; empty cells for other records."""
+    """When the first alarm on a buggy program came, and what it names;
+    empty cells for other records.
+    """
     if not counted or record.kind != "buggy":
         return {"delay": None, "claimed_delay": None, "early": False, "diagnosis": None}
     first = counted[0]
@@ -144,7 +147,8 @@ def _delay(iteration: int | None, record: CheckRecord) -> int | None:
 
 
 def label(row: Any) -> str:
-    """The name of a row: detector, kind of references and rule, the last two only where they say something.
+    """The name of a row: detector, kind of references and rule,
+    the last two only where they say something.
 
     `oracle` stands for references that came with the text of the fixed twin, `post hoc` for a rule
     that is newer than the records.
@@ -159,7 +163,9 @@ def label(row: Any) -> str:
 
 
 def diagnosis(alarm: Alarm, site: FaultSite) -> str:
-    """Whether an alarm names the site of the fault: `exact` for its API or line, `near` for close ones."""
+    """Whether an alarm names the site of the fault: `exact` for its API or line,
+    `near` for close ones.
+    """
     distance = _distance(alarm, site)
     if alarm.api == site.api or distance == 0:
         return "exact"
@@ -170,7 +176,9 @@ def diagnosis(alarm: Alarm, site: FaultSite) -> str:
 
 
 def _distance(alarm: Alarm, site: FaultSite) -> int | None:
-    """The lines between an alarm and the site; None where they are not in one file, or have no lines."""
+    """The lines between an alarm and the site; None where they are not in one file,
+    or have no lines.
+    """
     if alarm.file != site.file or alarm.line is None or site.line is None:
         return None
     return abs(alarm.line - site.line)
@@ -181,7 +189,8 @@ def scores(
     overheads: Sequence[OverheadRecord] = (),
     whole: "pd.DataFrame | None" = None,
 ) -> "pd.DataFrame":
-    """One row for each detector, kind of references and rule; benign cases have columns of their own.
+    """One row for each detector, kind of references and rule;
+    benign cases have columns of their own.
 
     If `table` is a part of other outcomes, pass them as `whole`: rules are chosen by the whole.
     """
@@ -271,7 +280,9 @@ def _count_values(prefix: str, values: "pd.Series[Any]", names: Sequence[str]) -
 
 
 def since(rules: "pd.Series[Any]") -> str | None:
-    """Whether the rule of a row was declared before its records; *post hoc*, if it came after some of them."""
+    """Whether the rule of a row was declared before its records; *post hoc*,
+    if it came after some of them.
+    """
     return "post hoc" if (rules == "post hoc").any() else rules.iloc[0]
 
 
@@ -350,7 +361,9 @@ def _delays(detected: "pd.DataFrame", name: str) -> dict[str, Any]:
 
 
 def _overhead(records: Sequence[OverheadRecord]) -> dict[str, Any]:
-    """Watched seconds over bare seconds: of the whole check, and of the training as the monitor claims."""
+    """Watched seconds over bare seconds: of the whole check,
+    and of the training as the monitor claims.
+    """
     measured = []
     for record in records:
         if record.watched_wall and record.bare_wall:

@@ -74,7 +74,9 @@ def _keys(programs: "pd.DataFrame") -> "list[pd.Series[Any]]":
 
 
 def to_read(table: "pd.DataFrame", scores: "pd.DataFrame") -> ScoreTable:
-    """A line for each row; if the scores have many rows, rules that were not chosen are left out."""
+    """A line for each row; if the scores have many rows,
+    rules that were not chosen are left out.
+    """
     if len(scores) > MOST_ROWS:
         shown = without_rejected(scores)
         table = table.merge(shown[ROW], on=ROW)

@@ -1,1 +1,3 @@
-"""Where records of evaluations are kept: a results folder, with a file a check; committed, with a file a detector."""
+"""Where records of evaluations are kept: a results folder, with a file a check; committed,
+with a file a detector.
+"""

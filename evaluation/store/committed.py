@@ -32,11 +32,12 @@ Origins = dict[tuple[str, ProgramName], str]
 
 @dataclass(frozen=True)
 class CommittedChecks:
-    """The committed records: <root>/<detector>.jsonl, each with the detector's description and a record a line.
+    """The committed records: <root>/<detector>.jsonl,
+    each with the detector's description and a record a line.
 
-    Beyond MAX_BYTES the records go on in <detector>.2.jsonl, which begins with the description, too, and so on.
-    Records of rewritten programs are in folders of their own: <root>/rewritten/perturb-1. Records by further seeds of
-    a case are in <root>/seeds.
+    Beyond MAX_BYTES the records go on in <detector>.2.jsonl, which begins with the description,
+    too, and so on. Records of rewritten programs are in folders of their own:
+    <root>/rewritten/perturb-1. Records by further seeds of a case are in <root>/seeds.
     """
 
     root: Path
@@ -48,7 +49,9 @@ class CommittedChecks:
 
     @property
     def rewriting(self) -> str:
-        """How the programs of this folder are rewritten, with the seed; empty where they are as published."""
+        """How the programs of this folder are rewritten, with the seed;
+        empty where they are as published.
+        """
         return self.root.name if self.root.parent.name == REWRITTEN else ""
 
     def rewritten_by(self, rewriting: str) -> "CommittedChecks":
@@ -62,7 +65,8 @@ class CommittedChecks:
         return [CommittedChecks(path) for path in paths if path.is_dir()]
 
     def read(self, detectors: Iterable[str] = ()) -> Records:
-        """All records, or those of some detectors, in the order in which they are written; raises ResultsError.
+        """All records, or those of some detectors, in the order in which they are written;
+        raises ResultsError.
 
         A promotion that was killed is finished first.
         """
@@ -102,7 +106,8 @@ class CommittedChecks:
 
         Several files are not replaced at once: do it in a folder of `swap.changing`.
 
-        They are sorted, so that a record that is made again changes its own line only, if there is one file.
+        They are sorted, so that a record that is made again changes its own line only, if there is
+        one file.
         """
         description = read_json(detector.directory / "detector.json", detector.directory)
         check_lines = [{"check": dump_record(check)} for check in sorted(checks, key=program_name)]
@@ -139,7 +144,9 @@ def _parse_name(path: Path) -> tuple[str, int]:
 
 
 def _refuse_gaps(paths: Iterable[Path]) -> None:
-    """Raise ResultsError where a detector's files do not go on from its first one; a last one may be missing."""
+    """Raise ResultsError where a detector's files do not go on from its first one;
+    a last one may be missing.
+    """
     numbers: dict[str, int] = {}
     for path in paths:
         name, number = _parse_name(path)
@@ -155,7 +162,8 @@ def _refuse_gaps(paths: Iterable[Path]) -> None:
 def _read_lines(path: Path, rewriting: str, origins: Origins) -> list[CommittedLine]:
     """The description of a detector and its records, of programs with this rewriting.
 
-    `origins` gets the place of each record. Raises ResultsError for anything else, or a program that stands twice.
+    `origins` gets the place of each record. Raises ResultsError for anything else, or a program
+    that stands twice.
     """
     shown_path = untrusted.shown(path)
     lines: list[CommittedLine] = []
@@ -181,7 +189,9 @@ def _read_lines(path: Path, rewriting: str, origins: Origins) -> list[CommittedL
 
 
 def _check_line(line: CommittedLine, number: int, where: str, path: Path) -> None:
-    """Raise ResultsError unless the first line describes the detector, and all are of the detector of the file."""
+    """Raise ResultsError unless the first line describes the detector,
+    and all are of the detector of the file.
+    """
     record = line.record
     if (record is None) != (number == 1):
         raise ResultsError(f"{where}: the first line, and no other, describes the detector")

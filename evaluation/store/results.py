@@ -27,14 +27,17 @@ R = TypeVar("R", CheckRecord, OverheadRecord)
 
 @dataclass(frozen=True)
 class CheckStore:
-    """A results folder: <root>/<detector>/<references>/<bug>/<case>/<kind>-<seed>.json, `overhead-<seed>.json`."""
+    """A results folder: <root>/<detector>/<references>/<bug>/<case>/<kind>-<seed>.json,
+    `overhead-<seed>.json`.
+    """
 
     root: Path
     # Files are written here before they are moved to their place: a folder on the same disk.
     scratch: Path | None = None
 
     def read(self, detectors: Iterable[str] = ()) -> Records:
-        """The records of all detectors, or of some, in the order of their paths, whichever code made them.
+        """The records of all detectors, or of some, in the order of their paths,
+        whichever code made them.
 
         Nothing is raised for a file that cannot be read: it is in the `problems`.
         """
@@ -60,7 +63,9 @@ class CheckStore:
         return Records(checks, overheads, {folder.name: rules}, tuple(problems))
 
     def _read_files(self, paths: Sequence[Path], kind: type[R], problems: list[str]) -> list[R]:
-        """The records in files; a file without a record, or with that of another program, adds a problem."""
+        """The records in files; a file without a record, or with that of another program,
+        adds a problem.
+        """
         records = []
         for path in paths:
             try:
@@ -84,7 +89,9 @@ class CheckStore:
         return self._path(record).with_suffix("")
 
     def save(self, record: R) -> Path:
-        """Write a record atomically; raises ResultsError, also for one that could not be read again."""
+        """Write a record atomically; raises ResultsError,
+        also for one that could not be read again.
+        """
         path = self._path(record)
         text = json.dumps(dump_record(record), indent=1, allow_nan=False) + "\n"
         check_record(text.encode("utf-8"), type(record), untrusted.shown(path))
@@ -97,7 +104,9 @@ class CheckStore:
         write_json(self.root / detector.name / "detector.json", description, self.scratch)
 
     def find(self, record: R) -> R | None:
-        """The finished record with the same key, or None; a file that cannot be read counts as none."""
+        """The finished record with the same key, or None;
+        a file that cannot be read counts as none.
+        """
         try:
             finished = read_record(self._path(record), type(record))
         except ResultsError:

@@ -11,8 +11,8 @@ from runner.errors import ProcessError, UsageError
 from runner.sandbox import process
 
 OLDEST = (2, 0)
-# torch says its version in a file of its own; importing it would take seconds. What lies in the working directory is
-# not what a script elsewhere imports.
+# torch says its version in a file of its own; importing it would take seconds. What lies in the
+# working directory is not what a script elsewhere imports.
 PROBE = """
 import importlib.util, os, runpy, sys
 sys.path = [path for path in sys.path if path]
@@ -23,7 +23,9 @@ if found and found.origin:
 
 
 def choose(interpreter: Path | None) -> str:
-    """The named interpreter, else `python3` of PATH, else this one; raises UsageError where none has torch 2.0."""
+    """The named interpreter, else `python3` of PATH, else this one;
+    raises UsageError where none has torch 2.0.
+    """
     if interpreter is not None:
         return _checked(str(interpreter), torch_of(str(interpreter)))
     candidates = list(dict.fromkeys(filter(None, [shutil.which("python3"), sys.executable])))
@@ -35,12 +37,15 @@ def choose(interpreter: Path | None) -> str:
         if version:
             return _checked(path, version)
     raise UsageError(
-        f"torch is installed for none of {', '.join(candidates)}; name an interpreter that has it, --python"
+        f"torch is installed for none of {', '.join(candidates)}; name an interpreter that has it, "
+        "--python"
     )
 
 
 def torch_of(path: str) -> str | None:
-    """The version of an interpreter's torch, None where it has none; raises ProcessError where it cannot be started."""
+    """The version of an interpreter's torch, None where it has none;
+    raises ProcessError where it cannot be started.
+    """
     # A version manager chooses by the working directory.
     output = process.output([path, "-c", PROBE], env=os.environ, cwd=Path.cwd())
     return process.last_line(output) or None

@@ -23,7 +23,9 @@ class Invariant:
 
 @cache
 def read(sanitizer: Path) -> tuple[Invariant, ...]:
-    """The invariants of a sanitizer's folder, in their order; raises CatalogError if the source lacks one."""
+    """The invariants of a sanitizer's folder, in their order;
+    raises CatalogError if the source lacks one.
+    """
     folder = sanitizer / "sanitizer_invariants"
     order = _read_order(folder / "__init__.py")
     invariants = _read_invariants(folder)

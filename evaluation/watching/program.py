@@ -17,7 +17,9 @@ SETTINGS = "TRAINBUGS_SANITIZER"
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """A script, or the name of a module, with its arguments; which interpreter runs it, and who looks."""
+    """A script, or the name of a module, with its arguments; which interpreter runs it,
+    and who looks.
+    """
 
     python: str
     script: str
@@ -29,10 +31,11 @@ class Watched:
 
 
 def run(watched: Watched) -> tuple[int, WatchReport | None]:
-    """Run the program to its end; returns its exit status, negative for a signal, and the report if there is one.
+    """Run the program to its end; returns its exit status, negative for a signal,
+    and the report if there is one.
 
-    Its streams, working directory and environment variables are those of this process. Raises ProcessError where the
-    interpreter cannot be started.
+    Its streams, working directory and environment variables are those of this process. Raises
+    ProcessError where the interpreter cannot be started.
     """
     settings = {"ignore": list(watched.ignore), "light": watched.light}
     with tempfile.TemporaryDirectory(prefix="trainbugs-", ignore_cleanup_errors=True) as folder:

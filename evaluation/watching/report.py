@@ -24,7 +24,9 @@ class WatchedAlarm(msgspec.Struct, frozen=True):
 
 
 class WatchReport(msgspec.Struct, frozen=True):
-    """The launcher's report; `dropped` alarms are not in it, and after `error` nothing more was seen."""
+    """The launcher's report; `dropped` alarms are not in it,
+    and after `error` nothing more was seen.
+    """
 
     alarms: tuple[WatchedAlarm, ...]
     dropped: int
@@ -36,7 +38,9 @@ class WatchReport(msgspec.Struct, frozen=True):
 
     @property
     def broken(self) -> list[WatchedAlarm]:
-        """What was seen and is no advice, the first of it at each place, in the order of iterations."""
+        """What was seen and is no advice, the first of it at each place,
+        in the order of iterations.
+        """
         return _first(
             alarm for alarm in self.alarms if alarm.severity != "info" and alarm.code != FAILED
         )
@@ -82,7 +86,9 @@ def read(path: Path) -> WatchReport | None:
 
 
 def findings(alarms: Sequence[WatchedAlarm], folder: str) -> list[Finding]:
-    """The rows of the table; files are told from the working directory, `folder` is that of the script."""
+    """The rows of the table; files are told from the working directory,
+    `folder` is that of the script.
+    """
     return [Finding(_row(alarm, folder), _text(alarm)) for alarm in alarms]
 
 
@@ -92,7 +98,10 @@ def summary(report: WatchReport, ignored: Sequence[str]) -> str:
     silenced = f"; ignored: {', '.join(ignored)}" if ignored else ""
     names = {alarm.code for alarm in report.broken}
     if names:
-        return f"{_many(len(names), 'invariant')} {'was' if len(names) == 1 else 'were'} broken {extent}{silenced}"
+        return (
+            f"{_many(len(names), 'invariant')} {'was' if len(names) == 1 else 'were'} broken "
+            f"{extent}{silenced}"
+        )
     if not report.optimizers:
         return f"no optimizer was seen: nothing was watched{silenced}"
     until = ", until the sanitizer failed" if report.error else ""

@@ -46,7 +46,10 @@ def check_digests(folder: str, records: Iterable[RunRecord], again: str) -> Iter
     ]
     if names:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield f"{folder}/{names[0]}{more}: no metrics_digest, an edit would not be seen; {again} makes one"
+        yield (
+            f"{folder}/{names[0]}{more}: no metrics_digest, an edit would not be seen; {again} "
+            "makes one"
+        )
 
 
 def environment_at(root: Path, place: str) -> Environment | None:

@@ -24,7 +24,10 @@ SOURCE_WORDS = {"whole": "whole", "part": "in part", "second-hand": "second-hand
 def check_declared(bug: Bug) -> Iterator[str]:
     """Yield the declared facts that are missing, or that the README does not say."""
     if bug.declared is None:
-        yield "declared is missing: harm, code_at_fault, state_upstream, source_read, split (docs/taxonomy.md)"
+        yield (
+            "declared is missing: harm, code_at_fault, state_upstream, source_read, split "
+            "(docs/taxonomy.md)"
+        )
         return
     for case in bug.cases.values():
         yield from _check_fix(case)
@@ -44,9 +47,15 @@ def _check_origins(case: Case) -> Iterator[str]:
     """Every parameter says whose choice it is, but those that the runner sets."""
     needed = set(case.program.parameters) - set(RUNNER_PARAMETERS)
     for name in sorted(needed - set(case.parameter_origins)):
-        yield f"case {case.name}: parameter_origins lacks {name}; expected source, ours, or ours; source: their value"
+        yield (
+            f"case {case.name}: parameter_origins lacks {name}; expected source, ours, or ours; "
+            "source: their value"
+        )
     for name in sorted(set(case.parameter_origins) - needed):
-        yield f"case {case.name}: parameter_origins names {name}, which is no parameter that somebody chooses"
+        yield (
+            f"case {case.name}: parameter_origins names {name}, which is no parameter that "
+            "somebody chooses"
+        )
 
 
 def _check_readers(bug: Bug) -> Iterator[str]:
@@ -80,8 +89,8 @@ def facts_paragraphs(bug: Bug, declared: Declared) -> list[str]:
     harms = [f"Harm: *{harm.kind}*. {harm.choices}" for harm in _harms(bug, declared)]
     family = f"; family: *{declared.family}*" if declared.family else ""
     facts = (
-        f"Facts: code at fault *{declared.code_at_fault}*; fix *{_fixes(bug)}*; "
-        f"upstream *{declared.state_upstream}*; source read: *{SOURCE_WORDS[declared.source_read]}*{family}."
+        f"Facts: code at fault *{declared.code_at_fault}*; fix *{_fixes(bug)}*; upstream "
+        f"*{declared.state_upstream}*; source read: *{SOURCE_WORDS[declared.source_read]}*{family}."
     )
     return [*harms, facts]
 

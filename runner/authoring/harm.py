@@ -1,4 +1,6 @@
-"""Checks of the expectation that states the harm: what it judges, and that it tells the variants apart."""
+"""Checks of the expectation that states the harm: what it judges,
+and that it tells the variants apart.
+"""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -49,7 +51,10 @@ def check_harm(bug: Bug, case: Case, records: Sequence[RunRecord]) -> Iterator[s
     marked = [item for item in case.oracle.expectations if item.harm]
     if not needs_harm(bug, case):
         if marked:
-            yield f"case {case.name}: {marked[0].statement!r} is marked as the harm, and no harm is expected"
+            yield (
+                f"case {case.name}: {marked[0].statement!r} is marked as the harm, and no harm is "
+                "expected"
+            )
         return
     if len(marked) != 1:
         yield f"case {case.name}: {len(marked)} expectations are marked `harm`, expected one"
@@ -68,9 +73,8 @@ def _check_printed(bug: Bug, case: Case, expectation: Expectation) -> Iterator[s
     scripts = [case.program.variants["buggy"].script, *bug.shared]
     if not metric_names(scripts).may_have(expectation.metric):
         yield (
-            f"case {case.name}: the harm is stated on {expectation.metric}, which probe.py measures and the buggy "
-            "script does not print; "
-            "name a metric that a user sees"
+            f"case {case.name}: the harm is stated on {expectation.metric}, which probe.py "
+            "measures and the buggy script does not print; name a metric that a user sees"
         )
 
 
@@ -88,7 +92,9 @@ def metric_names(scripts: Sequence[Path]) -> MetricNames:
 
 
 def _keys(tree: ast.Module) -> Iterator[ast.expr]:
-    """The keys of dictionaries in a program: of displays, of `dict(...)`, of what is assigned by a key."""
+    """The keys of dictionaries in a program: of displays, of `dict(...)`,
+    of what is assigned by a key.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             yield from filter(None, node.keys)
@@ -114,14 +120,17 @@ def _check_seeds(
 ) -> Iterator[str]:
     """With the records of the two variants exchanged, the expectation fails with each seed."""
     if expectation.across_seeds:
-        yield f"case {case.name}: {expectation.statement!r} is marked as the harm, and is about all seeds together"
+        yield (
+            f"case {case.name}: {expectation.statement!r} is marked as the harm, and is about all "
+            "seeds together"
+        )
         return
     exchanged = [replace(record, variant=_other(record.variant)) for record in records]
     for check in check_seeds(expectation, metrics_by_seed(exchanged)):
         if check.holds:
             yield (
-                f"case {case.name}: {expectation.statement!r} holds of the fixed program, too ({check.seeds}), "
-                "and is marked as the harm"
+                f"case {case.name}: {expectation.statement!r} holds of the fixed program, too "
+                f"({check.seeds}), and is marked as the harm"
             )
 
 
@@ -164,8 +173,8 @@ def check_horizon_keys(bug: Bug, root: Path) -> Iterator[str]:
         case = doubled.get(f"study-horizon-{row.case}")
         if case is None or not _is_current(bug, case, row, root):
             yield (
-                f"expected/{horizon.FILE}: {row.case}, {row.variant} seed {row.seed} is of other files; "
-                f"`trainbugs horizon {bug.id} --update-expected` makes it anew"
+                f"expected/{horizon.FILE}: {row.case}, {row.variant} seed {row.seed} is of other "
+                f"files; `trainbugs horizon {bug.id} --update-expected` makes it anew"
             )
             return
 

@@ -38,8 +38,9 @@ def check_verdicts(case: Case, records: Sequence[RunRecord]) -> Iterator[str]:
         swapped = verify(case, [*source_records, *target_records])
         if swapped.outcome != NOT_REPRODUCED:
             yield (
-                f"case {case.name}: with the expected {source} records in the place of the {target} ones it is "
-                f"{swapped.outcome} ({swapped.reason}), expected {NOT_REPRODUCED}: no expectation tells them apart"
+                f"case {case.name}: with the expected {source} records in the place of the "
+                f"{target} ones it is {swapped.outcome} ({swapped.reason}), expected "
+                f"{NOT_REPRODUCED}: no expectation tells them apart"
             )
 
 
@@ -51,7 +52,10 @@ def _failures(case: Case, checks: Iterable[ExpectationCheck]) -> Iterator[str]:
             continue
         reported.add(id(check.expectation))
         verb = "does not hold of" if check.holds is False else "cannot be decided by"
-        message = f"{check.expectation.statement!r} {verb} the expected records: {check.seeds}: {check.explanation}"
+        message = (
+            f"{check.expectation.statement!r} {verb} the expected records: {check.seeds}: "
+            f"{check.explanation}"
+        )
         yield f"case {case.name}: {message}; mend config.json, or make the records anew"
 
 

@@ -21,13 +21,15 @@ def check_labels(bug: Bug) -> Iterator[str]:
     """Yield what is missing in the labels, and a location that the site contradicts."""
     for name, entries in LISTS.items():
         if getattr(bug.labels, name) is None:
-            yield f"labels.{name} is missing; expected one of {', '.join(entries)} (docs/taxonomy.md)"
+            yield (
+                f"labels.{name} is missing; expected one of {', '.join(entries)} (docs/taxonomy.md)"
+            )
     if bug.labels.location in ("framework", "compiler") and bug.site.file in {
         path.name for path in bug.scripts
     }:
         yield (
-            f"labels.location is {bug.labels.location}, and site.file is {bug.site.file}, a script of the bug; "
-            "name the file of the package at fault, or another location"
+            f"labels.location is {bug.labels.location}, and site.file is {bug.site.file}, a script "
+            "of the bug; name the file of the package at fault, or another location"
         )
 
 
@@ -36,7 +38,9 @@ def check_provenance(bug: Bug) -> Iterator[str]:
     names = [case.name for case in bug.cases.values() if case.provenance is None]
     if names:
         cases = f"case{'s' if len(names) > 1 else ''} {', '.join(names)}"
-        yield f"provenance is missing ({cases}): derived_from, realism and differs (CONTRIBUTING.md)"
+        yield (
+            f"provenance is missing ({cases}): derived_from, realism and differs (CONTRIBUTING.md)"
+        )
     path = bug.directory / "README.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     for item in _different(bug) if text else ():
@@ -50,8 +54,8 @@ def check_provenance(bug: Bug) -> Iterator[str]:
 def check_wrong_evaluation(bug: Bug, case: Case, records: Sequence[RunRecord]) -> Iterator[str]:
     """`wrong evaluation` means that training is right: it begins alike in both variants.
 
-    Later it may differ: rates depend on validations, and dropout draws numbers. Where samples leak, training sees
-    other samples from the start.
+    Later it may differ: rates depend on validations, and dropout draws numbers. Where samples leak,
+    training sees other samples from the start.
     """
     is_leak = bug.labels.stage == "data"
     if bug.labels.effect != "wrong evaluation" or is_leak or case.benign or not records:
@@ -62,8 +66,8 @@ def check_wrong_evaluation(bug: Bug, case: Case, records: Sequence[RunRecord]) -
         common = equal if common is None else common & equal
     if not (common or set()) - {case.plot.x, *COUNTERS}:
         yield (
-            f"case {case.name}: labels.effect is wrong evaluation, and no metric is equal in the first records of both "
-            "variants; docs/taxonomy.md says what the label means"
+            f"case {case.name}: labels.effect is wrong evaluation, and no metric is equal in the "
+            "first records of both variants; docs/taxonomy.md says what the label means"
         )
 
 

@@ -35,14 +35,16 @@ def new(name: str, directory: Path, root: Path, environment_name: str) -> list[P
     """
     if not ID.fullmatch(name):
         raise UsageError(
-            f"{name!r} is no ID; expected letters, digits, dots, dashes: PyTorch-115607, SO-60335387"
+            f"{name!r} is no ID; expected letters, digits, dots, dashes: PyTorch-115607, "
+            "SO-60335387"
         )
     if name in RESERVED_IDS:
         raise UsageError(f"{name!r} is taken, for a folder of results; choose another ID")
     environments = spec.names(root)
     if environment_name not in environments:
         raise UsageError(
-            f"there is no environment {environment_name!r}; expected one of {', '.join(environments)}"
+            f"there is no environment {environment_name!r}; expected one of "
+            f"{', '.join(environments)}"
         )
     if directory.exists():
         raise UsageError(f"{directory} is there already; name another ID, or another directory")

@@ -53,7 +53,10 @@ def check_scripts(bug: Bug) -> Iterator[str]:
         for number, line in enumerate(text.splitlines(), 1):
             word = TELLTALE.search(ALLOWED.sub("", line))
             if word:
-                yield f"{script.name}: line {number} says {word.group()!r}; say that in the README, detectors read this"
+                yield (
+                    f"{script.name}: line {number} says {word.group()!r}; say that in the README, "
+                    "detectors read this"
+                )
         yield from _check_imports(bug, script, _imports(tree))
 
 
@@ -61,10 +64,16 @@ def _check_imports(bug: Bug, script: Path, imported: set[str]) -> Iterator[str]:
     for name in sorted(imported & {"runner", "plots", "detectors", "evaluation", "trainbugs"}):
         yield f"{script.name}: imports {name}; a script must run without this project"
     if PROBE.removesuffix(".py") in imported:
-        yield f"{script.name}: imports {PROBE}, which measures for the expectations; a script must run without it"
+        yield (
+            f"{script.name}: imports {PROBE}, which measures for the expectations; a script must "
+            "run without it"
+        )
     variant_modules = {path.stem for path in bug.scripts if path not in (script, *bug.shared)}
     for name in sorted(imported & variant_modules):
-        yield f"{script.name}: imports {name}.py, a variant's script; what scripts share belongs into another file"
+        yield (
+            f"{script.name}: imports {name}.py, a variant's script; what scripts share belongs "
+            "into another file"
+        )
 
 
 def check_tells(bug: Bug) -> Iterator[str]:
@@ -83,7 +92,10 @@ def check_tells(bug: Bug) -> Iterator[str]:
             continue  # Other checks say so.
         unused = _bound(buggy_tree) - _used(buggy_tree)
         for name in sorted(unused & _used(fixed_tree)):
-            yield f"{buggy.name}: binds {name} and never uses it, and {fixed.name} does: it tells what the fix is"
+            yield (
+                f"{buggy.name}: binds {name} and never uses it, and {fixed.name} does: it tells "
+                "what the fix is"
+            )
 
 
 def _twin_scripts(case: Case) -> tuple[Path, Path]:
@@ -105,7 +117,9 @@ def _bound(tree: ast.Module) -> set[str]:
 
 
 def _alias_name(alias: ast.alias) -> str:
-    """What an import binds; `torch._dynamo` counts as its last part, as the code that uses it names it."""
+    """What an import binds; `torch._dynamo` counts as its last part,
+    as the code that uses it names it.
+    """
     return alias.asname or alias.name.rpartition(".")[2]
 
 

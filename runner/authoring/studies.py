@@ -45,7 +45,9 @@ def _check_variants(study: Study) -> Iterator[str]:
     scripts = [variant.script for variant in study.variants.values()]
     absent = [script for script in scripts if not script.is_file()]
     for script in absent:
-        yield f"{FOLDER}/{study.name}.json: there is no {script.name}; add it, or name another script"
+        yield (
+            f"{FOLDER}/{study.name}.json: there is no {script.name}; add it, or name another script"
+        )
     if not absent and len({script.read_bytes() for script in scripts}) < len(scripts):
         yield f"{FOLDER}/{study.name}.json: {' and '.join(VARIANTS)} are the same program"
 
@@ -53,7 +55,9 @@ def _check_variants(study: Study) -> Iterator[str]:
 def _check_centre(study: Study) -> Iterator[str]:
     centre = study.written.centre
     if centre and centre.study not in names(study.bug):
-        yield f"{FOLDER}/{study.name}.json: centre.study is {centre.study!r}, there is no such study"
+        yield (
+            f"{FOLDER}/{study.name}.json: centre.study is {centre.study!r}, there is no such study"
+        )
 
 
 def _check_table(study: Study, root: Path) -> Iterator[str]:
@@ -71,7 +75,10 @@ def _check_table(study: Study, root: Path) -> Iterator[str]:
     if stale:
         yield f"{name}.csv: {stale} runs are of other scripts, parameters or another lock; {again}"
     elif rows and _text(study.path(".md"), study) != summary(Results(study, rows)):
-        yield f"{name}.md is not made of {name}.csv; `trainbugs study {study.id} --from expected --update-expected`"
+        yield (
+            f"{name}.md is not made of {name}.csv; `trainbugs study {study.id} --from expected "
+            "--update-expected`"
+        )
 
 
 def _are_current(study: Study, rows: list[StudyRow], root: Path) -> Iterator[bool]:

@@ -29,7 +29,8 @@ class Extreme(Written, frozen=True):
 
 
 class Source(Written, frozen=True, kw_only=True):
-    """What cells hold. A key of a cell wins over its row's, that over its column's, that over the table's.
+    """What cells hold. A key of a cell wins over its row's, that over its column's,
+    that over the table's.
 
     `where` and `between` are joined. The values of the seeds stand beside each other in a cell.
     """
@@ -38,8 +39,10 @@ class Source(Written, frozen=True, kw_only=True):
     study: Annotated[
         Name | None,
         Meta(
-            description="A study of the bug: all its trainings are one series, with the parameters, the setting and "
-            "the seed as further fields."
+            description=(
+                "A study of the bug: all its trainings are one series, with the parameters, the "
+                "setting and the seed as further fields."
+            )
         ),
     ] = None
     environment: Annotated[
@@ -73,13 +76,17 @@ class Source(Written, frozen=True, kw_only=True):
     seeds: Annotated[
         Seeds | Literal["alike"] | None,
         Meta(
-            description="Default: those of the case. `alike`: they are, and the number stands there once."
+            description=(
+                "Default: those of the case. `alike`: they are, and the number stands there once."
+            )
         ),
     ] = None
     format: Annotated[
         FormatSpec | None,
         Meta(
-            description="As Python's, `.3f`; 1/n is a fraction. A cell with whole numbers alone needs none."
+            description=(
+                "As Python's, `.3f`; 1/n is a fraction. A cell with whole numbers alone needs none."
+            )
         ),
     ] = None
     also: Annotated[
@@ -89,8 +96,10 @@ class Source(Written, frozen=True, kw_only=True):
     text: Annotated[
         Literal["why.py", "names", "words", "blank"] | None,
         Meta(
-            description="No record gives the cell: why.py prints it, it lists names, says something in words, or "
-            "is blank."
+            description=(
+                "No record gives the cell: why.py prints it, it lists names, says something in "
+                "words, or is blank."
+            )
         ),
     ] = None
 
@@ -111,7 +120,10 @@ class TableSource(Source, frozen=True, kw_only=True):
     columns: Annotated[
         tuple[Source, ...] | None,
         Meta(
-            description="All columns after the first one; may be left out where their headings are variants."
+            description=(
+                "All columns after the first one; may be left out where their headings are "
+                "variants."
+            )
         ),
     ] = None
     rows: Annotated[tuple[RowSource, ...], Meta(description="All of them, in order.")] = ()
@@ -125,7 +137,9 @@ class Tables(Written, frozen=True):
 
 
 def load(bug: Bug) -> Tables | None:
-    """The bug's tables.json; None where there is none. Raises CatalogError for one that is malformed."""
+    """The bug's tables.json; None where there is none. Raises CatalogError for one that is
+    malformed.
+    """
     path = bug.directory / FILE
     if not path.exists():
         return None

@@ -14,7 +14,9 @@ WORD = re.compile(r"[^\s*]+")
 
 @dataclass(frozen=True)
 class MarkdownTable:
-    """A table: the number of its first line, from 1, and the cells of its lines, that with the headings first."""
+    """A table: the number of its first line, from 1, and the cells of its lines,
+    that with the headings first.
+    """
 
     line: int
     header: str
@@ -82,7 +84,9 @@ def with_words(cell: str, words: Sequence[str]) -> str:
 
 
 def with_cells(text: str, cells: Mapping[tuple[int, int], str]) -> str:
-    """The text with other cells, by the number of the line, from 1, and that of the column, from 0."""
+    """The text with other cells, by the number of the line, from 1, and that of the column,
+    from 0.
+    """
     lines = text.splitlines(keepends=True)
     for (line, column), cell in cells.items():
         parts = CELL_BORDER.split(lines[line - 1])

@@ -81,7 +81,9 @@ class CommittedRecords:
 
 
 def compute(source: Source, records: CommittedRecords) -> CellNumbers:
-    """The numbers of a cell; raises MeasureError where the records do not give them, or ResultsError."""
+    """The numbers of a cell; raises MeasureError where the records do not give them,
+    or ResultsError.
+    """
     numbers = _numbers(source, records)
     for other in source.also:
         other_words = _numbers(merge([source, other]), records).words

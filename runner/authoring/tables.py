@@ -62,7 +62,9 @@ class TableComparison:
 
     @property
     def failure(self) -> str | None:
-        """Why cells cannot be computed: all of them, or the first one and how many others; None where all can be."""
+        """Why cells cannot be computed: all of them, or the first one and how many others;
+        None where all can be.
+        """
         if self.problem:
             return f"{self.name}: {self.problem}"
         return self._summary(
@@ -71,7 +73,9 @@ class TableComparison:
 
     @property
     def difference(self) -> str | None:
-        """The first cell that differs from the records, and how many others do; None where none does."""
+        """The first cell that differs from the records, and how many others do;
+        None where none does.
+        """
         return self._summary([_describe(cell) for cell in self.cells if cell.differs])
 
     def _summary(self, problems: Sequence[str]) -> str | None:
@@ -163,7 +167,9 @@ def _compare_table(
 
 
 def _columns(table: MarkdownTable, source: TableSource) -> Sequence[Source]:
-    """The sources of the columns, the first one aside; a heading that is a variant stands for it."""
+    """The sources of the columns, the first one aside;
+    a heading that is a variant stands for it.
+    """
     if source.columns is not None:
         return source.columns
     variants = {UPSTREAM, *VARIANTS}
@@ -176,7 +182,10 @@ def _columns(table: MarkdownTable, source: TableSource) -> Sequence[Source]:
 def _misfit(table: MarkdownTable, source: TableSource, columns: Sequence[Source]) -> str | None:
     """How the rows and columns that tables.json names differ from the table's."""
     if len(columns) != len(table.headings) - 1:
-        return f"{FILE} names {len(columns)} columns after the first, the table has {len(table.headings) - 1}"
+        return (
+            f"{FILE} names {len(columns)} columns after the first, the table has "
+            f"{len(table.headings) - 1}"
+        )
     if any(len(row) != len(table.headings) for row in table.rows):
         return "a row has more or fewer cells than the first line"
     if not source.rows and source.text:

@@ -35,19 +35,30 @@ def check_whole_map(bug: Bug, records: Sequence[RunRecord], again: str) -> Itera
         absent = all_runs - {(record.case, record.seed) for record in present}
         if absent:
             case, seed = min(absent)
-            yield f"expected/versions/{environment} lacks {case}, seed {seed}, which others have; {again} makes it"
+            yield (
+                f"expected/versions/{environment} lacks {case}, seed {seed}, which others have; "
+                f"{again} makes it"
+            )
         yield from check_revisions(f"expected/versions/{environment}", present, again)
     declared = set(bug.affected.versions) if bug.affected and records else set()
     for version in sorted(declared - {item.version for item in findings(bug, records)}):
-        yield f"config.json: affected names {version}, and expected/versions has no record of it; {again} makes one"
+        yield (
+            f"config.json: affected names {version}, and expected/versions has no record of it; "
+            f"{again} makes one"
+        )
 
 
 def check_affected(bug: Bug, case: Case, records: Iterable[RunRecord], root: Path) -> Iterator[str]:
-    """A release in which the buggy script showed the fault of a package is among the affected ones."""
+    """A release in which the buggy script showed the fault of a package is among the affected
+    ones.
+    """
     if bug.declared is None or bug.declared.code_at_fault != "installed":
         return
     if bug.affected is None:
-        yield "affected is missing: the package at fault, and the releases that the records show it in"
+        yield (
+            "affected is missing: the package at fault, and the releases that the records show it "
+            "in"
+        )
         return
     declared = set(bug.affected.versions)
     places = {record.runtime.environment for record in records if record.variant == "buggy"}
@@ -57,4 +68,7 @@ def check_affected(bug: Bug, case: Case, records: Iterable[RunRecord], root: Pat
             environment.pins.get(bug.package) if environment and environment.name == place else None
         )
         if version and version not in declared:
-            yield f"config.json: expected/{case.name} shows the fault in {bug.package} {version}; add it to affected"
+            yield (
+                f"config.json: expected/{case.name} shows the fault in {bug.package} {version}; "
+                "add it to affected"
+            )

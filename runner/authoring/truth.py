@@ -31,7 +31,10 @@ def check_site(bug: Bug, root: Path) -> Iterator[str]:
         yield from _in_script(bug, script)
     elif "/" not in site.file:
         suggestion = near(site.file, [path.name for path in bug.scripts])
-        yield f"site.file is {untrusted.brief(site.file)}, no script of the bug{suggestion}, nor a path in a package"
+        yield (
+            f"site.file is {untrusted.brief(site.file)}, no script of the bug{suggestion}, nor a "
+            "path in a package"
+        )
     else:
         yield from _in_package(bug, root)
 
@@ -54,7 +57,10 @@ def _in_script(bug: Bug, script: Path) -> Iterator[str]:
         hunks += _hunks(case, script)
     if hunks and not any(first - 1 <= line <= last + 1 for first, last in hunks):
         places = " or ".join(dict.fromkeys(_words(first, last) for first, last in hunks))
-        yield f"site.line is {line}, but the fix changes {script.name} {places}; the site is in or beside that"
+        yield (
+            f"site.line is {line}, but the fix changes {script.name} {places}; the site is in or "
+            "beside that"
+        )
 
 
 def _check_api(bug: Bug, line: int, lines: Sequence[str]) -> Iterator[str]:
@@ -64,7 +70,10 @@ def _check_api(bug: Bug, line: int, lines: Sequence[str]) -> Iterator[str]:
     stands = name in nearby
     place = f"within {NEAR_LINES} lines of {bug.site.file}:{line}"
     if not stands and bug.site.implicit is None:
-        yield f"site.api is {bug.site.api}, and {name} does not stand {place}; site.implicit may say why"
+        yield (
+            f"site.api is {bug.site.api}, and {name} does not stand {place}; site.implicit may say "
+            "why"
+        )
     if stands and bug.site.implicit is not None:
         yield f"site.implicit is given, and {name} stands {place}; leave it out"
 
@@ -103,9 +112,13 @@ def _in_package(bug: Bug, root: Path) -> Iterator[str]:
         if path.is_file():
             length = path.read_bytes().count(b"\n") + 1
             if site.line and site.line > length:
-                yield f"site.line is {site.line}, {site.file} of {bug.environment} has {length} lines"
+                yield (
+                    f"site.line is {site.line}, {site.file} of {bug.environment} has {length} lines"
+                )
         elif site.line or (path.suffix == ".py" and (packages / parts[0]).is_dir()):
-            yield f"site.file is {untrusted.brief(site.file)}, and {bug.environment} has no such file"
+            yield (
+                f"site.file is {untrusted.brief(site.file)}, and {bug.environment} has no such file"
+            )
 
 
 def check_trigger(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
@@ -121,10 +134,16 @@ def check_trigger(case: Case, records: Iterable[RunRecord]) -> Iterator[str]:
         iterations += [record[x] for record in run.metrics if isinstance(record.get(x), int)]
     last = max(iterations, default=trigger)
     if x in ITERATIONS and trigger > last:
-        yield f"case {case.name}: trigger.iteration is {trigger}, the last {x} of the buggy runs is {last}"
+        yield (
+            f"case {case.name}: trigger.iteration is {trigger}, the last {x} of the buggy runs is "
+            f"{last}"
+        )
     seconds = max(record.wall_s for record in buggy)
     if trigger > seconds * PER_SECOND:
-        yield f"case {case.name}: trigger.iteration is {trigger}, too many for the {seconds:.1f} s of a buggy run"
+        yield (
+            f"case {case.name}: trigger.iteration is {trigger}, too many for the {seconds:.1f} s "
+            "of a buggy run"
+        )
 
 
 def _lines(path: Path) -> list[str]:

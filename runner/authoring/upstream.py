@@ -51,7 +51,10 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
 
 
 def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
-    again = f"`trainbugs run {Catalog(root).shell_name(bug)}/{case.name}/{UPSTREAM} --force --update-expected`"
+    again = (
+        f"`trainbugs run {Catalog(root).shell_name(bug)}/{case.name}/{UPSTREAM} --force "
+        "--update-expected`"
+    )
     folder = f"expected/{case.name}/{UPSTREAM}"
     device = CUDA if "gpu" in case.program.tools else CPU
     try:
@@ -63,7 +66,10 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
     if device == CUDA and not records:
         return  # seen on no device yet
     if {record.seed for record in records if record.ok} != set(case.program.seeds):
-        yield f"{folder} has runs of {len(records)} of {len(case.program.seeds)} seeds; {again} makes them"
+        yield (
+            f"{folder} has runs of {len(records)} of {len(case.program.seeds)} seeds; {again} "
+            "makes them"
+        )
         return
     stale: list[str] = []
     for record in records:
@@ -73,7 +79,10 @@ def _check_records(bug: Bug, case: Case, root: Path) -> Iterator[str]:
         if not is_current(bug, case, record, place, root):
             stale.append(run_name(record))
     if stale:
-        yield f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} makes them anew"
+        yield (
+            f"{folder}/{stale[0]}.json is of other scripts, parameters or another lock; {again} "
+            "makes them anew"
+        )
     yield from check_digests(folder, records, again)
     yield from check_revisions(folder, records, again)
     yield from _check_behaviour(case, [*records, *pair])

@@ -112,7 +112,10 @@ def _check_files(bug: Bug) -> Iterator[str]:
     for case in bug.cases.values():
         for variant in case.program.variants.values():
             if not variant.script.is_file():
-                yield f"case {case.name}: there is no {variant.script.name}; add it, or name another script"
+                yield (
+                    f"case {case.name}: there is no {variant.script.name}; add it, or name another "
+                    "script"
+                )
 
 
 def _check_readme(bug: Bug) -> Iterator[str]:
@@ -131,8 +134,8 @@ def _check_readme(bug: Bug) -> Iterator[str]:
         diff = _bare(real_diff(case))
         if diff and diff not in blocks:
             yield (
-                f"README.md lacks the real difference of case {case.name}, the whole unified diff and nothing else in "
-                f"a ```diff block; it is:\n{diff}"
+                f"README.md lacks the real difference of case {case.name}, the whole unified diff "
+                f"and nothing else in a ```diff block; it is:\n{diff}"
             )
         if not diff and len({case.program.variants[name].environment for name in VARIANTS}) == 1:
             yield f"case {case.name}: the variants have the same script in the same environment"
@@ -164,7 +167,10 @@ def _check_expected(bug: Bug, root: Path) -> Iterator[str]:
         yield from check_revisions(f"expected/{case.name}", records, again)
         if case.never_run:
             if records:
-                yield f"case {case.name}: never_run is true, and expected/{case.name} has records; leave it out"
+                yield (
+                    f"case {case.name}: never_run is true, and expected/{case.name} has records; "
+                    "leave it out"
+                )
             continue
         finished = {(record.variant, record.seed) for record in records if record.ok}
         required = {(variant, seed) for variant in VARIANTS for seed in case.program.seeds}
@@ -233,7 +239,10 @@ def _check_map(bug: Bug, root: Path) -> Iterator[str]:
     for version, shown in states.items():
         if shown != {INVALID} and (AFFECTED in shown) != (version in affected):
             verb = "names" if version in affected else "does not name"
-            yield f"config.json: affected {verb} {version}; the map in expected/versions has {', '.join(sorted(shown))}"
+            yield (
+                f"config.json: affected {verb} {version}; the map in expected/versions has "
+                f"{', '.join(sorted(shown))}"
+            )
 
 
 def _check_environments(bug: Bug, root: Path) -> Iterator[str]:

@@ -26,20 +26,27 @@ class Site(ConfigPart, frozen=True):
     implicit: Annotated[
         Text | None,
         Meta(
-            description="Why the API is not written near that line: it is missing, an operator, called elsewhere."
+            description=(
+                "Why the API is not written near that line: it is missing, an operator, called "
+                "elsewhere."
+            )
         ),
     ] = None
 
 
 class Oracle(Struct, frozen=True):
-    """What is expected of a case's records; `volatile` names metrics that differ from run to run."""
+    """What is expected of a case's records; `volatile` names metrics that differ from run to
+    run.
+    """
 
     expectations: tuple[Expectation, ...] = ()
     volatile: frozenset[str] = frozenset()
 
 
 class GroundTruth(Struct, frozen=True):
-    """Where the fault is, and the iteration (from 1) in which it first acts: detectors are scored on both."""
+    """Where the fault is, and the iteration (from 1) in which it first acts:
+    detectors are scored on both.
+    """
 
     site: Site
     iteration: int = 1
@@ -47,7 +54,9 @@ class GroundTruth(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """One scenario of a bug. The numbers of a case that is not `portable` hold in its own environment only."""
+    """One scenario of a bug. The numbers of a case that is not `portable` hold in its own
+    environment only.
+    """
 
     bug: str
     name: str

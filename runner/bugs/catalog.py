@@ -128,7 +128,8 @@ class Catalog:
             directory = directories.setdefault(target.bug.id, target.bug.directory)
             if directory != target.bug.directory:
                 raise UsageError(
-                    f"{directory} and {target.bug.directory} have the same ID; give one of them another"
+                    f"{directory} and {target.bug.directory} have the same ID; give one of them "
+                    "another"
                 )
             before = targets.get(target.case.id, target)
             variant_names = {*target.variants, *before.variants}

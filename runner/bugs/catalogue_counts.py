@@ -42,7 +42,9 @@ def count(bugs: Iterable[Bug]) -> Numbers:
 
 
 def count_harm(bugs: Iterable[Bug]) -> HarmNumbers:
-    """The numbers of bugs that are not retired by whose code is at fault, and by harm; injected ones too."""
+    """The numbers of bugs that are not retired by whose code is at fault, and by harm;
+    injected ones too.
+    """
     pairs: Counter[tuple[str, str]] = Counter()
     for bug in bugs:
         if bug.retired is None and bug.declared is not None:

@@ -43,7 +43,9 @@ Script = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.py$(?!\n)",
 
 
 class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all parts of the file: a key without a default is required, and an unknown (misspelt) key is an error."""
+    """Base of all parts of the file: a key without a default is required,
+    and an unknown (misspelt) key is an error.
+    """
 
 
 class WrittenVariant(Written, frozen=True):
@@ -53,7 +55,9 @@ class WrittenVariant(Written, frozen=True):
     environment: Annotated[
         Place | None,
         Meta(
-            description="Overrides the bug's environment: the same script may run under two versions."
+            description=(
+                "Overrides the bug's environment: the same script may run under two versions."
+            )
         ),
     ] = None
     records: Annotated[Count | None, Meta(description="Overrides the case's records.")] = None
@@ -64,7 +68,9 @@ class WrittenVariant(Written, frozen=True):
 
 
 class WrittenUpstream(Written, frozen=True):
-    """The buggy script in a release that has the real fix: expected to behave as the fixed one does."""
+    """The buggy script in a release that has the real fix:
+    expected to behave as the fixed one does.
+    """
 
     environment: Annotated[
         Place, Meta(description="With the first release that has the fix and an environment here.")
@@ -106,28 +112,36 @@ class WrittenCase(Written, frozen=True):
     expectations: Annotated[
         tuple[Expectation, ...],
         Meta(
-            description="All of them, for every seed, make the verdict REPRODUCED. There is a verdict where each "
-            "variant has one; before that, `run --record-only` gives the numbers."
+            description=(
+                "All of them, for every seed, make the verdict REPRODUCED. There is a verdict "
+                "where each variant has one; before that, `run --record-only` gives the numbers."
+            )
         ),
     ] = ()
     benign: Annotated[
         bool,
         Meta(
-            description="True where the code is wrong, but its result is as good as the fixed one's."
+            description=(
+                "True where the code is wrong, but its result is as good as the fixed one's."
+            )
         ),
     ] = False
     portable: Annotated[
         bool,
         Meta(
-            description="False where the numbers are those of the bug's own environment: `versions BUG`, "
-            "`run BUG --environment` and `--inject` leave the case out unless it is named."
+            description=(
+                "False where the numbers are those of the bug's own environment: `versions BUG`, "
+                "`run BUG --environment` and `--inject` leave the case out unless it is named."
+            )
         ),
     ] = True
     never_run: Annotated[
         bool,
         Meta(
-            description="True as long as nobody has run it: the case is in no count and no score, and runs when it is "
-            "named."
+            description=(
+                "True as long as nobody has run it: the case is in no count and no score, and runs "
+                "when it is named."
+            )
         ),
     ] = False
     heatmap: Annotated[
@@ -136,13 +150,19 @@ class WrittenCase(Written, frozen=True):
     records: Annotated[
         Count | None,
         Meta(
-            description="The number of records of a whole run, with any seed. A run with another one is INVALID."
+            description=(
+                "The number of records of a whole run, with any seed. A run with another one is "
+                "INVALID."
+            )
         ),
     ] = None
     data: Annotated[
         tuple[DataFile, ...],
         Meta(
-            description="Files that the case reads from the folder of data sets (downloaded, or named by --data)."
+            description=(
+                "Files that the case reads from the folder of data sets (downloaded, or named by "
+                "--data)."
+            )
         ),
     ] = ()
     needs: Annotated[
@@ -152,7 +172,10 @@ class WrittenCase(Written, frozen=True):
     memory_gb: Annotated[
         Annotated[float, Meta(gt=0)] | None,
         Meta(
-            description="Memory that a run needs, all its processes together, in GB; default: from expected runs."
+            description=(
+                "Memory that a run needs, all its processes together, in GB; default: from "
+                "expected runs."
+            )
         ),
     ] = None
     seeds: Annotated[Seeds | None, Meta(description="Overrides the bug's seeds.")] = None
@@ -206,7 +229,9 @@ class Config(Written, frozen=True):
     environment: Annotated[
         Place,
         Meta(
-            description="A directory under environments/, or ./environment for the one beside this file."
+            description=(
+                "A directory under environments/, or ./environment for the one beside this file."
+            )
         ),
     ]
     timeout_s: Annotated[
@@ -216,8 +241,10 @@ class Config(Written, frozen=True):
     parameters: Annotated[
         Mapping[str, Scalar],
         Meta(
-            description="What the scripts read. `output` names the file of records without .json; `device` is auto, "
-            "cpu or cuda; the runner sets `seed` and `device`."
+            description=(
+                "What the scripts read. `output` names the file of records without .json; `device` "
+                "is auto, cpu or cuda; the runner sets `seed` and `device`."
+            )
         ),
     ]
     plot: WrittenPlot
@@ -228,14 +255,18 @@ class Config(Written, frozen=True):
     sha256: Annotated[
         Mapping[DataFile, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]],
         Meta(
-            description="Hashes of data files that scripts download: these alone are kept for the next run."
+            description=(
+                "Hashes of data files that scripts download: these alone are kept for the next run."
+            )
         ),
     ] = {}
     parameter_origins: Annotated[
         Origins,
         Meta(
-            description="Whose choice each parameter is: `source`, if it is the value of the report or of the program "
-            "that it is about; `ours`; or `ours; source: ` and their value."
+            description=(
+                "Whose choice each parameter is: `source`, if it is the value of the report or of "
+                "the program that it is about; `ours`; or `ours; source: ` and their value."
+            )
         ),
     ] = {}
     provenance: Provenance | None = None
@@ -250,13 +281,18 @@ class Config(Written, frozen=True):
         Meta(
             ge=1,
             le=64,
-            description="Processes that train at the same time in one run, each with the run's threads.",
+            description=(
+                "Processes that train at the same time in one run, each with the run's threads."
+            ),
         ),
     ] = 1
     volatile: Annotated[
         tuple[Text, ...],
         Meta(
-            description="Metrics that differ from run to run, times above all: left out of drift, and not judged."
+            description=(
+                "Metrics that differ from run to run, times above all: left out of drift, and not "
+                "judged."
+            )
         ),
     ] = ()
 
@@ -310,5 +346,6 @@ def check_output(parameters: Mapping[str, Scalar]) -> None:
         or output == "config"
     ):
         raise ValueError(
-            f"parameters.output: is {output!r}, expected the name of a file without .json, not config"
+            f"parameters.output: is {output!r}, expected the name of a file without .json, not "
+            "config"
         )

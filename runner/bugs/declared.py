@@ -1,4 +1,6 @@
-"""What a bug declares of itself beside its labels: whose code is at fault, and how real its harm is."""
+"""What a bug declares of itself beside its labels: whose code is at fault,
+and how real its harm is.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -24,8 +26,11 @@ class Harm(ConfigPart, frozen=True):
     length: Annotated[
         Text | None,
         Meta(
-            description="The parameter that says how long training takes: expected/horizon.csv has runs with twice "
-            "its value. Absent where a run is as long as the report's, or nothing is worse but time and memory."
+            description=(
+                "The parameter that says how long training takes: expected/horizon.csv has runs "
+                "with twice its value. Absent where a run is as long as the report's, or nothing "
+                "is worse but time and memory."
+            )
         ),
     ] = None
     late: Annotated[
@@ -42,7 +47,10 @@ class Declared(ConfigPart, frozen=True):
         str,
         Meta(
             pattern=r"^(fixed in .+|open|documented|by design|unknown)$(?!\n)",
-            description="What became of the report: `fixed in ` and the release or the change, or one of the others.",
+            description=(
+                "What became of the report: `fixed in ` and the release or the change, or one of "
+                "the others."
+            ),
         ),
     ]
     source_read: Annotated[

@@ -36,7 +36,9 @@ class Heatmap(ConfigPart, frozen=True):
     value: Annotated[
         Text,
         Meta(
-            description="The metric that is drawn, on a logarithmic scale; null where there is none."
+            description=(
+                "The metric that is drawn, on a logarithmic scale; null where there is none."
+            )
         ),
     ]
     label: Annotated[Text, Meta(description="What the value is.")]

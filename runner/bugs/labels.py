@@ -19,7 +19,9 @@ class Versions(ConfigPart, frozen=True):
 
 
 class Labels(ConfigPart, frozen=True):
-    """Classification. docs/taxonomy.md defines the entries of the closed lists; `validate` asks for one of each."""
+    """Classification. docs/taxonomy.md defines the entries of the closed lists;
+    `validate` asks for one of each.
+    """
 
     location: Annotated[Location, Meta(description="Where the fault is, in the report.")]
     root_cause: Annotated[Text, Meta(description="The mistake, in a few words.")]

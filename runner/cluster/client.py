@@ -155,8 +155,9 @@ class Cluster:
             return outcome
         except KilledWorker as error:
             raise WorkerLostError(
-                f"{self.where}: {error.allowed_failures + 1} workers were lost while they did it, the last one was "
-                f"{error.last_worker.address}; its log may say why (memory, time limit, machine)"
+                f"{self.where}: {error.allowed_failures + 1} workers were lost while they did it, "
+                f"the last one was {error.last_worker.address}; its log may say why (memory, time "
+                "limit, machine)"
             ) from error
         except Exception as error:
             if future.status == "cancelled":

@@ -83,7 +83,8 @@ def check(client: Any, where: str) -> None:
         ) from error
     if release != local["distributed"]:
         raise UsageError(
-            f"{where}: the scheduler has distributed {release}, here it is {local['distributed']}; install the same"
+            f"{where}: the scheduler has distributed {release}, here it is {local['distributed']}; "
+            "install the same"
         )
     for worker, remote in identities.items():
         if isinstance(remote, OSError):

@@ -95,7 +95,10 @@ def _refused(run: Run, why: str) -> Run:
 
 def _words(runtime: Runtime) -> str:
     lock = (runtime.lock or "no lock")[:12]
-    return f"{runtime.environment} ({lock}) with Python {runtime.python}, torch {runtime.torch}, on {runtime.device}"
+    return (
+        f"{runtime.environment} ({lock}) with Python {runtime.python}, torch {runtime.torch}, on "
+        f"{runtime.device}"
+    )
 
 
 def _end(path: Path) -> bytes:

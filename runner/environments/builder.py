@@ -87,7 +87,8 @@ def obtain(
         return built
     if built:
         progress.line(
-            f"environment {environment.name}: has no manifest of its files (an earlier trainbugs built it)"
+            f"environment {environment.name}: has no manifest of its files (an earlier trainbugs "
+            "built it)"
         )
     return build(environment, progress, built.backend if built else None, keep=keep, trust=trust)
 
@@ -123,11 +124,12 @@ def _build(
     free = shutil.disk_usage(target.parent).free / 1e9
     if free < need:
         raise EnvironmentBuildError(
-            f"environment {environment.name} needs {need:.1f} GB of disk, {target.parent} has {free:.1f} GB free; "
-            "make room, or name a folder elsewhere in TRAINBUGS_CACHE"
+            f"environment {environment.name} needs {need:.1f} GB of disk, {target.parent} has "
+            f"{free:.1f} GB free; make room, or name a folder elsewhere in TRAINBUGS_CACHE"
         )
     progress.line(
-        f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} GB free)"
+        f"environment {environment.name}: building, needs up to {need:.1f} GB of disk ({free:.0f} "
+        "GB free)"
     )
     # The lock is held, so these directories are left over from builds that were killed.
     for stale in target.parent.glob(f".{target.name}.*/"):

@@ -82,8 +82,9 @@ class Installation:
         """
         if self._interpreter.resolve() != interpreter:
             raise EnvironmentBuildError(
-                f"environment {self.environment.name}: a package of its lock puts a file into the place of the "
-                f"interpreter, bin/{self._interpreter.name}; expected none that does: leave that package out"
+                f"environment {self.environment.name}: a package of its lock puts a file into the "
+                f"place of the interpreter, bin/{self._interpreter.name}; expected none that does: "
+                "leave that package out"
             )
 
     def _requirements(self) -> list[str]:
@@ -182,7 +183,8 @@ class Installation:
             if not done.timed_out:
                 reason = _reason(self._log.read_text(encoding="utf-8", errors="replace"))
             raise EnvironmentBuildError(
-                f"environment {self.environment.name} could not be built: {reason} (log: {kept_log})"
+                f"environment {self.environment.name} could not be built: {reason} (log: "
+                f"{kept_log})"
             )
 
     def _run_uv(self, arguments: Sequence[str]) -> process.Finished:
@@ -190,16 +192,18 @@ class Installation:
             from uv import find_uv_bin
         except ModuleNotFoundError as error:
             raise EnvironmentBuildError(
-                f"environment {self.environment.name} is not there, and uv, which builds it, is not installed: "
-                "`pip install uv`, or name an interpreter that has torch by --python"
+                f"environment {self.environment.name} is not there, and uv, which builds it, is "
+                "not installed: `pip install uv`, or name an interpreter that has torch by "
+                "--python"
             ) from error
 
         try:
             program = find_uv_bin()
         except FileNotFoundError as error:
             raise EnvironmentBuildError(
-                f"environment {self.environment.name} is not there, and uv, which builds it, is installed without its "
-                "program: `pip install --force-reinstall uv`, or name an interpreter that has torch by --python"
+                f"environment {self.environment.name} is not there, and uv, which builds it, is "
+                "installed without its program: `pip install --force-reinstall uv`, or name an "
+                "interpreter that has torch by --python"
             ) from error
         return self._run(
             [program, "--no-progress", *arguments], f"uv {arguments[0]}", self.venv.parent

@@ -58,9 +58,9 @@ def needs_trust(built: Built, trust: bool) -> bool:
     real = Path(os.path.realpath(built.python))
     if not _may_execute(real):
         raise EnvironmentBuildError(
-            f"environment {built.environment.name}: its interpreter {shown(real)} lies where you may not execute it; "
-            "have it built with a Python that everybody may read, or build your own in a folder that TRAINBUGS_CACHE "
-            "names"
+            f"environment {built.environment.name}: its interpreter {shown(real)} lies where you "
+            "may not execute it; have it built with a Python that everybody may read, or build "
+            "your own in a folder that TRAINBUGS_CACHE names"
         )
     return words is not None
 
@@ -154,8 +154,8 @@ def _path_problems(path: Path) -> Iterator[str]:
         return
     if status.st_uid not in _trusted():
         yield (
-            f"{shown(path)} belongs to {_user(status.st_uid)}, expected {_expected()}: they may change what you run; "
-            f"{_remedy()}"
+            f"{shown(path)} belongs to {_user(status.st_uid)}, expected {_expected()}: they may "
+            f"change what you run; {_remedy()}"
         )
     yield from _writers(path, status)
 
@@ -177,8 +177,8 @@ def _writers(path: Path, status: os.stat_result) -> Iterator[str]:
         writers = f"group {_group(status.st_gid)}"
     if writers:
         yield (
-            f"{shown(path)} may be written to by {writers}, expected {_expected()}: they may change what you run; "
-            f"`chmod go-w` it, or {_remedy()}"
+            f"{shown(path)} may be written to by {writers}, expected {_expected()}: they may "
+            f"change what you run; `chmod go-w` it, or {_remedy()}"
         )
 
 

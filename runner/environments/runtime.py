@@ -151,8 +151,8 @@ class Runtimes:
         index = int(requested.partition(":")[2] or 0)
         if index >= len(interpreter.devices):
             raise UsageError(
-                f"device {requested}: torch {interpreter.torch} of {where} sees {len(interpreter.devices)} such "
-                "devices; try --device cpu"
+                f"device {requested}: torch {interpreter.torch} of {where} sees "
+                f"{len(interpreter.devices)} such devices; try --device cpu"
             )
         return (
             "cuda" if requested == "auto" else requested,

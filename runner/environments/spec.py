@@ -147,7 +147,8 @@ def load(root: Path, name: str) -> Environment:
         return brought(load_bug(Path(name).parent))
     if name not in names(root):
         raise UsageError(
-            f"there is no environment {name!r}; expected one of {', '.join(names(root)) or '(none)'}"
+            f"there is no environment {name!r}; expected one of "
+            f"{', '.join(names(root)) or '(none)'}"
         )
     return read(name, root / "environments" / name)
 

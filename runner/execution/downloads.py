@@ -42,7 +42,10 @@ def advice(runs: Iterable[Run]) -> str | None:
     if not cases:
         return None
     *_, last = cases.values()
-    return f"{', '.join(cases)}: the data is downloaded; without a network name {where_data_lies(last)}"
+    return (
+        f"{', '.join(cases)}: the data is downloaded; without a network name "
+        f"{where_data_lies(last)}"
+    )
 
 
 def failed(run: Run, directory: Path) -> str:

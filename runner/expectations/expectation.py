@@ -12,15 +12,20 @@ from runner.field_types import Scalar, Text, VariantName
 
 
 class Expectation(Series, frozen=True, kw_only=True):
-    """A checkable statement about the records of one variant, for every seed: `reduce(series) op value`."""
+    """A checkable statement about the records of one variant, for every seed:
+    `reduce(series) op value`.
+    """
 
     statement: Annotated[Text, Meta(description="What is expected, as a sentence.")]
     variant: Annotated[VariantName, Meta(description="Whose records are looked at.")]
     reduce: Annotated[
         Literal["all"] | ReductionName,
         Meta(
-            description="What is compared: all values in order, or one number made of them. `largest_drop` is the "
-            "largest decrease from one record to the next, `distinct` the number of different values, or lists."
+            description=(
+                "What is compared: all values in order, or one number made of them. `largest_drop` "
+                "is the largest decrease from one record to the next, `distinct` the number of "
+                "different values, or lists."
+            )
         ),
     ]
     op: Annotated[
@@ -41,15 +46,19 @@ class Expectation(Series, frozen=True, kw_only=True):
     harm: Annotated[
         bool,
         Meta(
-            description="True for the one expectation of a case that states the harm: it tells the two variants apart "
-            "with each seed."
+            description=(
+                "True for the one expectation of a case that states the harm: it tells the two "
+                "variants apart with each seed."
+            )
         ),
     ] = False
     across_seeds: Annotated[
         Literal["mean", "min", "max", "distinct"] | None,
         Meta(
-            description="One check for all seeds that were run: of the numbers that `reduce` makes for each, this one "
-            "is compared. Left out of maps of versions, which run one seed."
+            description=(
+                "One check for all seeds that were run: of the numbers that `reduce` makes for "
+                "each, this one is compared. Left out of maps of versions, which run one seed."
+            )
         ),
     ] = None
 
@@ -58,7 +67,8 @@ class Expectation(Series, frozen=True, kw_only=True):
         super().__post_init__()
         if OPERATORS[self.op].needs_tolerance != (self.tolerance is not None):
             raise ValueError(
-                f"op is {self.op!r}: `close` needs the key 'tolerance', and nothing else may have it"
+                f"op is {self.op!r}: `close` needs the key 'tolerance', and nothing else may have "
+                "it"
             )
         values = self.value if isinstance(self.value, tuple) else (self.value,)
         for problem in (*self._check_value(values), *self._check_reduction()):

@@ -19,7 +19,9 @@ Where = Annotated[
 
 
 class Operand(ConfigPart, frozen=True, kw_only=True):
-    """The values that are subtracted, or divided by; what it leaves out is as on the side they are compared with."""
+    """The values that are subtracted, or divided by;
+    what it leaves out is as on the side they are compared with.
+    """
 
     variant: Annotated[VariantName | None, Meta(description="Of this variant (same seed).")] = None
     metric: Annotated[Metric | None, Meta(description="This metric.")] = None
@@ -41,28 +43,36 @@ class Operand(ConfigPart, frozen=True, kw_only=True):
 
 
 class Series(ConfigPart, frozen=True):
-    """A sequence of values taken from records: a metric, perhaps minus or over other values, value by value."""
+    """A sequence of values taken from records: a metric, perhaps minus or over other values,
+    value by value.
+    """
 
     metric: Metric
     where: Where = {}
     minus: Annotated[
         VariantName | Operand | None,
         Meta(
-            description="Subtract the same metric of this variant (same seed), or what an object names. Of lists, the "
-            "largest absolute difference of elements is taken."
+            description=(
+                "Subtract the same metric of this variant (same seed), or what an object names. Of "
+                "lists, the largest absolute difference of elements is taken."
+            )
         ),
     ] = None
     minus_where: Annotated[
         Mapping[str, Scalar] | None,
         Meta(
-            description="Records to subtract; of the variant `minus`, or of the same one where that is absent. A "
-            "single one is subtracted from every value."
+            description=(
+                "Records to subtract; of the variant `minus`, or of the same one where that is "
+                "absent. A single one is subtracted from every value."
+            )
         ),
     ] = None
     over: Annotated[
         VariantName | Operand | None,
         Meta(
-            description="Divide by the same metric of this variant (same seed), or by what an object names."
+            description=(
+                "Divide by the same metric of this variant (same seed), or by what an object names."
+            )
         ),
     ] = None
     index: Annotated[
@@ -74,7 +84,8 @@ class Series(ConfigPart, frozen=True):
         """Raise ValueError for what the types cannot express."""
         if self.over is not None and (self.minus is not None or self.minus_where is not None):
             raise ValueError(
-                "over: the values are subtracted or divided; leave out `over`, or `minus` and minus_where"
+                "over: the values are subtracted or divided; leave out `over`, or `minus` and "
+                "minus_where"
             )
         if isinstance(self.minus, Operand) and self.minus_where is not None:
             raise ValueError("minus_where: `minus` is an object; put it there, as `where`")

@@ -1,4 +1,6 @@
-"""Words for a value that does not fit its schema: unknown, misspelt and missing keys, wrong values, and where."""
+"""Words for a value that does not fit its schema: unknown, misspelt and missing keys,
+wrong values, and where.
+"""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,6 @@
-"""JSON values as msgspec structs, which declare what a file may hold: conversion and JSON schemas."""
+"""JSON values as msgspec structs, which declare what a file may hold:
+conversion and JSON schemas.
+"""
 
 import json
 from typing import Any, TypeVar

@@ -96,8 +96,9 @@ def recover(folder: Path) -> None:
     except OSError as error:
         if begun and os.path.lexists(hidden / JOURNAL):
             raise ResultsError(
-                f"{untrusted.shown(folder)}: a command was killed while it replaced files here, and the rest cannot be "
-                f"replaced: {error.strerror}; run this command as who may write there"
+                f"{untrusted.shown(folder)}: a command was killed while it replaced files here, "
+                f"and the rest cannot be replaced: {error.strerror}; run this command as who may "
+                "write there"
             ) from error
 
 
@@ -107,7 +108,8 @@ def _explaining(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ResultsError(
-            f"{untrusted.shown(folder)}: cannot be written: {error.strerror or error}; expected a folder with room"
+            f"{untrusted.shown(folder)}: cannot be written: {error.strerror or error}; expected a "
+            "folder with room"
         ) from error
 
 

@@ -54,16 +54,18 @@ UNKNOWN_LEFT_OUT = ("metrics_digest", "whole", "isolated", "isolation", "trusted
 
 
 class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
-    """One run. `wall_s` in seconds, `peak_memory_mb` in 10^6 bytes; `metrics` are the script's own records, in order.
+    """One run. `wall_s` in seconds, `peak_memory_mb` in 10^6 bytes;
+    `metrics` are the script's own records, in order.
 
-    `reason` says why the status is not `ok`. `pinned` is False where the interpreter was not built from the hashed
-    lock. `data` is a hash of the data files in the folder that was named, or `cache`. `key` identifies what was run:
-    two runs with one key are the same run. `injected`: the bug's fault was put back into the release. `repeat` counts
-    from 1 the times that the same run was done. `metrics_digest` is a hash of the key and the metrics, `whole` the
-    number of records that a whole run has, `isolated` whether the program could write to its own folder only,
-    `isolation` what kept it to that (None: not known).
-    `trusted`: others than the user and root could change the environment, and the user trusted them.
-    `catalogue` is the version of the catalogue.
+    `reason` says why the status is not `ok`. `pinned` is False where the interpreter was not built
+    from the hashed lock. `data` is a hash of the data files in the folder that was named, or
+    `cache`. `key` identifies what was run: two runs with one key are the same run. `injected`: the
+    bug's fault was put back into the release. `repeat` counts from 1 the times that the same run
+    was done. `metrics_digest` is a hash of the key and the metrics, `whole` the number of records
+    that a whole run has, `isolated` whether the program could write to its own folder only,
+    `isolation` what kept it to that (None: not known). `trusted`: others than the user and root
+    could change the environment, and the user trusted them. `catalogue` is the version of the
+    catalogue.
     """
 
     schema: Literal[1]
@@ -102,7 +104,10 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     def __repr__(self) -> str:
         run = f"{self.bug}/{self.case}/{self.variant}"
         repeat = f", repeat {self.repeat}" if self.repeat > 1 else ""
-        return f"RunRecord({run!r}, seed {self.seed}{repeat}, {self.status}, {counted(len(self.metrics), 'record')})"
+        return (
+            f"RunRecord({run!r}, seed {self.seed}{repeat}, {self.status}, "
+            f"{counted(len(self.metrics), 'record')})"
+        )
 
 
 # The keys of a record's file, in its order.
@@ -127,7 +132,9 @@ class JudgedRun(Struct, frozen=True, kw_only=True):
 
 
 class CheckedStatement(Struct, frozen=True, kw_only=True):
-    """An expectation on the records of one seed, or of all (`seed` None); `holds` is None where it is undecided."""
+    """An expectation on the records of one seed, or of all (`seed` None);
+    `holds` is None where it is undecided.
+    """
 
     statement: str
     seed: Seed | None
@@ -136,7 +143,9 @@ class CheckedStatement(Struct, frozen=True, kw_only=True):
 
 
 class Repeats(Struct, frozen=True, kw_only=True):
-    """How a verdict varied: how often each one came out, and the largest distance of a metric between repeats."""
+    """How a verdict varied: how often each one came out,
+    and the largest distance of a metric between repeats.
+    """
 
     label: str
     verdicts: dict[str, int]
@@ -144,14 +153,18 @@ class Repeats(Struct, frozen=True, kw_only=True):
 
 
 class JudgedUpstream(Struct, frozen=True, kw_only=True):
-    """Whether the buggy script behaves as the fixed one in a release with the real fix; None: undecided."""
+    """Whether the buggy script behaves as the fixed one in a release with the real fix; None:
+    undecided.
+    """
 
     behaves: bool | None
     reason: str
 
 
 class VerdictRecord(Struct, frozen=True, kw_only=True):
-    """verdict.json of a case: the verdict, its checks, and the runs behind it. Non-finite numbers are texts."""
+    """verdict.json of a case: the verdict, its checks,
+    and the runs behind it. Non-finite numbers are texts.
+    """
 
     bug: Name
     case: Name

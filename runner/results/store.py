@@ -68,7 +68,8 @@ class Store:
         folder = Path(tempfile.gettempdir())
         if "\n" in str(folder):
             raise ResultsError(
-                f"TMPDIR is {untrusted.shown(folder)}, which has a line break; name another folder for temporary files"
+                f"TMPDIR is {untrusted.shown(folder)}, which has a line break; name another folder "
+                "for temporary files"
             )
         try:
             return TemporaryFolder(folder, WORK)
@@ -123,8 +124,9 @@ class Store:
         directory = untrusted.shown(bug.directory)
         if owner and owner != directory:
             raise ResultsError(
-                f"{untrusted.shown(folder)} holds runs of {untrusted.shown(Path(owner))}, which has the same ID as "
-                f"{directory}; name another folder by --results, or give one of them another ID"
+                f"{untrusted.shown(folder)} holds runs of {untrusted.shown(Path(owner))}, which "
+                f"has the same ID as {directory}; name another folder by --results, or give one of "
+                "them another ID"
             )
 
     def _owner(self, bug: str) -> str | None:
@@ -214,7 +216,8 @@ class Store:
         for name in bugs:
             if not all(NAME.fullmatch(part) for part in name.split("/")):
                 raise UsageError(
-                    f"{name!r} is no ID of a bug; expected BUG or BUG/CASE, of {untrusted.shown(self.root)}"
+                    f"{name!r} is no ID of a bug; expected BUG or BUG/CASE, of "
+                    f"{untrusted.shown(self.root)}"
                 )
         return folder_index.find(self.root, bugs, read_record)
 

@@ -21,7 +21,8 @@ KINDS: tuple[Isolation, ...] = get_args(Isolation)
 WEAKER = {
     "landlock": (
         "weaker isolation: no user namespaces here, only Landlock; programs may see your other "
-        "processes and the names, sizes and times of files, and change modes of files that are yours"
+        "processes and the names, sizes and times of files, and change modes of files that are "
+        "yours"
     ),
     "none": (
         "not isolated: no Landlock and no user namespaces here, programs may do whatever you may"

@@ -25,7 +25,8 @@ def programs(bug: Bug, inject: bool) -> list[Path]:
     """The programs to run, why.py last; raises UsageError where the bug does not ship them."""
     if bug.why is None:
         raise UsageError(
-            f"{bug.id} ships no {WHY}; its README tells the root cause: {bug.directory / 'README.md'}"
+            f"{bug.id} ships no {WHY}; its README tells the root cause: "
+            f"{bug.directory / 'README.md'}"
         )
     if inject and bug.fault is None:
         raise UsageError(

@@ -138,18 +138,27 @@ class Options:
         if len(set(self.gpus)) < len(self.gpus) or min(self.gpus, default=0) < 0:
             yield f"gpus are {self.gpus}, expected different numbers >= 0; see --runs-per-gpu"
         if self.per_gpu > 1 and not self.gpus:
-            yield f"--runs-per-gpu is {self.per_gpu} and no GPUs are named; name them by --gpus, or see -j"
+            yield (
+                f"--runs-per-gpu is {self.per_gpu} and no GPUs are named; name them by --gpus, or "
+                "see -j"
+            )
         if self.gpus and self.device not in ("auto", "cuda"):
             yield f"device is {self.device!r} and gpus are named; leave one of them out"
         refused = None if self.network else _network_can_be_cut()
         if refused:
-            yield f"{refused}; allow it user namespaces (see `man unshare`), or leave out --no-network"
+            yield (
+                f"{refused}; allow it user namespaces (see `man unshare`), or leave out "
+                "--no-network"
+            )
 
     def _cluster_problems(self) -> Iterator[str]:
         if self.executor != "local" and self.gpus:
             yield "--gpus is for this machine: a worker uses what its CUDA_VISIBLE_DEVICES shows"
         if self.executor not in ("local", "slurm") and self.jobs:
-            yield "-j is for this machine and for slurm; Dask does as much at a time as it has workers"
+            yield (
+                "-j is for this machine and for slurm; Dask does as much at a time as it has "
+                "workers"
+            )
 
 
 class OptionValues(TypedDict, total=False):

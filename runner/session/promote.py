@@ -84,7 +84,8 @@ def _refuse_unexpected(outcome: Outcome) -> None:
     upstream = outcome.verdict.upstream
     if upstream and not upstream.behaves:
         raise UsageError(
-            f"{case.id}/{UPSTREAM} does not behave as fixed: {upstream.reason}: expected/ stays as it is"
+            f"{case.id}/{UPSTREAM} does not behave as fixed: {upstream.reason}: expected/ stays as "
+            "it is"
         )
     alone = upstream and all(record.variant == UPSTREAM for record in records)
     if not (alone or outcome.verdict.outcome == REPRODUCED) or len(on_gpu) > 1:
@@ -95,7 +96,8 @@ def _refuse_unexpected(outcome: Outcome) -> None:
     as_reported = not outcome.injected and all(_is_pinned(record) for record in records)
     if not on_gpu.pop() and not as_reported:
         raise UsageError(
-            f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as it is"
+            f"{case.id} is not REPRODUCED as reported, in a pinned environment: expected/ stays as "
+            "it is"
         )
     if {record.seed for record in records} != set(case.program.seeds):
         raise UsageError(
@@ -154,7 +156,8 @@ def promote_versions(sweep: BugVersions, draw: Draw = no_figures) -> list[Path]:
         )
     if any((record.revision or "").endswith("-dirty") for record in sweep.records):
         raise UsageError(
-            f"{sweep.bug.id} was run from files that are not committed: commit, then run with --force"
+            f"{sweep.bug.id} was run from files that are not committed: commit, then run with "
+            "--force"
         )
     # Every environment of the earlier map is in this one.
     commits = {(record.runtime.environment, record.revision) for record in sweep.records}

@@ -127,7 +127,8 @@ def to_run(
         notes = [f"{', '.join(unable)}: left out, no {FAULT} puts the fault back"] if unable else []
     targets = catalog.select(selected, elsewhere=options.elsewhere)
     notes += [
-        f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to run it"
+        f"{target.case.id}: left out, its numbers are of {target.bug.environment} only; name it to "
+        "run it"
         for target in catalog.select(selected)
         if target not in targets
     ]

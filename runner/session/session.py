@@ -189,11 +189,13 @@ class Session:
         options = self.options
         if options.inject and target.bug.fault is None:
             raise UsageError(
-                f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out --inject"
+                f"{target.bug.id} ships no {FAULT}: its fault cannot be put back; leave out "
+                "--inject"
             )
         if target.case.program.data and self.data is None and not options.network:
             raise UsageError(
-                f"{target.case.id} downloads its data: name a folder that has it by --data; see --no-network"
+                f"{target.case.id} downloads its data: name a folder that has it by --data; see "
+                "--no-network"
             )
 
     def runtime_of(self, variant: Variant) -> Runtime:
@@ -202,7 +204,8 @@ class Session:
         if self.options.gpus and not runtime.broken and runtime.device == "cpu":
             torch = f"torch {runtime.torch}" if runtime.torch else "no torch"
             raise UsageError(
-                f"--gpus: {runtime.environment} ({torch}) sees no GPU here; to use the CPU, leave it out"
+                f"--gpus: {runtime.environment} ({torch}) sees no GPU here; to use the CPU, leave "
+                "it out"
             )
         return runtime
 

@@ -115,7 +115,8 @@ def _targets(catalog: Catalog, name: str) -> list[Target]:
         targets = [target for target in targets if mappable(target.case)]
     if not targets or not all(mappable(target.case) for target in targets):
         raise UsageError(
-            f"{name}: its expectations compare the variants; the buggy script cannot be judged alone"
+            f"{name}: its expectations compare the variants; the buggy script cannot be judged "
+            "alone"
         )
     return [Target(target.bug, _first_seed(target.case), ("buggy",)) for target in targets]
 
@@ -133,7 +134,8 @@ def _environments(root: Path, patterns: Mapping[str, str | None]) -> list[Enviro
         if not names:
             all_names = ", ".join(spec.names(root)) or "(none)"
             raise UsageError(
-                f"no environment matches {glob!r}; expected a pattern like 'torch-2.*' for some of {all_names}"
+                f"no environment matches {glob!r}; expected a pattern like 'torch-2.*' for some of "
+                f"{all_names}"
             )
         versions: dict[str, tuple[int, ...]] = {}
         matches = {name: spec.load(root, name) for name in names}

@@ -25,8 +25,9 @@ def centres(study: Study, points: Sequence[Point]) -> Mapping[Point, float]:
     other = load(study.bug, centre.study)
     if other.written.axes != study.written.axes or other.written.centre:
         raise UsageError(
-            f"{study.id}: centre.study is {centre.study}, whose grid is over {', '.join(other.written.axes)}, "
-            f"expected {', '.join(study.written.axes)}, and no centre of its own"
+            f"{study.id}: centre.study is {centre.study}, whose grid is over "
+            f"{', '.join(other.written.axes)}, expected {', '.join(study.written.axes)}, and no "
+            "centre of its own"
         )
     settings: dict[tuple[Scalar, ...], float] = {}
     for point, row in by_point(cells(other, table.read(other))).items():

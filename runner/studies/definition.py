@@ -49,7 +49,9 @@ class StudyScript(Written, frozen=True):
 
 
 class StudyVariants(Written, frozen=True):
-    """The programs of a study: two, or the fixed one alone, in a study that prepares another one."""
+    """The programs of a study: two, or the fixed one alone,
+    in a study that prepares another one.
+    """
 
     fixed: StudyScript
     buggy: StudyScript | None = None
@@ -68,7 +70,9 @@ class Subgrid(Written, frozen=True):
     data: Annotated[
         tuple[DataFile, ...],
         Meta(
-            description="Files in the folder of data sets. Without --data these combinations are left out."
+            description=(
+                "Files in the folder of data sets. Without --data these combinations are left out."
+            )
         ),
     ] = ()
 
@@ -79,7 +83,9 @@ class Subgrid(Written, frozen=True):
 
 
 class Centre(Written, frozen=True):
-    """A parameter that gets, at each point, the value with which the fixed program did best in another study."""
+    """A parameter that gets, at each point, the value with which the fixed program did best in
+    another study.
+    """
 
     parameter: Annotated[Text, Meta(description="The parameter that is set.")]
     study: Annotated[
@@ -89,7 +95,9 @@ class Centre(Written, frozen=True):
 
 
 class Comparison(Written, frozen=True):
-    """How buggy and fixed are compared at one setting: mean over the seeds of the last value of the metric."""
+    """How buggy and fixed are compared at one setting:
+    mean over the seeds of the last value of the metric.
+    """
 
     metric: Annotated[Text, Meta(description="The field of the records.")]
     better: Literal["higher", "lower"]
@@ -128,7 +136,9 @@ class WrittenStudy(Written, frozen=True, kw_only=True):
     parameters: Annotated[
         Mapping[str, Scalar],
         Meta(
-            description="What the scripts read. The grid overrides them: by hand, a script runs with these."
+            description=(
+                "What the scripts read. The grid overrides them: by hand, a script runs with these."
+            )
         ),
     ]
     grid: Annotated[
@@ -174,12 +184,18 @@ class WrittenStudy(Written, frozen=True, kw_only=True):
             reserved.add(self.centre.parameter)
         for part in self.grid:
             if set(part.values) != set(self.axes):
-                yield f"grid: a part names {', '.join(part.values)}, the first one {', '.join(self.axes)}"
+                yield (
+                    f"grid: a part names {', '.join(part.values)}, the first one "
+                    f"{', '.join(self.axes)}"
+                )
             for name in part.values:
                 if name in reserved:
                     yield f"grid: {name!r} is taken; give the parameter another name"
                 if name not in self.parameters:
-                    yield f"grid: {name!r} is no key of `parameters`; add it there, with a value for a run by hand"
+                    yield (
+                        f"grid: {name!r} is no key of `parameters`; add it there, with a value for "
+                        "a run by hand"
+                    )
 
     def _display_problems(self) -> Iterator[str]:
         for name in (self.shown.rows, *self.shown.panels):
@@ -188,7 +204,9 @@ class WrittenStudy(Written, frozen=True, kw_only=True):
 
 
 class Point(Struct, frozen=True):
-    """A combination of values of the grid, in the order of its parameters; `data` names the files that it needs."""
+    """A combination of values of the grid, in the order of its parameters;
+    `data` names the files that it needs.
+    """
 
     values: tuple[Scalar, ...]
     data: tuple[str, ...] = ()
@@ -200,7 +218,9 @@ class Point(Struct, frozen=True):
 
 
 class Study(Struct, frozen=True):
-    """A study of a bug. `folder` is the bug as its programs are found in a study: those in `studies`, no others."""
+    """A study of a bug. `folder` is the bug as its programs are found in a study:
+    those in `studies`, no others.
+    """
 
     bug: Bug
     folder: Bug

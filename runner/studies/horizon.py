@@ -1,6 +1,8 @@
-"""The horizon of a harm: the same programs in training of twice the length, and what is left of the harm then.
+"""The horizon of a harm: the same programs in training of twice the length,
+and what is left of the harm then.
 
-expected/horizon.csv of a bug has a row for each run; `Harm.length` names the parameter that is doubled.
+expected/horizon.csv of a bug has a row for each run; `Harm.length` names the parameter that is
+doubled.
 """
 
 import csv
@@ -56,7 +58,9 @@ class HorizonRow(Struct, frozen=True):
 
 
 def horizon_targets(bug: Bug) -> list[Target]:
-    """The cases with a declared length, as cases of twice that length; empty where there is none."""
+    """The cases with a declared length, as cases of twice that length;
+    empty where there is none.
+    """
     return [Target(bug, _doubled(case), VARIANTS) for case in horizon_cases(bug)]
 
 
@@ -137,7 +141,9 @@ def _end_series(expectation: Expectation, x: str) -> Series:
 
 
 def rows(bug: Bug, records: Iterable[RunRecord]) -> list[HorizonRow]:
-    """The rows of runs of twice the length; raises ResultsError for a run that failed or lacks the metric."""
+    """The rows of runs of twice the length; raises ResultsError for a run that failed or lacks the
+    metric.
+    """
     cases = {horizon_name(case): case for case in bug.cases.values()}
     return [_row(cases[record.case], record) for record in records]
 
@@ -180,7 +186,9 @@ def _cell(value: object) -> str:
 
 
 def read(bug: Bug) -> list[HorizonRow]:
-    """The committed rows; empty where there are none. Raises ResultsError for a file that is no such table."""
+    """The committed rows; empty where there are none. Raises ResultsError for a file that is no
+    such table.
+    """
     path = bug.expected / FILE
     if not path.exists():
         return []
@@ -203,7 +211,8 @@ def _parse(table: str) -> Iterator[HorizonRow]:
 
 
 def is_late(case: Case, table: Sequence[HorizonRow], records: Sequence[RunRecord]) -> bool:
-    """Whether the harm is gone after twice the length: with some seed the buggy program is no longer worse.
+    """Whether the harm is gone after twice the length:
+    with some seed the buggy program is no longer worse.
 
     `records` are the expected ones, which say which side is worse. Raises MeasureError, and
     ResultsError where a seed has no rows.
@@ -224,7 +233,9 @@ def is_late(case: Case, table: Sequence[HorizonRow], records: Sequence[RunRecord
 
 
 def refuse_unfit(bug: Bug, records: Sequence[RunRecord]) -> None:
-    """Raise UsageError where these runs cannot be kept: dirty files, or no pinned environment of the bug's own."""
+    """Raise UsageError where these runs cannot be kept: dirty files,
+    or no pinned environment of the bug's own.
+    """
     if any((record.revision or "").endswith("-dirty") for record in records):
         raise UsageError(
             f"{bug.id} was run from files that are not committed: commit, then run with --force"

@@ -24,7 +24,8 @@ def refuse_unfit(study: Study) -> None:
     refuse_installed("--update-expected", [study.bug.directory])
     if (find_revision(study.folder.directory, GENERATED_FILES) or "").endswith("-dirty"):
         raise UsageError(
-            f"{study.id}: files of the study are not committed, and its table is made of committed ones"
+            f"{study.id}: files of the study are not committed, and its table is made of committed "
+            "ones"
         )
 
 

@@ -72,7 +72,8 @@ def run_study(
         left_out = len(study.points) - len(planned)
         if left_out:
             progress.note(
-                f"{study.id}: {left_out} points are left out, they need data: name a folder by --data"
+                f"{study.id}: {left_out} points are left out, they need data: name a folder by "
+                "--data"
             )
         keys = [run.key for runs in planned.values() for run in runs]
         kept_rows = {

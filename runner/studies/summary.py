@@ -33,7 +33,8 @@ def _head(results: Results) -> list[str]:
     return [
         f"# {study.id}: {study.written.title}",
         "",
-        f"Made by `trainbugs study {study.id} --update-expected`; `--from expected` makes it again from the table.",
+        f"Made by `trainbugs study {study.id} --update-expected`; `--from expected` makes it again "
+        "from the table.",
         "",
         study.written.question,
         "",
@@ -50,10 +51,10 @@ def _variant_lines(study: Study, cells: Sequence[Cell]) -> list[str]:
     near = tuned(cells, comparison)
     return [
         "",
-        f"A cell is a point with one {study.written.setting}. *Benign*: the means over the seeds of "
-        f"{comparison.metric} differ by at most {comparison.tolerance:g}; *unstable*: the seeds of the buggy program "
-        f"differ by more than {comparison.unstable:g}, or a number is not finite; *undecided*: those of the fixed one "
-        "do.",
+        f"A cell is a point with one {study.written.setting}. *Benign*: the means over the seeds "
+        f"of {comparison.metric} differ by at most {comparison.tolerance:g}; *unstable*: the seeds "
+        f"of the buggy program differ by more than {comparison.unstable:g}, or a number is not "
+        "finite; *undecided*: those of the fixed one do.",
         "",
         "All cells:",
         "",
@@ -63,12 +64,14 @@ def _variant_lines(study: Study, cells: Sequence[Cell]) -> list[str]:
         "",
         *_shares(study, near),
         "",
-        f"Each program at its own best {study.written.setting}. *Cured*: the buggy one comes within the tolerance of "
-        "the fixed one, or above it. Gains are buggy minus fixed in the direction of better.",
+        f"Each program at its own best {study.written.setting}. *Cured*: the buggy one comes "
+        "within the tolerance of the fixed one, or above it. Gains are buggy minus fixed in the "
+        "direction of better.",
         "",
         *_pairs(study, best_pairs, comparison.tolerance),
         "",
-        "Share of the variance of the gain that is explained by the means of groups (adjusted R squared):",
+        "Share of the variance of the gain that is explained by the means of groups (adjusted R "
+        "squared):",
         "",
         "| groups by | share |",
         "|---|---|",
@@ -90,8 +93,8 @@ def _shares(study: Study, cells: Sequence[Cell]) -> list[str]:
 def _pairs(study: Study, pairs: Sequence[BestPair], tolerance: float) -> list[str]:
     setting = study.written.setting
     lines = [
-        f"| {study.written.shown.rows} | points | cured | gain: median | worst | best | ratio of {setting}: median "
-        "| at an end of the range |",
+        f"| {study.written.shown.rows} | points | cured | gain: median | worst | best | ratio of "
+        f"{setting}: median | at an end of the range |",
         "|---" * 8 + "|",
     ]
 
@@ -113,7 +116,8 @@ def _single_lines(study: Study, cells: Sequence[Cell]) -> list[str]:
         "",
         f"The {setting} with which the fixed program does best at each point:",
         "",
-        f"| {study.written.shown.rows} | points | least | median | largest | at an end of the range |",
+        f"| {study.written.shown.rows} | points | least | median | largest | at an end of the "
+        "range |",
         "|---" * 6 + "|",
     ]
     tops: list[tuple[list[Cell], Cell]] = []

@@ -51,7 +51,8 @@ def findings(bug: Bug, records: Iterable[RunRecord]) -> list[VersionFinding]:
     strange = next((case for _, case in groups if case not in bug.cases), None)
     if strange is not None:
         raise ResultsError(
-            f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of it"
+            f"{bug.id}: there are runs of {strange!r} in its map of versions, which is no case of "
+            "it"
         )
     order = list(bug.cases)
 

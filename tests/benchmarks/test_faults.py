@@ -1,4 +1,6 @@
-"""A short campaign of faults: kills, full disks, damaged files; the long one is told in benchmarks/README.md."""
+"""A short campaign of faults: kills, full disks, damaged files;
+the long one is told in benchmarks/README.md.
+"""
 
 import json
 import subprocess

@@ -1,4 +1,6 @@
-"""`make gpu` with a pretended GPU: which cases are run, what is kept of them, and how it goes on after a stop."""
+"""`make gpu` with a pretended GPU: which cases are run, what is kept of them,
+and how it goes on after a stop.
+"""
 
 import importlib
 import sys

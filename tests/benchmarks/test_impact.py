@@ -1,4 +1,6 @@
-"""What docs/impact.md says of the study of SO-60335387: its tables are made of the committed one."""
+"""What docs/impact.md says of the study of SO-60335387:
+its tables are made of the committed one.
+"""
 
 import importlib.util
 

@@ -1,4 +1,6 @@
-"""What the sanitizer says of programs that others have written: the committed table, and what its page says of it."""
+"""What the sanitizer says of programs that others have written: the committed table,
+and what its page says of it.
+"""
 
 import csv
 import json

@@ -1,4 +1,6 @@
-"""The experiment with TrainCheck: its pure parts, the committed table, and what its page says of it."""
+"""The experiment with TrainCheck: its pure parts, the committed table,
+and what its page says of it.
+"""
 
 import csv
 import importlib
@@ -98,7 +100,9 @@ def test_what_is_listed_is_violated_by_the_buggy_program_alone(modules):
 
 
 def findings(modules, **violated):
-    """One reference, two invariants: one about step, and one about zero_grad that is of the noisy kind."""
+    """One reference, two invariants: one about step,
+    and one about zero_grad that is of the noisy kind.
+    """
     both = [
         invariant(),
         invariant("FunctionLeadRelation", "torch.optim.optimizer.Optimizer.zero_grad"),

@@ -1,4 +1,6 @@
-"""The bugs of the catalogue: well formed, each script a program of its own, expected records that say REPRODUCED."""
+"""The bugs of the catalogue: well formed, each script a program of its own,
+expected records that say REPRODUCED.
+"""
 
 import re
 
@@ -55,7 +57,9 @@ def test_expected_records_are_reproduced_in_the_pinned_environment(name, case):
 
 @pytest.mark.parametrize("name, case", CASES)
 def test_a_verdict_needs_the_difference_between_the_variants(name, case):
-    """With the fixed records in the place of the buggy ones the verdict turns, except in a benign case."""
+    """With the fixed records in the place of the buggy ones the verdict turns,
+    except in a benign case.
+    """
     bug = CATALOG.bug(name)
     fixed = [record for record in expected_records(bug, case) if record.variant == "fixed"]
     swapped = [*fixed, *(replace(record, variant="buggy") for record in fixed)]

@@ -1,4 +1,6 @@
-"""detectors/frozen.json: which bugs those who wrote a detector of ours knew, and that it is the same since."""
+"""detectors/frozen.json: which bugs those who wrote a detector of ours knew,
+and that it is the same since.
+"""
 
 import json
 

@@ -1,4 +1,6 @@
-"""Records of evaluations: what they may hold, how they are kept, and the keys that the committed ones have."""
+"""Records of evaluations: what they may hold, how they are kept,
+and the keys that the committed ones have.
+"""
 
 import json
 
@@ -272,7 +274,9 @@ def test_only_the_files_of_the_named_detectors_are_read(expected):
 
 
 def committed(kind):
-    """The committed record of api-sequence on a program of SO-60335387/digits, and the key of that program's run."""
+    """The committed record of api-sequence on a program of SO-60335387/digits,
+    and the key of that program's run.
+    """
     bug = load_bug(ROOT / "bugs" / "SO-60335387")
     evaluated = CommittedChecks(ROOT / "detectors" / "expected").read(["api-sequence"])
     records = (
@@ -302,7 +306,9 @@ def committed(kind):
 
 @pytest.fixture
 def kit_of_expected(monkeypatch):
-    """The kit with which the committed records were made stands in for today's: names and hashes of its files."""
+    """The kit with which the committed records were made stands in for today's:
+    names and hashes of its files.
+    """
     files, kit = (
         keys._files,
         json.loads((ROOT / "tests" / "evaluation" / "kit_of_expected.json").read_text()),

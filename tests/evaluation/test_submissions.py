@@ -1,4 +1,6 @@
-"""Submissions: each is whole, its records are of the detector beside them, and its tables are those of its records."""
+"""Submissions: each is whole, its records are of the detector beside them,
+and its tables are those of its records.
+"""
 
 import json
 import shutil
@@ -39,7 +41,8 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
         assert record.rules == rules
         assert record.runtime.pinned
         assert not record.revision.endswith("-dirty")
-        # The kit may have another digest by now; where it has not, the detector's is that of the record.
+        # The kit may have another digest by now; where it has not, the detector's is that of the
+        # record.
         assert record.kit != keys.kit_digest() or record.code == keys.detector_digest(detector)
 
 

@@ -1,4 +1,6 @@
-"""Containers: their definitions are well formed, and install what the package asks for, by hashes."""
+"""Containers: their definitions are well formed, and install what the package asks for,
+by hashes.
+"""
 
 import configparser
 import re

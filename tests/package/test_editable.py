@@ -16,7 +16,9 @@ PACKAGES = ("trainbugs", "runner", "evaluation", "plots")
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory) -> Path:
-    """A folder with a checkout called `trainbugs`, and `venv`, in which it is installed in place."""
+    """A folder with a checkout called `trainbugs`, and `venv`,
+    in which it is installed in place.
+    """
     home = tmp_path_factory.mktemp("home")
     checkout = home / "trainbugs"
     for name in PACKAGES:
@@ -45,7 +47,9 @@ def home(tmp_path_factory) -> Path:
 
 
 def call(command: list[str | Path], folder: Path) -> str:
-    """Run a command that sees the packages of the tests, less what is installed among them in place."""
+    """Run a command that sees the packages of the tests,
+    less what is installed among them in place.
+    """
     env = os.environ | {"PYTHONPATH": sysconfig.get_path("purelib")}
     done = subprocess.run([*map(str, command)], cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,6 @@
-"""The package as it is installed: wheel and sdist, outside of any checkout, with and without what is optional."""
+"""The package as it is installed: wheel and sdist, outside of any checkout,
+with and without what is optional.
+"""
 
 import json
 import os
@@ -22,7 +24,9 @@ SLIM = ("msgspec", "filelock", "packaging")
 
 
 def tracked(*folders: str) -> set[str]:
-    """What git has of the folders, less what was deleted: with no copies of bytecode or of results among it."""
+    """What git has of the folders, less what was deleted:
+    with no copies of bytecode or of results among it.
+    """
     names = subprocess.check_output(
         ["git", "ls-files", "-z", "-co", "--exclude-standard", *folders], cwd=ROOT, text=True
     )
@@ -37,7 +41,9 @@ def uv(*arguments: str | Path) -> None:
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory) -> Path:
-    """A folder with the sdist, and the wheel that is built from it; bytecode and a stray file lay in the sources."""
+    """A folder with the sdist, and the wheel that is built from it;
+    bytecode and a stray file lay in the sources.
+    """
     source, out = (tmp_path_factory.mktemp(name) for name in ("source", "dist"))
     for name in tracked("."):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +66,9 @@ def dist(tmp_path_factory) -> Path:
 
 @dataclass(frozen=True)
 class Installed:
-    """An installation that knows nothing of the checkout, used from an empty folder inside of a repository."""
+    """An installation that knows nothing of the checkout,
+    used from an empty folder inside of a repository.
+    """
 
     command: tuple[str, ...]
     packages: Path
@@ -68,7 +76,9 @@ class Installed:
     folder: Path
 
     def call(self, *arguments: str | Path, status: int = 0) -> str:
-        """Run `trainbugs ARGUMENTS`; returns its standard output, or with another status than 0 its errors."""
+        """Run `trainbugs ARGUMENTS`; returns its standard output,
+        or with another status than 0 its errors.
+        """
         env = {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
         done = subprocess.run(
             [*self.command, *map(str, arguments)],
@@ -91,7 +101,9 @@ def repository(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(dist, repository) -> Installed:
-    """The wheel in a new virtual environment; what it depends on is that of the tests, less the checkout."""
+    """The wheel in a new virtual environment; what it depends on is that of the tests,
+    less the checkout.
+    """
     venv = repository / "venv"
     uv("venv", "--python", sys.executable, venv)
     uv(
@@ -104,7 +116,8 @@ def installed(dist, repository) -> Installed:
         *dist.glob("*.whl"),
     )
     packages = next(venv.glob("lib/python*/site-packages"))
-    # Files *.pth of a folder in PYTHONPATH do not count, so an editable installation in it is not seen.
+    # Files *.pth of a folder in PYTHONPATH do not count, so an editable installation in it is not
+    # seen.
     folder = repository / "work"
     folder.mkdir()
     return Installed(
@@ -114,7 +127,9 @@ def installed(dist, repository) -> Installed:
 
 @pytest.fixture(scope="module")
 def slim(dist, repository) -> Installed:
-    """The wheel and three packages in one folder that is only on the path, for an interpreter without anything else."""
+    """The wheel and three packages in one folder that is only on the path,
+    for an interpreter without anything else.
+    """
     carried, folder = repository / "carried", repository / "bench"
     folder.mkdir()
     with zipfile.ZipFile(next(dist.glob("*.whl"))) as wheel:
@@ -247,7 +262,10 @@ def test_module_that_hides_a_package_is_named(installed, name):
     hiding = installed.folder / f"{name}.py"
     hiding.write_text("raise RuntimeError('not ours')\n")
     python = installed.packages.parents[2] / "bin" / "python"
-    line = f"{hiding} hides the package '{name}' of trainbugs: rename it, or start Python in another folder"
+    line = (
+        f"{hiding} hides the package '{name}' of trainbugs: rename it, or start Python in another "
+        "folder"
+    )
     try:
         shadowed = Installed(
             (str(python), "-m", "trainbugs"),
@@ -257,7 +275,10 @@ def test_module_that_hides_a_package_is_named(installed, name):
         )
         assert shadowed.call("list", status=2) == f"trainbugs: {line}\n"
         assert "SO-60335387" in installed.call("list")
-        code = "try:\n    import trainbugs\n    trainbugs.load()\nexcept ImportError as error:\n    print(error)"
+        code = (
+            "try:\n    import trainbugs\n    trainbugs.load()\nexcept ImportError as error:\n    "
+            "print(error)"
+        )
         notebook = Installed(
             (str(python), "-c", code), installed.packages, installed.python_path, installed.folder
         )
@@ -268,7 +289,9 @@ def test_module_that_hides_a_package_is_named(installed, name):
 
 @pytest.mark.real
 def test_bug_in_an_empty_environment(dist, tmp_path):
-    """As a stranger does it: the wheel and what it depends on from the index, in a folder that holds nothing."""
+    """As a stranger does it: the wheel and what it depends on from the index,
+    in a folder that holds nothing.
+    """
     venv = tmp_path / "venv"
     uv("venv", "--python", sys.executable, venv)
     uv("pip", "install", "--python", venv / "bin" / "python", *dist.glob("*.whl"))

@@ -107,7 +107,9 @@ def test_a_label_that_would_cover_a_point_is_below(other, covered):
 
 
 def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
-    """Points that nearly touch have labels above each other, in their order; others one at their own height."""
+    """Points that nearly touch have labels above each other, in their order;
+    others one at their own height.
+    """
     rates = pd.DataFrame({"false_fixed_rate": 0.0, "detected_rate": [0.9, 0.02, 0.011, 0.011, 0.0]})
     for name in ("false_fixed", "detected"):
         rates[f"{name}_low"], rates[f"{name}_high"] = rates[f"{name}_rate"], rates[f"{name}_rate"]

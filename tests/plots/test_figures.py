@@ -1,4 +1,6 @@
-"""Figures: drawn from records alone, the same each time, in every format; what they show is what the records say."""
+"""Figures: drawn from records alone, the same each time, in every format;
+what they show is what the records say.
+"""
 
 import json
 import subprocess
@@ -129,7 +131,8 @@ def test_a_figure_is_written_whole_or_not_at_all(toy, tmp_path, monkeypatch):
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.png")}
     with (tmp_path / "summary.png").open("rb") as reader:
         draw([runs(outcome)], tmp_path, "png")
-        # A reader keeps the old file, whole: the new one was renamed into place, not written over it.
+        # A reader keeps the old file, whole: the new one was renamed into place, not written over
+        # it.
         assert Path(f"/proc/self/fd/{reader.fileno()}").readlink().name == "summary.png (deleted)"
 
     def interrupted(self, path, **options):
@@ -162,9 +165,9 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
     # Of some, because all take half a minute; that all are there is tested in test_bugs.
     bugs = ("PyTorch-115607", "PyTorch-163093", "SO-60335387")
     code = (
-        f"import sys; from trainbugs.cli.main import main; status = main(['figures', *{bugs}, '--out', sys.argv[1]]);"
-        "assert 'torch' not in sys.modules and not any(m.startswith('runner.exec') for m in sys.modules);"
-        "sys.exit(status)"
+        f"import sys; from trainbugs.cli.main import main; status = main(['figures', *{bugs}, "
+        "'--out', sys.argv[1]]);assert 'torch' not in sys.modules and not "
+        "any(m.startswith('runner.exec') for m in sys.modules);sys.exit(status)"
     )
     subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], check=True, cwd=ROOT, capture_output=True

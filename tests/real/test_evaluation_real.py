@@ -1,4 +1,6 @@
-"""Real detectors on real bugs: what is promised of our own, what the tutorial says, what is committed."""
+"""Real detectors on real bugs: what is promised of our own, what the tutorial says,
+what is committed.
+"""
 
 import json
 import os
@@ -91,14 +93,11 @@ def test_a_tool_that_crashes_on_compiled_code_has_found_nothing(tmp_path):
 @pytest.mark.real
 def test_what_traincheck_needs_without_a_gpu_reaches_spawned_processes(tmp_path):
     (tmp_path / "program.py").write_text(
-        "import multiprocessing, torch\n"
-        "def look():\n"
-        "    print('cufft_plan_cache' in vars(torch.backends.cuda), torch.cuda.is_available(), flush=True)\n"
-        "if __name__ == '__main__':\n"
-        "    look()\n"
-        "    child = multiprocessing.get_context('spawn').Process(target=look)\n"
-        "    child.start()\n"
-        "    child.join()\n"
+        "import multiprocessing, torch\ndef look():\n    print('cufft_plan_cache' in "
+        "vars(torch.backends.cuda), torch.cuda.is_available(), flush=True)\nif __name__ == "
+        "'__main__':\n    look()\n    child = "
+        "multiprocessing.get_context('spawn').Process(target=look)\n    child.start()\n    "
+        "child.join()\n"
     )
     built = builder.build(spec.load(ROOT, "torch-2.2.2"), on_stderr())
     env = {"PYTHONPATH": str(ROOT / "detectors" / "traincheck" / "site")}
@@ -268,7 +267,8 @@ def test_scores_of_committed_records_on_the_command_line(tmp_path):
 
 
 def test_committed_checks_have_the_present_ground_truth(committed):
-    """A check's record keeps trigger and site: a change of config.json would leave scores with old ones.
+    """A check's record keeps trigger and site: a change of config.json would leave scores with old
+    ones.
 
     Where the site is in a script, a record keeps the line of the program that was checked.
     """

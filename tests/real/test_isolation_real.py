@@ -1,4 +1,5 @@
-"""What programs of PyTorch do beside computing: compilers, workers, process groups, caches and downloads, all isolated.
+"""What programs of PyTorch do beside computing: compilers, workers, process groups,
+caches and downloads, all isolated.
 
 Each works in torch-2.2.2 under each kind of isolation.
 """

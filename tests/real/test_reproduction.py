@@ -1,4 +1,6 @@
-"""Whole reproductions in the real environments, gigabytes included; `pytest -m real` runs these alone."""
+"""Whole reproductions in the real environments, gigabytes included;
+`pytest -m real` runs these alone.
+"""
 
 import json
 import math
@@ -43,7 +45,8 @@ def run(tmp_path, *targets, **options):
     return session.run(CATALOG.select(targets))
 
 
-# Environments that other tests of a full proof use as well; others are removed after the tests in them.
+# Environments that other tests of a full proof use as well; others are removed after the tests in
+# them.
 SHARED = {"torch-2.2.2", "torch-2.13.0"}
 
 
@@ -53,7 +56,9 @@ def built():
 
 @pytest.fixture(scope="module")
 def place(request):
-    """The environment of that name. What is built for the tests in it is removed after them, if it was not there."""
+    """The environment of that name. What is built for the tests in it is removed after them,
+    if it was not there.
+    """
     leave = built() | (SHARED if request.config.getoption("proof_within") is None else set())
     yield builder.build(spec.load(ROOT, request.param), on_stderr(), keep=request.param in leave)
     for name in built() - leave:
@@ -67,7 +72,8 @@ def results(tmp_path_factory):
 
 
 def runnable(data):
-    """Every case of the catalogue that this machine can run, with the environment of its buggy variant.
+    """Every case of the catalogue that this machine can run,
+    with the environment of its buggy variant.
 
     With `data`, also those that need some.
     """
@@ -140,15 +146,16 @@ def test_every_bug_reproduces_as_committed(place, target, results, record_proper
     case = CATALOG.select([target])[0].case
     if case.program.data and not os.environ.get("TRAINBUGS_DATA"):
         pytest.skip("TRAINBUGS_DATA names no folder with MNIST/raw")
-    # Else the expected records, and with them the key of the proof, may be of other files than those that run.
+    # Else the expected records, and with them the key of the proof, may be of other files than
+    # those that run.
     assert problems(ROOT / "bugs" / case.bug, ROOT) == []
     data = Path(os.environ["TRAINBUGS_DATA"]) if case.program.data else None
     outcome = run(results, target, device="cpu", keep=False, data=data)[0]
     record_property("verdict", outcome.verdict.outcome)
     record_property("drift", outcome.drift)
     assert outcome.verdict.outcome == "REPRODUCED", outcome.verdict.reason
-    # Another processor rounds differently, and training amplifies that without end. Only of a few steps there is a
-    # bound; a whole update of 115607 would be 1e-3.
+    # Another processor rounds differently, and training amplifies that without end. Only of a few
+    # steps there is a bound; a whole update of 115607 would be 1e-3.
     assert outcome.drift is not None
     assert math.isfinite(outcome.drift)
     if case.bug == "PyTorch-115607":
@@ -219,7 +226,10 @@ def test_why_shows_the_guard_that_2_2_2_lacks():
     affected = explain(bug, places.get("torch-2.2.2"), inject=False)
     mended = explain(bug, places.get("torch-2.13.0"), inject=False)
     injected = explain(bug, places.get("torch-2.13.0"), inject=True)
-    fault = "gradients None, None; step counters [1, 1]; compiled a version\n    no guard on any gradient"
+    fault = (
+        "gradients None, None; step counters [1, 1]; compiled a version\n    no guard on any "
+        "gradient"
+    )
     assert fault in affected
     assert fault in injected
     assert fault not in mended

@@ -1,4 +1,6 @@
-"""A sample of the programs that a submission met, met again: the answers are those of its records."""
+"""A sample of the programs that a submission met, met again:
+the answers are those of its records.
+"""
 
 import pytest
 from support.paths import ROOT
@@ -22,7 +24,9 @@ def answers(records):
 
 
 def sample(committed):
-    """The first case in which the detector alarms on the buggy program alone, or else the first one."""
+    """The first case in which the detector alarms on the buggy program alone,
+    or else the first one.
+    """
 
     def alarms(bug, case, kind):
         _, alarms = committed.get((bug, case, kind), ("", ()))

@@ -22,7 +22,9 @@ PATIENCE_S = 300
 
 
 def chromium():
-    """A driver of the system's Chromium, or of the one in PATH; the test is skipped where there is none."""
+    """A driver of the system's Chromium, or of the one in PATH;
+    the test is skipped where there is none.
+    """
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     from selenium.webdriver.chrome.service import Service
 
@@ -81,13 +83,15 @@ def console(driver) -> list[str]:
 
 
 def settle(driver) -> None:
-    """Wait until the pictures near the first screen are there; those further away are loaded when one gets near."""
+    """Wait until the pictures near the first screen are there;
+    those further away are loaded when one gets near.
+    """
     script = (
-        "const done = arguments[0], began = performance.now(); let seen = -1; (function look() {"
-        "const count = performance.getEntriesByType('resource').length;"
-        "const near = [...document.images].filter(i => i.getBoundingClientRect().top < innerHeight && i.offsetParent);"
-        "if (count === seen && near.every(i => i.complete) || performance.now() - began > 60000) return done();"
-        "seen = count; setTimeout(look, 1000); })()"
+        "const done = arguments[0], began = performance.now(); let seen = -1; (function look() "
+        "{const count = performance.getEntriesByType('resource').length;const near = "
+        "[...document.images].filter(i => i.getBoundingClientRect().top < innerHeight && "
+        "i.offsetParent);if (count === seen && near.every(i => i.complete) || performance.now() - "
+        "began > 60000) return done();seen = count; setTimeout(look, 1000); })()"
     )
     driver.execute_async_script(script)
 
@@ -95,19 +99,24 @@ def settle(driver) -> None:
 def transferred(driver) -> dict[str, int]:
     """The bytes of the page and of all that it has loaded, by address."""
     script = (
-        "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
-        ".map(e => [e.name, e.encodedBodySize])"
+        "return [...performance.getEntriesByType('navigation'), "
+        "...performance.getEntriesByType('resource')].map(e => [e.name, e.encodedBodySize])"
     )
     return {name.split("#")[0]: size for name, size in driver.execute_script(script)}
 
 
 def axe(driver) -> list[dict]:
-    """The serious and critical findings of axe-core on the page; skips where the file is not named."""
+    """The serious and critical findings of axe-core on the page;
+    skips where the file is not named.
+    """
     path = os.environ.get(AXE)
     if not path:
         pytest.skip(f"{AXE} does not name the file axe.min.js of axe-core 4")
     driver.execute_script(Path(path).read_text(encoding="utf-8"))
-    run = "const done = arguments[0]; axe.run().then(r => done(r.violations), e => done([{id: String(e), nodes: []}]))"
+    run = (
+        "const done = arguments[0]; axe.run().then(r => done(r.violations), e => done([{id: "
+        "String(e), nodes: []}]))"
+    )
     return [_summary(violation) for violation in driver.execute_async_script(run)]
 
 

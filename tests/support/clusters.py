@@ -18,7 +18,9 @@ ASLEEP = "import time; time.sleep(600)"
 
 
 def note(folder, number, seconds):
-    """Note begin and end of a call, one line each; the end is noted by those that live to see it."""
+    """Note begin and end of a call, one line each;
+    the end is noted by those that live to see it.
+    """
     with Path(folder, "begun").open("a") as file:
         file.write(f"{number} {os.getpid()}\n")
     time.sleep(seconds)

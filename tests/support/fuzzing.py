@@ -1,7 +1,8 @@
-"""Hostile variants of files and command lines, and a catalogue of toys on which the program meets them.
+"""Hostile variants of files and command lines,
+and a catalogue of toys on which the program meets them.
 
-TRAINBUGS_FUZZ is the number of examples of each kind, TRAINBUGS_FUZZ_SEED chooses them; both have defaults, by which
-two runs of the tests try the same examples.
+TRAINBUGS_FUZZ is the number of examples of each kind, TRAINBUGS_FUZZ_SEED chooses them; both have
+defaults, by which two runs of the tests try the same examples.
 """
 
 import contextlib
@@ -43,7 +44,8 @@ settings.register_profile(
         HealthCheck.filter_too_much,
     ],
 )
-# What is drawn is odd: glyphs that the font lacks, values at which an axis overflows. That is said, and no error.
+# What is drawn is odd: glyphs that the font lacks, values at which an axis overflows. That is said,
+# and no error.
 MARKS = [
     pytest.mark.stress,
     pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning"),
@@ -89,7 +91,9 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def variants(examples: int) -> Decorator:
-    """Settings for a test: that many examples, or as many as TRAINBUGS_FUZZ says, by the seed of the environment."""
+    """Settings for a test: that many examples, or as many as TRAINBUGS_FUZZ says,
+    by the seed of the environment.
+    """
     number = int(os.environ.get("TRAINBUGS_FUZZ", examples))
     profile = settings(settings.get_profile("fuzz"), max_examples=number)
     seed = os.environ.get("TRAINBUGS_FUZZ_SEED")
@@ -189,7 +193,9 @@ def hidden_in(text: str) -> set[str]:
 
 
 def tree(root: Path, left_out: tuple[Path, ...] = ()) -> dict[str, tuple[int, ...]]:
-    """What lies below a folder, with kinds, sizes and times of change; nothing of the folders that are left out."""
+    """What lies below a folder, with kinds, sizes and times of change;
+    nothing of the folders that are left out.
+    """
     entries: dict[str, tuple[int, ...]] = {}
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if Path(folder, name) not in left_out]
@@ -207,7 +213,8 @@ def tree(root: Path, left_out: tuple[Path, ...] = ()) -> dict[str, tuple[int, ..
 class Bench:
     """A toy catalogue with expected records and results, whose files are spoiled and mended.
 
-    The program may write to `here`, the working directory, to `out` and to the results; nowhere else.
+    The program may write to `here`, the working directory, to `out` and to the results; nowhere
+    else.
     """
 
     def __init__(self, root: Path) -> None:
@@ -247,7 +254,9 @@ class Bench:
             path.write_bytes(before)
 
     def call(self, *arguments: object) -> int:
-        """Call the program; it ends in time, with a status of its own, and says little, all of it visible."""
+        """Call the program; it ends in time, with a status of its own, and says little,
+        all of it visible.
+        """
         words = [str(argument) for argument in arguments]
         before = tree(self.root, self.writable)
         status, output, errors = _call(words)
@@ -309,7 +318,9 @@ def _in_time(words: list[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(root: Path) -> Iterator[Bench]:
-    """A bench in the folder `root`; its catalogue is that of the program, its folder `here` the working directory."""
+    """A bench in the folder `root`; its catalogue is that of the program,
+    its folder `here` the working directory.
+    """
     bench = Bench(root)
     before = Path.cwd()
     with pytest.MonkeyPatch.context() as patch:

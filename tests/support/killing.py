@@ -1,4 +1,6 @@
-"""Commands that are killed at each of their writes, one after the other, in children of the test."""
+"""Commands that are killed at each of their writes, one after the other,
+in children of the test.
+"""
 
 import itertools
 import os
@@ -33,7 +35,9 @@ def files(folder: Path) -> dict[str, bytes | None]:
 
 
 def killed_at(number: int, change: Callable[[], object]) -> bool:
-    """Do a change in a child that SIGKILL ends just before its write of that number; False if it did not come."""
+    """Do a change in a child that SIGKILL ends just before its write of that number;
+    False if it did not come.
+    """
     child = os.fork()
     if not child:
         _become_a_victim(number, change)
@@ -65,7 +69,8 @@ def _become_a_victim(number: int, change: Callable[[], object]) -> None:
 
 
 def at_each_write(folder: Path, change: Callable[[], object], step: int = 1) -> Iterator[int]:
-    """Do the change of a folder again and again, each time killed at a later write; yields after each death.
+    """Do the change of a folder again and again, each time killed at a later write;
+    yields after each death.
 
     The folder is put back before. The last time nothing is killed. A `step` leaves out writes.
     """
@@ -87,7 +92,9 @@ def at_each_write(folder: Path, change: Callable[[], object], step: int = 1) -> 
 def check_all_or_nothing(
     folder: Path, change: Callable[[], object], recover: Callable[[], object], step: int = 1
 ) -> int:
-    """After each death and a `recover`, the folder has all that it had, or all that it gets; returns the deaths."""
+    """After each death and a `recover`, the folder has all that it had, or all that it gets;
+    returns the deaths.
+    """
     before = files(folder)
     states = []
     for _ in at_each_write(folder, change, step):

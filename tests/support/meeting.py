@@ -1,4 +1,6 @@
-"""A place where programs under test and the test meet: they can write to shared memory, and hardly anywhere else."""
+"""A place where programs under test and the test meet: they can write to shared memory,
+and hardly anywhere else.
+"""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +16,9 @@ while not __import__("pathlib").Path({done!r}).exists():
 
 
 def meanwhile(place: Path, act: Callable[[], object]) -> str:
-    """Code for a script that waits in its middle until the test, in a thread of its own, has done `act`."""
+    """Code for a script that waits in its middle until the test, in a thread of its own,
+    has done `act`.
+    """
     begun, done = place / "begun", place / "done"
 
     def wait_and_act() -> None:

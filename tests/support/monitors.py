@@ -94,7 +94,9 @@ CASES = {
 
 
 def watch(python, folder, monitor, edits):
-    """The launcher's report on the program with some of its places filled in, and what the program printed."""
+    """The launcher's report on the program with some of its places filled in,
+    and what the program printed.
+    """
     text = PROGRAM
     for place, words in (GOOD | edits).items():
         text = text.replace(f"#{place}#", words)
@@ -126,7 +128,9 @@ def first_alarms(python, folder, edits):
 
 
 def works_in(python, folder, compiles):
-    """What must hold in every release: eagerly and, where the release can, with the whole update compiled."""
+    """What must hold in every release: eagerly and, where the release can,
+    with the whole update compiled.
+    """
     ways = [{}] + (
         [{"COMPILE": "update = torch.compile(update, backend='eager')"}] if compiles else []
     )

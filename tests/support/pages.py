@@ -1,7 +1,9 @@
-"""A page whose blocks of Python are run; `PYTHONPATH=.:tests python -m support.pages` writes their outputs anew.
+"""A page whose blocks of Python are run; `PYTHONPATH=.:tests python -m support.pages` writes their
+outputs anew.
 
-A block of ```python that is followed by a block of ```text has its output there: what it prints, and the text of its
-last expression. A line `<!-- real -->` above it says that it runs a bug, `<!-- needs X -->` that it needs a package.
+A block of ```python that is followed by a block of ```text has its output there: what it prints,
+and the text of its last expression. A line `<!-- real -->` above it says that it runs a bug, `<!--
+needs X -->` that it needs a package.
 """
 
 import ast
@@ -29,7 +31,8 @@ def blocks(text: str, mark: str) -> list[str]:
 
 
 def filled(text: str) -> str:
-    """The page with the outputs of its blocks, which share their names like the cells of a notebook.
+    """The page with the outputs of its blocks, which share their names like the cells of a
+    notebook.
 
     Blocks that run a bug, or need a package that is not there, stay as they are.
     """
@@ -49,7 +52,9 @@ def _filled(block: "re.Match[str]", names: dict[str, Any]) -> str:
 
 
 def run(code: str, names: dict[str, Any]) -> str:
-    """Execute a block; returns what it prints, and the text of its last expression, as a notebook shows them."""
+    """Execute a block; returns what it prints, and the text of its last expression,
+    as a notebook shows them.
+    """
     *statements, last = ast.parse(code).body
     final = last if isinstance(last, ast.Expr) else ast.Expr(ast.Constant(None))
     body = ast.Module(statements if final is last else [*statements, last], [])

@@ -27,7 +27,9 @@ def is_alive(pid):
 
 
 def ancestors(pid):
-    """The process that has started that one, the one that has started it, and so on, as long as they are alive."""
+    """The process that has started that one, the one that has started it, and so on,
+    as long as they are alive.
+    """
     pids = []
     while pid > 1:
         try:

@@ -1,4 +1,6 @@
-"""The table of the last full proof, and the plan of a bounded one, which runs what the table does not prove."""
+"""The table of the last full proof, and the plan of a bounded one,
+which runs what the table does not prove.
+"""
 
 import csv
 import hashlib
@@ -39,9 +41,9 @@ SEED, CHANGED, SHARE = "seed bug", "not in the table", "share of the others"
 class Row:
     """A case that was run as a whole: all seeds, both variants, in its pinned environment.
 
-    `key` is that of `case_key`, `drift` the largest distance of a metric from the expected records, `seconds` the wall
-    time. In the table of a proof that was stopped there are rows of other tests too: `name` is the test's, `drift` is
-    empty, and `key` holds the `code_key` as well.
+    `key` is that of `case_key`, `drift` the largest distance of a metric from the expected records,
+    `seconds` the wall time. In the table of a proof that was stopped there are rows of other tests
+    too: `name` is the test's, `drift` is empty, and `key` holds the `code_key` as well.
     """
 
     name: str
@@ -56,7 +58,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Plan:
-    """Cases by ID: to be run, in this order, with the reason; not to be run here, with the obstacle.
+    """Cases by ID: to be run, in this order, with the reason; not to be run here,
+    with the obstacle.
 
     `standing` are proven by the table.
     """
@@ -92,7 +95,8 @@ class Candidate:
 
 
 def case_key(bug: Bug, case: Case) -> str:
-    """What identifies a proof of a case: a hash of the keys of its expected records and of what they are judged by.
+    """What identifies a proof of a case: a hash of the keys of its expected records and of what
+    they are judged by.
 
     Empty where there are no expected records that can be read: nothing proves such a case.
     """
@@ -114,7 +118,9 @@ def keys(catalog: Catalog) -> dict[str, str]:
 
 
 def code_key() -> str:
-    """What identifies all that a proof may depend on: a hash of the runner, the bugs, detectors, locks and tests."""
+    """What identifies all that a proof may depend on: a hash of the runner, the bugs, detectors,
+    locks and tests.
+    """
     digest = hashlib.sha256()
     names = _git("ls-files", "-z", "--", *CODE).split("\0")
     for name in sorted(filter(None, names)):
@@ -168,7 +174,8 @@ def plan(
     missing: Mapping[str, str],
     within_s: float,
 ) -> Plan:
-    """The seed bugs, all that the table does not prove, and a share of the others that the commit chooses.
+    """The seed bugs, all that the table does not prove,
+    and a share of the others that the commit chooses.
 
     The share takes half of the time at most that the rest is expected to leave of `within_s`.
     """
@@ -208,7 +215,8 @@ def _share(
 ) -> list[str]:
     """Cases that together take about `limit_s`, in an order that is another one for each commit.
 
-    The first one is in it whatever it costs, so that each case has its turn. `environments` are there.
+    The first one is in it whatever it costs, so that each case has its turn. `environments` are
+    there.
     """
 
     def turn(case: Candidate) -> str:
@@ -228,7 +236,9 @@ def _share(
 
 
 def _by_environment(reasons: Mapping[str, str], environments: Mapping[str, str]) -> dict[str, str]:
-    """One environment after the other, the most important case first: one at a time is on the disk."""
+    """One environment after the other, the most important case first:
+    one at a time is on the disk.
+    """
     ranks = {name: (SEED, CHANGED, SHARE).index(reason) for name, reason in reasons.items()}
     best: dict[str, int] = {}
     for name, rank in ranks.items():
@@ -243,7 +253,9 @@ def _by_environment(reasons: Mapping[str, str], environments: Mapping[str, str])
 
 
 def commit() -> str:
-    """The commit of this checkout, with -dirty where what a proof runs differs from it; empty outside of git."""
+    """The commit of this checkout, with -dirty where what a proof runs differs from it;
+    empty outside of git.
+    """
     revision = _git("rev-parse", "HEAD").strip()
     if not revision:
         return ""

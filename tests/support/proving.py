@@ -1,4 +1,6 @@
-"""Pytest options for whole reproductions: a bounded proof of a few cases, and a full one that can be stopped."""
+"""Pytest options for whole reproductions: a bounded proof of a few cases,
+and a full one that can be stopped.
+"""
 
 import time
 from datetime import UTC, datetime
@@ -16,13 +18,19 @@ def pytest_addoption(parser):
         "--proof-within",
         type=float,
         metavar="SECONDS",
-        help="of the real tests, only reproduce the seed bugs, what no full proof has proven, and a share of the "
-        "rest; SECONDS after the first of them has begun, no other but those of the seed bugs begins",
+        help=(
+            "of the real tests, only reproduce the seed bugs, what no full proof has proven, and a "
+            "share of the rest; SECONDS after the first of them has begun, no other but those of "
+            "the seed bugs begins"
+        ),
     )
     group.addoption(
         "--full-proof",
         action="store_true",
-        help="leave out what has passed since the last full proof was begun, and write tests/proof.csv at its end",
+        help=(
+            "leave out what has passed since the last full proof was begun, and write "
+            "tests/proof.csv at its end"
+        ),
     )
 
 
@@ -112,7 +120,9 @@ class Bounded:
 
 
 class Full:
-    """Notes what has passed, so that a second command goes on where the first was stopped, and writes the table."""
+    """Notes what has passed, so that a second command goes on where the first was stopped,
+    and writes the table.
+    """
 
     def __init__(self, commit):
         self.commit = commit
@@ -147,8 +157,9 @@ class Full:
             return []
         commits = sorted({row.commit[:7] for row in self.rows.values()})
         return [
-            f"goes on with a proof of commits {', '.join(commits)}, {len(self.names) - len(self.waiting)} tests done; "
-            f"delete {proof.BEGUN.relative_to(proof.ROOT)} to begin anew"
+            f"goes on with a proof of commits {', '.join(commits)}, "
+            f"{len(self.names) - len(self.waiting)} tests done; delete "
+            f"{proof.BEGUN.relative_to(proof.ROOT)} to begin anew"
         ]
 
     def _is_done(self, test):
@@ -166,7 +177,9 @@ class Full:
             self._note(self.passed[report.nodeid])
 
     def _note(self, report):
-        """Add a row to the table of the proof that was begun, unless what was tested has changed meanwhile."""
+        """Add a row to the table of the proof that was begun,
+        unless what was tested has changed meanwhile.
+        """
         name = self.names[report.nodeid]
         key = self.keys[report.nodeid]
         properties = dict(report.user_properties)

@@ -15,12 +15,16 @@ CODE = 64 * "a"
 
 
 def pair(case="one", alarms=(HIT,), **changes):
-    """The records of a buggy program, on which the detector alarms, and of its silent fixed twin."""
+    """The records of a buggy program, on which the detector alarms,
+    and of its silent fixed twin.
+    """
     return [record(case=case, alarms=alarms, **changes), record("fixed", case, **changes)]
 
 
 def commit(root: Path, detector: str, rewriting: str, checks, seed: int = 0) -> None:
-    """Commit records of a detector to a catalogue, of programs that are rewritten so, or by a further seed."""
+    """Commit records of a detector to a catalogue, of programs that are rewritten so,
+    or by a further seed.
+    """
     described = read(
         write_detector(root / "detectors" / detector, "main(lambda target, state: {})")
     )

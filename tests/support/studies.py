@@ -1,4 +1,6 @@
-"""A study of the toy bug: three factors by two kinds, three rates; what the programs do is known by heart."""
+"""A study of the toy bug: three factors by two kinds, three rates;
+what the programs do is known by heart.
+"""
 
 import json
 

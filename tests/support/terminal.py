@@ -13,7 +13,9 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def on_terminal(*arguments, width=80, stdout=None, **variables):
-    """Call the program with its streams on a terminal (`stdout` elsewhere, if given); returns status and output."""
+    """Call the program with its streams on a terminal (`stdout` elsewhere, if given);
+    returns status and output.
+    """
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     plain = dict(os.environ)

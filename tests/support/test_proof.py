@@ -302,7 +302,10 @@ def test_what_is_edited_while_a_full_proof_runs_is_not_proven(proofs, pytester, 
     pytester.path.joinpath("other").touch()
     path = next(catalog.bug("A1").expected.glob("only/buggy-seed0.json"))
     tests, key = pytester.path.joinpath("test_them.py"), json.loads(path.read_text())["key"]
-    edit = f"    p = pathlib.Path({str(path)!r}); p.write_text(p.read_text().replace({key!r}, '2' * 64))\n"
+    edit = (
+        f"    p = pathlib.Path({str(path)!r}); p.write_text(p.read_text().replace({key!r}, '2' * "
+        "64))\n"
+    )
     head = "def test_case(target, record_property):\n"
     tests.write_text(tests.read_text().replace(head, head + edit))
     done = proofs("-m", "real", "--full-proof")
@@ -402,7 +405,9 @@ def test_a_bounded_proof_runs_what_is_planned_and_names_what_it_does_not_run(pro
 
 
 def test_the_real_tests_are_in_the_order_of_the_plan(tmp_path):
-    """Each environment is built once: conftest's order of the real tests, and of the plan, is one after the other."""
+    """Each environment is built once: conftest's order of the real tests, and of the plan,
+    is one after the other.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-m", "real", "--proof-within", "600", "--collect-only", "-q"],
         cwd=proof.ROOT, capture_output=True, text=True, check=True,

@@ -14,7 +14,8 @@ OWN_PYTHON = ["--python", sys.executable]
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
-# Reads its parameters, prints and writes one record an epoch; `VALUE` is what the variants differ in.
+# Reads its parameters, prints and writes one record an epoch; `VALUE` is what the variants differ
+# in.
 SCRIPT = """\
 import json
 import sys
@@ -162,7 +163,9 @@ def of_any_length(toy):
 
 
 def alone(toy):
-    """The toy bug with expectations that judge each variant by itself: buggy ends at 3, fixed at 6."""
+    """The toy bug with expectations that judge each variant by itself: buggy ends at 3,
+    fixed at 6.
+    """
     case = {
         "title": "The one case",
         "trigger": {"iteration": 2, "why": "it is a toy"},

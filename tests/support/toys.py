@@ -1,4 +1,6 @@
-"""Small programs with one thing wrong, or with something that only looks wrong, run under the sanitizer."""
+"""Small programs with one thing wrong, or with something that only looks wrong,
+run under the sanitizer.
+"""
 
 import json
 import runpy
@@ -22,7 +24,9 @@ torch.manual_seed(0)
 
 
 class Verdict(NamedTuple):
-    """The errors by code and iteration of their first alarm, the advice, and what the program printed."""
+    """The errors by code and iteration of their first alarm, the advice,
+    and what the program printed.
+    """
 
     errors: dict[str, int]
     advice: tuple[str, ...]
@@ -34,10 +38,11 @@ class Verdict(NamedTuple):
 class Toys:
     """The toys of one invariant, by their names, with what it is to say of them.
 
-    The invariant accuses `wrong` programs and only advises on `advised` ones. No invariant accuses a `right` one, but
-    for those of `others`; if `silent`, none advises on it, either. The dictionaries hold what is known of the first
-    alarm on a program: its iteration, API and parameter, and its line or a part of that line's text. `outputs` says how
-    many times a program prints a word.
+    The invariant accuses `wrong` programs and only advises on `advised` ones. No invariant accuses
+    a `right` one, but for those of `others`; if `silent`, none advises on it, either. The
+    dictionaries hold what is known of the first alarm on a program: its iteration, API and
+    parameter, and its line or a part of that line's text. `outputs` says how many times a program
+    prints a word.
     """
 
     name: str
@@ -73,7 +78,9 @@ def load(path: Path) -> Toys:
 def run(
     python: Path, folder: Path, programs: Mapping[str, str], monitor: Path = MONITOR
 ) -> dict[str, Verdict]:
-    """Run programs, whose common first lines are HEAD, under the sanitizer; each has to end well."""
+    """Run programs, whose common first lines are HEAD, under the sanitizer;
+    each has to end well.
+    """
     for name, text in programs.items():
         (folder / name).mkdir(parents=True)
         (folder / name / "program.py").write_text(HEAD + text)

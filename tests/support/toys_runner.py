@@ -1,6 +1,8 @@
-"""Runs many small programs under the launcher, each in a copy of one process that has imported torch already.
+"""Runs many small programs under the launcher,
+each in a copy of one process that has imported torch already.
 
-python toys_runner.py KIT MONITOR FOLDER: each FOLDER/NAME/program.py is run in its folder, and leaves out.json there.
+python toys_runner.py KIT MONITOR FOLDER: each FOLDER/NAME/program.py is run in its folder, and
+leaves out.json there.
 """
 
 import os

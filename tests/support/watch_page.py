@@ -1,8 +1,9 @@
 """The page about `trainbugs watch`, with its programs and what the command prints of them.
 
-`PYTHONPATH=.:tests python -m support.watch_page` writes both anew. A program is a block of ```python below a link to
-it; an output is a block of ```text below a command. A line `<!-- shows NAME -->` above the command says which invariant
-the output is about: where the sanitizer has none of that name yet, the block stays as it is.
+`PYTHONPATH=.:tests python -m support.watch_page` writes both anew. A program is a block of
+```python below a link to it; an output is a block of ```text below a command. A line `<!-- shows
+NAME -->` above the command says which invariant the output is about: where the sanitizer has none
+of that name yet, the block stays as it is.
 """
 
 import re

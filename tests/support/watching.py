@@ -1,4 +1,6 @@
-"""An interpreter that only seems to have torch: it runs a script as it is, and the report is one of the test's."""
+"""An interpreter that only seems to have torch: it runs a script as it is,
+and the report is one of the test's.
+"""
 
 import json
 import sys
@@ -6,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# What it is called with lies in called.json beside it, and it leaves report.json in the launcher's place.
+# What it is called with lies in called.json beside it, and it leaves report.json in the launcher's
+# place.
 FAKE = """\
 #!{python}
 import json, os, sys

@@ -64,7 +64,9 @@ class Page(HTMLParser):
 
 
 def problems(pages: dict[str, str], files: set[str]) -> list[str]:
-    """Everything that is wrong with the pages of a site (HTML by place), whose other files are `files`."""
+    """Everything that is wrong with the pages of a site (HTML by place),
+    whose other files are `files`.
+    """
     parsed = {place: Page(text) for place, text in pages.items()}
     wrong = []
     for place, page in parsed.items():

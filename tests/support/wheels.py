@@ -10,7 +10,9 @@ from pathlib import Path
 def write_wheel(
     folder: Path, name: str, files: Mapping[str, str], claims: Mapping[str, str] | None = None
 ) -> Path:
-    """A wheel of version 1.0 with these files; `claims` are texts for which its RECORD has hashes instead of theirs."""
+    """A wheel of version 1.0 with these files; `claims` are texts for which its RECORD has hashes
+    instead of theirs.
+    """
     info = f"{name}-1.0.dist-info"
     files = {
         **files,

@@ -1,4 +1,6 @@
-"""The site of the real catalogue, and what its records of detectors say, made once in each process of tests."""
+"""The site of the real catalogue, and what its records of detectors say,
+made once in each process of tests.
+"""
 
 import pytest
 

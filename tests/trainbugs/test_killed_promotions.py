@@ -1,4 +1,6 @@
-"""Each kind of promotion, killed at each of its writes: what is committed is all old, or all new, never a mixture."""
+"""Each kind of promotion, killed at each of its writes: what is committed is all old, or all new,
+never a mixture.
+"""
 
 import shutil
 

@@ -1,4 +1,6 @@
-"""The page about `trainbugs watch`: its programs are those beside it, its outputs those of the command."""
+"""The page about `trainbugs watch`: its programs are those beside it,
+its outputs those of the command.
+"""
 
 import pytest
 from support.watch_page import OUTPUT, PAGE, PROGRAM, known, output, with_outputs, with_programs

@@ -28,10 +28,13 @@ def catalogue_page(bugs: Sequence[Bug]) -> str:
     lines = [
         "# The bugs",
         "",
-        f"{len(counted)} bugs with {len(cases)} cases in {families} families; where the fault is: {numbers}.",
-        f"Not counted: {number_of(retired, 'retired bug')}, and {number_of(injected, 'bug')} whose fault is injected.",
+        f"{len(counted)} bugs with {len(cases)} cases in {families} families; where the fault is: "
+        f"{numbers}.",
+        f"Not counted: {number_of(retired, 'retired bug')}, and {number_of(injected, 'bug')} whose "
+        "fault is injected.",
         _devices(cases),
-        "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains the words, and",
+        "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains "
+        "the words, and",
         "[Taxonomy](taxonomy.md) how near each program is to the report's.",
         "",
         _line(headings),

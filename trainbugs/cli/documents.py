@@ -1,4 +1,6 @@
-"""JSON for programs: what `--json` prints in the place of a table, one document on standard output."""
+"""JSON for programs: what `--json` prints in the place of a table,
+one document on standard output.
+"""
 
 import json
 import math

@@ -26,7 +26,9 @@ class ReaderLeftError(Exception):
 
 @contextmanager
 def reporting(status: ExitStatus) -> Iterator[None]:
-    """A context for printing the outcome of a command: its exit status holds even if nobody reads to the end."""
+    """A context for printing the outcome of a command:
+    its exit status holds even if nobody reads to the end.
+    """
     try:
         yield
     except BrokenPipeError as error:
@@ -39,7 +41,9 @@ def invalid_if(problem: object) -> ExitStatus:
 
 
 def verdict_status(outcomes: "Sequence[Outcome]") -> ExitStatus:
-    """SUCCESS if all is as expected, FAILURE if an expectation does not hold, INVALID if some case is INVALID."""
+    """SUCCESS if all is as expected, FAILURE if an expectation does not hold,
+    INVALID if some case is INVALID.
+    """
     if any(outcome.verdict.invalid for outcome in outcomes):
         return INVALID
     return FAILURE if any(outcome.verdict.failed for outcome in outcomes) else SUCCESS

@@ -24,7 +24,8 @@ LACK_OF_MEMORY = ("can't start new thread", "failed to map segment")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit status.
 
-    It is 0 if all is well, 1 if some case is NOT REPRODUCED, 2 for INVALID or an error, 130 after an interrupt.
+    It is 0 if all is well, 1 if some case is NOT REPRODUCED, 2 for INVALID or an error, 130 after
+    an interrupt.
     """
     _prepare()
     with escaped_output():
@@ -41,7 +42,8 @@ def _main(argv: Sequence[str] | None) -> ExitStatus:
         if error.name not in OPTIONAL:
             raise
         print(
-            f"trainbugs: {error.name} is not installed; `pip install {' '.join(OPTIONAL)}` is enough",
+            f"trainbugs: {error.name} is not installed; `pip install {' '.join(OPTIONAL)}` is "
+            "enough",
             file=sys.stderr,
         )
         return INVALID
@@ -61,7 +63,9 @@ def _main(argv: Sequence[str] | None) -> ExitStatus:
 
 
 def _run(argv: Sequence[str] | None) -> ExitStatus:
-    """Run what is typed; where the reader of the output goes away before the end, the status is what is known then."""
+    """Run what is typed; where the reader of the output goes away before the end,
+    the status is what is known then.
+    """
     status = SUCCESS
     try:
         typed = _parse(argv)
@@ -78,7 +82,9 @@ def _run(argv: Sequence[str] | None) -> ExitStatus:
 
 
 def _prepare() -> None:
-    """Turn signals into KeyboardInterrupt, and make streams safe that are closed or can encode ASCII only."""
+    """Turn signals into KeyboardInterrupt, and make streams safe that are closed or can encode
+    ASCII only.
+    """
     interrupts.install()
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
@@ -88,7 +94,9 @@ def _prepare() -> None:
 
 
 def _describe(error: Exception) -> str | None:
-    """One line about what the system refuses: a file, or memory; None for any other error, a mistake of ours."""
+    """One line about what the system refuses: a file, or memory; None for any other error,
+    a mistake of ours.
+    """
     if isinstance(error, OSError):
         return _describe_file(error)
     if isinstance(error, MemoryError) or any(words in str(error) for words in LACK_OF_MEMORY):
@@ -113,7 +121,9 @@ def _describe_file(error: OSError) -> str:
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace | None:
-    """What is typed; None where the parser itself has done all, as with --help; raises UsageError."""
+    """What is typed; None where the parser itself has done all, as with --help;
+    raises UsageError.
+    """
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
         typed, unknown = build_parser(*words[:1]).parse_known_args(words)

@@ -1,4 +1,6 @@
-"""The parser of the command line: subcommands, their options, and the objects that hold what is typed."""
+"""The parser of the command line: subcommands, their options,
+and the objects that hold what is typed.
+"""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -21,7 +23,9 @@ class Parser(argparse.ArgumentParser):
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    """The formatter of help: it wraps what a command does, and leaves examples, which have lines, as they are."""
+    """The formatter of help: it wraps what a command does, and leaves examples, which have lines,
+    as they are.
+    """
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\n" in text:
@@ -36,7 +40,9 @@ CommandOptions = TypeVar("CommandOptions")
 
 @dataclass(frozen=True)
 class Help:
-    """What the help of a subcommand says: what it does, in one line, and examples without the program's name."""
+    """What the help of a subcommand says: what it does, in one line,
+    and examples without the program's name.
+    """
 
     text: str
     examples: Sequence[str]
@@ -50,9 +56,11 @@ def add_command(
     help: Help,
     unfinished: ExitStatus = SUCCESS,
 ) -> Parser:
-    """Add a subcommand: its function, and the dataclass of its options, whose fields are named like the arguments.
+    """Add a subcommand: its function, and the dataclass of its options,
+    whose fields are named like the arguments.
 
-    `unfinished` is the exit status where the reader of the output goes away before the command knows its own.
+    `unfinished` is the exit status where the reader of the output goes away before the command
+    knows its own.
     """
     parser = subparsers.add_parser(
         name,
@@ -70,7 +78,8 @@ def add_command(
 
 
 def from_namespace(options: type[CommandOptions], namespace: argparse.Namespace) -> CommandOptions:
-    """The options of a command as typed; a field `session` gets the options of a session; raises UsageError.
+    """The options of a command as typed; a field `session` gets the options of a session;
+    raises UsageError.
 
     An argument that is not in the namespace leaves its field at the default.
     """
@@ -108,7 +117,9 @@ def add_quiet(parser: Parser) -> None:
 
 
 def add_session_options(parser: Parser, *names: str, **texts: str) -> None:
-    """Add the named options of a session, in the order of `Options`; `texts` are other help texts for some."""
+    """Add the named options of a session, in the order of `Options`;
+    `texts` are other help texts for some.
+    """
     option_names = {*names, *texts}
     if "data" not in option_names:
         # A command that reads no data does not look at TRAINBUGS_DATA.
@@ -129,5 +140,6 @@ def _add_option(parser: Parser, field: "Field[Any]", text: str) -> None:
         value = {"action": "store_false" if field.default else "store_true"}
     if kind == tuple[str, ...]:
         value["action"] = "append"
-    # An option that is not typed is left out of the namespace, so that the default is that of `Options`.
+    # An option that is not typed is left out of the namespace, so that the default is that of
+    # `Options`.
     parser.add_argument(*flags, dest=field.name, help=text, default=argparse.SUPPRESS, **value)

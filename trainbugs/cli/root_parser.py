@@ -31,7 +31,9 @@ class VersionAction(argparse.Action):
 
 
 def build_parser(command: str = "") -> Parser:
-    """The parser of the command line, of one subcommand or of all; `call` holds the function of each."""
+    """The parser of the command line, of one subcommand or of all;
+    `call` holds the function of each.
+    """
     root = Parser(
         prog="trainbugs",
         description="Silent training bugs of PyTorch programs, reproduced for real.",

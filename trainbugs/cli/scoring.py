@@ -1,4 +1,6 @@
-"""Scores as commands compute, write and print them: of detectors, by seeds, and of rewritten programs."""
+"""Scores as commands compute, write and print them: of detectors, by seeds,
+and of rewritten programs.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -23,7 +25,9 @@ DOCUMENTS = ("json", "csv")
 
 @dataclass(frozen=True)
 class ScoreFolder:
-    """Where files are written, and where they will be: those that are promoted are prepared elsewhere."""
+    """Where files are written, and where they will be:
+    those that are promoted are prepared elsewhere.
+    """
 
     path: Path
     final: Path | None = None
@@ -36,7 +40,9 @@ class ScoreFolder:
 
 @dataclass(frozen=True)
 class ScoreTables:
-    """The scores of detectors, the outcomes behind them, and pairs of scores on the same programs."""
+    """The scores of detectors, the outcomes behind them,
+    and pairs of scores on the same programs.
+    """
 
     outcomes: "pd.DataFrame"
     scores: "pd.DataFrame"
@@ -131,7 +137,8 @@ def report_seeds(
 ) -> None:
     """Write and print how the answers agree on cases that were met by several seeds.
 
-    The file of an earlier call does not stay. With a format that has one document the table is written only.
+    The file of an earlier call does not stay. With a format that has one document the table is
+    written only.
     """
     from evaluation.records import OTHER_CODE
     from evaluation.scoring import report, seeds
@@ -143,8 +150,8 @@ def report_seeds(
     other_code = records.excluded_detectors(OTHER_CODE)
     if other_code:
         print(
-            f"by seeds: of {', '.join(other_code)} records of further seeds are left out: they are of another "
-            "code than those of the first one, or there is none of it",
+            f"by seeds: of {', '.join(other_code)} records of further seeds are left out: they are "
+            "of another code than those of the first one, or there is none of it",
             file=sys.stderr,
         )
     table = seeds.by_seed(outcomes(records.checks, records.rules))
@@ -157,11 +164,12 @@ def report_seeds(
 def report_rewritten(
     records: "Records | None", scores: "pd.DataFrame | None", folder: ScoreFolder, format: str
 ) -> Sequence[str]:
-    """Write and print the scores of public, perturbed and planted programs side by side, if there are any of these.
+    """Write and print the scores of public, perturbed and planted programs side by side,
+    if there are any of these.
 
-    If there are many rows, those are not printed in whose place `scores`, the scores of public programs, choose
-    another rule. With a format that has one document the table is written only. Returns a line for each file that
-    cannot be read.
+    If there are many rows, those are not printed in whose place `scores`, the scores of public
+    programs, choose another rule. With a format that has one document the table is written only.
+    Returns a line for each file that cannot be read.
     """
     from evaluation.scoring import report, rewritten
 
@@ -189,8 +197,8 @@ def _print_rewritten_notes(records: "Records") -> None:
     other_code = records.excluded_detectors(OTHER_CODE)
     if other_code:
         print(
-            f"side by side: of {', '.join(other_code)} records of rewritten programs are left out: they are of "
-            "another code than those of published ones",
+            f"side by side: of {', '.join(other_code)} records of rewritten programs are left out: "
+            "they are of another code than those of published ones",
             file=sys.stderr,
         )
 

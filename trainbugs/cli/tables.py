@@ -181,7 +181,9 @@ def _best_settings_table(results: "Results") -> Table:
 
 
 def _best_cells(cells: "Sequence[Cell]") -> "list[Cell]":
-    """The cell of each point in which the fixed program is at its best; points without one are left out."""
+    """The cell of each point in which the fixed program is at its best;
+    points without one are left out.
+    """
     from runner.studies.cells import best, by_point
 
     cells_of_points = by_point(cells).values()

@@ -1,4 +1,6 @@
-"""Tables and texts for standard output: on a terminal they fit its width, and verdicts are in colour."""
+"""Tables and texts for standard output: on a terminal they fit its width,
+and verdicts are in colour.
+"""
 
 import os
 import re
@@ -13,12 +15,13 @@ from runner.progress.streams import one_line, raw
 
 Rows = Sequence[Sequence[str]]
 
-# The end of a cell that is cut, and the column that stands for those for which there is no room; its heading says how
-# many these are.
+# The end of a cell that is cut, and the column that stands for those for which there is no room;
+# its heading says how many these are.
 MARK = "…"
 LEFT_OUT = re.compile(rf"{MARK} \+(\d+)$")
 GAP = 2
-# A column that is cut to less than this says too little; columns are left out instead, the last one first.
+# A column that is cut to less than this says too little; columns are left out instead, the last one
+# first.
 LEAST = 24
 RESET = "\x1b[0m"
 GREEN, YELLOW, RED, CYAN = ("\x1b[32m", "\x1b[33m", "\x1b[1;31m", "\x1b[36m")
@@ -55,7 +58,9 @@ class Terminal:
 
 
 def side_stream(as_json: bool) -> TextIO:
-    """The stream for what accompanies a table, names of files above all; a document stands alone on its own."""
+    """The stream for what accompanies a table, names of files above all;
+    a document stands alone on its own.
+    """
     return sys.stderr if as_json else sys.stdout
 
 
@@ -65,7 +70,9 @@ def show_table(rows: Rows) -> None:
 
 
 def show_noted(rows: Rows, texts: Sequence[str], stream: TextIO) -> None:
-    """Print a table whose rows have a text each, which follows indented; the first row is the heading and has none."""
+    """Print a table whose rows have a text each, which follows indented;
+    the first row is the heading and has none.
+    """
     width = Terminal.of(stream).width
     heading, *lines = table(rows, width)
     notes = [_wrapped(f"    {text}", 4, width) for text in texts]
@@ -76,7 +83,8 @@ def show_noted(rows: Rows, texts: Sequence[str], stream: TextIO) -> None:
 
 
 def show_verdicts(rows: Rows, column: int) -> None:
-    """Print a table with verdicts or states in one column, and the reasons for them in the last one.
+    """Print a table with verdicts or states in one column,
+    and the reasons for them in the last one.
 
     A reason that was cut, and that of no success, follows below the table as a whole.
     """
@@ -95,7 +103,9 @@ def show_verdicts(rows: Rows, column: int) -> None:
 
 
 def show_text(text: str) -> None:
-    """Print lines; those that are too long for a terminal go on in the next one, between words and indented."""
+    """Print lines; those that are too long for a terminal go on in the next one,
+    between words and indented.
+    """
     width = Terminal.of(sys.stdout).width
     for line in text.splitlines():
         label = LABEL.match(line)
@@ -103,11 +113,12 @@ def show_text(text: str) -> None:
 
 
 def table(rows: Rows, width: int | None = None, coloured: int | None = None) -> list[str]:
-    """Rows as lines with aligned columns, of at most `width` characters; the first row is the heading.
+    """Rows as lines with aligned columns, of at most `width` characters;
+    the first row is the heading.
 
-    The first column holds the names that one types again and stays whole if possible. The others are cut to one width
-    that is as large as possible, between words. Where that is less than LEAST, the last ones are left out. The words in
-    the column `coloured` get their colours.
+    The first column holds the names that one types again and stays whole if possible. The others
+    are cut to one width that is as large as possible, between words. Where that is less than LEAST,
+    the last ones are left out. The words in the column `coloured` get their colours.
     """
     rows = [_in_one_line(row) for row in rows]
     columns: list[Sequence[str]] = list(zip(*rows, strict=True))
@@ -127,14 +138,18 @@ def table(rows: Rows, width: int | None = None, coloured: int | None = None) -> 
 
 
 def _in_one_line(row: Sequence[str]) -> Sequence[str]:
-    """The cells as they can be printed; nearly all rows are as they are, which is found out fast."""
+    """The cells as they can be printed; nearly all rows are as they are,
+    which is found out fast.
+    """
     return row if "".join(row).isprintable() else [one_line(cell) for cell in row]
 
 
 def _fitted(
     columns: Sequence[Sequence[str]], widths: Sequence[int], width: int
 ) -> tuple[list[Sequence[str]], list[int]]:
-    """The columns as they are shown, and their widths; one more stands for those that are left out."""
+    """The columns as they are shown, and their widths;
+    one more stands for those that are left out.
+    """
     fitting = _fitting(widths, width)
     cut: list[Sequence[str]] = [
         _cut(column, most) for column, most in zip(columns, fitting, strict=False)

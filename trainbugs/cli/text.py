@@ -1,4 +1,6 @@
-"""Texts that commands print: all that is known of a bug, and which files cannot be read; nothing is printed here."""
+"""Texts that commands print: all that is known of a bug, and which files cannot be read;
+nothing is printed here.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -54,7 +56,10 @@ def _declared(bug: Bug) -> list[tuple[str, str]]:
     if bug.declared is None:
         return []
     declared = bug.declared
-    facts = f"code at fault {declared.code_at_fault}, source read {declared.source_read}, split {declared.split}"
+    facts = (
+        f"code at fault {declared.code_at_fault}, source read {declared.source_read}, split "
+        f"{declared.split}"
+    )
     return [
         ("harm", f"{declared.harm.kind}: {declared.harm.choices}"),
         ("upstream", declared.state_upstream),
@@ -111,7 +116,9 @@ def _provenance(provenance: Provenance | None) -> list[str]:
 
 
 def unreadable(problems: Sequence[str]) -> str:
-    """A line for each of the first MAX_NAMED files that could not be read, and one for the number of the others."""
+    """A line for each of the first MAX_NAMED files that could not be read,
+    and one for the number of the others.
+    """
     lines = [f"trainbugs: {message(problem)}\n" for problem in problems[:MAX_NAMED]]
     if len(problems) > MAX_NAMED:
         lines.append(f"trainbugs: {len(problems) - MAX_NAMED} more files cannot be read\n")

@@ -26,7 +26,9 @@ class About:
 
 
 def about(catalog: Catalog, url: str = URN) -> About:
-    """The release of a catalogue. Its day is that of the newest record: the same records make the same release."""
+    """The release of a catalogue. Its day is that of the newest record:
+    the same records make the same release.
+    """
     records, _ = read_expected(catalog, ())
     day = max((record.started[:10] for record in records), default="1970-01-01")
     return About(TITLE[0].upper() + TITLE[1:], version("trainbugs"), day, url, [AUTHORS])

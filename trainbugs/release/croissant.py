@@ -1,6 +1,7 @@
 """croissant.json: the release in the words of Croissant 1.1, with the fields for responsible AI.
 
-The terms are those of https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html and croissant-rai-spec.html.
+The terms are those of https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html and
+croissant-rai-spec.html.
 """
 
 from collections.abc import Sequence
@@ -32,28 +33,47 @@ CONTEXT: Node = {
 }
 TYPES = {"string": "sc:Text", "Int64": "sc:Integer", "Float64": "sc:Float", "boolean": "sc:Boolean"}
 RESPONSIBLE = {
-    "dataCollection": "Bugs were found in public issues, pull requests, forums and papers, and rebuilt as small "
-    "programs. Records were made by running both variants of each in pinned environments.",
+    "dataCollection": (
+        "Bugs were found in public issues, pull requests, forums and papers, and rebuilt as small "
+        "programs. Records were made by running both variants of each in pinned environments."
+    ),
     "dataCollectionType": ["Software Collection", "Experiments", "Secondary Data Analysis"],
     "dataCollectionRawData": "The linked reports; they are not part of the data set.",
     "dataPreprocessingProtocol": "None: records are as the programs wrote them.",
-    "dataAnnotationProtocol": "Location, cause, effect, stage, trigger and site of each fault were written by one "
-    "author and read by another; a program checks trigger and site against scripts and records.",
-    "dataAnnotationPlatform": "None: files in a version-controlled repository, reviewed as code is.",
+    "dataAnnotationProtocol": (
+        "Location, cause, effect, stage, trigger and site of each fault were written by one author "
+        "and read by another; a program checks trigger and site against scripts and records."
+    ),
+    "dataAnnotationPlatform": (
+        "None: files in a version-controlled repository, reviewed as code is."
+    ),
     "machineAnnotationTools": [
         "Programs and texts were written with the help of large language models."
     ],
-    "dataBiases": "Bugs that happen on a CPU within seconds, that were reported in English and in public, and that "
-    "somebody understood. How often a kind of bug is here says nothing of how often it is in the field.",
-    "dataUseCases": "Evaluation of detectors of silent training bugs, fault localisation, teaching. Not for training a "
-    "detector that is then evaluated on it.",
-    "dataLimitations": "Small models and data. What a GPU alone shows is nearly absent. All programs are public: a "
-    "detector may have been fitted to them.",
-    "dataSocialImpact": "Detectors that are compared fairly waste less computation. No harm is known of.",
-    "personalSensitiveInformation": "Public names of the authors of reports, as their licences and courtesy ask for; "
-    "nothing else.",
-    "dataReleaseMaintenancePlan": "Bugs are added and retired, never silently changed; the changelog says what. "
-    "Records are made again where an environment changes.",
+    "dataBiases": (
+        "Bugs that happen on a CPU within seconds, that were reported in English and in public, "
+        "and that somebody understood. How often a kind of bug is here says nothing of how often "
+        "it is in the field."
+    ),
+    "dataUseCases": (
+        "Evaluation of detectors of silent training bugs, fault localisation, teaching. Not for "
+        "training a detector that is then evaluated on it."
+    ),
+    "dataLimitations": (
+        "Small models and data. What a GPU alone shows is nearly absent. All programs are public: "
+        "a detector may have been fitted to them."
+    ),
+    "dataSocialImpact": (
+        "Detectors that are compared fairly waste less computation. No harm is known of."
+    ),
+    "personalSensitiveInformation": (
+        "Public names of the authors of reports, as their licences and courtesy ask for; nothing "
+        "else."
+    ),
+    "dataReleaseMaintenancePlan": (
+        "Bugs are added and retired, never silently changed; the changelog says what. Records are "
+        "made again where an environment changes."
+    ),
 }
 
 
@@ -73,7 +93,10 @@ def croissant(about: About, tables: Sequence[Table], files: Sequence[File]) -> N
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "name": "trainbugs",
-        "description": f"{about.title}. Programs in two variants, with oracle, ground truth, and records of all runs.",
+        "description": (
+            f"{about.title}. Programs in two variants, with oracle, ground truth, and records of "
+            "all runs."
+        ),
         "conformsTo": [
             "http://mlcommons.org/croissant/1.1",
             "http://mlcommons.org/croissant/RAI/1.0",

@@ -1,4 +1,6 @@
-"""The tables of a release, from the committed records: one row a bug, case, script, run, and answer of a detector."""
+"""The tables of a release, from the committed records: one row a bug, case, script, run,
+and answer of a detector.
+"""
 
 import hashlib
 import json
@@ -90,7 +92,10 @@ COLUMNS = {
         "case": "name of the case",
         "variant": "buggy or fixed",
         "file": "its name",
-        "main": "whether it is the program that is run; all others are what it imports, or the probe that measures",
+        "main": (
+            "whether it is the program that is run; all others are what it imports, or the probe "
+            "that measures"
+        ),
         "text": "the program",
         "sha256": "of the text in UTF-8",
         **{name: PROVENANCE_FACTS[name].description for name in ORIGIN},
@@ -176,7 +181,9 @@ def _frame(name: str, rows: Iterable[Row]) -> "pd.DataFrame":
 
 
 def _outcome_frames(catalog: Catalog, problems: list[str]) -> "dict[str, pd.DataFrame]":
-    """The outcomes of published and of rewritten programs, never in one table: no rate is of both."""
+    """The outcomes of published and of rewritten programs, never in one table:
+    no rate is of both.
+    """
     from evaluation.store.committed import CommittedChecks
 
     published = CommittedChecks(catalog.root / "detectors" / "expected")
@@ -235,7 +242,9 @@ def _run(record: RunRecord) -> Row:
 def _outcomes(
     expected: Iterable["CommittedChecks"], name: str, problems: list[str]
 ) -> "pd.DataFrame":
-    """What detectors said of the programs of some folders; a file that cannot be read is a line in `problems`."""
+    """What detectors said of the programs of some folders;
+    a file that cannot be read is a line in `problems`.
+    """
     import pandas as pd
 
     from evaluation.scoring.scores import outcomes

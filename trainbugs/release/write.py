@@ -1,4 +1,6 @@
-"""A release in a folder: tables as Parquet and JSONL, croissant.json, README.md, DATASHEET.md, licences, SHA256SUMS."""
+"""A release in a folder: tables as Parquet and JSONL, croissant.json, README.md, DATASHEET.md,
+licences, SHA256SUMS.
+"""
 
 import hashlib
 import json
@@ -29,7 +31,9 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Release:
-    """What was written: rows by table, bytes, and a line for each file of the catalogue that cannot be read."""
+    """What was written: rows by table, bytes, and a line for each file of the catalogue that cannot
+    be read.
+    """
 
     rows: dict[str, int]
     size: int
@@ -37,9 +41,11 @@ class Release:
 
 
 def write(catalog: Catalog, about: About, out: Path) -> Release:
-    """Write a release into a folder that is new, empty or an earlier release; raises UsageError for any other.
+    """Write a release into a folder that is new, empty or an earlier release;
+    raises UsageError for any other.
 
-    It is written beside the folder, and put into its place when it is whole. Raises ResultsError where that fails.
+    It is written beside the folder, and put into its place when it is whole. Raises ResultsError
+    where that fails.
     """
     swap.recover(out.resolve())
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / SUMS).is_file())):

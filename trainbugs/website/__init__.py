@@ -1,1 +1,3 @@
-"""A static site from the committed records: pages of bugs, detectors, studies and docs, without a server."""
+"""A static site from the committed records: pages of bugs, detectors, studies and docs,
+without a server.
+"""

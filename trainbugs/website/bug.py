@@ -1,4 +1,6 @@
-"""What the page of a bug shows: its cases with what was observed, scripts side by side, releases, answers."""
+"""What the page of a bug shows: its cases with what was observed, scripts side by side, releases,
+answers.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +33,9 @@ MAX_SCRIPT_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class Observed:
-    """An expectation, and what the records of each seed say of it; `holds` is None where one is undecided."""
+    """An expectation, and what the records of each seed say of it;
+    `holds` is None where one is undecided.
+    """
 
     expectation: Expectation
     expected: str
@@ -123,7 +127,9 @@ class BugPart:
 
     @property
     def seen_in(self) -> list[str]:
-        """The releases in which records show it: those of the map, and those of its expected records."""
+        """The releases in which records show it: those of the map,
+        and those of its expected records.
+        """
         releases = set(self.versions.affected) if self.versions else set()
         if self.bug.package == "torch":
             torches = {record.runtime.torch for record in self._reproducing_runs}
@@ -148,7 +154,9 @@ class BugPart:
 
 
 def read(bug: Bug, root: Path) -> BugPart:
-    """Everything about a bug; a record that cannot be read is a problem of its part, and stops no other."""
+    """Everything about a bug; a record that cannot be read is a problem of its part,
+    and stops no other.
+    """
     problems: list[str] = []
     cases = tuple(_case(bug, case) for case in bug.cases.values())
     problems += [part.problem for part in cases if part.problem]
@@ -177,7 +185,9 @@ def _case(bug: Bug, case: Case) -> CasePart:
 
 
 def judged(case: Case, records: Sequence[RunRecord], device: str = CPU) -> Runs:
-    """Records of a case with their verdict, what was observed, and curves where there can be any."""
+    """Records of a case with their verdict, what was observed,
+    and curves where there can be any.
+    """
     verdict = verify(case, records)
     panels: Sequence[chart.PanelChart] = ()
     problem = ""

@@ -53,7 +53,9 @@ class Summary:
 
 
 def build(catalog: Catalog) -> Website:
-    """The website of a catalogue. A bug or a record that cannot be read is a problem, and stops nothing else."""
+    """The website of a catalogue. A bug or a record that cannot be read is a problem,
+    and stops nothing else.
+    """
     website = Website()
     bugs, problems = catalog.readable()
     website.problems += problems
@@ -372,7 +374,9 @@ def _figure_text(study: str, figure: Path) -> str:
 
 
 def _question(summary: str) -> str:
-    """The question that a study asks: the first paragraph of its summary that ends with a question mark."""
+    """The question that a study asks: the first paragraph of its summary that ends with a question
+    mark.
+    """
     paragraphs = [paragraph.strip() for paragraph in summary.split("\n\n")]
     return next((paragraph for paragraph in paragraphs if paragraph.endswith("?")), "")
 

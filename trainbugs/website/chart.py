@@ -1,4 +1,6 @@
-"""Training curves as SVG, which needs no script: buggy and fixed in the same axes, with the range over seeds."""
+"""Training curves as SVG, which needs no script: buggy and fixed in the same axes,
+with the range over seeds.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -51,7 +53,8 @@ class PanelChart:
 
 
 def panels(case: Case, records: Sequence[RunRecord]) -> list[PanelChart]:
-    """The panels of a case, from its finished runs of both variants; none for a case with a heat map.
+    """The panels of a case, from its finished runs of both variants;
+    none for a case with a heat map.
 
     Raises MeasureError where a metric is missing, or the runs of a variant differ in length.
     """
@@ -88,7 +91,9 @@ def _curves(case: Case, panel: Panel, records: Sequence[RunRecord]) -> list[Curv
 
 
 def _styles(panel: Panel) -> list[int]:
-    """A number for each line of a panel, all different; its remainder by 4 is how the line is broken, 0 not at all."""
+    """A number for each line of a panel, all different;
+    its remainder by 4 is how the line is broken, 0 not at all.
+    """
     styles: list[int] = []
     counts = {True: 0, False: 0}
     for line in panel.lines:
@@ -185,8 +190,10 @@ class _Axes:
             *self._y_grid(),
             *self._x_ticks(),
             f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>',
-            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{escape(x_label)}</text>',
-            f'<text transform="translate(13 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>',
+            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" '
+            f'text-anchor="middle">{escape(x_label)}</text>',
+            f'<text transform="translate(13 {middle}) rotate(-90)" '
+            f'text-anchor="middle">{escape(y_label)}</text>',
         ]
 
     def _y_grid(self) -> list[str]:
@@ -234,7 +241,9 @@ class _Axes:
         return "".join(dots)
 
     def _name(self, curve: Curve) -> str:
-        """The word at a line, for readers who cannot tell the colours; the words of the two variants are apart."""
+        """The word at a line, for readers who cannot tell the colours;
+        the words of the two variants are apart.
+        """
         third = len(curve.x) // 3 if curve.variant == "buggy" else 2 * len(curve.x) // 3
         x, y = self.to_x(curve.x[third]), self.to_y(curve.mean[third])
         above = max(y - 6, TOP + 12.0)

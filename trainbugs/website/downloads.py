@@ -1,4 +1,6 @@
-"""What can be downloaded: tables of the catalogue and of the scores, tables of studies, an archive of each bug."""
+"""What can be downloaded: tables of the catalogue and of the scores, tables of studies,
+an archive of each bug.
+"""
 
 import csv
 import io
@@ -54,9 +56,11 @@ class Download:
 def downloads(
     bugs: Sequence[Bug], root: Path, outcomes: str, problems: list[str]
 ) -> Iterator[Download]:
-    """All downloads, in the order in which they are shown; a file that cannot be read is a line in `problems`.
+    """All downloads, in the order in which they are shown;
+    a file that cannot be read is a line in `problems`.
 
-    `outcomes` is the table of them as CSV, which is too large to be committed; empty where there is none.
+    `outcomes` is the table of them as CSV, which is too large to be committed; empty where there is
+    none.
     """
     reader = _Reader(problems)
     yield from _catalogue(bugs)
@@ -105,7 +109,9 @@ def _detectors(root: Path, reader: "_Reader", outcomes: str) -> Iterator[Downloa
 
 
 def _rewritten(root: Path, reader: "_Reader") -> Iterator[Download]:
-    """The same of perturbed and planted programs: nothing of it is in the tables of published ones."""
+    """The same of perturbed and planted programs: nothing of it is in the tables of published
+    ones.
+    """
     group, expected = "Detectors on rewritten programs", root / "detectors" / "expected"
     if (expected / FILE).is_file():
         description = "scores of public, perturbed and planted programs side by side"

@@ -1,4 +1,6 @@
-"""What detectors said of each case, and the rows of the leaderboard, from committed records or a results folder."""
+"""What detectors said of each case, and the rows of the leaderboard,
+from committed records or a results folder.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,9 +27,11 @@ FOUND, BOTH, FALSE, SILENT, ABSENT = (
     "silent",
     "did not run",
 )
-# An alarm on the buggy program, and no answer about the fixed one: nobody knows whether it is about the fault.
+# An alarm on the buggy program, and no answer about the fixed one: nobody knows whether it is about
+# the fault.
 UNPAIRED = "fixed did not run"
-# All alarms came before the fault acts: they cannot be about it, and neither DETECTED nor PAIRED counts them.
+# All alarms came before the fault acts: they cannot be about it, and neither DETECTED nor PAIRED
+# counts them.
 EARLY = "before the fault"
 STATES = (FOUND, EARLY, UNPAIRED, BOTH, FALSE, SILENT, ABSENT)
 # Of all bugs that have records of detectors, which need not be all that there are.
@@ -50,7 +54,9 @@ class ShownAnswer:
 
 @dataclass(frozen=True)
 class Interval:
-    """A proportion with its clustered 95 % interval; shares are in percent, None where nothing was counted."""
+    """A proportion with its clustered 95 % interval; shares are in percent,
+    None where nothing was counted.
+    """
 
     count: int
     n: int
@@ -92,7 +98,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that the records say: answers by case, scores by group of bugs, and the table behind both as CSV."""
+    """All that the records say: answers by case, scores by group of bugs,
+    and the table behind both as CSV.
+    """
 
     answers: tuple[ShownAnswer, ...]
     scores: tuple[Score, ...]
@@ -120,7 +128,8 @@ class Evaluation:
         return frozenset((score.detector, score.references, score.rule) for score in rejected)
 
     def finders(self, bug: str) -> list[str]:
-        """The detectors, with their rules, that found a harmful case of a bug and were silent on its fixed twin.
+        """The detectors, with their rules, that found a harmful case of a bug and were silent on
+        its fixed twin.
 
         Negative controls are left out, and rules in whose place another one is chosen.
         """
@@ -157,7 +166,9 @@ CLAIMED = {"DELAY": "CLAIMED DELAY", "OVERHEAD": "CLAIMED OVERHEAD"}
 def evaluation(
     records: "Records", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None
 ) -> Evaluation:
-    """The answers and the scores, of all bugs and of those of each location; `known` has who knew which bugs."""
+    """The answers and the scores, of all bugs and of those of each location;
+    `known` has who knew which bugs.
+    """
     if not records.checks:
         return Evaluation((), ())
     declared = collect(bugs)
@@ -189,7 +200,8 @@ def _groups(table: "pd.DataFrame", bugs: Sequence[Bug]) -> "dict[str, pd.DataFra
 def _with_chosen_rules(rows: Sequence[Score]) -> list[Score]:
     """The rows with the choice of rules by all bugs.
 
-    Of the rules in whose place another one is chosen only the rows of all bugs stay: the page is large as it is.
+    Of the rules in whose place another one is chosen only the rows of all bugs stay: the page is
+    large as it is.
     """
     choices = {row.label: row.chosen for row in rows if row.group == ALL}
     rows = [replace(row, chosen=choices[row.label]) for row in rows]
@@ -278,7 +290,9 @@ def _with_kind(rows: Sequence[Mapping[Any, Any]], kind: str) -> list[Mapping[Any
 
 
 def _answer(group: Sequence[Mapping[Any, Any]]) -> ShownAnswer:
-    """The state of a case, as in the figure of the outcomes: over all seeds, beside the fixed twin."""
+    """The state of a case, as in the figure of the outcomes: over all seeds,
+    beside the fixed twin.
+    """
     buggy, fixed = _with_kind(group, "buggy"), _with_kind(group, "fixed")
     first = buggy[0]
     state, when, site = _state(buggy, fixed)
@@ -314,7 +328,9 @@ def _state(
 
 
 def _when(alarmed: Sequence[Mapping[Any, Any]]) -> str:
-    """In which iterations of the seeds it alarmed first; a detector that reads the text has none."""
+    """In which iterations of the seeds it alarmed first;
+    a detector that reads the text has none.
+    """
     iterations = [(_number(row["first"]), _measured(row, "delay")) for row in alarmed]
     words = [
         f"iteration {first:g} ({delay:+g})"

@@ -35,7 +35,8 @@ def _size(content: Path | bytes) -> int:
 
 
 def write(website: Website, out: Path) -> None:
-    """Write the website; a folder that is there already is replaced if it is an older one and no more, or empty.
+    """Write the website; a folder that is there already is replaced if it is an older one and no
+    more, or empty.
 
     Raises UsageError for another folder, ResultsError where nothing can be written.
     """
@@ -81,8 +82,8 @@ def _check_replaceable(out: Path) -> None:
         if json.dumps(place) not in written:
             shown = untrusted.shown(Path(place))
             raise UsageError(
-                f"{out} holds {shown}, which this command did not write, and which would be lost; move it away, or "
-                "name another folder by --out"
+                f"{out} holds {shown}, which this command did not write, and which would be lost; "
+                "move it away, or name another folder by --out"
             )
 
 

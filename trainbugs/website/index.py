@@ -36,7 +36,9 @@ SCORE_COLUMNS = (
 
 
 def finders(bug: Bug, evaluation: Evaluation) -> list[str]:
-    """The detectors with their rules that found a bug; one entry that says so where none did, ran, or was asked."""
+    """The detectors with their rules that found a bug; one entry that says so where none did, ran,
+    or was asked.
+    """
     answers = evaluation.answers_about(bug.id)
     if not answers:
         return [UNKNOWN]

@@ -26,7 +26,8 @@ FOLDERS = {
     "docs": "docs/index.html",
 }
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-# Endings of files that browsers only show or save. Others, an .svg or .html, could run scripts as if they were ours.
+# Endings of files that browsers only show or save. Others, an .svg or .html, could run scripts as
+# if they were ours.
 PASSIVE = (
     ".cff",
     ".csv",
@@ -86,10 +87,12 @@ def relative(target: str, page: str) -> str:
 
 @dataclass
 class Links:
-    """Links of pages in the repository, as links on the site; notes which files have to be copied for them.
+    """Links of pages in the repository, as links on the site;
+    notes which files have to be copied for them.
 
-    `pages` maps sources to places. `files` are the sources that are copied to files/<source>, `folders` those that get
-    a list of their files, and `dead` has a line for each link that leads nowhere: it becomes plain text.
+    `pages` maps sources to places. `files` are the sources that are copied to files/<source>,
+    `folders` those that get a list of their files, and `dead` has a line for each link that leads
+    nowhere: it becomes plain text.
     """
 
     root: Path
@@ -144,7 +147,9 @@ def listed(folder: Path, root: Path) -> list[Path]:
 
 
 def copied(path: Path, root: Path) -> bool:
-    """Whether a file may be copied: a plain one that is not too large, reached by no link, and runs in no browser."""
+    """Whether a file may be copied: a plain one that is not too large, reached by no link,
+    and runs in no browser.
+    """
     return (
         passive(path.name)
         and _is_inside(path, root)
@@ -154,7 +159,9 @@ def copied(path: Path, root: Path) -> bool:
 
 
 def passive(name: str) -> bool:
-    """Whether browsers only show or save a file of that name. Some servers go by an ending before the last one."""
+    """Whether browsers only show or save a file of that name. Some servers go by an ending before
+    the last one.
+    """
     _, *endings = name.lower().split(".")
     if not endings:
         return True

@@ -1,4 +1,6 @@
-"""Markdown to HTML: links and pictures of the repository lead to their places on the site; raw HTML is text."""
+"""Markdown to HTML: links and pictures of the repository lead to their places on the site;
+raw HTML is text.
+"""
 
 import re
 import struct
@@ -39,7 +41,9 @@ class Text:
 
 
 def render(text: str, source: str, links: Links, page: str, without_title: bool = False) -> Text:
-    """Render a page of the repository for a place on the site; `without_title` leaves its first heading out."""
+    """Render a page of the repository for a place on the site;
+    `without_title` leaves its first heading out.
+    """
     parser = _parser()
     tokens = parser.parse(text)
     headings = tuple(_headings(tokens))
@@ -151,7 +155,9 @@ def _image(token: Token, source: str, links: Links, page: str) -> Token:
 
 
 def picture(path: Path) -> Mapping[str, str]:
-    """The attributes of a picture: it is loaded when it is near, and its size is known before (PNG only)."""
+    """The attributes of a picture: it is loaded when it is near,
+    and its size is known before (PNG only).
+    """
     with path.open("rb") as file:
         start = file.read(24)
     attributes = {"loading": "lazy", "decoding": "async"}

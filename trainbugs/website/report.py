@@ -1,4 +1,6 @@
-"""A user's own results as one self-contained page: verdicts, what was observed, curves, scores of detectors."""
+"""A user's own results as one self-contained page: verdicts, what was observed, curves,
+scores of detectors.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +36,9 @@ START_BYTES = 2000
 
 @dataclass(frozen=True)
 class Judged:
-    """A case of a campaign: its last verdict as it was written, the runs behind it, and their curves."""
+    """A case of a campaign: its last verdict as it was written, the runs behind it,
+    and their curves.
+    """
 
     case: Case
     verdict: VerdictRecord
@@ -58,7 +62,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """The page, how many cases and rows of detectors it has, and a line for each file that cannot be read."""
+    """The page, how many cases and rows of detectors it has,
+    and a line for each file that cannot be read.
+    """
 
     html: str
     cases: int
@@ -83,12 +89,15 @@ def check_replaceable(out: Path) -> None:
 
 
 def report(catalog: Catalog, results: Path) -> ResultsPage:
-    """The report of a results folder; raises UsageError where it has neither verdicts nor answers of detectors."""
+    """The report of a results folder; raises UsageError where it has neither verdicts nor answers
+    of detectors.
+    """
     cases, problems = _cases(catalog, Store(results))
     scores, more = _scores(catalog, results)
     if not cases and not scores and not problems and not more:
         raise UsageError(
-            f"there are no verdicts in {str(results)!r}; `trainbugs run` makes them, or name it by --results"
+            f"there are no verdicts in {str(results)!r}; `trainbugs run` makes them, or name it by "
+            "--results"
         )
     templates = Templates(
         Links(catalog.root, {}), {"footer": "Made by trainbugs site --from results."}

@@ -32,7 +32,9 @@ class RewrittenRow:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The columns with their headings, the rows, and the detectors of which records of another code are left out."""
+    """The columns with their headings, the rows, and the detectors of which records of another code
+    are left out.
+    """
 
     columns: Mapping[str, str]
     rows: tuple[RewrittenRow, ...]
@@ -42,7 +44,8 @@ class SideBySide:
 def side_by_side_table(
     records: "Records | None", rejected: Set[tuple[str, ...]] = frozenset()
 ) -> SideBySide:
-    """The table of records, in the order of what is paired of public programs; empty where there are none.
+    """The table of records, in the order of what is paired of public programs;
+    empty where there are none.
 
     Rows are left out whose detector, references and rule are among the `rejected`.
     """

@@ -1,4 +1,6 @@
-"""Tables that a script searches, filters and sorts: for each row its words, its facets and its sort keys."""
+"""Tables that a script searches, filters and sorts: for each row its words,
+its facets and its sort keys.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,13 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 Value = str | float | None
-# A word, in a row and in a query: punctuation stays only within it. site.js has the same in its own syntax.
+# A word, in a row and in a query: punctuation stays only within it. site.js has the same in its own
+# syntax.
 WORD = r"[\w.+-]*\w"
 
 
 @dataclass(frozen=True)
 class Indexed:
-    """One row: a key, the words by which it is found, its values of each facet, and what sorts it by each column."""
+    """One row: a key, the words by which it is found, its values of each facet,
+    and what sorts it by each column.
+    """
 
     key: str
     words: str
@@ -22,7 +27,8 @@ class Indexed:
 
 @dataclass(frozen=True)
 class Facet:
-    """A filter: its name in the address, its label, its values with how many rows have each, and what is chosen.
+    """A filter: its name in the address, its label, its values with how many rows have each,
+    and what is chosen.
 
     The numbers are not shown where they would read as numbers of something else (`counted`).
     """
@@ -42,7 +48,9 @@ def facet(
     chosen: str = "",
     counted: bool = True,
 ) -> Facet:
-    """The filter by a facet of rows; values come in the order given, all others after them by name."""
+    """The filter by a facet of rows; values come in the order given,
+    all others after them by name.
+    """
     counts: dict[str, int] = {}
     for row in rows:
         for value in dict.fromkeys(row.facets.get(name, ())):

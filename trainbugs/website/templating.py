@@ -1,4 +1,6 @@
-"""Templates: Jinja2 with everything escaped, and filters for links that start at the page that is made."""
+"""Templates: Jinja2 with everything escaped, and filters for links that start at the page that is
+made.
+"""
 
 import json
 from collections.abc import Mapping
@@ -99,6 +101,8 @@ def in_bytes(size: int) -> str:
 
 
 def as_json(value: Any) -> Markup:
-    """JSON that can stand in a script element: nothing in it ends that element, or begins a comment."""
+    """JSON that can stand in a script element: nothing in it ends that element,
+    or begins a comment.
+    """
     text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

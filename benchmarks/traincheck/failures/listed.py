@@ -1,4 +1,6 @@
-"""Parameters in a list: a ValueError when traincheck-collect tracks the model by its sampler, for several processes."""
+"""Parameters in a list: a ValueError when traincheck-collect tracks the model by its sampler,
+for several processes.
+"""
 
 import torch
 

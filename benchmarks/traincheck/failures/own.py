@@ -1,4 +1,6 @@
-"""A clean run that violates what TrainCheck infers from it alone: infer from its trace, and check the same trace."""
+"""A clean run that violates what TrainCheck infers from it alone: infer from its trace,
+and check the same trace.
+"""
 
 import torch
 from torch import nn

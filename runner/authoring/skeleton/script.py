@@ -1,7 +1,8 @@
-"""Fit a small network to noisy points of a line with SGD. TODO: what does the program of the report do?
+"""Fit a small network to noisy points of a line with SGD. TODO:
+what does the program of the report do?
 
-Every step prints one JSON object with the loss; at the end all of them go to `<output>.json`. The one argument, a JSON
-file with `parameters`, is by default the `config.json` beside this file.
+Every step prints one JSON object with the loss; at the end all of them go to `<output>.json`. The
+one argument, a JSON file with `parameters`, is by default the `config.json` beside this file.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Controls and bugs' scripts look alike: no line, name or word of many of the ones is in none of the others."""
+"""Controls and bugs' scripts look alike: no line,
+name or word of many of the ones is in none of the others.
+"""
 
 import ast
 import re

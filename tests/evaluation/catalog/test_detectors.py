@@ -1,4 +1,6 @@
-"""What makes a detector's directory well formed; what an answer may be; the detectors and controls that are shipped."""
+"""What makes a detector's directory well formed; what an answer may be;
+the detectors and controls that are shipped.
+"""
 
 import ast
 import json
@@ -120,7 +122,8 @@ def test_a_rule_counts_what_it_names():
         ('{"status": "unsupported", "reason": "too old"}', "unsupported", "too old"),
         ('{"status": "timeout"}', "timeout", "no reason given"),
         (
-            '{"status": "tool_error", "alarms": [{"code": "a", "message": "m", "severity": "error"}]}',
+            '{"status": "tool_error", "alarms": [{"code": "a", "message": "m", "severity": '
+            '"error"}]}',
             "tool_error",
             "no",
         ),
@@ -138,7 +141,8 @@ def test_a_rule_counts_what_it_names():
             "is 'fatal'",
         ),
         (
-            '{"status": "ok", "alarms": [{"code": "a", "message": "", "severity": "info", "iteration": 0}]}',
+            '{"status": "ok", "alarms": [{"code": "a", "message": "", "severity": "info", '
+            '"iteration": 0}]}',
             "tool_error",
             "alarms[0].iteration: is 0, expected `int` >= 1",
         ),

@@ -1,4 +1,6 @@
-"""Links in a detector's directory: those that lead out are refused where it is read, and followed nowhere later."""
+"""Links in a detector's directory: those that lead out are refused where it is read,
+and followed nowhere later.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""The launcher lives in the script's process, and hides no module of the script: not in processes it starts, either."""
+"""The launcher lives in the script's process, and hides no module of the script:
+not in processes it starts, either.
+"""
 
 import json
 import subprocess

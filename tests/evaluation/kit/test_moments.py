@@ -1,4 +1,6 @@
-"""The table of moments: the hooks call them, the documents show them, and no other names are told."""
+"""The table of moments: the hooks call them, the documents show them,
+and no other names are told.
+"""
 
 import re
 import runpy

@@ -1,4 +1,6 @@
-"""The launcher and the monitors that are shipped, on one small program with one thing wrong at a time (real torch)."""
+"""The launcher and the monitors that are shipped,
+on one small program with one thing wrong at a time (real torch).
+"""
 
 import subprocess
 import sys

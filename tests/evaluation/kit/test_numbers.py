@@ -1,4 +1,6 @@
-"""Where single numbers are watched, programs with Dynamo, TorchScript or contexts of devices do what they do alone."""
+"""Where single numbers are watched, programs with Dynamo,
+TorchScript or contexts of devices do what they do alone.
+"""
 
 import json
 import subprocess

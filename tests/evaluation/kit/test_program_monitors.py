@@ -1,4 +1,6 @@
-"""What a monitor of the whole program is told, in a real torch: which moments, how often, in which iteration."""
+"""What a monitor of the whole program is told, in a real torch: which moments, how often,
+in which iteration.
+"""
 
 import json
 import shutil
@@ -45,10 +47,11 @@ def watch(program, emit):
 """
 
 ALL = (
-    "before_forward inner_forward after_forward after_loss after_difference before_backward after_backward "
-    "before_step after_step before_zero_grad after_zero_grad before_clip after_clip before_epoch after_batch "
-    "after_scheduler before_schedule after_schedule before_load after_load after_mode before_compiled after_compiled "
-    "after_sum after_number after_scale after_unscale before_scaled_step after_state"
+    "before_forward inner_forward after_forward after_loss after_difference before_backward "
+    "after_backward before_step after_step before_zero_grad after_zero_grad before_clip after_clip "
+    "before_epoch after_batch after_scheduler before_schedule after_schedule before_load "
+    "after_load after_mode before_compiled after_compiled after_sum after_number after_scale "
+    "after_unscale before_scaled_step after_state"
 )
 
 PROGRAM = """\
@@ -184,7 +187,10 @@ def test_what_happens_in_started_processes_is_seen_there(python, tmp_path, mode)
 
 @pytest.mark.real
 def test_only_what_a_monitor_asks_for_is_hooked(python, tmp_path):
-    names = "print(torch.nn.Module.__call__.__code__.co_filename, F.cross_entropy.__code__.co_filename)\n"
+    names = (
+        "print(torch.nn.Module.__call__.__code__.co_filename, "
+        "F.cross_entropy.__code__.co_filename)\n"
+    )
     program = "import torch\nfrom torch.nn import functional as F\n" + names
     for moments, hooked in (
         ("", [False, False]),

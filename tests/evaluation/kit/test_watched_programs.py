@@ -1,4 +1,6 @@
-"""Programs that a hook could break end as they do alone under the sanitizer, which accuses none of them."""
+"""Programs that a hook could break end as they do alone under the sanitizer,
+which accuses none of them.
+"""
 
 import pytest
 from support import toys
@@ -35,7 +37,9 @@ MODELS = {
     "scripted": "torch.jit.script(Net())",
     "a scripted part": "nn.Sequential(torch.jit.script(Net()), nn.Identity())",
     "traced": "torch.jit.trace(Net().eval(), torch.ones(1, 4)).train()",
-    "loaded": "(torch.jit.save(torch.jit.script(Net()), file), file.seek(0), torch.jit.load(file))[-1]",
+    "loaded": (
+        "(torch.jit.save(torch.jit.script(Net()), file), file.seek(0), torch.jit.load(file))[-1]"
+    ),
 }
 SCRIPTED_LOSS = """
 @torch.jit.script

@@ -1,4 +1,6 @@
-"""Operators: each puts its pattern into clean programs, in one place, and leaves alone where it does not fit."""
+"""Operators: each puts its pattern into clean programs, in one place,
+and leaves alone where it does not fit.
+"""
 
 import ast
 from collections import Counter
@@ -59,7 +61,9 @@ LINES = {
     "frozen-head": "for parameter in list(model.parameters())[-2:]:",
     "stale-parameters": "optimizer = torch.optim.Adam(model.parameters(), lr=0.1)",
     "clipped-away": "nn.utils.clip_grad_norm_(model.parameters(), 1.0 * 0.0001)",
-    "softmax-first": "loss = functional.cross_entropy(model(inputs[batch]).softmax(1), labels[batch])",
+    "softmax-first": (
+        "loss = functional.cross_entropy(model(inputs[batch]).softmax(1), labels[batch])"
+    ),
     "labels-apart": "loss = functional.cross_entropy(model(inputs[batch]), "
     "labels[batch][torch.randperm(len(labels[batch]))])",
     "broadcast": "return (left - right).square().mean()",

@@ -34,7 +34,9 @@ def stop_at_once(tree: ast.Module):
 
 @pytest.fixture
 def new_operators(monkeypatch):
-    """Thirty new operators, so that one of them comes first where they take part; they join at NEW_SEED."""
+    """Thirty new operators, so that one of them comes first where they take part;
+    they join at NEW_SEED.
+    """
     added = tuple(
         Operator(f"new-{number}", f"new {number}", "exit", stop_at_once) for number in range(30)
     )

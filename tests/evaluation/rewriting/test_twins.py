@@ -1,4 +1,6 @@
-"""Rewritten programs: names, order, statements and layout change; what a program does, and how twins differ, not."""
+"""Rewritten programs: names, order, statements and layout change; what a program does,
+and how twins differ, not.
+"""
 
 import ast
 import io
@@ -157,7 +159,10 @@ def test_names_that_may_be_reached_in_other_ways_stay(text, name):
 
 
 def test_names_of_variables_change():
-    text = "def f(batch):\n    global count\n    count = len(batch)\n    return lambda item: item + count"
+    text = (
+        "def f(batch):\n    global count\n    count = len(batch)\n    return lambda item: item + "
+        "count"
+    )
     assert choose_names([parse_program(text)], 1, set()).keys() == {"f", "batch", "count", "item"}
 
 

@@ -1,4 +1,6 @@
-"""Detectors that try to find out what they must not know: the catalogue, the runner, the checks before."""
+"""Detectors that try to find out what they must not know: the catalogue, the runner,
+the checks before.
+"""
 
 import json
 import os
@@ -52,8 +54,10 @@ ATTACKS = {
     "a note in HOME": """remember(os.path.expanduser("~/trainbugs-attack"))""",
     "a note in the detector": """remember(str(Path(__file__).with_name("note")))""",
     "a note in the kit": """remember(str(Path(KIT).with_name("note")))""",
-    "a note in the times of the kit": """marked("st_mtime", lambda kit: os.utime(kit, (1, 1)), 1)""",
-    "a note in the modes of the kit": """marked("st_mode", lambda kit: os.chmod(kit, 0o100755), 0o100755)""",
+    "a note in the times of the "
+    "kit": """marked("st_mtime", lambda kit: os.utime(kit, (1, 1)), 1)""",
+    "a note in the modes of the "
+    "kit": """marked("st_mode", lambda kit: os.chmod(kit, 0o100755), 0o100755)""",
     "a note in an attribute of the kit": """attribute(KIT)""",
     "a note in the nice value of its parent": """nice(os.getppid())""",
     "a note in a limit of its parent": """limited(os.getppid())""",
@@ -63,7 +67,8 @@ ATTACKS = {
 # What Landlock without namespaces leaves open: it looks at contents. See docs/isolation.md.
 OPEN = {
     "landlock": {
-        "a note in the times of the kit", "a note in the modes of the kit", "a note in an attribute of the kit",
+        "a note in the times of the "
+        "kit", "a note in the modes of the kit", "a note in an attribute of the kit",
         "sizes in the catalogue",
     }
 }  # fmt: skip

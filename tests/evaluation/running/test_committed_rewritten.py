@@ -1,4 +1,6 @@
-"""Committed records of rewritten programs: in folders of their own, set side by side with those of the same code."""
+"""Committed records of rewritten programs: in folders of their own,
+set side by side with those of the same code.
+"""
 
 import json
 from dataclasses import replace as replace_plan
@@ -259,7 +261,9 @@ def test_what_is_said_of_planted_faults_is_kept_beside_the_records(tmp_path, fol
 
 
 def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
-    """Both kinds of records are committed, and set side by side; tables of published programs stay as they are."""
+    """Both kinds of records are committed, and set side by side;
+    tables of published programs stay as they are.
+    """
     # Toys have no repository, and run in the interpreter of the tests.
     monkeypatch.setattr(promote, "_refuse_record", lambda record: None)
     toy.configure(seeds=[0])
@@ -311,7 +315,10 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     assert "PERTURBED" not in cli("scores", "--bugs", "Toy-1")[1]
     write_detector(detector, ALWAYS + "  # mended")
     status, out, err = cli(*command)
-    line = "side by side: of always records of rewritten programs are left out: they are of another code than those of"
+    line = (
+        "side by side: of always records of rewritten programs are left out: they are of another "
+        "code than those of"
+    )
     assert status == 0
     assert line in err
     assert not (expected / "side-by-side.csv").exists()

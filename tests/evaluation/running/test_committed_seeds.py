@@ -1,4 +1,6 @@
-"""Committed records of further seeds: in a folder of their own, beside those of first ones, of the same code."""
+"""Committed records of further seeds: in a folder of their own, beside those of first ones,
+of the same code.
+"""
 
 from pathlib import Path
 
@@ -85,7 +87,10 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     assert TITLE not in out
     assert not (expected / FILE).exists()
     status, out, err = cli("scores")
-    line = "by seeds: of always records of further seeds are left out: they are of another code than those of the first"
+    line = (
+        "by seeds: of always records of further seeds are left out: they are of another code than "
+        "those of the first"
+    )
     assert status == 0
     assert line in err
     assert TITLE not in out

@@ -1,4 +1,6 @@
-"""A check counts where the watched program did what it does alone, and not where a monitor ended or changed it."""
+"""A check counts where the watched program did what it does alone,
+and not where a monitor ended or changed it.
+"""
 
 import json
 import shutil
@@ -19,7 +21,8 @@ from evaluation.scoring.comparison import comparisons
 from evaluation.scoring.report import tables
 from evaluation.scoring.scores import outcomes, scores
 
-# As the launcher is called, without torch, which toys do without: the monitor's `watch` begins, then the program runs.
+# As the launcher is called, without torch, which toys do without: the monitor's `watch` begins,
+# then the program runs.
 LAUNCHER = """
 import json, runpy, sys
 out, *rest = sys.argv[1:]

@@ -1,4 +1,6 @@
-"""Detectors of every kind on the toy bug: each gets what it deserves, and none changes another's score."""
+"""Detectors of every kind on the toy bug: each gets what it deserves,
+and none changes another's score.
+"""
 
 import json
 import runpy
@@ -65,9 +67,14 @@ KINDS = {
     "silent": "pass",
     "broken": "Path(sys.argv[sys.argv.index('--out') + 1]).write_text('{\"status\": \"ok\", ')",
     "foreign": "Path(sys.argv[sys.argv.index('--out') + 1]).write_text('{\"status\": \"fine\"}')",
-    "failed": 'main(lambda target, state: {"status": "tool_error", "alarms": [alarm("x", "spurious")]})',
+    "failed": (
+        'main(lambda target, state: {"status": "tool_error", "alarms": [alarm("x", "spurious")]})'
+    ),
     "old": 'raise SystemExit("never started")',
-    "peeks": "main(lambda target, state: {'alarms': [alarm('x', Path(ROOT, 'bugs/Toy-1/config.json').read_text())]})",
+    "peeks": (
+        "main(lambda target, state: {'alarms': [alarm('x', Path(ROOT, "
+        "'bugs/Toy-1/config.json').read_text())]})"
+    ),
     "lists": "os.listdir(Path(ROOT, 'bugs')); main(lambda target, state: {})",
     "greps": """
         def check(target, state):
@@ -486,7 +493,8 @@ def test_controls_are_false_alarms_and_references_of_other_programs(toy, make, w
         for record in result.checks
         if record.kind == "control"
     }
-    # `odd` is as low as the reference `plain` is high; `plain` is not scored with itself as the reference
+    # `odd` is as low as the reference `plain` is high; `plain` is not scored with itself as the
+    # reference
     assert alarmed == {
         ("same", "control", "plain"): False, ("same", "control", "odd"): False, ("cross", "control", "odd"): True,
     }  # fmt: skip
@@ -749,7 +757,10 @@ def test_committed_are_the_first_alarms_of_each_kind_and_their_number(toy, make,
 def test_a_committed_reason_names_no_folder_of_the_machine(toy, make, tmp_path):
     directory, folder = make("always"), tmp_path / "expected"
     result, detector = evaluate(toy, directory), detectors.read(directory)
-    reason = "trace ended with 139: /tmp/x-1/run.sh: line 2: 7 fault  /home/me/bin/python src/a/b.py, 1/2 of 3/4"
+    reason = (
+        "trace ended with 139: /tmp/x-1/run.sh: line 2: 7 fault  /home/me/bin/python src/a/b.py, "
+        "1/2 of 3/4"
+    )
     failed = [
         with_changes(r, pinned=True, revision="0" * 40, status="tool_error", reason=reason)
         for r in result.checks
@@ -805,7 +816,10 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert status == 0
     assert [row["detector"] for row in scored] == ["always", "never"]
     assert scored[1]["overhead"] is None
-    files = "scores.json, scores.csv, outcomes.csv, comparisons.csv, matrix.png, page.png, rates.png, delays.png"
+    files = (
+        "scores.json, scores.csv, outcomes.csv, comparisons.csv, matrix.png, page.png, rates.png, "
+        "delays.png"
+    )
     assert err.splitlines()[0] == f"written to scores: {files}"
     assert err.splitlines()[-1].startswith("records: ")
     assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
@@ -852,7 +866,9 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
 def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
     cli, toy, make, monkeypatch, tmp_path
 ):
-    """Of the case `other` alone `any` would be the best rule; of both it is `few`, which accuses no fixed program."""
+    """Of the case `other` alone `any` would be the best rule; of both it is `few`,
+    which accuses no fixed program.
+    """
     counts = """
         def check(target, state):
             marks = Path(target.directory, target.script).read_text().count("# mark")
@@ -870,7 +886,8 @@ def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
             (toy.directory / f"{name[:5]}.py").read_text().split("# mark")[0] + "# mark\n" * marks,
         )
     case = toy_config()["cases"]["only"]
-    # `make` gives the fixed program another factor: 100 in the place of 2, times three epochs, less those of buggy.
+    # `make` gives the fixed program another factor: 100 in the place of 2, times three epochs, less
+    # those of buggy.
     case["expectations"][1]["value"] = 297
     other = case | {
         "variants": {kind: {"script": f"{kind}_other.py"} for kind in ("buggy", "fixed")}

@@ -1,4 +1,6 @@
-"""Detectors that would hang, crash or spoil an evaluation: each gets its status, and the others their scores."""
+"""Detectors that would hang, crash or spoil an evaluation: each gets its status,
+and the others their scores.
+"""
 
 import json
 import os
@@ -90,7 +92,9 @@ COVERS = {
 # What one does before it looks.
 BEFORE = {
     "another note": f"os.environ['TRAINBUGS_PEEKED'] = {NOTE}.with_name('other').as_posix()",
-    "no guard": "sys.modules['catalogue_guard'].__dict__.update(GUARDED=(), EVENTS=(), paths=lambda *_: [])",
+    "no guard": (
+        "sys.modules['catalogue_guard'].__dict__.update(GUARDED=(), EVENTS=(), paths=lambda *_: [])"
+    ),
     "a removed note": f"{NOTE}.unlink()",
 }
 # What lies beside an answer that is well.
@@ -147,7 +151,8 @@ def in_time():
 
 @pytest.fixture
 def evaluate(toy, tmp_path):
-    """Evaluate detectors, and one that never alarms; returns the records of each by its adapter's name in `texts`.
+    """Evaluate detectors, and one that never alarms;
+    returns the records of each by its adapter's name in `texts`.
 
     Asserts that the last one is as good as alone, and that all can be scored from the results.
     """
@@ -336,8 +341,9 @@ def test_an_evaluation_is_ended_though_its_answer_is_a_pipe(toy, tmp_path):
     text = f"os.mkfifo('verdict.json')\nos.execlp('sleep', {mark!r}, '60')"
     directory = write_detector(tmp_path / "own" / "hostile", text)
     code = (
-        "import sys; from runner.bugs.catalog import Catalog; from trainbugs import api; from pathlib import Path\n"
-        f"from trainbugs.cli.main import main; api.load = lambda: Catalog(Path({str(toy.root)!r})); sys.exit(main())"
+        "import sys; from runner.bugs.catalog import Catalog; from trainbugs import api; from "
+        "pathlib import Path\nfrom trainbugs.cli.main import main; api.load = lambda: "
+        f"Catalog(Path({str(toy.root)!r})); sys.exit(main())"
     )
     options = [
         "--detector",

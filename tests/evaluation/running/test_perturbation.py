@@ -1,4 +1,6 @@
-"""Perturbed toys: shown to detectors where they do what they did, under seeds and records of their own."""
+"""Perturbed toys: shown to detectors where they do what they did,
+under seeds and records of their own.
+"""
 
 from pathlib import Path
 
@@ -73,7 +75,8 @@ def test_records_are_in_folders_of_their_own(toy, shows):
     assert first.folder == root / "rewritten" / "perturb-1" / "detectors"
     for result, seed in ((public, None), (first, 1), (second, 2)):
         assert {check.perturb for check in CheckStore(result.folder).read().checks} == {seed}
-    # One run a variant of the published program; the rewritten ones are none of the bug's in tables and verdicts.
+    # One run a variant of the published program; the rewritten ones are none of the bug's in tables
+    # and verdicts.
     assert len(Store(root).records()) == 2
     assert Store(root).bugs() == ["Toy-1"]
     assert len(Store(root / "rewritten" / "perturb-1").records()) == 2
@@ -230,7 +233,9 @@ def test_side_by_side_in_other_formats(cli, toy, shows):
 
 
 def test_rewritten_programs_never_count_among_published_ones(cli, toy, shows):
-    """Table, comparisons and files are those of before; a folder in which somebody has mixed them is refused."""
+    """Table, comparisons and files are those of before;
+    a folder in which somebody has mixed them is refused.
+    """
     command = (
         "evaluate",
         "--detector",

@@ -1,4 +1,6 @@
-"""Faults planted into toys: shown to detectors where they do harm, each beside the program without it."""
+"""Faults planted into toys: shown to detectors where they do harm,
+each beside the program without it.
+"""
 
 import ast
 import json
@@ -69,7 +71,9 @@ SHOWS = """
 
 @pytest.fixture
 def plant(toy, tmp_path, monkeypatch):
-    """Plant the faults of one operator, or of all that change the order of missing_calls, into the fixed toy."""
+    """Plant the faults of one operator, or of all that change the order of missing_calls,
+    into the fixed toy.
+    """
     toy.write("fixed.py", CLEAN.replace("RATE", "0.3"))
     toy.write("buggy.py", CLEAN.replace("RATE", "0.0"))
 

@@ -1,4 +1,6 @@
-"""Checks of detectors by workers of a real Dask scheduler: the same answers as here, and what cannot be is said."""
+"""Checks of detectors by workers of a real Dask scheduler: the same answers as here,
+and what cannot be is said.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,6 @@
-"""A backward pass may begin from an edge of the graph, in torch 2.7 and newer: it is looked at as that of a tensor."""
+"""A backward pass may begin from an edge of the graph, in torch 2.7 and newer:
+it is looked at as that of a tensor.
+"""
 
 import pytest
 from support import toys

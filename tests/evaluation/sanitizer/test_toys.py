@@ -1,4 +1,6 @@
-"""Each invariant accuses the toys that break it, of that and nothing else, and is silent on those that keep it."""
+"""Each invariant accuses the toys that break it, of that and nothing else,
+and is silent on those that keep it.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -15,7 +17,9 @@ SANITIZER = ROOT / "detectors" / "sanitizer"
 
 
 def names_of(part):
-    """The names of the toys in a part of each file, sorted, so that those of a file follow each other."""
+    """The names of the toys in a part of each file, sorted,
+    so that those of a file follow each other.
+    """
     return [
         (stem, name) for stem, file in sorted(TOYS.items()) for name in sorted(getattr(file, part))
     ]
@@ -23,7 +27,9 @@ def names_of(part):
 
 @pytest.fixture(scope="session")
 def verdict(torch_python, tmp_path_factory):
-    """A function that returns the verdict on a toy. The toys of a file run when the first of them is asked for."""
+    """A function that returns the verdict on a toy. The toys of a file run when the first of them
+    is asked for.
+    """
 
     @cache
     def verdicts(stem):

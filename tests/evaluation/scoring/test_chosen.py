@@ -29,7 +29,9 @@ def pair(bug, case, on_buggy, on_fixed):
 
 
 def test_the_rule_with_most_pairs_of_known_bugs_is_chosen_whatever_it_does_with_others():
-    """`many` finds three bugs that nobody knew, and accuses none of their twins; `few` the one that was known."""
+    """`many` finds three bugs that nobody knew, and accuses none of their twins;
+    `few` the one that was known.
+    """
     new_pairs = [check for case in ("x", "y", "z") for check in pair("C", case, 3, 2)]
     rows = table([*pair("B", "simple", 2, 1), *new_pairs])
     assert rows.paired.to_dict() == {"any": 0, "few": 1, "many": 3}
@@ -53,7 +55,9 @@ def test_more_pairs_count_before_fewer_accusations():
 
 
 def test_nothing_is_chosen_of_rules_that_know_different_bugs():
-    """`many` is older than the bug B: neither it nor the others are better than the rest by what all of them knew."""
+    """`many` is older than the bug B: neither it nor the others are better than the rest by what
+    all of them knew.
+    """
     checks = [*pair("B", "simple", 2, 1), *pair("C", "simple", 3, 0)]
     older = FrozenRule("2026-01-01", ("monitor.py",), "0" * 64, ("C",))
     rows = table(
@@ -84,7 +88,9 @@ def test_rules_in_whose_place_another_is_chosen_can_be_left_out():
 
 
 def test_of_a_part_of_the_programs_the_rule_stays_that_is_chosen_by_all():
-    """By the one case alone `any` would be the best one, by both it is `few`; a part of a part is one of all, too."""
+    """By the one case alone `any` would be the best one, by both it is `few`;
+    a part of a part is one of all, too.
+    """
     rules = {"d": {"any": Rule(), "few": Rule(at_least=2)}}
     records = Records(
         [*pair("B", "one", 1, 0), *pair("B", "two", 2, 1), *pair("B", "three", 3, 1)], (), rules

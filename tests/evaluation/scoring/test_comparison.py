@@ -110,7 +110,9 @@ def test_benign_cases_are_not_compared():
 
 
 def test_pairs_with_a_rejected_rule_are_not_asked_about():
-    """Of the two rules of `a` the one is chosen that counts both alarms, so that Holm's correction is for one pair."""
+    """Of the two rules of `a` the one is chosen that counts both alarms,
+    so that Holm's correction is for one pair.
+    """
     rules = {"a": {"any": Rule(), "never": Rule(at_least=9)}, "b": {"default": Rule()}}
     pairs = [check_pair(name, f"B{n}", hit=name == "a") for name in ("a", "b") for n in range(6)]
     table = outcomes(

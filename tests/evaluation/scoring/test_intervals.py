@@ -38,7 +38,9 @@ def test_student(freedom, value):
 
 
 def test_clusters_that_are_all_or_nothing_count_as_one_program_each():
-    """Worked out by hand: 4 clusters of 3, 2 of them hit: design effect 3 (4/3 before it is bounded), 4 effective."""
+    """Worked out by hand: 4 clusters of 3, 2 of them hit:
+    design effect 3 (4/3 before it is bounded), 4 effective.
+    """
     assert clustered([3, 3, 0, 0], [3, 3, 3, 3]) == pytest.approx(wilson(2, 4, student(3)))
     assert clustered([0, 0, 0, 0], [3, 3, 3, 3]) == pytest.approx(wilson(0, 4)), (
         "nothing to estimate an effect from"
@@ -47,7 +49,9 @@ def test_clusters_that_are_all_or_nothing_count_as_one_program_each():
 
 
 def test_the_design_effect_by_hand():
-    """share 4/8, squares (1, 1, 0, 0) sum to 2: effect 4/3 * 2 / (8 * 1/4) = 4/3, effective 8 / (4/3) = 6 programs."""
+    """share 4/8, squares (1, 1, 0, 0) sum to 2: effect 4/3 * 2 / (8 * 1/4) = 4/3,
+    effective 8 / (4/3) = 6 programs.
+    """
     assert clustered([2, 0, 1, 1], [2, 2, 2, 2]) == pytest.approx(wilson(3, 6, student(3)))
     assert clustered([1, 1, 1, 1], [2, 2, 2, 2]) == pytest.approx(wilson(4, 8, student(3))), (
         "never below 1"
@@ -56,9 +60,11 @@ def test_the_design_effect_by_hand():
 
 @pytest.mark.parametrize("rate, alike", [(0.1, 0.5), (0.3, 1.0), (0.5, 0.0)])
 def test_coverage(rate, alike):
-    """30 bugs, seven of them with two to six cases, which share their fate to a degree: 95 % is nearly reached.
+    """30 bugs, seven of them with two to six cases, which share their fate to a degree:
+    95 % is nearly reached.
 
-    Wilson's interval of all programs covers the rate in three of four where the cases of a bug are alike.
+    Wilson's interval of all programs covers the rate in three of four where the cases of a bug are
+    alike.
     """
     sizes, chance = [1] * 23 + [2, 2, 3, 3, 3, 6, 6], random.Random(20)
     rounds, covered, plain = 1000, 0, 0

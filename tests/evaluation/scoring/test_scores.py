@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from support.checks import HIT, SITE, overhead, record
 from support.detectors import write_detector
 
+from evaluation.catalog.declared import DeclaredPrograms
 from evaluation.catalog.frozen import Frozen, FrozenRule, digest_files
 from evaluation.catalog.frozen import digest as frozen_digest
 from evaluation.catalog.frozen import load as load_frozen
@@ -165,21 +166,52 @@ def test_twins_that_are_work_arounds_and_mended_releases_are_counted_apart():
         record(case="three", alarms=[HIT], site=away), record("fixed", "three", site=away),
     ]  # fmt: skip
     row = first_row(checks)
-    assert row.paired_real_fix == 1
-    assert row.paired_real_fix_n == 1
+    assert row.paired_proposed == 1
+    assert row.paired_proposed_n == 1
     assert row.paired_workaround == 1
     assert row.paired_workaround_n == 2
     assert row.paired_upstream == 1
     assert row.paired_upstream_n == 2
     assert row.false_upstream == 1
     assert row.false_upstream_n == 2
-    assert row.false_real_fix == 0
-    assert row.false_real_fix_n == 1
+    assert row.false_proposed == 0
+    assert row.false_proposed_n == 1
     assert row.false_workaround == 1
     assert row.false_workaround_n == 2
     assert row.paired == 2
     assert row.paired_n == 3
     assert row.false_fixed_n == 3
+
+
+def test_the_kind_of_a_twin_is_what_its_case_declares():
+    """It wins over the place of the fault."""
+    declared = DeclaredPrograms(fixes={"B/one": "released", "B/two": "work-around"})
+    checks = [
+        record(alarms=[HIT]),
+        record("fixed"),
+        record(case="two"),
+        record("fixed", "two", [HIT]),
+    ]
+    row = next(scores(outcomes(checks, RULES, declared=declared)).itertuples())
+    assert (row.paired_released, row.paired_released_n) == (1, 1)
+    assert (row.false_workaround, row.false_workaround_n) == (1, 1)
+    assert row.paired_proposed_n == 0
+
+
+def test_bugs_of_one_family_are_one_cluster_and_weigh_as_one():
+    """Three bugs, two of one family: one hit of two there, one of one elsewhere."""
+    checks = []
+    for bug, alarms in (("B", [HIT]), ("C", []), ("D", [HIT])):
+        checks += [record(alarms=alarms, bug=bug), record("fixed", bug=bug)]
+    declared = DeclaredPrograms(families={"B": "clipping", "C": "clipping"})
+    alone = next(scores(outcomes(checks, RULES)).itertuples())
+    together = next(scores(outcomes(checks, RULES, declared=declared)).itertuples())
+    assert (alone.families, together.families) == (3, 2)
+    assert alone.paired == together.paired == 2
+    assert alone.paired_by_family == pytest.approx(2 / 3)
+    assert together.paired_by_family == pytest.approx(3 / 4)
+    width = together.paired_high - together.paired_low
+    assert width > alone.paired_high - alone.paired_low
 
 
 def test_bugs_that_were_known_when_a_detector_was_frozen_are_counted_apart():

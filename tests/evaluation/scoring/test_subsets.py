@@ -5,14 +5,16 @@ from msgspec.structs import replace
 from support.checks import HIT, overhead, record, with_changes
 
 import trainbugs
+from evaluation.catalog.declared import DeclaredPrograms
 from evaluation.model import Rule
 from evaluation.reading.subsets import (
     own_before_committed,
     select_bugs,
     select_common,
+    select_counted,
     select_isolated,
 )
-from evaluation.records import REPLACED, Records
+from evaluation.records import REPLACED, UNCOUNTED, Records
 from evaluation.scoring.scores import outcomes, scores
 from runner.errors import UsageError
 
@@ -89,6 +91,17 @@ def test_common_programs_are_those_that_all_were_shown():
     assert programs(select_common(records)) == expected
     incomplete = evaluated(*records.checks[:-1])
     assert [kind for _, kind, _ in programs(select_common(incomplete))] == ["buggy"] * 3
+
+
+def test_cases_that_do_not_count_are_left_out_unless_they_are_named():
+    declared = DeclaredPrograms(uncounted={"C/one": "retired", "E/one": "injected"})
+    records = evaluated(*pair(), *pair(bug="C"), *pair(bug="E"), record("control", "gan"))
+    counted = select_counted(records, declared)
+    assert {check.bug for check in counted.checks} == {"B", "control"}
+    assert counted.excluded_count(UNCOUNTED) == 4
+    named = select_counted(records, declared, {"C"})
+    assert {check.bug for check in named.checks} == {"B", "C", "control"}
+    assert select_counted(records, DeclaredPrograms()) is records
 
 
 @pytest.mark.parametrize(

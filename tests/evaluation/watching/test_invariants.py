@@ -42,7 +42,9 @@ ORDER = 'ORDER = ("second", "first")\n'
 
 
 def write(folder, **files):
-    """A sanitizer with these files; two underscores in a name divide a folder from what is in it."""
+    """A sanitizer with these files; two underscores in a name divide a folder from what is in
+    it.
+    """
     for name, text in files.items():
         parts = [name] if name == "__init__" else name.split("__")
         path = folder.joinpath("sanitizer_invariants", *parts).with_suffix(".py")

@@ -1,4 +1,6 @@
-"""Declared facts are there, and the README says the same; each rule is broken once and must complain."""
+"""Declared facts are there, and the README says the same;
+each rule is broken once and must complain.
+"""
 
 import json
 

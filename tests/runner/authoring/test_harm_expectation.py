@@ -1,4 +1,6 @@
-"""The expectation that states the harm is one, on what a user sees, and tells the variants apart with each seed."""
+"""The expectation that states the harm is one, on what a user sees,
+and tells the variants apart with each seed.
+"""
 
 import shutil
 

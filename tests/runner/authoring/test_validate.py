@@ -162,16 +162,18 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
         ),
         (
             expectations({"value": 2}),
-            "case only: 'buggy stays low' does not hold of the expected records: seed 0: last 3, expected <= 2; mend",
+            "case only: 'buggy stays low' does not hold of the expected records: seed 0: last 3, "
+            "expected <= 2; mend",
         ),
         (
             expectations({"where": {"epoch": 9}}),
-            "'buggy stays low' cannot be decided by the expected records: seed 0: no record of variant buggy has epoch",
+            "'buggy stays low' cannot be decided by the expected records: seed 0: no record of "
+            "variant buggy has epoch",
         ),
         (
             expectations({"value": 99}, {"minus": None, "op": ">=", "value": 1}),
-            "with the expected buggy records in the place of the fixed ones it is REPRODUCED (4 checks hold), "
-            "expected NOT REPRODUCED: no expectation tells them apart",
+            "with the expected buggy records in the place of the fixed ones it is REPRODUCED (4 "
+            "checks hold), expected NOT REPRODUCED: no expectation tells them apart",
         ),
         (
             expectations({"value": 99}, {"minus": None, "op": ">=", "value": 5}),
@@ -260,7 +262,8 @@ def test_a_fault_outside_of_the_framework_may_be_in_a_script(whole, location):
         ),
         (
             lambda t: another_number_of_records(t, records=0),
-            "case only has no `records`, the number of records of a whole run; the expected runs have: buggy 3",
+            "case only has no `records`, the number of records of a whole run; the expected runs "
+            "have: buggy 3",
         ),
         (
             lambda t: another_number_of_records(t, records=4),
@@ -315,8 +318,8 @@ def test_expected_records_that_are_too_many_are_named(whole):
     whole.configure(seeds=[0])
     (problem,) = problems(whole.directory, whole.root)
     assert problem == (
-        "expected/only: buggy-seed1.json, fixed-seed1.json are of no seeds of the case, which has 0; "
-        "`trainbugs run Toy-1 --force --update-expected` removes what is too much"
+        "expected/only: buggy-seed1.json, fixed-seed1.json are of no seeds of the case, which has "
+        "0; `trainbugs run Toy-1 --force --update-expected` removes what is too much"
     )
 
 
@@ -357,7 +360,8 @@ def test_surplus_folders_and_files_are_named_at_once(whole):
     (expected / "nocase").mkdir()
     (expected / "only" / "extra.json").touch()
     assert problems(whole.directory, whole.root) == [
-        "expected: nocase/, only/extra.json are no records or pictures of this bug; remove what is too much"
+        "expected: nocase/, only/extra.json are no records or pictures of this bug; remove what is "
+        "too much"
     ]
 
 
@@ -448,6 +452,7 @@ def test_a_benign_case_tells_nothing_apart(whole):
         for problem in problems(whole.directory, whole.root)
     )
     config["cases"]["only"]["benign"] = True
+    config["cases"]["only"]["expectations"][1]["harm"] = False
     whole.configure(cases=config["cases"])
     assert problems(whole.directory, whole.root) == []
 

@@ -9,7 +9,13 @@ from support.copies import replace
 from support.paths import ROOT
 
 from runner.bugs.catalog import Catalog
-from runner.bugs.catalogue_counts import count
+from runner.bugs.catalogue_counts import (
+    count,
+    count_families,
+    count_harm,
+    counted_bugs,
+    counted_cases,
+)
 from runner.bugs.taxonomy import DECLARED, FIXES, LISTS, REALISM
 
 PAGE = (ROOT / "docs" / "taxonomy.md").read_text()
@@ -78,9 +84,10 @@ def test_numbers_have_every_entry_and_each_bug_once_a_list(toy):
         "effect": LISTS["effect"],
         "stage": LISTS["stage"],
         "realism": REALISM,
+        **DECLARED,
     }
     assert tuple(numbers["cause"]) == (*LISTS["cause"], "not said")
-    assert len(numbers) == 4
+    assert len(numbers) == 9
     for rows in numbers.values():
         assert sum(sum(row.values()) for row in rows.values()) == 3
     assert numbers["cause"]["wrong logic"]["user code"] == 2
@@ -89,6 +96,29 @@ def test_numbers_have_every_entry_and_each_bug_once_a_list(toy):
     assert numbers["stage"]["data"]["compiler"] == 1
     assert numbers["realism"]["original"]["compiler"] == 1
     assert not any(numbers["effect"]["no learning"].values())
+
+
+def test_retired_bugs_injected_faults_and_cases_that_nobody_ran_do_not_count(toy):
+    bug = toy.bug
+    injected = replace(bug, declared=replace(bug.declared, code_at_fault="injected"))
+    retired = replace(bug, retired="2026-11-01: a test")
+    bugs = [bug, injected, retired]
+    assert counted_bugs(bugs) == [bug]
+    assert count(bugs)["harm"]["reported"]["user code"] == 1
+    harms = count_harm(bugs)
+    assert harms["re-created"]["reported"] == 1
+    assert harms["injected"]["reported"] == 1
+    assert sum(sum(row.values()) for row in harms.values()) == 2
+    unrun = replace(bug.cases["only"], never_run=True)
+    assert counted_cases(bug) == [bug.cases["only"]]
+    assert counted_cases(replace(bug, cases={"only": unrun})) == []
+
+
+def test_bugs_of_one_family_count_once(toy):
+    alone = toy.bug
+    related = replace(alone, id="Toy-2", declared=replace(alone.declared, family="factors"))
+    assert count_families([alone]) == 1
+    assert count_families([alone, related, replace(related, id="Toy-3")]) == 2
 
 
 def test_realism_is_not_said_where_there_is_no_provenance(toy):

@@ -91,10 +91,11 @@ def noting(toy, notes):
     notes.mkdir()
     for variant, factor in zip(("buggy", "fixed"), "12", strict=True):
         note = (
-            "import os, sys, time\nfrom pathlib import Path\n"
-            f"seed = Path('config.json').read_text().split('\"seed\": ')[1].split(',')[0]\n"
-            f"notes = Path({str(notes)!r})\nnote = notes / f'{variant}-{{seed}}-{{os.getpid()}}'\nnote.touch()\n"
-            "while int(seed) > 2 and not (notes / 'go.sign').exists():\n    time.sleep(0.02)\n"
+            "import os, sys, time\nfrom pathlib import Path\nseed = "
+            "Path('config.json').read_text().split('\"seed\": ')[1].split(',')[0]\nnotes = "
+            f"Path({str(notes)!r})\nnote = notes / "
+            f"f'{variant}-{{seed}}-{{os.getpid()}}'\nnote.touch()\nwhile int(seed) > 2 and not "
+            "(notes / 'go.sign').exists():\n    time.sleep(0.02)\n"
         )
         toy.write(
             f"{variant}.py",

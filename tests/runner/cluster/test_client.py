@@ -70,7 +70,10 @@ def test_the_extra_is_not_installed(monkeypatch, kind, missing):
 
 
 def test_nothing_but_a_cluster_imports_dask():
-    script = "import sys, trainbugs.cli.main, runner.cluster.client; print({'dask', 'distributed'} & set(sys.modules))"
+    script = (
+        "import sys, trainbugs.cli.main, runner.cluster.client; print({'dask', 'distributed'} & "
+        "set(sys.modules))"
+    )
     program = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )

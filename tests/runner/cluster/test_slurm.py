@@ -94,9 +94,9 @@ def test_the_job_script_where_the_user_says_nothing(tmp_path):
 def test_the_job_script_takes_what_the_user_says(tmp_path):
     script = job_script(
         tmp_path,
-        "jobqueue:\n  slurm:\n    cores: 24\n    processes: 4\n    memory: 8GiB\n    walltime: '00:10:00'\n"
-        "    queue: gpu\n    account: lab\n    name: mine\n    log-directory: /tmp\n    python: /opt/python\n"
-        "    job-extra: ['--gres=gpu:1']\n",
+        "jobqueue:\n  slurm:\n    cores: 24\n    processes: 4\n    memory: 8GiB\n    walltime: "
+        "'00:10:00'\n    queue: gpu\n    account: lab\n    name: mine\n    log-directory: /tmp\n   "
+        " python: /opt/python\n    job-extra: ['--gres=gpu:1']\n",
     )
     for line in (
         "-J mine",

@@ -124,7 +124,8 @@ HASH = "--hash=sha256:" + "0" * 64
 @pytest.mark.parametrize(
     "text",
     ["--index-url https://example.org", "-r /etc/passwd", "-e .", "./package", "# x \\\n--index-url https://example.org",
-     "a @ https://example.org/a.whl " + HASH, f"a==1 {HASH} --no-binary :all:", "a==1 ; x --index-url y",
+     "a @ https://example.org/a.whl "
+     "" + HASH, f"a==1 {HASH} --no-binary :all:", "a==1 ; x --index-url y",
      "a>=1 " + HASH, f"a==1 \\\n    {HASH} --index-url y", "https://example.org/a.whl"],
 )  # fmt: skip
 def test_a_lock_from_anywhere_says_only_which_wheels_to_install(outside, text):
@@ -136,7 +137,10 @@ def test_a_lock_from_anywhere_says_only_which_wheels_to_install(outside, text):
 
 
 def test_what_locks_may_say(outside):
-    pin = f"a==1.0+cpu ; python_version >= '3.11' and (os_name == 'posix') \\\n    {HASH} \\\n    {HASH}\n  # via b\n"
+    pin = (
+        f"a==1.0+cpu ; python_version >= '3.11' and (os_name == 'posix') \\\n    {HASH} \\\n    "
+        f"{HASH}\n  # via b\n"
+    )
     (outside / "environment" / "requirements.txt").write_text(pin)
     assert spec.brought(load_bug(outside)).pins == {"a": "1.0+cpu"}
 

@@ -64,7 +64,10 @@ def test_a_program_that_writes_a_pth_into_its_environment_spoils_later_runs(
 ):
     """Until it is built anew; what the file does is not done, neither by a run nor by a check."""
     evil = f"open({str(toy.root / 'evil')!r}, 'a')"
-    text = f"import os, site\nopen(site.getsitepackages()[0] + '/evil.pth', 'w').write({f'import os; {evil}'!r})\n"
+    text = (
+        "import os, site\nopen(site.getsitepackages()[0] + '/evil.pth', "
+        f"'w').write({f'import os; {evil}'!r})\n"
+    )
     toy.write("buggy.py", text + (toy.directory / "buggy.py").read_text())
     toy.session(python=None, seeds=[0]).records(toy.catalog.select(["Toy-1/only/buggy"]))
     invalid(toy, f"environment toy was changed: {SITE}/evil.pth was added; ")
@@ -302,7 +305,10 @@ def test_a_build_without_a_manifest_is_built_anew(toy, toy_environment, cli, bac
     built = builder.build(load(toy), QUIET, backend)
     (built.directory / manifest.MANIFEST).unlink()
     (site(built) / "evil.pth").touch()
-    force = f"`trainbugs env build toy{' --torch-backend cpu' if backend else ''} --force` builds it anew"
+    force = (
+        f"`trainbugs env build toy{' --torch-backend cpu' if backend else ''} --force` builds it "
+        "anew"
+    )
     words = f"toy: built by an earlier trainbugs, without a manifest of its files; {force}\n"
     assert cli(*CHECK)[:2] == (2, words)
     output = io.StringIO()

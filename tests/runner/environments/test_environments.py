@@ -145,7 +145,8 @@ def test_an_environment_that_a_run_breaks_is_the_reason_of_its_end(toy, toy_envi
     text = (toy.directory / "buggy.py").read_text()
     toy.write(
         "buggy.py",
-        f"import toypackage\nopen(toypackage.__file__, 'a').write('x')\n{text}raise SystemExit(1)\n",
+        f"import toypackage\nopen(toypackage.__file__, 'a').write('x')\n{text}raise "
+        "SystemExit(1)\n",
     )
     outcome = toy.run(python=None)
     assert (outcome.verdict.outcome, outcome.records[0].status) == ("INVALID", "environment broken")
@@ -220,7 +221,10 @@ def test_two_at_once_build_once(toy, toy_environment):
 def test_interrupted_build_leaves_nothing(toy, toy_environment, tmp_path):
     """The interrupt comes when everything is installed and nothing is in place yet."""
     ready = tmp_path / "ready"
-    pause = f"import time; builder._verify = lambda *_: (Path({str(ready)!r}).touch(), time.sleep(60))\n"
+    pause = (
+        f"import time; builder._verify = lambda *_: (Path({str(ready)!r}).touch(), "
+        "time.sleep(60))\n"
+    )
     code = BUILD.replace("builder.build(", pause + "builder.build(")
     program = subprocess.Popen([sys.executable, "-c", code, str(toy.root)], stderr=subprocess.PIPE)
     end = time.monotonic() + 30

@@ -32,7 +32,10 @@ def test_hooks_of_a_package_do_not_run_in_a_build(
     toy, toy_environment, wheelhouse, mark, name, lies
 ):
     """Where its RECORD lies, uv is called once more, when the package is there already."""
-    act = f"import os; open({str(mark)!r}, 'w').close() if os.access({str(mark.parent)!r}, os.W_OK) else None\n"
+    act = (
+        f"import os; open({str(mark)!r}, 'w').close() if os.access({str(mark.parent)!r}, os.W_OK) "
+        "else None\n"
+    )
     files = {"odd/__init__.py": "", HOOKS[name]: act, "odd/data.txt": "real"}
     odd = write_wheel(wheelhouse, "odd", files, claims={"odd/data.txt": "recorded"} if lies else {})
     (toy_environment / "requirements.txt").write_text(lock(odd, *wheelhouse.glob("toy*")))

@@ -121,7 +121,10 @@ def test_a_folder_without_the_data_is_refused_before_any_run(toy, cli, tmp_path)
 
 def test_it_is_said_once_and_first_that_data_is_downloaded(toy, cli):
     downloading(toy)
-    advice = "Toy-1/only: the data is downloaded; without a network name --data DIR, where DIR/SET/raw holds train\n"
+    advice = (
+        "Toy-1/only: the data is downloaded; without a network name --data DIR, where DIR/SET/raw "
+        "holds train\n"
+    )
     err = cli("run", "Toy-1/only/buggy", *OWN_PYTHON)[2]
     assert err.count("--data DIR") == 1
     assert advice in err

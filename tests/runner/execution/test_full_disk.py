@@ -53,7 +53,10 @@ def mounted(toy, tmp_path):
 
 @pytest.mark.parametrize("size", ["12k", "24k", "32k", "40k"])
 def test_a_full_disk_gets_one_line_and_loses_nothing(mounted, tmp_path, size):
-    whole = "import json, pathlib; [json.loads(p.read_text()) for p in pathlib.Path('results').rglob('*.json')]"
+    whole = (
+        "import json, pathlib; [json.loads(p.read_text()) for p in "
+        "pathlib.Path('results').rglob('*.json')]"
+    )
     (tmp_path / "whole.py").write_text(whole)
     out, err = mounted(
         MOUNT.format(size=size),

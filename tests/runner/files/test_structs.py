@@ -42,7 +42,8 @@ def test_what_fits_is_read():
         (inner(metric=[1]), "cases.other[0].metric: is [1], expected `str`, got `array`"),
         (
             inner(metrik="x"),
-            "cases.other[0]: there is no key 'metrik' (did you mean metric?); expected some of metric, op",
+            "cases.other[0]: there is no key 'metrik' (did you mean metric?); expected some of "
+            "metric, op",
         ),
         (inner(op="<="), "cases.other[0].op: is '<=', expected one of ==, close"),
         (inner(op="close"), "cases.other[0]: tolerance goes with close, and with nothing else"),

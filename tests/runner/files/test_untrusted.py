@@ -496,7 +496,8 @@ def test_a_map_of_versions_with_runs_of_no_case(cli, whole, tmp_path):
     status, _, err = cli("figures", "Toy-1", "--out", tmp_path / "figures")
     assert status == 2
     assert err.endswith(
-        "\ntrainbugs: Toy-1: there are runs of 'gone' in its map of versions, which is no case of it\n"
+        "\ntrainbugs: Toy-1: there are runs of 'gone' in its map of versions, which is no case of "
+        "it\n"
     )
 
 

@@ -353,8 +353,9 @@ def test_a_repeat_is_told_beside_its_seed(cli, store):
 
 def test_results_import_nothing_heavy(store):
     program = (
-        f"import sys; from trainbugs.cli.main import main; main(['results', '--results', {str(store.root)!r}])\n"
-        "print({'pandas', 'numpy', 'matplotlib', 'runner.session.session'} & set(sys.modules))"
+        "import sys; from trainbugs.cli.main import main; main(['results', '--results', "
+        f"{str(store.root)!r}])\nprint({{'pandas', 'numpy', 'matplotlib', "
+        "'runner.session.session'} & set(sys.modules))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

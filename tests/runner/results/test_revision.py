@@ -306,7 +306,9 @@ KEYS = {
     "include": "[include]\npath = {included}\n",
     "conditional include": '[includeIf "gitdir:**"]\npath = {included}\n',
     "work tree elsewhere": "[core]\nworktree = {elsewhere}\nfsmonitor = {e}\n",
-    "submodule": "[submodule]\nrecurse = true\n[core]\nfsmonitor = {e}\n[status]\nsubmoduleSummary = true\n",
+    "submodule": (
+        "[submodule]\nrecurse = true\n[core]\nfsmonitor = {e}\n[status]\nsubmoduleSummary = true\n"
+    ),
 }
 
 
@@ -391,7 +393,10 @@ def bare_in(folder):
         shutil.copytree(source, folder / name) if source.is_dir() else shutil.copy(
             source, folder / name
         )
-    config = '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = "."\nfsmonitor = "./e.sh;false"\n'
+    config = (
+        '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = "."\nfsmonitor = '
+        '"./e.sh;false"\n'
+    )
     write(folder / "config", config)
     write(folder / "e.sh", f"#!/bin/sh\ntouch '{folder.parent}/executed'\n")
     (folder / "e.sh").chmod(0o755)

@@ -88,16 +88,22 @@ def test_script_writes_nowhere_but_in_its_own_folders(toy, home, tmp_path, kept_
             "link to it": f"os.link({str(other)!r}, 'here')",
             "truncate it": f"os.truncate({str(other)!r}, 0)",
             "the folder of all working directories": "Path('../../x').write_text('x')",
-            "the folder of the supervisor": f"Path({str(Path(limits.__file__).parent)!r}, 'x').write_text('x')",
+            "the folder of the supervisor": (
+                f"Path({str(Path(limits.__file__).parent)!r}, 'x').write_text('x')"
+            ),
             "a .pth in an environment": f"Path({str(site / 'evil.pth')!r}).write_text('import os')",
             "an edited module": f"Path({str(site / 'adam.py')!r}).write_text('half')",
             "/tmp": "Path('/tmp/trainbugs-test-of-access').write_text('x')",
-            "by a child": f"subprocess.check_call(['cp', '/etc/hostname', {str(other)!r}], stderr=-3)",
+            "by a child": (
+                f"subprocess.check_call(['cp', '/etc/hostname', {str(other)!r}], stderr=-3)"
+            ),
             "another device": "os.open('/dev/kmsg', os.O_WRONLY)",
             "the user's home": f"Path({str(home / 'x')!r}).write_text('x')",
             "made writable again": f"shell({remount!r})",
             "the same as root of a namespace": f"shell('unshare -Urm sh -c \\'{remount}\\'')",
-            "what lies below": f"shell('unshare -Urm sh -c \\'umount {toy.root}; echo x > {other}\\'')",
+            "what lies below": (
+                f"shell('unshare -Urm sh -c \\'umount {toy.root}; echo x > {other}\\'')"
+            ),
         },
     )
     assert set(done.values()) <= {*REFUSED, "OSError", "failed"}, done
@@ -111,11 +117,17 @@ def test_script_reads_no_file_of_the_user_but_those_of_its_interpreter(toy, home
         toy,
         {
             "a secret": f"Path({str(home / 'secret')!r}).read_text()",
-            "the list of files": f"os.stat(Path({str(home)!r}, *os.listdir({str(home)!r}) or ['secret']))",
-            "by a child": f"subprocess.check_call(['cat', {str(home / 'secret')!r}], stdout=-3, stderr=-3)",
+            "the list of files": (
+                f"os.stat(Path({str(home)!r}, *os.listdir({str(home)!r}) or ['secret']))"
+            ),
+            "by a child": (
+                f"subprocess.check_call(['cat', {str(home / 'secret')!r}], stdout=-3, stderr=-3)"
+            ),
             "the system": "Path('/etc/hostname').read_text()",
             "its own home": "Path.home().joinpath('x').write_text('x')",
-            "its own folder": "os.rename(Path('a').write_text('x') and 'a', Path(tempfile.mkdtemp(), 'b'))",
+            "its own folder": (
+                "os.rename(Path('a').write_text('x') and 'a', Path(tempfile.mkdtemp(), 'b'))"
+            ),
             "shared memory": "Path('/dev/shm/trainbugs-test').write_text('x')",
             "remove it": "os.unlink('/dev/shm/trainbugs-test')",
             "null": "Path('/dev/null').write_text('x')",

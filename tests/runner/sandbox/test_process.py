@@ -25,7 +25,8 @@ print(child.pid, flush=True)
 def test_exit_status_output_time_and_memory(tmp_path):
     done = run(
         tmp_path,
-        "import sys; print('out'); print('err', file=sys.stderr); x = b'1' * 80_000_000; sys.exit(3)",
+        "import sys; print('out'); print('err', file=sys.stderr); x = b'1' * 80_000_000; "
+        "sys.exit(3)",
     )
     assert (done.returncode, done.timed_out) == (3, False)
     assert (tmp_path / "stdout").read_text() == "out\n"
@@ -158,7 +159,10 @@ def test_the_error_of_a_program_is_the_exception_of_its_last_traceback():
 
 def test_the_error_of_a_program_that_was_started_is_told_by_its_own_traceback():
     traceback = "Traceback (most recent call last):\n  File x\nValueError: no\n"
-    starter = "Traceback (most recent call last):\n  File y\nsubprocess.CalledProcessError: Command '…' returned 1.\n"
+    starter = (
+        "Traceback (most recent call last):\n  File y\nsubprocess.CalledProcessError: Command '…' "
+        "returned 1.\n"
+    )
     assert (
         error_line(f"{traceback}{starter}")
         == error_line(f"{traceback}{starter}{starter}")

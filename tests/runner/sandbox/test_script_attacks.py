@@ -42,7 +42,9 @@ def gains(act):
 # they succeed.
 ATTACKS = {
     "limit the runner": "resource.prlimit(RUNNER, CORE, resource.prlimit(RUNNER, CORE))",
-    "renice the runner": "os.setpriority(os.PRIO_PROCESS, RUNNER, os.getpriority(os.PRIO_PROCESS, RUNNER))",
+    "renice the runner": (
+        "os.setpriority(os.PRIO_PROCESS, RUNNER, os.getpriority(os.PRIO_PROCESS, RUNNER))"
+    ),
     "move the runner to other cores": "os.sched_setaffinity(RUNNER, os.sched_getaffinity(RUNNER))",
     "the priority of its disk": "syscall(251, 1, RUNNER, 0)",
     "the user's terminal": "os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)",
@@ -60,7 +62,8 @@ ATTACKS = {
 }
 # What only namespaces keep a program from: Landlock looks at contents.
 STRONG_ONLY = {
-    "the size of a file of the catalogue", "the modes of a result", "the times of a result", "an attribute of a result",
+    "the size of a file of the "
+    "catalogue", "the modes of a result", "the times of a result", "an attribute of a result",
     "the status of the runner", "a service's socket",
 }  # fmt: skip
 # What each kind leaves open. Landlock knows sockets without a path since Linux 6.12.
@@ -227,7 +230,9 @@ def test_accelerators_and_what_loaders_need_are_there(toy, kept_by):
     """
     acts = {
         "drivers": "os.listdir('/proc/driver')",
-        "shared memory": "Path('/dev/shm/x').write_bytes(bytes(1_000_000)) and os.unlink('/dev/shm/x')",
+        "shared memory": (
+            "Path('/dev/shm/x').write_bytes(bytes(1_000_000)) and os.unlink('/dev/shm/x')"
+        ),
         "nothing": "Path('/dev/null').write_text('x')",
         "randomness": "os.read(os.open('/dev/urandom', os.O_RDONLY), 1)",
         "its own descriptors": "os.listdir('/dev/fd')",

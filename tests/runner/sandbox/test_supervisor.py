@@ -132,7 +132,10 @@ def test_nothing_outlives_a_program_that_ended_or_was_too_slow(tmp_path, ending,
 
 
 def test_a_program_that_signals_its_own_group_is_not_taken_for_the_runner(tmp_path):
-    code = "import os, signal; signal.signal(15, lambda *_: print('heard', flush=True)); os.killpg(0, 15)"
+    code = (
+        "import os, signal; signal.signal(15, lambda *_: print('heard', flush=True)); os.killpg(0, "
+        "15)"
+    )
     assert run(tmp_path, code).returncode == 0
     assert (tmp_path / "stdout").read_text() == "heard\n"
 
@@ -176,8 +179,9 @@ def test_a_program_starts_as_if_nobody_stood_between(tmp_path):
 
 def test_a_program_with_limits_has_a_home_of_its_own(tmp_path):
     code = (
-        "import os, tempfile; home = os.path.expanduser('~'); print(home); print(tempfile.gettempdir())\n"
-        "assert os.listdir(home) == []; open(home + '/left', 'w'); tempfile.mkdtemp(); print(os.listdir())"
+        "import os, tempfile; home = os.path.expanduser('~'); print(home); "
+        "print(tempfile.gettempdir())\nassert os.listdir(home) == []; open(home + '/left', 'w'); "
+        "tempfile.mkdtemp(); print(os.listdir())"
     )
     assert run(tmp_path, code, limits=Limits()).returncode == 0, (tmp_path / "stderr").read_text()
     home, temporary, listing = (tmp_path / "stdout").read_text().splitlines()
@@ -197,7 +201,10 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path, monkeypatch)
 
 def test_a_folder_deeper_than_the_stack_is_removed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    code = "import os; os.chdir(os.environ['TMPDIR'])\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')"
+    code = (
+        "import os; os.chdir(os.environ['TMPDIR'])\nfor _ in range(1500): os.mkdir('d'); "
+        "os.chdir('d')"
+    )
     assert run(tmp_path, code, limits=Limits()).returncode == 0
     assert list(tmp_path.glob("tb-*")) == []
 
@@ -209,7 +216,8 @@ HOG = "held = bytearray(300_000_000)\nimport time; time.sleep(20)"
     "code",
     [
         HOG,
-        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOG!r}], start_new_session=True)",
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOG!r}], "
+        "start_new_session=True)",
     ],
 )
 def test_too_much_memory(tmp_path, code):
@@ -226,7 +234,10 @@ def test_too_much_memory_for_a_short_time(tmp_path, memory_mb):
 
 def test_memory_that_processes_share_counts_once(tmp_path):
     """Four processes with the same 120 MB, and a file of 120 MB that is only looked at."""
-    fill = "open('file', 'wb').write(bytes(120_000_000))\nimport mmap, os, time\nheld = bytearray(120_000_000)\n"
+    fill = (
+        "open('file', 'wb').write(bytes(120_000_000))\nimport mmap, os, time\nheld = "
+        "bytearray(120_000_000)\n"
+    )
     look = "file = mmap.mmap(os.open('file', 0), 0, prot=1)\nsum(file[::4096])\n"
     code = fill + look + "for _ in range(3): os.fork()\ntime.sleep(1.5)"
     done = run(tmp_path, code, limits=Limits(memory_mb=230))
@@ -283,9 +294,9 @@ def test_without_network_nothing_outside_is_reached(tmp_path):
 @NO_NETWORK
 def test_without_network_localhost_and_the_user_are_there(tmp_path):
     code = (
-        "import os, socket; server = socket.create_server(('localhost', 0))\n"
-        "there = socket.create_connection(server.getsockname()); server.accept()[0].send(b'x'); print(there.recv(1))\n"
-        "print(os.getuid(), os.getgid()); open('mine', 'w')"
+        "import os, socket; server = socket.create_server(('localhost', 0))\nthere = "
+        "socket.create_connection(server.getsockname()); server.accept()[0].send(b'x'); "
+        "print(there.recv(1))\nprint(os.getuid(), os.getgid()); open('mine', 'w')"
     )
     done = run(tmp_path, code, limits=Limits(network=False, memory_mb=2000))
     assert done.returncode == 0, (tmp_path / "stderr").read_text()

@@ -38,6 +38,26 @@ def many(toy):
     ]
 
 
+def test_declared_facts_filter_bugs(toy):
+    bug = toy.bug
+    other = replace(
+        bug, id="other", declared=replace(bug.declared, code_at_fault="installed", family="ranks")
+    )
+    undeclared = replace(bug, id="undeclared", declared=None)
+    bugs = [bug, other, undeclared]
+
+    def fitting(**declared):
+        return names(Filter(declared=declared).of(bugs))
+
+    assert fitting(harm="reported") == ["Toy-1", "other"]
+    assert fitting(code_at_fault="installed") == ["other"]
+    assert fitting(family="ranks") == ["other"]
+    assert fitting(family="undeclared") == ["undeclared"]
+    assert fitting(harm="reported", state_upstream="fixed") == []
+    lack = Filter(declared={"state_upstream": "fixed"}).lack(bugs)
+    assert lack == "no case fits --state-upstream 'fixed'; `trainbugs list` shows all"
+
+
 def names(filtered):
     return [bug.id for bug in filtered]
 
@@ -120,7 +140,10 @@ def test_list_filters_on_the_command_line(cli, toy):
     toy.configure(title="A toy | one")
     page = cli("list", "--markdown")[1]
     assert page.startswith("# The bugs\n\n1 bugs with 1 cases; where the fault is: user code 1.\n")
-    row = "| [Toy-1](../bugs/Toy-1/README.md) | A toy \\| one | user code | original | toy | `only` (-) |"
+    row = (
+        "| [Toy-1](../bugs/Toy-1/README.md) | A toy \\| one | user code | original | toy | `only` "
+        "(-) |"
+    )
     assert page.splitlines()[-1] == row
     toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
     assert "(retired) A toy |" in cli("list", "--markdown")[1]

@@ -1,4 +1,6 @@
-"""One bad program, name or argument ends itself, in one line, and neither the command nor the terminal nor a reader."""
+"""One bad program, name or argument ends itself, in one line,
+and neither the command nor the terminal nor a reader.
+"""
 
 import csv
 import gc
@@ -30,9 +32,9 @@ HARMLESS = ("", "-", "text", "-1.5", "+3", "1e-3", "a=b", "'quoted'", "nan", "-i
 def program(toy):
     """The words of a process with the command line on the toy catalogue."""
     code = (
-        "import sys; from pathlib import Path; from runner.bugs.catalog import Catalog; from trainbugs import api; "
-        f"from trainbugs.cli.main import main; api.load = lambda root=None: Catalog(Path({str(toy.root)!r})); "
-        "sys.exit(main(sys.argv[1:]))"
+        "import sys; from pathlib import Path; from runner.bugs.catalog import Catalog; from "
+        "trainbugs import api; from trainbugs.cli.main import main; api.load = lambda root=None: "
+        f"Catalog(Path({str(toy.root)!r})); sys.exit(main(sys.argv[1:]))"
     )
     return [sys.executable, "-c", code]
 
@@ -47,7 +49,10 @@ def temporary(shared, monkeypatch):
 
 @pytest.mark.skipif(
     os.geteuid() == 0 and not shutil.which("setpriv"),
-    reason="NOT RUN: root may read a folder without permissions, and there is no setpriv to take that away",
+    reason=(
+        "NOT RUN: root may read a folder without permissions, and there is no setpriv to take that "
+        "away"
+    ),
 )
 def test_a_script_that_takes_the_permissions_of_its_folder_is_invalid_and_the_rest_goes_on(
     toy, temporary

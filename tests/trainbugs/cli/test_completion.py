@@ -1,4 +1,6 @@
-"""Completion in a real bash: commands, options, names of bugs, environments and detectors, folders."""
+"""Completion in a real bash: commands, options, names of bugs, environments and detectors,
+folders.
+"""
 
 import shutil
 import subprocess

@@ -24,7 +24,9 @@ CHOSEN = ("parameters", "verdicts", "alarm_rules")
 
 @pytest.fixture
 def document(cli):
-    """Call the program with --json, and without; returns status, document and standard error of the first."""
+    """Call the program with --json, and without; returns status,
+    document and standard error of the first.
+    """
 
     def call(*arguments):
         status, out, err = cli(*arguments, "--json")
@@ -76,12 +78,23 @@ def test_numbers_of_bugs(document, cli, tmp_path):
         "effect",
         "stage",
         "realism",
+        "harm",
+        "code_at_fault",
+        "state_upstream",
+        "source_read",
+        "split",
     }
     assert [tuple(row.values()) for row in rows if row["bugs"]] == [
         ("cause", "wrong logic", "user code", 1),
         ("effect", "poor model", "user code", 1),
         ("stage", "data", "user code", 1),
         ("realism", "original", "user code", 1),
+        ("harm", "reported", "user code", 1),
+        ("code_at_fault", "re-created", "user code", 1),
+        ("state_upstream", "open", "user code", 1),
+        ("source_read", "whole", "user code", 1),
+        ("split", "development", "user code", 1),
+        ("code_at_fault", "re-created", "reported", 1),
     ]
     status, out, err = cli("list", "--stats", "--json", "--out", tmp_path / "a.png")
     assert strict(out) == rows

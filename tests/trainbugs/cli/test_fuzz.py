@@ -1,7 +1,9 @@
-"""Whatever is in the files of a bug or of a results folder, the program ends with a line and never with a traceback.
+"""Whatever is in the files of a bug or of a results folder,
+the program ends with a line and never with a traceback.
 
-`TRAINBUGS_FUZZ=20000 TRAINBUGS_FUZZ_SEED=1 pytest -n 0 tests/trainbugs/cli/test_fuzz*.py` tries as many variants of
-each kind of file and command line, chosen by that seed. Without these the tests try few, and always the same.
+`TRAINBUGS_FUZZ=20000 TRAINBUGS_FUZZ_SEED=1 pytest -n 0 tests/trainbugs/cli/test_fuzz*.py` tries as
+many variants of each kind of file and command line, chosen by that seed. Without these the tests
+try few, and always the same.
 """
 
 import json
@@ -117,7 +119,9 @@ def test_expected_record_is_drawn(bench, data, mapped):
 
 @pytest.fixture(scope="module")
 def evaluated(bench):
-    """A folder of evaluations that `scores` reads: one detector, a hit on the buggy program, timings."""
+    """A folder of evaluations that `scores` reads: one detector, a hit on the buggy program,
+    timings.
+    """
     folder = CheckStore(bench.toy.results / "detectors")
     for new_record in (
         check("buggy", alarms=[HIT]),

@@ -1,4 +1,5 @@
-"""Whatever is typed, the program ends with a status of its own, and says in lines that can be read what is wrong.
+"""Whatever is typed, the program ends with a status of its own,
+and says in lines that can be read what is wrong.
 
 Commands and options are those that the parser has; `test_fuzz.py` tells how to try more.
 """
@@ -19,7 +20,8 @@ from trainbugs.cli.root_parser import COMMANDS, build_parser
 pytestmark = MARKS
 
 NAMES = list(COMMANDS)
-# Bytes of a command line that are no UTF-8 arrive as halves of characters; a zero byte cannot arrive.
+# Bytes of a command line that are no UTF-8 arrive as halves of characters; a zero byte cannot
+# arrive.
 WORDS = [
     *HIDDEN_TEXTS,
     *(
@@ -159,7 +161,9 @@ LEFT_OUT = {"--update-expected"}
 
 
 def lay_traps(folder):
-    """Fill the working directory anew with what is no plain file where one is expected, and the like."""
+    """Fill the working directory anew with what is no plain file where one is expected,
+    and the like.
+    """
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -235,7 +239,9 @@ def typed(action):
 
 @st.composite
 def command_lines(draw):
-    """A command with options and names, in the order of the parser or in another one, at times with a word more."""
+    """A command with options and names, in the order of the parser or in another one,
+    at times with a word more.
+    """
     name = draw(st.sampled_from(NAMES))
     actions = [
         action for action in subcommand(name)._actions if not LEFT_OUT & set(action.option_strings)

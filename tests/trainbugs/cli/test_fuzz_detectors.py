@@ -1,7 +1,8 @@
-"""Whatever is in the files of a detector, of a submission or of committed records, the program ends with a line.
+"""Whatever is in the files of a detector, of a submission or of committed records,
+the program ends with a line.
 
-What a detector answers is read by the benchmark itself: any answer becomes a record that can be read again, and scored.
-`test_fuzz.py` tells how to try more.
+What a detector answers is read by the benchmark itself: any answer becomes a record that can be
+read again, and scored. `test_fuzz.py` tells how to try more.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Whatever is in the files of an environment, the program ends with a line; `test_fuzz.py` tells how to try more."""
+"""Whatever is in the files of an environment, the program ends with a line;
+`test_fuzz.py` tells how to try more.
+"""
 
 import pytest
 from hypothesis import example, given
@@ -8,7 +10,10 @@ from support.toy import PYTHON
 
 pytestmark = MARKS
 
-LOCK = f"# a lock\ntoypackage==1.0 \\\n    --hash=sha256:{'0' * 64}\nother==2.0 ; python_version < '3.12'\n"
+LOCK = (
+    f"# a lock\ntoypackage==1.0 \\\n    --hash=sha256:{'0' * 64}\nother==2.0 ; python_version < "
+    "'3.12'\n"
+)
 LINES = [
     *(
         "-r other.txt",

@@ -1,4 +1,6 @@
-"""Whatever is in the files of a study or in an index, the program ends with a line; see `test_fuzz.py`."""
+"""Whatever is in the files of a study or in an index, the program ends with a line;
+see `test_fuzz.py`.
+"""
 
 import shutil
 import sys

@@ -1,4 +1,6 @@
-"""Commands that kill -9 ends again and again: they come to the same end, and nothing is left over."""
+"""Commands that kill -9 ends again and again: they come to the same end,
+and nothing is left over.
+"""
 
 import gc
 import tempfile
@@ -50,7 +52,9 @@ def hidden(*folders):
 
 
 def kill_and_finish(command, first=3):
-    """Kill a command at ever later writes, until one comes to its end; returns how many were killed."""
+    """Kill a command at ever later writes, until one comes to its end;
+    returns how many were killed.
+    """
     number, deaths = first, 0
     while killed_at(number, lambda: main([str(word) for word in command])):
         deaths += 1

@@ -1,4 +1,6 @@
-"""The command line as a user types it: output, exit status, one line for every mistake, and Ctrl-C."""
+"""The command line as a user types it: output, exit status, one line for every mistake,
+and Ctrl-C.
+"""
 
 import json
 import os
@@ -421,7 +423,9 @@ def test_a_results_folder_that_cannot_be_made(cli, tmp_path):
 
 
 def test_what_was_computed_before_an_error_is_kept(cli, toy, shared):
-    """The results folder is moved away, and a file is put in its place: the second record cannot be written."""
+    """The results folder is moved away, and a file is put in its place:
+    the second record cannot be written.
+    """
 
     def spoil():
         Path("results").rename("moved")
@@ -576,7 +580,10 @@ def test_nohup_is_respected(toy, shared):
     ignore = "import signal, sys; signal.signal(1, signal.SIG_IGN); "
     ignore += "from trainbugs.cli.main import main; sys.exit(main())"
     parent = shared / "parent"
-    tell = f"import os\nfrom pathlib import Path\nPath({str(parent)!r}).write_text(str(os.getppid()))\n"
+    tell = (
+        "import os\nfrom pathlib import "
+        f"Path\nPath({str(parent)!r}).write_text(str(os.getppid()))\n"
+    )
     hang_up = meanwhile(shared, lambda: os.kill(int(parent.read_text()), signal.SIGHUP))
     toy.write("fixed.py", tell + hang_up + SCRIPT.replace("VALUE", "2"))
     arguments = [
@@ -637,7 +644,8 @@ def test_more_interrupts_do_not_break_off_what_the_first_one_began(toy, shared):
     ready = shared / "pid"
     toy.write(
         "buggy.py",
-        f"import os, time\nopen({str(ready)!r}, 'w').write(f'{{os.getpid()}}\\n')\ntime.sleep(60)\n",
+        f"import os, time\nopen({str(ready)!r}, "
+        "'w').write(f'{os.getpid()}\\n')\ntime.sleep(60)\n",
     )
     arguments = [
         "run",
@@ -687,7 +695,10 @@ def test_a_working_directory_that_was_removed(toy, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     arguments = ["run", str(toy.directory), *OWN_PYTHON]
-    program = "import os, sys; os.rmdir(os.getcwd()); from trainbugs.cli.main import main; sys.exit(main())"
+    program = (
+        "import os, sys; os.rmdir(os.getcwd()); from trainbugs.cli.main import main; "
+        "sys.exit(main())"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
         capture_output=True,

@@ -50,8 +50,8 @@ def test_without_it_the_error_names_it(bare, cli):
     assert status == 2
     assert out == ""
     assert err.strip().endswith(
-        "Toy-1/only: no expectation is about variant buggy or fixed; `trainbugs run Toy-1 --record-only` gives the "
-        "records to write it by"
+        "Toy-1/only: no expectation is about variant buggy or fixed; `trainbugs run Toy-1 "
+        "--record-only` gives the records to write it by"
     )
 
 

@@ -1,4 +1,6 @@
-"""The subcommand scores: of some bugs, of one's own records beside the committed ones, of detectors without records."""
+"""The subcommand scores: of some bugs, of one's own records beside the committed ones,
+of detectors without records.
+"""
 
 import json
 from pathlib import Path
@@ -25,7 +27,9 @@ CASES = ("PyTorch-115607/simple", "PyTorch-116494/none", "SO-60335387/digits")
 
 @pytest.fixture
 def scored(tmp_path, monkeypatch, capsys):
-    """Call `scores` where a results folder has records of the detector `mine`, which finds the last one of CASES."""
+    """Call `scores` where a results folder has records of the detector `mine`,
+    which finds the last one of CASES.
+    """
     monkeypatch.chdir(tmp_path)
     store = CheckStore(tmp_path / "results" / "detectors")
     store.save_detector(read(write_detector(tmp_path / "mine", "")))
@@ -145,7 +149,9 @@ def test_own_records_beside_the_committed_ones(scored, tmp_path):
 
 
 def test_own_records_beside_named_committed_ones(scored, tmp_path):
-    """Only on the programs that all were shown, and the pairs of detectors with the others' tables."""
+    """Only on the programs that all were shown, and the pairs of detectors with the others'
+    tables.
+    """
     out = scored("mine", "--beside", "optimizer-progress", "--json")[1]
     assert numbers(out) == {"mine": (1, 3, 1), "optimizer-progress": (2, 3, 2)}
     frame = trainbugs.comparisons("results", "mine", beside="optimizer-progress", label="compiler")
@@ -236,7 +242,8 @@ def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored,
         ),
         (
             ["mine"],
-            "no checks of mine in the committed records; add `--from results`: results/detectors holds some",
+            "no checks of mine in the committed records; add `--from results`: results/detectors "
+            "holds some",
         ),
         (
             ["mien", "--from", "results"],
@@ -264,7 +271,8 @@ def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored,
         ),
         (
             ["new"],
-            "new has no committed records yet; `trainbugs evaluate --detector new` makes some of your own",
+            "new has no committed records yet; `trainbugs evaluate --detector new` makes some of "
+            "your own",
         ),
         (["new", "pyod"], "trainbugs: new has no committed records yet; "),
         (

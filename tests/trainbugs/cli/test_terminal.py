@@ -1,4 +1,6 @@
-"""Tables and texts on a terminal: they fit its width, colours move nothing, and nothing is cut elsewhere."""
+"""Tables and texts on a terminal: they fit its width, colours move nothing,
+and nothing is cut elsewhere.
+"""
 
 import io
 import re
@@ -160,7 +162,8 @@ def test_commands_stay_on_one_line(screen, monkeypatch):
     monkeypatch.setattr("sys.stdout", screen)
     command = "`trainbugs run PyTorch-115607 --force --update-expected`"
     show_text(
-        f"Toy-1: 1 problem\n  expected/only has 0 of 6 runs; a long text that is here: {command} makes them"
+        f"Toy-1: 1 problem\n  expected/only has 0 of 6 runs; a long text that is here: {command} "
+        "makes them"
     )
     assert screen.getvalue().splitlines()[2:] == [f"    {command} makes them"]
 

@@ -1,4 +1,6 @@
-"""`trainbugs watch`, with an interpreter that only seems to have torch: what is run, what is said, the exit status."""
+"""`trainbugs watch`, with an interpreter that only seems to have torch: what is run, what is said,
+the exit status.
+"""
 
 import json
 import os
@@ -114,7 +116,8 @@ def test_faults_of_the_sanitizer_are_said(watch, fake):
     ]
     fake.leaves(error="KeyError: 1", traceback="...")
     assert watch("train.py")[2].splitlines() == [
-        "trainbugs watch: no invariant was broken in 40 steps of 1 optimizer, until the sanitizer failed",
+        "trainbugs watch: no invariant was broken in 40 steps of 1 optimizer, until the sanitizer "
+        "failed",
         "trainbugs watch: a fault of the sanitizer: KeyError: 1",
     ]
 
@@ -247,7 +250,8 @@ def test_the_interpreter(watch, fake, tmp_path, monkeypatch):
     )
     assert f"torch is installed for none of {none.path};" in err
     assert watch("--python", none.path, "train.py")[2] == (
-        f"trainbugs: {none.path}: torch is not installed for it; name another interpreter by --python\n"
+        f"trainbugs: {none.path}: torch is not installed for it; name another interpreter by "
+        "--python\n"
     )
     monkeypatch.setenv("PATH", str(old.path.parent))
     status, _, err = watch("train.py")
@@ -275,8 +279,8 @@ import os, sys
 print(sys.stdin.read(), os.environ["MINE"], os.getcwd(), flush=True)
 print("mine", file=sys.stderr)
 """
-# Says when it is there, waits, and says which signals came. Two that follow at once are one call of a handler, but two
-# bytes.
+# Says when it is there, waits, and says which signals came. Two that follow at once are one call of
+# a handler, but two bytes.
 WAITS = """
 import os, select, signal, sys, time
 read, write = os.pipe()

@@ -1,4 +1,6 @@
-"""A release: tables that pandas, `datasets` and mlcroissant read alike, and a description that holds of them."""
+"""A release: tables that pandas, `datasets` and mlcroissant read alike,
+and a description that holds of them.
+"""
 
 import hashlib
 import json
@@ -48,7 +50,9 @@ def run(*command, cwd, home):
 
 
 def test_words_about_columns_are_true(release):
-    """The list of locations is whole, and the seconds of a case are the sum over its runs on a CPU."""
+    """The list of locations is whole, and the seconds of a case are the sum over its runs on a
+    CPU.
+    """
     frames = {
         name: pd.read_parquet(release / "data" / f"{name}.parquet")
         for name in ("bugs", "cases", "runs")

@@ -1,6 +1,8 @@
-"""The real site in a real headless browser: search, filters, sorting, keyboard, widths, weight, accessibility.
+"""The real site in a real headless browser: search, filters, sorting, keyboard, widths, weight,
+accessibility.
 
-With TRAINBUGS_SITE_EVIDENCE=DIR, report.json and pictures of pages in three widths are written to DIR.
+With TRAINBUGS_SITE_EVIDENCE=DIR, report.json and pictures of pages in three widths are written to
+DIR.
 """
 
 import io
@@ -73,8 +75,8 @@ def front(driver, address):
 def rows(driver, table="bugs"):
     """The first cells of the rows that are shown."""
     return driver.execute_script(
-        "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].filter(r => r.offsetParent || "
-        "r.getClientRects().length).map(r => r.cells[0].innerText.trim())",
+        "return [...document.querySelectorAll(`#${arguments[0]} tbody tr`)].filter(r => "
+        "r.offsetParent || r.getClientRects().length).map(r => r.cells[0].innerText.trim())",
         table,
     )
 
@@ -111,7 +113,10 @@ def test_search_finds_words_of_stories_and_labels(front, report):
     "name", ["location", "cause", "effect", "stage", "release", "found", "realism"]
 )
 def test_each_filter_shows_as_many_rows_as_it_says(front, name):
-    script = "return [...document.querySelector(`[name=${arguments[0]}]`).options].map(o => [o.value, o.text])"
+    script = (
+        "return [...document.querySelector(`[name=${arguments[0]}]`).options].map(o => [o.value, "
+        "o.text])"
+    )
     options = front.execute_script(script, name)
     assert len(options) > 2
     for value, text in options[1:]:
@@ -144,9 +149,10 @@ def test_columns_sort_in_both_directions(front):
     )
     assert len(heads) == 9
     script = (
-        "const h = document.querySelector(`[data-column=${arguments[0]}]`); h.querySelector('button').click(); "
-        "return [h.getAttribute('aria-sort'), document.querySelectorAll('[aria-sort]').length, "
-        "[...document.querySelectorAll('#bugs tbody tr')].map(r => r.cells[h.cellIndex].innerText.trim())]"
+        "const h = document.querySelector(`[data-column=${arguments[0]}]`); "
+        "h.querySelector('button').click(); return [h.getAttribute('aria-sort'), "
+        "document.querySelectorAll('[aria-sort]').length, [...document.querySelectorAll('#bugs "
+        "tbody tr')].map(r => r.cells[h.cellIndex].innerText.trim())]"
     )
     for head in heads:
         up, down = (front.execute_script(script, head) for _ in range(2))
@@ -241,7 +247,8 @@ def test_every_picture_loads(driver, address):
         driver.get(address + page)
         script = (
             "const done = arguments[0]; for (const i of document.images) i.loading = 'eager'; "
-            "Promise.all([...document.images].map(i => i.decode().then(() => null, () => i.src))).then(done)"
+            "Promise.all([...document.images].map(i => i.decode().then(() => null, () => "
+            "i.src))).then(done)"
         )
         assert [lost for lost in driver.execute_async_script(script) if lost] == [], page
 
@@ -270,7 +277,10 @@ def test_public_perturbed_and_planted_programs_fit_side_by_side(
             browser.show(driver, width, scheme=scheme)
             driver.get("about:blank")
             driver.get(served + "leaderboard.html")
-            script = "const t = document.querySelector('#beside'); return [t.scrollWidth, t.parentElement.clientWidth]"
+            script = (
+                "const t = document.querySelector('#beside'); return [t.scrollWidth, "
+                "t.parentElement.clientWidth]"
+            )
             table, room = driver.execute_script(script)
             assert table <= room <= width, name
             assert rows(driver, "beside") == ["memory negative control", "optimizer-progress"]
@@ -285,7 +295,8 @@ def test_axe_finds_what_is_wrong(driver):
     """If it found nothing, the test above would hold of anything."""
     browser.show(driver, WIDTHS["desktop"])
     driver.get(
-        "data:text/html,<html><body><img src=x><input><p style='color:silver'>pale</p></body></html>"
+        "data:text/html,<html><body><img src=x><input><p "
+        "style='color:silver'>pale</p></body></html>"
     )
     assert {"image-alt", "label", "color-contrast", "html-has-lang"} <= {
         finding["id"] for finding in browser.axe(driver)

@@ -1,4 +1,6 @@
-"""Public, perturbed and planted programs on the site: their table, what is said without records, the downloads."""
+"""Public, perturbed and planted programs on the site: their table, what is said without records,
+the downloads.
+"""
 
 import json
 from pathlib import Path

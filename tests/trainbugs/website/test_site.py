@@ -1,4 +1,6 @@
-"""The site of a made catalogue, and that of the real one: links, escapes, what pages say, what is refused."""
+"""The site of a made catalogue, and that of the real one: links, escapes, what pages say,
+what is refused.
+"""
 
 import json
 import re
@@ -81,7 +83,10 @@ def test_every_link_and_picture_leads_to_something(recorded):
 
 def test_the_check_finds_what_is_wrong():
     """If it found nothing, the tests of links would hold of anything."""
-    page = '<h1 id="a">A</h1><h3 id="a">B</h3><p><a href="b.html">b</a><img src="http://x/y.png"></div>'
+    page = (
+        '<h1 id="a">A</h1><h3 id="a">B</h3><p><a href="b.html">b</a><img '
+        'src="http://x/y.png"></div>'
+    )
     text = "\n".join(problems({"index.html": page}, set()))
     for problem in (
         "h3 follows h1",
@@ -420,12 +425,16 @@ def test_what_is_not_installed_is_named(cli, monkeypatch):
     status, out, err = cli("site")
     assert (status, out) == (2, "")
     assert err == (
-        "trainbugs: site needs markdown-it-py, not installed; `pip install jinja2 markdown-it-py pygments`\n"
+        "trainbugs: site needs markdown-it-py, not installed; `pip install jinja2 markdown-it-py "
+        "pygments`\n"
     )
 
 
 def test_other_commands_do_not_load_what_the_site_needs():
-    code = "import sys; from trainbugs.cli.root_parser import build_parser; build_parser(); print(*sys.modules)"
+    code = (
+        "import sys; from trainbugs.cli.root_parser import build_parser; build_parser(); "
+        "print(*sys.modules)"
+    )
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
     assert "trainbugs.cli.commands.site" in loaded
     assert not {

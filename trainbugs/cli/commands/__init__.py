@@ -1,1 +1,3 @@
-"""The subcommands of `trainbugs`: one module for each, with its options, its arguments and what it does."""
+"""The subcommands of `trainbugs`: one module for each, with its options,
+its arguments and what it does.
+"""

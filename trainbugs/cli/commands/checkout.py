@@ -64,7 +64,9 @@ def check_out(options: CheckoutOptions) -> ExitStatus:
 
 
 def _environment(bug: "Bug", catalog: "Catalog") -> "Environment | None":
-    """The environment of a bug; None where the catalogue has none of its name, as with a bug from elsewhere."""
+    """The environment of a bug; None where the catalogue has none of its name,
+    as with a bug from elsewhere.
+    """
     from runner.environments import spec
 
     if bug.brought is None and bug.environment not in spec.names(catalog.root):

@@ -1,4 +1,6 @@
-"""The subcommand completion: prints a script by which a shell completes commands, options and names."""
+"""The subcommand completion: prints a script by which a shell completes commands,
+options and names.
+"""
 
 import argparse
 import shlex
@@ -66,7 +68,9 @@ def print_completion(options: CompletionOptions) -> ExitStatus:
 
 @dataclass(frozen=True)
 class Kind:
-    """Names of one kind, which a shell completes; where a bug or a detector is expected a directory is one, too."""
+    """Names of one kind, which a shell completes; where a bug or a detector is expected a directory
+    is one, too.
+    """
 
     name: str
     words: tuple[str, ...]
@@ -74,7 +78,9 @@ class Kind:
 
     @property
     def functions(self) -> dict[str, str]:
-        """What completes them, by shell: a function for bash and zsh; tcsh has none, and takes no word with a /."""
+        """What completes them, by shell: a function for bash and zsh; tcsh has none,
+        and takes no word with a /.
+        """
         words = " ".join(word for word in self.words if "/" not in word)
         return {"bash": self._function, "zsh": self._function, "tcsh": f"({words})"}
 

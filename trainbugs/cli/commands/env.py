@@ -42,7 +42,9 @@ class EnvOptions:
     trust_environments: bool = False
 
     def check(self, environments: int) -> None:
-        """Raise UsageError for options that the action does not have; so many environments are chosen."""
+        """Raise UsageError for options that the action does not have;
+        so many environments are chosen.
+        """
         if self.action != "build" and (self.torch_backend or self.force):
             raise UsageError(
                 f"--torch-backend and --force are for env build, not for env {self.action}"
@@ -93,7 +95,9 @@ def manage_environments(options: EnvOptions) -> ExitStatus:
 
 
 def _select(catalog: "Catalog", names: Sequence[str]) -> "list[Environment]":
-    """The named environments, a bug standing for the one that it brings; without names all of the catalogue."""
+    """The named environments, a bug standing for the one that it brings;
+    without names all of the catalogue.
+    """
     from runner.environments import spec
 
     catalogue_names = spec.names(catalog.root)
@@ -105,7 +109,9 @@ def _select(catalog: "Catalog", names: Sequence[str]) -> "list[Environment]":
 
 
 def _brought(catalog: "Catalog", name: str) -> "Environment":
-    """The environment that a bug brings; raises UsageError where there is no such bug, or it brings none."""
+    """The environment that a bug brings; raises UsageError where there is no such bug,
+    or it brings none.
+    """
     from runner.bugs.catalog import load_bug
     from runner.environments import spec
 
@@ -182,8 +188,9 @@ def _remove(environments: "Sequence[Environment]", options: EnvOptions) -> ExitS
             print(f"{environment.name}: was not built")
             continue
         print(
-            f"{environment.name}: removed; {removal.freed_gb:.1f} GB freed, {removal.linked_gb:.1f} GB stay in "
-            "uv's cache for the next build (`uv cache clean` frees them)"
+            f"{environment.name}: removed; {removal.freed_gb:.1f} GB freed, "
+            f"{removal.linked_gb:.1f} GB stay in uv's cache for the next build (`uv cache clean` "
+            "frees them)"
         )
     return SUCCESS
 

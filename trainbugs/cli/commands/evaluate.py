@@ -97,15 +97,24 @@ def add_arguments(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--controls", choices=("all", "same", "none"), default="all",
-        help="clean programs: all, the basic ones in the environments of the bugs, or none; default: all",
+        help=(
+            "clean programs: all, the basic ones in the environments of the bugs, or none; "
+            "default: all"
+        ),
     )  # fmt: skip
     parser.add_argument(
         "--upstream", action="store_true",
-        help="show them also the buggy scripts in the first releases with the real fix, where there are some",
+        help=(
+            "show them also the buggy scripts in the first releases with the real fix, where there "
+            "are some"
+        ),
     )  # fmt: skip
     parser.add_argument(
         "--references", nargs="+", choices=("same", "cross"), default=("same", "cross"),
-        help="clean runs for detectors that learn: of the fixed twin, of other programs; default: both, scored apart",
+        help=(
+            "clean runs for detectors that learn: of the fixed twin, of other programs; default: "
+            "both, scored apart"
+        ),
     )  # fmt: skip
     parser.add_argument(
         "--overhead",
@@ -122,7 +131,10 @@ def add_arguments(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--perturb", type=seed, metavar="SEED",
-        help="programs rewritten: other names, order and layout, innocent statements; shown if they do the same",
+        help=(
+            "programs rewritten: other names, order and layout, innocent statements; shown if they "
+            "do the same"
+        ),
     )  # fmt: skip
     parser.add_argument(
         "--plant", type=seed, metavar="SEED",
@@ -141,7 +153,10 @@ def add_arguments(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--all-seeds", action="store_true",
-        help="each case with all of its seeds, not only the first; one that needs data, and minutes, with the first",
+        help=(
+            "each case with all of its seeds, not only the first; one that needs data, and "
+            "minutes, with the first"
+        ),
     )  # fmt: skip
     seeds = "comma-separated; default: the first one of each case"
     add_session_options(parser, *SESSION_OPTIONS, seeds=seeds)
@@ -156,7 +171,9 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 
 def evaluate_detectors(options: EvaluateOptions) -> ExitStatus:
-    """Evaluate detectors; FAILURE where a check failed, INVALID where a program or a record is unfit."""
+    """Evaluate detectors; FAILURE where a check failed,
+    INVALID where a program or a record is unfit.
+    """
     # Fails before any detector is asked where pandas or matplotlib is not installed.
     import pandas as pandas
 
@@ -223,7 +240,9 @@ def _refuse_promotion(
 def _report(
     plan: "CampaignOptions", result: "CampaignResult", session: "Session", options: EvaluateOptions
 ) -> Sequence[str]:
-    """Write and print the scores of the answers; returns a line for each file that cannot be read."""
+    """Write and print the scores of the answers; returns a line for each file that cannot be
+    read.
+    """
     from evaluation.reading.load import load_results
     from evaluation.records import Records
 
@@ -247,7 +266,9 @@ def _report(
 def _report_rewritten(
     detectors: Sequence[str], session: "Session", options: EvaluateOptions
 ) -> Sequence[str]:
-    """Write and print scores of public and rewritten programs; returns a line for each file that cannot be read."""
+    """Write and print scores of public and rewritten programs;
+    returns a line for each file that cannot be read.
+    """
     from evaluation.reading.load import load_results
     from evaluation.reading.sources import RecordSelection, read_rewritten
 

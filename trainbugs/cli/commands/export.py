@@ -17,7 +17,8 @@ HELP = Help(
     "write the benchmark as a dataset: tables and their description",
     ["export", "export --out release --url https://example.org/trainbugs"],
 )
-# A scheme, and then whatever is neither a blank nor a control character: addresses may be in any script.
+# A scheme, and then whatever is neither a blank nor a control character: addresses may be in any
+# script.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff\"<>{}|\\^`]+")
 
 

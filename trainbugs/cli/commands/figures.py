@@ -57,7 +57,9 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 
 def draw_figures(options: FiguresOptions) -> ExitStatus:
-    """Draw the figures of bugs, and print the names of their files; INVALID where some records cannot be read."""
+    """Draw the figures of bugs, and print the names of their files;
+    INVALID where some records cannot be read.
+    """
     from plots.figures import draw_maps
 
     catalog = api.load()
@@ -103,7 +105,9 @@ def _expected_runs(bugs: "Sequence[Bug]") -> "list[CaseRuns]":
 
 
 def _judged_runs(bugs: "Sequence[Bug]", store: "Store") -> "tuple[list[CaseRuns], list[str]]":
-    """The runs behind the verdicts in a results folder, and a line for each case whose runs cannot be read."""
+    """The runs behind the verdicts in a results folder,
+    and a line for each case whose runs cannot be read.
+    """
     from plots.figures import CaseRuns
 
     judged, problems = [], []

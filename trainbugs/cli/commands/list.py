@@ -31,7 +31,8 @@ HELP = Help(
         "list --stats",
     ],
 )
-# The columns of `trainbugs list`, by their headings: what matters most comes first, since a terminal may be narrow.
+# The columns of `trainbugs list`, by their headings: what matters most comes first, since a
+# terminal may be narrow.
 LIST_COLUMNS = {
     "CASE": "id",
     "SECONDS": "seconds",

@@ -52,8 +52,11 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 
 def show_results(options: ResultsOptions) -> ExitStatus:
-    """Print the runs of a results folder, or write their records; INVALID where some cannot be read."""
-    # Garbage collection of 100,000 rows, which hold no cycles, would take as long as reading their index.
+    """Print the runs of a results folder, or write their records;
+    INVALID where some cannot be read.
+    """
+    # Garbage collection of 100,000 rows, which hold no cycles, would take as long as reading their
+    # index.
     gc.disable()
     try:
         records = _read(options)
@@ -78,12 +81,16 @@ def _read(options: ResultsOptions) -> "FolderRecords[RunRecord]":
 
 
 def _bug_id(name: str) -> str:
-    """The ID of the bug in a directory; any other name as it is, since records outlive the bugs of a catalogue."""
+    """The ID of the bug in a directory; any other name as it is,
+    since records outlive the bugs of a catalogue.
+    """
     return api.load().bug(name).id if (Path(name) / "config.json").exists() else name
 
 
 def _refuse_missing(bugs: Sequence[str], rows: "Sequence[IndexRow]", store: "Store") -> None:
-    """Raise UsageError for bugs that have no records there, each with what may be meant, or where there are none."""
+    """Raise UsageError for bugs that have no records there, each with what may be meant,
+    or where there are none.
+    """
     present = {f"{row.bug}/{row.case}" for row in rows} | {row.bug for row in rows}
     missing = [f"{name}{near(name, store.bugs())}" for name in bugs if name not in present]
     if missing or not rows:

@@ -74,7 +74,8 @@ class RunOptions:
         """Raise UsageError for options that exclude each other."""
         if self.record_only and self.update_expected:
             raise UsageError(
-                "--update-expected needs verdicts, and --record-only gives none; leave out one of them"
+                "--update-expected needs verdicts, and --record-only gives none; leave out one of "
+                "them"
             )
 
     def check_targets(self) -> None:
@@ -82,7 +83,8 @@ class RunOptions:
         everything = self.all or self.session.label
         if (self.all and self.targets) or not (everything or self.targets):
             raise UsageError(
-                "name the bugs to run, or all of them by --all, or --label; `trainbugs list` shows them"
+                "name the bugs to run, or all of them by --all, or --label; `trainbugs list` shows "
+                "them"
             )
         if self.upstream and self.session.elsewhere:
             raise UsageError(
@@ -131,9 +133,11 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 
 def run_bugs(options: RunOptions) -> ExitStatus:
-    """Run the named targets and print the verdicts: SUCCESS if all REPRODUCED, FAILURE if some not, else INVALID.
+    """Run the named targets and print the verdicts: SUCCESS if all REPRODUCED,
+    FAILURE if some not, else INVALID.
 
-    With --record-only what was recorded is printed: SUCCESS if all runs ended as they should, else INVALID.
+    With --record-only what was recorded is printed: SUCCESS if all runs ended as they should, else
+    INVALID.
     """
     from runner.progress.lines import on_stderr
 
@@ -224,7 +228,9 @@ def _print_records(records: "Sequence[RunRecord]", options: RunOptions) -> None:
 
 
 def _draw_expected(stream: TextIO, bug: "Bug", folder: Path) -> None:
-    """Draw the committed figures of a bug into a copy of its `expected`, and say where they will be."""
+    """Draw the committed figures of a bug into a copy of its `expected`,
+    and say where they will be.
+    """
     from plots.figures import draw_expected
 
     drawn = draw_expected(bug, folder)
@@ -233,7 +239,9 @@ def _draw_expected(stream: TextIO, bug: "Bug", folder: Path) -> None:
 
 
 def _draw(runs: "Sequence[tuple[Target, Sequence[RunRecord]]]", options: RunOptions) -> None:
-    """Draw figures of runs if the options say so; the runs stand, and so does the status, where that is impossible."""
+    """Draw figures of runs if the options say so; the runs stand, and so does the status,
+    where that is impossible.
+    """
     if not options.figures:
         return
     from plots.figures import CaseRuns

@@ -79,8 +79,10 @@ def add_arguments(subparsers: Subparsers) -> None:
         "--from",
         dest="source",
         choices=("expected", "results", "both", "submissions"),
-        help="whose records: the committed ones, yours, both (yours, and the committed ones of other detectors), or "
-        "submissions (those, and the committed ones); default: expected",
+        help=(
+            "whose records: the committed ones, yours, both (yours, and the committed ones of "
+            "other detectors), or submissions (those, and the committed ones); default: expected"
+        ),
     )
     parser.add_argument(
         "--beside", nargs="+", default=(), metavar="DETECTOR",
@@ -139,7 +141,8 @@ def _print_notes(records: "Records", root: Path) -> None:
     uncounted = records.excluded_count(UNCOUNTED)
     if uncounted:
         print(
-            f"{uncounted} records of retired bugs and injected faults are in no score; name them by --bugs",
+            f"{uncounted} records of retired bugs and injected faults are in no score; name them "
+            "by --bugs",
             file=sys.stderr,
         )
     _print_stale(records.checks, root)
@@ -161,14 +164,16 @@ def _print_stale(checks: "Sequence[CheckRecord]", root: Path) -> None:
     if stale:
         shown = sum(check.kind == CONTROL for check in checks)
         print(
-            f"{len(stale)} of {shown} records of controls are stale: their scripts have changed since; "
-            "evaluate the detectors anew",
+            f"{len(stale)} of {shown} records of controls are stale: their scripts have changed "
+            "since; evaluate the detectors anew",
             file=sys.stderr,
         )
 
 
 def _report(records: "Records", catalog: "Catalog", options: ScoresOptions) -> Sequence[str]:
-    """Write and print scores; returns a line for each file of rewritten programs that cannot be read."""
+    """Write and print scores; returns a line for each file of rewritten programs that cannot be
+    read.
+    """
     from evaluation.reading.sources import read_rewritten, read_seeds
 
     folder, format = ScoreFolder(options.out), options.printed_format

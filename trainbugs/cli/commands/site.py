@@ -1,4 +1,6 @@
-"""The subcommand site: a static website from the committed records, or one page from a results folder."""
+"""The subcommand site: a static website from the committed records,
+or one page from a results folder.
+"""
 
 import sys
 import time
@@ -59,7 +61,8 @@ def write_website(options: SiteOptions) -> ExitStatus:
     missing = [package for module, package in NEEDED.items() if find_spec(module) is None]
     if missing:
         raise UsageError(
-            f"site needs {', '.join(missing)}, not installed; `pip install {' '.join(NEEDED.values())}`"
+            f"site needs {', '.join(missing)}, not installed; `pip install "
+            f"{' '.join(NEEDED.values())}`"
         )
     start = time.monotonic()
     written = _write_pages(options) if options.source == "expected" else _write_report(options)
@@ -76,7 +79,8 @@ def _write_pages(options: SiteOptions) -> _Written:
 
     if options.results is not None:
         raise UsageError(
-            "--results names your own results, and is for --from results; without it nothing reads them"
+            "--results names your own results, and is for --from results; without it nothing reads "
+            "them"
         )
     out = options.out or Path("site")
     website = build(api.load())

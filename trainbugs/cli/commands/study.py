@@ -117,7 +117,9 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 
 def run_studies(options: StudyOptions) -> ExitStatus:
-    """Run studies, and print the shares of their labels; SUCCESS, or INVALID where some run is INVALID."""
+    """Run studies, and print the shares of their labels; SUCCESS,
+    or INVALID where some run is INVALID.
+    """
     from runner.progress.lines import on_stderr
     from runner.studies.definition import select
     from runner.studies.promote import refuse_unfit
@@ -181,7 +183,9 @@ def _print(results: "Results") -> None:
 
 
 def _promote(results: "Results", options: StudyOptions) -> None:
-    """Keep table, figures and summary with the bug if the options say so, and print where they are."""
+    """Keep table, figures and summary with the bug if the options say so,
+    and print where they are.
+    """
     if not options.update_expected:
         return
     from plots.studies import draw_study

@@ -52,7 +52,9 @@ def validate_bugs(options: ValidateOptions) -> ExitStatus:
 
 
 def _validate(catalog: "Catalog", options: ValidateOptions) -> Iterator[tuple[str, list[str]]]:
-    """The named bugs, or all, with their problems; raises CatalogError for a name that is no bug."""
+    """The named bugs, or all, with their problems;
+    raises CatalogError for a name that is no bug.
+    """
     from runner.authoring.validate import problems
 
     ids = catalog.ids()

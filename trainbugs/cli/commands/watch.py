@@ -1,4 +1,6 @@
-"""The subcommand watch: runs a program of the user's own under the sanitizer, and says what it saw."""
+"""The subcommand watch: runs a program of the user's own under the sanitizer,
+and says what it saw.
+"""
 
 import signal
 import sys
@@ -62,7 +64,8 @@ class WatchOptions:
         for name in self.ignore:
             if name not in invariants:
                 raise UsageError(
-                    f"there is no invariant {name!r}{near(name, invariants)}; `trainbugs watch --list` shows all"
+                    f"there is no invariant {name!r}{near(name, invariants)}; `trainbugs watch "
+                    "--list` shows all"
                 )
         if self.json and not _can_be_written(self.json):
             raise UsageError(
@@ -108,7 +111,9 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 
 def watch_program(options: WatchOptions) -> ExitStatus:
-    """Run a program; its own status, or FAILURE where it ends well and an error was seen, else SUCCESS."""
+    """Run a program; its own status, or FAILURE where it ends well and an error was seen,
+    else SUCCESS.
+    """
     from evaluation.watching import invariants, program
 
     sanitizer_invariants = invariants.read(api.load().root / SANITIZER)
@@ -140,7 +145,9 @@ def _print_invariants(invariants: "Sequence[Invariant]") -> None:
 
 
 def _watched(options: WatchOptions) -> "Watched":
-    """The program with the interpreter and the settings of the sanitizer; raises UsageError without torch."""
+    """The program with the interpreter and the settings of the sanitizer;
+    raises UsageError without torch.
+    """
     from evaluation.watching.interpreter import choose
     from evaluation.watching.program import Watched
 

@@ -41,12 +41,14 @@ RIGHT = {
     "nothing by configuration": train("nn.utils.clip_grad_norm_(nn.Identity().parameters(), 1.0)"),
     "nothing passes": train("nn.utils.clip_grad_norm_([p for p in parameters if p.grad is None], 1.0)"),
     "a filter that lets nothing pass": train(
-        "nn.utils.clip_grad_norm_(filter(lambda p: p.requires_grad, nn.Identity().parameters()), 1.0)"),
+        "nn.utils.clip_grad_norm_(filter(lambda p: p.requires_grad, nn.Identity().parameters()), "
+        "1.0)"),
     "all": train(NORM, "[*body.parameters(), *head.parameters()]"),
     "some": train(NORM),
     "one tensor": train(NORM, "head.weight"),
     "one of two": train(f"{NORM}; nn.utils.clip_grad_norm_(body.parameters(), 1.0)", "head.parameters()"),
-    "one of two, the other way round": train(f"nn.utils.clip_grad_norm_(body.parameters(), 1.0); {NORM}",
+    "one of two, the other way "
+    "round": train(f"nn.utils.clip_grad_norm_(body.parameters(), 1.0); {NORM}",
                                              "head.parameters()"),
     "frozen": train(NORM, freeze="head.requires_grad_(False)"),
     "frozen and in no optimizer": train(NORM, "list(other.parameters())", "other.requires_grad_(False)"),

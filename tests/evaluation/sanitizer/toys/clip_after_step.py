@@ -52,7 +52,8 @@ RIGHT = {
     "before": program("clip(); optimizer.step()"),
     "in turns": program("clip(); optimizer.step(); clip(second); other.step()"),
     "one after the other": program(
-        "clip(); optimizer.step(); [nn.utils.clip_grad_norm_(each, 0.1) for each in second.parameters()]; other.step()"
+        "clip(); optimizer.step(); [nn.utils.clip_grad_norm_(each, 0.1) for each in "
+        "second.parameters()]; other.step()"
     ),
     "by hand": by_hand(after_gradient="nn.utils.clip_grad_norm_(parameter, 0.1)"),
     "for a further step": program("optimizer.step(); clip(); optimizer.step()"),

@@ -82,8 +82,9 @@ WRONG = {
     "later": function("squares", "late"),
     "module": program("model = torch.compile(model, backend='wrong')", "pass"),
     "arguments": program(
-        "def wrong_scale(table, rows):\n    table[rows] *= 0.5 if not torch._dynamo.is_compiling() else 0.4\n"
-        "compiled = torch.compile(wrong_scale, backend='eager')", "compiled(table, rows)"),
+        "def wrong_scale(table, rows):\n    table[rows] *= 0.5 if not torch._dynamo.is_compiling() "
+        "else 0.4\ncompiled = torch.compile(wrong_scale, "
+        "backend='eager')", "compiled(table, rows)"),
     "uses a module": function("of_model", use="with torch.no_grad(): compiled(points)"),
 }  # fmt: skip
 RIGHT = {

@@ -27,7 +27,8 @@ WRONG = {
         "terms = torch.tensor([term, 2 * term]); (loss + 0.1 * terms.mean()).backward()"
     ),
     "sum of items": program(
-        "terms = sum(each.item() for each in other(out).square().flatten()); (loss + terms / 16).backward()"
+        "terms = sum(each.item() for each in other(out).square().flatten()); (loss + terms / "
+        "16).backward()"
     ),
     "in place": program("loss += term.item(); loss.backward()"),
 }
@@ -41,10 +42,12 @@ RIGHT = {
     "straight through": program("(loss + (term - loss).detach()).backward()"),
     "weight": program("(loss * term.detach()).backward()"),
     "stable logsumexp": program(
-        "z = other(out); m = z.max().detach(); (loss + 0.1 * ((z - m).exp().mean().log() + m)).backward()"
+        "z = other(out); m = z.max().detach(); (loss + 0.1 * ((z - m).exp().mean().log() + "
+        "m)).backward()"
     ),
     "stable, one of each row": program(
-        "z = other(out).T; m = z.amax(1, keepdim=True).detach(); (((z - m).exp().mean().log() + m) + loss).backward()"
+        "z = other(out).T; m = z.amax(1, keepdim=True).detach(); (((z - m).exp().mean().log() + m) "
+        "+ loss).backward()"
     ),
     "a constant": program("(loss + 0.5).backward()"),
     "some other number": program("term.item(); (loss + torch.rand(()).item()).backward()"),

@@ -28,7 +28,10 @@ for iteration in range(6):
         with torch.{mode}():
             {judge}
 """
-ATTENTION = "q = x.view(1, 1, -1, 8); x = F.scaled_dot_product_attention(q, q, q, dropout_p={p}).view(-1, 8)"
+ATTENTION = (
+    "q = x.view(1, 1, -1, 8); x = F.scaled_dot_product_attention(q, q, q, dropout_p={p}).view(-1, "
+    "8)"
+)
 
 
 def program(middle, judge="model(points)", mode="no_grad", model="Net()"):

@@ -1,4 +1,6 @@
-"""Toys of `evaluation-depends-on-grad`: what it accuses, in which iteration, and what it does not."""
+"""Toys of `evaluation-depends-on-grad`: what it accuses, in which iteration,
+and what it does not.
+"""
 
 NAME = "evaluation-depends-on-grad"
 
@@ -49,7 +51,8 @@ def program(middle, mode="no_grad", model="Net()", more="pass"):
 
 
 WRONG = {
-    "wrong kernel without gradients": program("x = x * 1.001 if not x.requires_grad else x", "inference_mode"),
+    "wrong kernel without "
+    "gradients": program("x = x * 1.001 if not x.requires_grad else x", "inference_mode"),
     "wrong module": program("x = self.norm(x)").replace("class Net", """
 def wrong(module, x, bare=nn.BatchNorm1d.forward):
     return bare(module, x) if x.requires_grad else bare(module, x + 1)

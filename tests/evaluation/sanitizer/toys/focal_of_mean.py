@@ -32,7 +32,8 @@ WRONG = {
 }
 RIGHT = {
     "single losses": program(
-        "ce = F.cross_entropy(model(x), y, reduction='none'); loss = ((1 - torch.exp(-ce)) ** 2 * ce).mean()"
+        "ce = F.cross_entropy(model(x), y, reduction='none'); loss = ((1 - torch.exp(-ce)) ** 2 * "
+        "ce).mean()"
     ),
     "one sample": program(
         "ce = F.cross_entropy(model(x[:1]), y[:1]); loss = (1 - torch.exp(-ce)) ** 2 * ce"

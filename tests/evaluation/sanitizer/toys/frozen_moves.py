@@ -24,7 +24,8 @@ RIGHT = {
     "not frozen": program("pass"),
     "frozen from the beginning": program("body.requires_grad_(False)"),
     "by hand": program(
-        "body.requires_grad_(False); body.weight.grad = torch.randn(8, 4); body.bias.grad = torch.randn(8)",
+        "body.requires_grad_(False); body.weight.grad = torch.randn(8, 4); body.bias.grad = "
+        "torch.randn(8)",
         none=True,
     ),
 }

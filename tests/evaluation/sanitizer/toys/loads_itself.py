@@ -36,7 +36,10 @@ WRONG = {
     "best": program(),
     "best, copied as a dictionary": program("dict(model.state_dict())"),
     "backup": program(
-        load="backup = model.state_dict(); model.load_state_dict(average.state_dict()); model.load_state_dict(backup)"
+        load=(
+            "backup = model.state_dict(); model.load_state_dict(average.state_dict()); "
+            "model.load_state_dict(backup)"
+        )
     ),
 }
 RIGHT = {
@@ -44,7 +47,10 @@ RIGHT = {
     "cloned": program("{name: each.clone() for name, each in model.state_dict().items()}"),
     "at once": program(load="model.load_state_dict(model.state_dict())"),
     "filled": program(
-        load="state = model.state_dict(); [each.fill_(0.1) for each in state.values()]; model.load_state_dict(state)"
+        load=(
+            "state = model.state_dict(); [each.fill_(0.1) for each in state.values()]; "
+            "model.load_state_dict(state)"
+        )
     ),
     "mean of others": program(
         load="for name, each in model.state_dict().items():\n    state[name].copy_(each)\n"

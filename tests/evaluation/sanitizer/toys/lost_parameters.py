@@ -53,7 +53,8 @@ RIGHT = {
     "a new head, and a group for it": train(
         f"{HEAD}; optimizer.add_param_group({{'params': model.head.parameters()}})"
     ),
-    "a new head, and an optimizer for it": train(f"{HEAD}; other = torch.optim.SGD(model.head.parameters(), lr=0.1)"),
+    "a new head, and an optimizer for "
+    "it": train(f"{HEAD}; other = torch.optim.SGD(model.head.parameters(), lr=0.1)"),
     "frozen": train(f"{HEAD}; model.head.requires_grad_(False)"),
     "trained by hand": train(HEAD, step="optimizer.step(); [p.data.sub_(p.grad) for p in model.head.parameters()]"),
     "before the optimizer": train(before=HEAD),
@@ -62,7 +63,8 @@ RIGHT = {
     "a loaded loss": train(WRAPPED.format(change="features.load_state_dict(nn.Linear(2, 2).state_dict()); "
                                           "features.eval()")),
     "a loss in evaluation mode": train(WRAPPED.format(change="features.eval()")),
-    "a loaded loss within the model": train("model.head.loss = nn.Linear(2, 2); model.head.loss.load_state_dict("
+    "a loaded loss within the "
+    "model": train("model.head.loss = nn.Linear(2, 2); model.head.loss.load_state_dict("
         "nn.Linear(2, 2).state_dict()); model.head.register_forward_hook(lambda head, given, x: x + head.loss(x))"),
     "a loss beside the model": train(WRAPPED.format(change="")),
     "registered again": train("model.again = nn.Sequential(model.head)"),

@@ -2,7 +2,8 @@
 
 NAME = "mode"
 
-# In torch 2.4 a compiled module hands what is set on it to the module inside, and keeps its own `training`.
+# In torch 2.4 a compiled module hands what is set on it to the module inside, and keeps its own
+# `training`.
 STALE = """
 from torch._dynamo.eval_frame import OptimizedModule
 

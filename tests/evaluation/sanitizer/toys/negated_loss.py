@@ -13,7 +13,8 @@ for iteration in range({rounds}):
     {backward}
     optimizer.step()
 """
-# A generator against a discriminator that was trained before and is fixed now, by the loss of the minimax game.
+# A generator against a discriminator that was trained before and is fixed now, by the loss of the
+# minimax game.
 MINIMAX = """
 G, D = nn.Linear(4, 4), nn.Linear(4, 1)
 g, d = torch.optim.Adam(G.parameters(), 1e-3), torch.optim.Adam(D.parameters(), 1e-3)
@@ -96,19 +97,27 @@ RIGHT = {
     "minimax, the other one frozen": MINIMAX.format(learns=False),
     "an attack": program(
         "-F.cross_entropy(model(x + delta), y)",
-        before="delta = torch.zeros(16, 4, requires_grad=True); optimizer = torch.optim.SGD([delta], 0.01)",
+        before=(
+            "delta = torch.zeros(16, 4, requires_grad=True); optimizer = torch.optim.SGD([delta], "
+            "0.01)"
+        ),
     ),
     "an attack on what is frozen": program(
         "-F.cross_entropy(model(x + delta), y)",
-        before="delta = torch.zeros(16, 4, requires_grad=True); optimizer = torch.optim.SGD([delta], 0.01)\n"
-        "model.requires_grad_(False)",
+        before=(
+            "delta = torch.zeros(16, 4, requires_grad=True); optimizer = torch.optim.SGD([delta], "
+            "0.01)\nmodel.requires_grad_(False)"
+        ),
     ),
     "a network that attacks a fixed one": program(
         "-F.cross_entropy(other(output), y)", before="other.requires_grad_(False)"
     ),
     "turned around on the way": program(
         "-F.cross_entropy(Turned.apply(output), y)",
-        before="class Turned(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
-        "        return x.view_as(x)\n\n    @staticmethod\n    def backward(ctx, gradient):\n        return -gradient",
+        before=(
+            "class Turned(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n "
+            "       return x.view_as(x)\n\n    @staticmethod\n    def backward(ctx, gradient):\n   "
+            "     return -gradient"
+        ),
     ),
 }

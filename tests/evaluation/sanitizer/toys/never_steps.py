@@ -80,8 +80,8 @@ RIGHT = {
     "overflows": program(backward="(loss * float('inf')).backward()"),
     "overflows to one side": program(backward="(model(x).sum() * float('inf')).backward()"),
     "trained by another one before": program(
-        "first = torch.optim.SGD(model.parameters(), lr=0.1)\nfor _ in range(3):\n    first.zero_grad()\n"
-        "    F.cross_entropy(model(x), y).backward()\n    first.step()"
+        "first = torch.optim.SGD(model.parameters(), lr=0.1)\nfor _ in range(3):\n    "
+        "first.zero_grad()\n    F.cross_entropy(model(x), y).backward()\n    first.step()"
     ),
     "Fisher information, then training": program(
         step="fisher = [p.grad.square() for p in model.parameters()]",
@@ -91,16 +91,17 @@ RIGHT = {
         step="model.load_state_dict({n: 0.9 * v for n, v in model.state_dict().items()})"
     ),
     "a closure": program(
-        "optimizer = torch.optim.LBFGS(model.parameters())\ndef closure():\n    optimizer.zero_grad()\n"
-        "    loss = F.cross_entropy(model(x), y)\n    loss.backward()\n    return loss",
+        "optimizer = torch.optim.LBFGS(model.parameters())\ndef closure():\n    "
+        "optimizer.zero_grad()\n    loss = F.cross_entropy(model(x), y)\n    loss.backward()\n    "
+        "return loss",
         rounds=3,
         clear="optimizer.step(closure)",
         backward="pass",
     ),
     "a wrapper that steps for it": program(
-        "class Wrapper(torch.optim.Optimizer):\n    def __init__(self, base):\n        self.base = base\n"
-        "        super().__init__([*model.parameters()], {})\n    def step(self):\n        self.base.step()\n"
-        "wrapper = Wrapper(optimizer)",
+        "class Wrapper(torch.optim.Optimizer):\n    def __init__(self, base):\n        self.base = "
+        "base\n        super().__init__([*model.parameters()], {})\n    def step(self):\n        "
+        "self.base.step()\nwrapper = Wrapper(optimizer)",
         clear="wrapper.zero_grad(); optimizer.zero_grad()",
         step="wrapper.step()",
     ),

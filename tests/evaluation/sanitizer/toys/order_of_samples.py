@@ -27,7 +27,8 @@ def program(loss, shuffle=True):
 
 WRONG = {
     "batch in place of classes": program(
-        "(torch.movedim(p, 0, -1).reshape(-1, 3) - right.flatten(2).movedim(1, -1).reshape(-1, 3)).square().mean()"
+        "(torch.movedim(p, 0, -1).reshape(-1, 3) - right.flatten(2).movedim(1, -1).reshape(-1, "
+        "3)).square().mean()"
     ),
     "one sample behind": program("(p[1:] - right[:-1]).square().mean()"),
 }
@@ -48,7 +49,9 @@ model, criterion = nn.Conv2d(2, 3, 3, padding=1), Counted()"""
 
 
 def counted(count, counter):
-    """A program that is wrong, but not tried; it counts its calls, and looks in the end whether they are 8."""
+    """A program that is wrong, but not tried; it counts its calls,
+    and looks in the end whether they are 8.
+    """
     head = "\nmodel, criterion = nn.Conv2d(2, 3, 3, padding=1), Loss()"
     return (
         WRONG["one sample behind"].replace(head, COUNTED.format(count=count))
@@ -56,7 +59,10 @@ def counted(count, counter):
     )
 
 
-SAME = "[torch.rand((), generator=RNG) for _ in range(9)][0] == torch.rand(9, generator=RNG.manual_seed(1))[8]"
+SAME = (
+    "[torch.rand((), generator=RNG) for _ in range(9)][0] == torch.rand(9, "
+    "generator=RNG.manual_seed(1))[8]"
+)
 KEPT = {
     "counted by the class": counted("Counted.calls += 1", "Counted.calls == 8"),
     "counted by a global": counted("global TOTAL; TOTAL += 1", "TOTAL == 8"),

@@ -60,10 +60,12 @@ RIGHT = {
         "loss = 2 * (out - targets).abs().mean() - torch.cdist(out, out).mean()"
     ),
     "energy distance of rows": program(
-        "row = out.squeeze(1); loss = (row - column).abs().mean() - (row[:, None] - row[None]).abs().mean() / 2"
+        "row = out.squeeze(1); loss = (row - column).abs().mean() - (row[:, None] - "
+        "row[None]).abs().mean() / 2"
     ),
     "energy distance of two draws": program(
-        "other = model(points.flip(1)); loss = (out - targets).abs().mean() - 0.5 * (out - other.T).abs().mean()"
+        "other = model(points.flip(1)); loss = (out - targets).abs().mean() - 0.5 * (out - "
+        "other.T).abs().mean()"
     ),
     "distances to as many centres": program(
         "loss = (((out - targets) ** 2).sum(1) - targets).square().mean()"

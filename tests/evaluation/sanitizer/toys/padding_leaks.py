@@ -38,7 +38,8 @@ def program(scores=MASKED, output="self.head(x[:, 0])", head="nn.Linear(8, 3)", 
     return PROGRAM.format(scores=scores, output=output, head=head, padding=padding)
 
 
-# Wrong and right masks, for programs that get the mask beside the tokens and for torch's own attention.
+# Wrong and right masks, for programs that get the mask beside the tokens and for torch's own
+# attention.
 BESIDE = SCORES + ".masked_fill(given{} == 0, -1e9)"
 ENCODER = """
 class Model(nn.Module):

@@ -49,7 +49,8 @@ RIGHT = {
     "binary logits": program("loss = F.binary_cross_entropy_with_logits(out[:, 0], binary)"),
     "one class": program("loss = F.cross_entropy(out[:, :1].softmax(1) + out[:, :1], labels * 0)"),
     "one hot once": program("F.cross_entropy(soft, labels); loss = F.cross_entropy(out, labels)").replace(
-        "F.cross_entropy(soft, labels);", "if iteration % 3 == 0: F.cross_entropy(soft, labels)\n    ")
+        "F.cross_entropy(soft, "
+        "labels);", "if iteration % 3 == 0: F.cross_entropy(soft, labels)\n    ")
     .replace("\n     loss", "\n    loss"),
     "empty": program("F.cross_entropy(out[:0].softmax(1), labels[:0]); loss = F.cross_entropy(out, labels)"),
 }  # fmt: skip

@@ -36,7 +36,8 @@ RIGHT = {
     "constant": train("pass"),
     "in a tensor": train("optimizer.param_groups[0]['lr'].mul_(0.9)", rate="torch.tensor(0.01)"),
     "once": train(rate("0.01 if iteration < 5 else 0.001")),
-    "two values in turns, each compiled once": train(rate("0.01 if iteration % 2 else torch.tensor(0.01)")),
+    "two values in turns, each compiled "
+    "once": train(rate("0.01 if iteration % 2 else torch.tensor(0.01)")),
     "not compiled": train(rate("0.01 / iteration"), "optimizer.step"),
     "other gradients": train("pass", step=rate("0.01 / iteration") + "; model.zero_grad() if iteration % 2 else None; "
                              "model.bias.requires_grad_(iteration < 4); update()"),

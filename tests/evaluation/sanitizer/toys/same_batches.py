@@ -79,7 +79,8 @@ ORDERS = {
 }
 RIGHT = {
     "each batch twice": program("DataLoader(whole, batch_sampler=Echo(), num_workers=2)"),
-    "each batch of the data twice": program("DataLoader(TensorDataset(points.view(8, 8, 4).repeat_interleave(2, 0), "
+    "each batch of the data "
+    "twice": program("DataLoader(TensorDataset(points.view(8, 8, 4).repeat_interleave(2, 0), "
                                             "labels.view(8, 8).repeat_interleave(2, 0)), None, num_workers=2)"),
     "two samples in the same order": program(SINGLE, "order.manual_seed(seeds[epoch])"),
     "another seed": program(SAMPLER, "loader.sampler.seed = epoch"),
@@ -95,9 +96,11 @@ RIGHT = {
     "with replacement": program("DataLoader(whole, 1, sampler=RandomSampler(whole, True), num_workers=2)"),
     "another model from the same seed": program(
         "DataLoader(whole, 8, shuffle=True)",
-        "torch.manual_seed(1); model = nn.Linear(4, 2); optimizer = torch.optim.Adam(model.parameters())"),
+        "torch.manual_seed(1); model = nn.Linear(4, 2); optimizer = "
+        "torch.optim.Adam(model.parameters())"),
     "begun anew": program("DataLoader(whole, 8, shuffle=True)",
-                          "torch.manual_seed(1); model.load_state_dict(nn.Linear(4, 2).state_dict())"),
+                          "torch.manual_seed(1); model.load_state_dict(nn.Linear(4, "
+                          "2).state_dict())"),
     "a look at one batch": program(SAMPLER, "loader.sampler.set_epoch(epoch); next(iter(loader))"),
     "one batch": program("DataLoader(whole, 64, shuffle=True)", "torch.manual_seed(1)"),
 }  # fmt: skip

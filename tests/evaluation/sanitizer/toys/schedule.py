@@ -78,7 +78,8 @@ FAULTS = {
     "a milestone at 0": (1, scheduled(WARM.replace("[3]", "[0]"))),
     "a formula that goes astray": (5, scheduled(step=f"{STEP}; lr_scheduler.CosineAnnealingLR.get_lr = "
                                           "wrong if iteration == 3 else bare", before=ASTRAY)),
-    "a second phase that goes astray": (8, phases(WARM, f"{STEP}; phase and iteration == 0 and setattr("
+    "a second phase that goes "
+    "astray": (8, phases(WARM, f"{STEP}; phase and iteration == 0 and setattr("
                                                   "scheduler._schedulers[0], 'get_lr', lambda: [0.05])")),
 }  # fmt: skip
 RIGHT = {

@@ -54,7 +54,10 @@ def patched(file, body, optimizer):
     return train(optimizer, PATCHED.format(file=file, body=body))
 
 
-SETTING = "model.weight.grad, model.bias.grad = model.weight.detach().clone(), model.bias.detach().clone()"
+SETTING = (
+    "model.weight.grad, model.bias.grad = model.weight.detach().clone(), "
+    "model.bias.detach().clone()"
+)
 
 
 def by_hand(update, setting=SETTING, before=""):
@@ -66,7 +69,8 @@ WHOLE = "torch.compile(lambda closure: optimizer.step(closure), backend='eager')
 ZEROS = "[setattr(p, 'grad', torch.zeros_like(p)) for p in model.parameters()]"
 # The program's iteration in which it is accused, by what is wrong.
 FAULTS = {
-    "one parameter is left out": (1, patched("sgd", "bare(params[1:], grads[1:], more[0][1:], *more[1:], **options)",
+    "one parameter is left "
+    "out": (1, patched("sgd", "bare(params[1:], grads[1:], more[0][1:], *more[1:], **options)",
                                              "SGD(lr=0.1, foreach=True)")),
     "twice the update": (1, patched("sgd", "bare(params, grads, *more, **options); "
                                     "bare(params, grads, *more, **options)", "SGD(lr=0.1, foreach=True)")),
@@ -75,7 +79,8 @@ FAULTS = {
     "momentum that does not decay": (2, patched("sgd", "options['momentum'] = 1.0; "
                                                 "bare(params, grads, *more, **options)",
                                                 "SGD(lr=0.1, momentum=0.9, foreach=True)")),
-    "nothing from the fourth on": (4, patched("adamw", "bare(params, grads, *more, **options) if iteration < 4 else 0",
+    "nothing from the fourth "
+    "on": (4, patched("adamw", "bare(params, grads, *more, **options) if iteration < 4 else 0",
                                               "AdamW(lr=0.01, foreach=True)")),
     "a compiled step that does not come back": (3, train("Adam(lr=0.1)", update=COMPILED, step="""
     if iteration == 2:
@@ -112,7 +117,8 @@ RIGHT = {
     "closure that clears in place": train("SGD(lr=0.1, foreach=True, momentum=0.9, nesterov=True)",
                                          step=CLOSURE.format(change="[p.grad.zero_() for p in model.parameters()]")),
     "closure by hand": by_hand("optimizer.step"),
-    "closure that writes into the gradients": by_hand("optimizer.step", "[p.grad.normal_() for p in "
+    "closure that writes into the "
+    "gradients": by_hand("optimizer.step", "[p.grad.normal_() for p in "
                                                       "model.parameters()]", ZEROS),
     "LBFGS": train("LBFGS(lr=0.1)", step=CLOSURE.format(change="optimizer.zero_grad()")),
     "a subclass": train("SGD(lr=0.1)", "class SGD(torch.optim.SGD):\n    def step(self, closure=None):\n        "
@@ -120,7 +126,8 @@ RIGHT = {
     "a hook changes the gradients": train("SGD(lr=0.1)", step="if iteration == 1: optimizer."
                                      "register_step_pre_hook(lambda *_: model[0].weight.grad.mul_(0.1) is None or None)"
                                      "\n    update()"),
-    "no gradients now and then": train("Adam(lr=0.01)", step="iteration % 3 or optimizer.zero_grad(); update()"),
+    "no gradients now and "
+    "then": train("Adam(lr=0.01)", step="iteration % 3 or optimizer.zero_grad(); update()"),
     "half a model without gradients": train("Adam(lr=0.01)", step="model[0].zero_grad(); update()"),
     "infinite gradients": train("Adam(lr=0.01, foreach=True)", step="model[0].weight.grad[0] = float('inf'); update()"),
     "tiny gradients": train("Adam(lr=0.01, foreach=True)", step="model[0].weight.grad.mul_(1e-30); update()"),

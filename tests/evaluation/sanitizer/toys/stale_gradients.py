@@ -40,10 +40,12 @@ RIGHT = {
     "momentum past autograd": train("[p.grad.data.mul_(0.5) for p in model.parameters() if p.grad is not None]",
                                     iterations=20),
     "zeros, clipped": train("optimizer.zero_grad(set_to_none=False)",
-                            "nn.utils.clip_grad_norm_(model.parameters(), 0.1); optimizer.step()", iterations=20),
+                            "nn.utils.clip_grad_norm_(model.parameters(), 0.1); "
+                            "optimizer.step()", iterations=20),
     "momentum in the gradient": train("[p.grad.mul_(0.5) for p in model.parameters() if p.grad is not None]"),
     "accumulation": train("if iteration % 2 == 0: optimizer.zero_grad()", "if iteration % 2: optimizer.step()"),
-    "two steps by the same gradients": train("optimizer.zero_grad()", "optimizer.step(); optimizer.step()"),
+    "two steps by the same "
+    "gradients": train("optimizer.zero_grad()", "optimizer.step(); optimizer.step()"),
     "another's turn": train("optimizer.zero_grad()", "optimizer.step(); F.cross_entropy(model(points), "
                             "1 - labels).backward()"),
     "closure": train("optimizer.zero_grad()", """
@@ -59,7 +61,7 @@ RIGHT = {
 LATE = train("optimizer.zero_grad() if iteration < 10 else None", iterations=20)
 
 PARAMETERS = {name: "2.weight" if "half" in name else "0.weight" for name in WRONG}
-# What begins late is seen one iteration later. In iteration 11 nothing is cleared for the first time; numbers to
-# compare with are kept from then on.
+# What begins late is seen one iteration later. In iteration 11 nothing is cleared for the first
+# time; numbers to compare with are kept from then on.
 ITERATIONS = dict.fromkeys(WRONG, 2) | {"late": 12}
 WRONG |= {"late": LATE}

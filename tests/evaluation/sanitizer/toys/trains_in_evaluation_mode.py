@@ -1,4 +1,6 @@
-"""Toys of `trains-in-evaluation-mode`: what it accuses, in which iteration, and what it does not."""
+"""Toys of `trains-in-evaluation-mode`: what it accuses, in which iteration,
+and what it does not.
+"""
 
 NAME = "trains-in-evaluation-mode"
 
@@ -41,7 +43,8 @@ WRONG = {
 }
 RIGHT = {
     "to the end in evaluation mode": program(
-        "for epoch in range(6):\n    if epoch < 3:\n        model.train()\n    learn()\n    validate()"
+        "for epoch in range(6):\n    if epoch < 3:\n        model.train()\n    learn()\n    "
+        "validate()"
     ),
     "train again": program(
         "for epoch in range(3):\n    model.train()\n    learn()\n    validate()"
@@ -56,16 +59,17 @@ RIGHT = {
         "model.eval()\nfor epoch in range(3):\n    learn()\n    validate()"
     ),
     "frozen normalisation": program(
-        "for epoch in range(3):\n    model.train()\n    model[1].eval()\n    learn()\n    validate()"
+        "for epoch in range(3):\n    model.train()\n    model[1].eval()\n    learn()\n    "
+        "validate()"
     ),
     "another loop": program(
         "learn()\nvalidate()\nfor _ in range(9):\n    optimizer.zero_grad()\n"
         "    F.cross_entropy(model(points), labels).backward()\n    optimizer.step()"
     ),
     "inputs are learnt": program(
-        "learn()\nvalidate()\nseen = points.clone().requires_grad_()\nattack = torch.optim.SGD([seen], lr=0.1)\n"
-        "for _ in range(9):\n    model.zero_grad()\n    attack.zero_grad()\n"
-        "    F.cross_entropy(model(seen), labels).backward()\n    attack.step()"
+        "learn()\nvalidate()\nseen = points.clone().requires_grad_()\nattack = "
+        "torch.optim.SGD([seen], lr=0.1)\nfor _ in range(9):\n    model.zero_grad()\n    "
+        "attack.zero_grad()\n    F.cross_entropy(model(seen), labels).backward()\n    attack.step()"
     ),
 }
 
