@@ -15,10 +15,13 @@ from torch.nn.functional import mse_loss, scaled_dot_product_attention
 from torch.utils.data import DataLoader, TensorDataset
 
 
-class Attention(nn.Module):
-    def __init__(self, width, heads):
+class ProbAttention(nn.Module):
+    """Attention for the few queries that prefer some keys most, by a sample of keys; the others get the mean value."""
+
+    def __init__(self, width, heads, factor):
         super().__init__()
         self.heads = heads
+        self.factor = factor
         self.query_projection = nn.Linear(width, width)
         self.key_projection = nn.Linear(width, width)
         self.value_projection = nn.Linear(width, width)
@@ -28,15 +31,26 @@ class Attention(nn.Module):
         batch, length, width = x.shape
         parts = (self.query_projection(x), self.key_projection(x), self.value_projection(x))
         queries, keys, values = (part.view(batch, length, self.heads, -1).transpose(1, 2) for part in parts)
-        attended = scaled_dot_product_attention(queries, keys, values)
-        attended = attended.transpose(1, 2).reshape(batch, length, width)
-        return self.out_projection(attended)
+        chosen = self.choose(queries, keys).unsqueeze(3).expand(-1, -1, -1, values.shape[3])
+        attended = scaled_dot_product_attention(queries.gather(2, chosen), keys, values)
+        context = values.mean(2, keepdim=True).expand_as(values).scatter(2, chosen, attended)
+        context = context.transpose(1, 2).reshape(batch, length, width)
+        return self.out_projection(context)
+
+    @torch.no_grad()
+    def choose(self, queries, keys):
+        """The places of the queries whose greatest score is furthest above the mean one, in a sample of keys each."""
+        length = keys.shape[2]
+        count = min(self.factor * math.ceil(math.log(length)), length)
+        sample = keys[:, :, torch.randint(length, (length, count))]
+        scores = (queries.unsqueeze(3) @ sample.transpose(3, 4)).squeeze(3)
+        return (scores.max(3).values - scores.sum(3) / length).topk(count).indices
 
 
 class Block(nn.Module):
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, factor):
         super().__init__()
-        self.attention = Attention(width, heads)
+        self.attention = ProbAttention(width, heads, factor)
         self.attention_norm = nn.LayerNorm(width)
         self.feed_forward = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
         self.feed_forward_norm = nn.LayerNorm(width)
@@ -49,11 +63,11 @@ class Block(nn.Module):
 class Forecaster(nn.Module):
     """From the state at the last known hour to all hours of the forecast."""
 
-    def __init__(self, known, ahead, width, heads, blocks):
+    def __init__(self, known, ahead, width, heads, factor, blocks):
         super().__init__()
         self.value = nn.Linear(1, width)
         self.position = nn.Embedding(known, width)
-        self.blocks = nn.Sequential(*(Block(width, heads) for _ in range(blocks)))
+        self.blocks = nn.Sequential(*(Block(width, heads, factor) for _ in range(blocks)))
         self.forecast = nn.Linear(width, ahead)
 
     def forward(self, series):
@@ -101,7 +115,7 @@ def main():
     train_set = windows(config["windows"], config, generator)
     train_loader = DataLoader(train_set, batch_size=config["batch_size"], shuffle=True)
     validation_loader = DataLoader(windows(config["validation_windows"], config, generator), batch_size=100)
-    size = (config["width"], config["heads"], config["blocks"])
+    size = (config["width"], config["heads"], config["factor"], config["blocks"])
     model = Forecaster(config["known"], config["ahead"], *size).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"])
 

@@ -10,6 +10,6 @@ def start():
 def look(names):
     model = names["model"]
     known = names["validation_loader"].dataset.tensors[0][:32].to(names["device"]).requires_grad_()
-    with torch.enable_grad():
+    with torch.enable_grad(), torch.random.fork_rng():
         (gradient,) = torch.autograd.grad(model(known).square().sum(), known)
     return {"hours_used": int((gradient != 0).any(0).sum())}
