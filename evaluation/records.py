@@ -200,11 +200,13 @@ class OverheadRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     watched_wall: tuple[Timing, ...] | None = None
 
 
-ExclusionReason = Literal["older code", "replaced", "other code", "uncounted"]
+ExclusionReason = Literal["older code", "replaced", "other code", "uncounted", "stale"]
 # Records of older code of their detector.
 OLDER_CODE: ExclusionReason = "older code"
 # Committed records of a detector that has records of the user's own.
 REPLACED: ExclusionReason = "replaced"
+# Records of programs of bugs whose scripts or parameters have changed since.
+STALE: ExclusionReason = "stale"
 # Records of retired bugs, of faults that are injected, of cases that nobody has run before.
 UNCOUNTED: ExclusionReason = "uncounted"
 # Records of rewritten programs, or by further seeds, of another code than those of published ones.

@@ -3,6 +3,7 @@ or those of a results folder.
 """
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NoReturn, TypeAlias, get_args
@@ -94,7 +95,7 @@ def read_records(catalog: Catalog, selection: RecordSelection) -> Records:
     else:
         records = _load(catalog, selection)
         _refuse_lacking(catalog, selection, records)
-    records = subsets.select_counted(records, declared_programs(catalog), set(selection.bugs))
+    records = _in_scores(records, catalog, set(selection.bugs))
     if selection.bugs or selection.label:
         records = subsets.select_bugs(records, _select_names(catalog, selection, records))
     if selection.isolated:
@@ -121,7 +122,7 @@ def read_rewritten(catalog: Catalog, selection: RecordSelection) -> Records | No
     else:
         folders = committed_folders(catalog.root, selection.source == "submissions")
         records = committed_with_rewritten(folders, selection.detectors)
-    return records and subsets.select_counted(records, declared_programs(catalog))
+    return records and _in_scores(records, catalog)
 
 
 def read_seeds(catalog: Catalog, selection: RecordSelection, records: Records) -> Records | None:
@@ -134,7 +135,15 @@ def read_seeds(catalog: Catalog, selection: RecordSelection, records: Records) -
         return records
     folders = committed_folders(catalog.root, selection.source == "submissions")
     by_seeds = committed_with_seeds(folders, selection.detectors)
-    return by_seeds and subsets.select_counted(by_seeds, declared_programs(catalog))
+    return by_seeds and _in_scores(by_seeds, catalog)
+
+
+def _in_scores(
+    records: Records, catalog: Catalog, named: AbstractSet[str] = frozenset()
+) -> Records:
+    """The records that scores count: of bugs that count, or are `named`, and of their present programs."""
+    counted = subsets.select_counted(records, declared_programs(catalog), named)
+    return subsets.select_current(counted, catalog)
 
 
 def _read_beside(catalog: Catalog, selection: RecordSelection) -> Records:

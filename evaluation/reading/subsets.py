@@ -9,7 +9,9 @@ from dataclasses import replace
 from evaluation.catalog.declared import DeclaredPrograms
 from evaluation.model import CONTROL
 from evaluation.reading.codes import count_excluded
-from evaluation.records import REPLACED, UNCOUNTED, CheckRecord, Records
+from evaluation.reading.stale import stale_programs
+from evaluation.records import REPLACED, STALE, UNCOUNTED, CheckRecord, Records
+from runner.bugs.catalog import Catalog
 
 
 def own_before_committed(own_records: Records, committed: Records) -> Records:
@@ -51,6 +53,16 @@ def select_counted(
     if len(checks) == len(records.checks):
         return records
     excluded = count_excluded(UNCOUNTED, records.checks, checks)
+    return replace(records, checks=checks, excluded=(*records.excluded, *excluded))
+
+
+def select_current(records: Records, catalog: Catalog) -> Records:
+    """The records without the stale ones: of bugs whose programs have changed since."""
+    stale = {id(check) for check in stale_programs(records.checks, catalog)}
+    if not stale:
+        return records
+    checks = [check for check in records.checks if id(check) not in stale]
+    excluded = count_excluded(STALE, records.checks, checks)
     return replace(records, checks=checks, excluded=(*records.excluded, *excluded))
 
 

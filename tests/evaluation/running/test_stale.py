@@ -1,4 +1,6 @@
-"""Records of controls whose scripts have changed since: they are counted, and named as stale."""
+"""Records of programs whose scripts have changed since: of controls they count, and are named;
+of bugs they do not count.
+"""
 
 import json
 
@@ -9,7 +11,7 @@ from support.paths import ROOT
 from support.toy import OWN_PYTHON, SCRIPT
 
 from evaluation.catalog import controls
-from evaluation.reading.stale import stale_controls
+from evaluation.reading.stale import stale_controls, stale_programs
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
 
@@ -99,3 +101,17 @@ def test_committed_records_shown_say_which_program_they_are_of():
     stale = {check.case for check in stale_controls(checks, controls.load(ROOT))}
     text = (ROOT / "docs" / "records.md").read_text()
     assert not stale or "The records of controls are stale" in text
+
+
+def test_records_of_a_bug_whose_script_has_changed_are_in_no_score(cli, toy, tmp_path, folder):
+    never = write_detector(tmp_path / "never", NEVER)
+    command = ("evaluate", "--detector", never, "--overhead", "none", *OWN_PYTHON)
+    assert cli(*command, "--results", toy.results)[0] == 0
+    records = CheckStore(toy.results / "detectors").read()
+    assert stale_programs(records.checks, toy.catalog) == []
+    toy.write("fixed.py", SCRIPT.replace("VALUE", "3"))
+    (stale,) = stale_programs(records.checks, toy.catalog)
+    assert (stale.bug, stale.kind) == ("Toy-1", "fixed")
+    status, out, err = cli("scores", "--from", "results", "--results", toy.results)
+    assert status == 0
+    assert "1 records are of bugs whose programs have changed since, and in no score" in err

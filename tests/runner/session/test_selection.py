@@ -139,10 +139,12 @@ def test_list_filters_on_the_command_line(cli, toy):
     assert "Toy-1/only" in cli("list", "--label", "user code", "--needs", "none")[1]
     toy.configure(title="A toy | one")
     page = cli("list", "--markdown")[1]
-    assert page.startswith("# The bugs\n\n1 bugs with 1 cases; where the fault is: user code 1.\n")
+    assert page.startswith(
+        "# The bugs\n\n1 bugs with 1 cases in 1 families; where the fault is: user code 1.\n"
+    )
     row = (
-        "| [Toy-1](../bugs/Toy-1/README.md) | A toy \\| one | user code | original | toy | `only` "
-        "(-) |"
+        "| [Toy-1](../bugs/Toy-1/README.md) | A toy \\| one | user code | re-created | reported | "
+        "original | toy | `only` (-) |"
     )
     assert page.splitlines()[-1] == row
     toy.configure(status={"state": "retired", "since": "2026-11-21", "reason": "not stable"})
@@ -223,7 +225,9 @@ def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_envir
     assert "README.md: still TODO: lines 1, 3" in out
     assert "the variants have the same script" in out
     assert "expected/only has 0 of 6 runs" in out
-    assert len(out.splitlines()) == 11
+    assert "provenance.read_by is empty" in out
+    assert "TODO does not stand within 5 lines" not in out
+    assert len(out.splitlines()) == 13
     assert all(
         f"labels.{name} is missing; expected one of " in out
         for name in ("cause", "effect", "stage")

@@ -132,7 +132,7 @@ def score_detectors(options: ScoresOptions) -> ExitStatus:
 
 def _print_notes(records: "Records", root: Path) -> None:
     """Print which records are left out or stale, on standard error."""
-    from evaluation.records import OLDER_CODE, REPLACED, UNCOUNTED
+    from evaluation.records import OLDER_CODE, REPLACED, STALE, UNCOUNTED
 
     print(unreadable(records.problems), end="", file=sys.stderr)
     older = records.excluded_count(OLDER_CODE)
@@ -143,6 +143,13 @@ def _print_notes(records: "Records", root: Path) -> None:
         print(
             f"{uncounted} records of retired bugs and injected faults are in no score; name them "
             "by --bugs",
+            file=sys.stderr,
+        )
+    stale = records.excluded_count(STALE)
+    if stale:
+        print(
+            f"{stale} records are of bugs whose programs have changed since, and in no score; "
+            "evaluate the detectors anew",
             file=sys.stderr,
         )
     _print_stale(records.checks, root)
