@@ -126,7 +126,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     perturb: Count | None = None
     plant: Count | None = None
     compared: bool | None = None
-    catalogue: str = FIRST_VERSION
+    catalogue: Annotated[int, Meta(ge=1)] = FIRST_VERSION
 
     @property
     def rewriting(self) -> Literal["public", "perturbed", "planted"]:

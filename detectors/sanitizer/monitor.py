@@ -1,8 +1,10 @@
-"""A sanitizer of trainings: watches invariants that correct programs hardly ever break, and knows of no particular one.
+"""A sanitizer of trainings: watches invariants that correct programs hardly ever break,
+and knows of no particular one.
 
-Each invariant is a file in a folder of `sanitizer_invariants`. An alarm of severity `error` is about what is hardly
-ever meant; `info` is advice. The variable TRAINBUGS_SANITIZER may hold settings: {"ignore": ["name", ...], "light":
-true}; `light` leaves out what costs more than a few comparisons a step.
+Each invariant is a file in a folder of `sanitizer_invariants`. An alarm of severity `error` is
+about what is hardly ever meant; `info` is advice. The variable TRAINBUGS_SANITIZER may hold
+settings: {"ignore": ["name", ...], "light": true}; `light` leaves out what costs more than a few
+comparisons a step.
 """
 
 import json
@@ -35,7 +37,9 @@ class Report:
 
 
 class Sanitizer:
-    """Hands each moment to the invariants that look at it. One that fails is switched off, and reported."""
+    """Hands each moment to the invariants that look at it. One that fails is switched off,
+    and reported.
+    """
 
     def __init__(self, program, emit):
         self.emit = emit
@@ -46,7 +50,9 @@ class Sanitizer:
         return invariant(program, Report(invariant.NAME, invariant.SEVERITY, program, self.emit))
 
     def __getattr__(self, moment):
-        """The method for a moment; AttributeError where no invariant looks at it, so that it is not hooked."""
+        """The method for a moment; AttributeError where no invariant looks at it,
+        so that it is not hooked.
+        """
         if moment.startswith("_"):
             raise AttributeError(moment)
         listeners = [invariant for invariant in self.invariants if hasattr(invariant, moment)]

@@ -15,7 +15,8 @@ MODULES = frozenset(
     {"CrossEntropyLoss", "MSELoss", "NLLLoss", "BCEWithLogitsLoss", "L1Loss", "SmoothL1Loss"}
 )
 FUNCTIONS = frozenset({
-    "cross_entropy", "mse_loss", "nll_loss", "binary_cross_entropy_with_logits", "l1_loss", "smooth_l1_loss",
+    "cross_entropy", "mse_loss", "nll_loss", "binary_cross_entropy_with_logits", "l1_loss",
+    "smooth_l1_loss",
 })  # fmt: skip
 WITHOUT_GRADIENTS = ("no_grad", "inference_mode")
 SHAPE_CHANGES = ("unsqueeze", "squeeze", "flatten")

@@ -141,7 +141,7 @@ def read_seeds(catalog: Catalog, selection: RecordSelection, records: Records) -
 def _in_scores(
     records: Records, catalog: Catalog, named: AbstractSet[str] = frozenset()
 ) -> Records:
-    """The records that scores count: of bugs that count, or are `named`, and of their present programs."""
+    """The records that scores count: of present programs of bugs that count, or are `named`."""
     counted = subsets.select_counted(records, declared_programs(catalog), named)
     return subsets.select_current(counted, catalog)
 

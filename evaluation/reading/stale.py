@@ -34,7 +34,7 @@ def stale_controls(checks: Iterable[CheckRecord], controls: Controls) -> list[Ch
 
 
 def stale_programs(checks: Iterable[CheckRecord], catalog: Catalog) -> list[CheckRecord]:
-    """The records of published programs of bugs that the catalogue has no longer as they were shown.
+    """The records of published programs of bugs whose scripts or parameters have changed since.
 
     Records that do not say which program they are of, and those of bugs that the catalogue does not
     have, count as none of them. Scores leave stale records out: another program was judged.
@@ -57,7 +57,7 @@ def stale_programs(checks: Iterable[CheckRecord], catalog: Catalog) -> list[Chec
 
 
 def _bug_digest(bug: Bug, case: Case, check: CheckRecord) -> str:
-    """The digest of the program as it would be shown now; empty where the case has no such variant."""
+    """The digest of the program as it is now; empty where the case has no such variant."""
     variant = case.program.variants.get(check.kind)
     if variant is None:
         return ""

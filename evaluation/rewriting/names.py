@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from evaluation.rewriting import choice
 
 FIRST = (
-    "amber", "birch", "cedar", "clay", "cobalt", "coral", "dusty", "early", "fern", "flint", "grey", "hazel", "ivory",
-    "jade", "light", "maple", "misty", "mossy", "north", "ochre", "olive", "pale", "pearl", "plain", "quiet", "rapid",
-    "russet", "sandy", "silver", "slate", "south", "steep", "stone", "tidal", "upper", "vivid", "white", "windy",
+    "amber", "birch", "cedar", "clay", "cobalt", "coral", "dusty", "early", "fern", "flint", "grey",
+    "hazel", "ivory", "jade", "light", "maple", "misty", "mossy", "north", "ochre", "olive", "pale",
+    "pearl", "plain", "quiet", "rapid", "russet", "sandy", "silver", "slate", "south", "steep",
+    "stone", "tidal", "upper", "vivid", "white", "windy",
 )  # fmt: skip
 SECOND = (
-    "anchor", "barrel", "basin", "basket", "bench", "bridge", "canal", "candle", "cellar", "copper", "corner", "drawer",
-    "field", "garden", "gate", "harbour", "hill", "island", "kettle", "ladder", "lantern", "market", "meadow", "mill",
-    "orchard", "paddle", "pillar", "pond", "quarry", "river", "saddle", "shelf", "spring", "thread", "tower", "valley",
-    "wagon", "window",
+    "anchor", "barrel", "basin", "basket", "bench", "bridge", "canal", "candle", "cellar", "copper",
+    "corner", "drawer", "field", "garden", "gate", "harbour", "hill", "island", "kettle", "ladder",
+    "lantern", "market", "meadow", "mill", "orchard", "paddle", "pillar", "pond", "quarry", "river",
+    "saddle", "shelf", "spring", "thread", "tower", "valley", "wagon", "window",
 )  # fmt: skip
 # Functions by which a program can reach its variables by texts.
 REFLECTION = frozenset({"globals", "locals", "vars", "eval", "exec", "dir"})

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # has accused nothing.
 MEASURES = ("detected", "paired", "false_fixed", "false_controls")
 COLUMNS = [
-    "measure", "first", "second", "programs", "bugs", "both", "only_first", "only_second", "neither", "p",
-    "bugs_first", "bugs_second", "p_bugs",
+    "measure", "first", "second", "programs", "bugs", "both", "only_first", "only_second",
+    "neither", "p", "bugs_first", "bugs_second", "p_bugs",
 ]  # fmt: skip
 
 

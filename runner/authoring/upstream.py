@@ -29,8 +29,9 @@ def check_upstream(bug: Bug, root: Path) -> Iterator[str]:
             yield from _check_records(bug, case, root)
         elif mended and case.portable and not case.benign:
             yield (
-                f"case {case.name} has no variant {UPSTREAM}: the real fix is in {mended.name}; add "
-                f'"{UPSTREAM}": {{"environment": "{mended.name}"}}, and run it by `trainbugs run --upstream`'
+                f"case {case.name} has no variant {UPSTREAM}: the real fix is in {mended.name}; "
+                f'add "{UPSTREAM}": {{"environment": "{mended.name}"}}, and run it by '
+                "`trainbugs run --upstream`"
             )
 
 

@@ -111,7 +111,8 @@ class Bug(Struct, frozen=True):
         return self.directory / "expected"
 
     def __repr__(self) -> str:
-        return f"Bug({self.id!r}, {counted(len(self.cases), 'case')}{', retired' if self.retired else ''})"
+        retired = ", retired" if self.retired else ""
+        return f"Bug({self.id!r}, {counted(len(self.cases), 'case')}{retired})"
 
 
 class Target(Struct, frozen=True):

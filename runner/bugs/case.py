@@ -78,4 +78,6 @@ class Case(Struct, frozen=True):
         return f"{self.bug}/{self.name}"
 
     def __repr__(self) -> str:
-        return f"Case({self.id!r}, {counted(len(self.program.seeds), 'seed')}{', benign' if self.benign else ''})"
+        seeds = counted(len(self.program.seeds), "seed")
+        benign = ", benign" if self.benign else ""
+        return f"Case({self.id!r}, {seeds}{benign})"

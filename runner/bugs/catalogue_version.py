@@ -5,5 +5,5 @@ CHANGELOG.md says what each version changed. Records from before versions were c
 version 1.
 """
 
-CATALOGUE_VERSION = "2"
-FIRST_VERSION = "1"
+CATALOGUE_VERSION = 2
+FIRST_VERSION = 1

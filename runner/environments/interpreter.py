@@ -23,8 +23,10 @@ DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/kfd")
 # ten times as long.
 PROBE = """
 import json, os, platform, sys, urllib.parse
-facts = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None, "packages": {}}
-facts["paths"] = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.executable, *filter(None, sys.path)]
+facts = {"python": platform.python_version(), "torch": None, "devices": [], "driver": None}
+facts["packages"] = {}
+facts["paths"] = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.executable]
+facts["paths"] += filter(None, sys.path)
 try:
     import torch
     facts["torch"] = torch.__version__
@@ -105,9 +107,14 @@ def _answer(argv: Sequence[str], readable: Sequence[Path] | None) -> str:
         room.mkdir()
         with open_streams(scratch) as (out, err):
             done = process.run(
-                argv, cwd=room, env=_environment(readable), stdout=out, stderr=err, timeout_s=TIMEOUT_S,
+                argv,
+                cwd=room,
+                env=_environment(readable),
+                stdout=out,
+                stderr=err,
+                timeout_s=TIMEOUT_S,
                 limits=replace(_limits(room, argv[0], readable), scratch=scratch, room=room),
-            )  # fmt: skip
+            )
             if done.timed_out:
                 raise ProcessError(f"{argv[0]}: no answer within {TIMEOUT_S} s")
             if done.returncode:

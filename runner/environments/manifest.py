@@ -126,7 +126,8 @@ def _stamp(entry: "os.DirEntry[str]", folder: int) -> str:
         status = entry.stat(follow_symlinks=False)
         return f"{status.st_size} {status.st_mtime_ns}"
     if entry.is_symlink():
-        return f"a link to {os.readlink(entry.name, dir_fd=folder)}"  # noqa: PTH115 - a Path knows no open folder
+        target = os.readlink(entry.name, dir_fd=folder)  # noqa: PTH115 - a Path has no open folder
+        return f"a link to {target}"
     return FOLDER if entry.is_dir(follow_symlinks=False) else "a device, pipe or socket"
 
 

@@ -164,9 +164,13 @@ class Ask:
         """What git prints; raises ProcessError where it fails, or takes too long."""
         # Not the user's own settings: they may name filters, which would run on a stranger's files.
         env = inherited(("PATH", "HOME")) | {
-            "GIT_DIR": str(self.git_directory), "GIT_WORK_TREE": str(self.root), "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1",
-        }  # fmt: skip
+            "GIT_DIR": str(self.git_directory),
+            "GIT_WORK_TREE": str(self.root),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_NO_LAZY_FETCH": "1",
+        }
         command = [self.git, "-C", str(folder or self.root), "-c", "core.quotePath=false", *words]
         return output(command, env=env, timeout_s=PATIENCE_S)
 

@@ -94,7 +94,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, w
     repeat: Repeat = 1
     metrics_digest: Key | None = None
     whole: int | None = None
-    catalogue: str = FIRST_VERSION
+    catalogue: Annotated[int, Meta(ge=1)] = FIRST_VERSION
 
     @property
     def ok(self) -> bool:

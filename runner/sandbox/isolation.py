@@ -57,8 +57,14 @@ def namespaces_work() -> bool:
     limits = Limits(access=closed_access([], own_interpreter(), "namespaces"), temporary=False)
     try:
         done = process.run(
-            nothing, cwd=Path("/"), env={}, stdout=nowhere, stderr=nowhere, timeout_s=30, limits=limits
-        )  # fmt: skip
+            nothing,
+            cwd=Path("/"),
+            env={},
+            stdout=nowhere,
+            stderr=nowhere,
+            timeout_s=30,
+            limits=limits,
+        )
     except ProcessError:
         return False
     return done.returncode == 0

@@ -75,7 +75,10 @@ def run(
     start = time.monotonic()
     child: subprocess.Popen[bytes] | None = None
     in_time = True
-    with own_folder(env, limits) as (folder, env), open(os.memfd_create("report"), "rb") as report:  # noqa: PTH123
+    with (
+        own_folder(env, limits) as (folder, env),
+        open(os.memfd_create("report"), "rb") as report,  # noqa: PTH123
+    ):
         whole = [*command(limits, folder, report.fileno()), *argv]
         try:
             with _signals_held():
@@ -149,8 +152,14 @@ def output(
     """
     try:
         done = subprocess.run(
-            argv, env=env, capture_output=True, encoding="utf-8", errors="replace", timeout=timeout_s, cwd=cwd
-        )  # fmt: skip
+            argv,
+            env=env,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=timeout_s,
+            cwd=cwd,
+        )
     except OSError as error:
         raise ProcessError(f"{argv[0]}: cannot be started: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:

@@ -2,27 +2,30 @@
 
     python -I -S supervisor.py NAME=VALUE ... -- PROGRAM [ARGUMENT ...]
 
-process.py starts this file instead of the program, in a new session. The program becomes its child; whatever the
-program starts stays a descendant of the supervisor, even a process that leaves the session or outlives its parent. All
-of these processes end with
+process.py starts this file instead of the program, in a new session. The program becomes its child;
+whatever the program starts stays a descendant of the supervisor, even a process that leaves the
+session or outlives its parent. All of these processes end with
 
-- the program: the supervisor then kills what is left, and ends with the same exit status or by the same signal;
+- the program: the supervisor then kills what is left, and ends with the same exit status or by the
+  same signal;
 - a SIGTERM from the runner;
 - the runner, however sudden its end: the kernel then sends SIGTERM;
-- the supervisor, if its end is sudden: the kernel then kills the program, and the runner the process group, and what
-  else has the program's temporary folder as its TMPDIR.
+- the supervisor, if its end is sudden: the kernel then kills the program, and the runner the
+  process group, and what else has the program's temporary folder as its TMPDIR.
 
 Where runner and supervisor are killed in the same moment, what the program has started goes on.
 
-NAMEs: `runner` (its process ID) and `report` (a file descriptor, to which errors, or the peak memory in KiB and an
-exceeded limit, are written) are required; `network=no`, `memory_mb`, `output_mb` and `file_mb` are limits. `isolation`
-is what keeps the program to its paths: namespaces+landlock, namespaces, landlock or none; with any of them it loses
-all privileges. `read`, `write` and `hidden` are these paths, one a line (it may write in `folder` too). `folder` is a
-temporary folder for the program, with a folder `home` in it: it is made and removed here, since a runner that was
-killed would leave it behind. In namespaces, the program knows it by the name `link`; `links` are more of them, each
-name followed by what it leads to.
+NAMEs: `runner` (its process ID) and `report` (a file descriptor, to which errors, or the peak
+memory in KiB and an exceeded limit, are written) are required; `network=no`, `memory_mb`,
+`output_mb` and `file_mb` are limits. `isolation` is what keeps the program to its paths:
+namespaces+landlock, namespaces, landlock or none; with any of them it loses all privileges. `read`,
+`write` and `hidden` are these paths, one a line (it may write in `folder` too). `folder` is a
+temporary folder for the program, with a folder `home` in it: it is made and removed here, since a
+runner that was killed would leave it behind. In namespaces, the program knows it by the name
+`link`; `links` are more of them, each name followed by what it leads to.
 
-This file imports nothing of the project and little else: pathlib, argparse or json would double the time that it takes.
+This file imports nothing of the project and little else: pathlib, argparse or json would double the
+time that it takes.
 """
 
 import ctypes
@@ -83,10 +86,8 @@ def main() -> None:
             _become(sys.argv[split + 1 :], report, file)
         status, excess = _watch(program, runner, memory, output)
     if not os.fstat(report).st_size:  # else the program was not started
-        os.write(
-            report,
-            f"ended\n{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\n{excess or ''}".encode(),
-        )
+        peak_memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        os.write(report, f"ended\n{peak_memory}\n{excess or ''}".encode())
     for stream in STREAMS if excess else ():
         if output and os.fstat(stream).st_size > output:
             os.ftruncate(stream, output)

@@ -61,9 +61,14 @@ def _output(argv: Sequence[str], folder: Path, runtime: Runtime) -> str:
     limits = Limits(default_memory_mb(), access=access, scratch=scratch, room=room)
     with open_streams(scratch) as (out, err):
         done = process.run(
-            argv, cwd=folder, env=env.clean_environment(THREADS, {}), stdout=out, stderr=err, timeout_s=TIMEOUT_S,
+            argv,
+            cwd=folder,
+            env=env.clean_environment(THREADS, {}),
+            stdout=out,
+            stderr=err,
+            timeout_s=TIMEOUT_S,
             limits=limits,
-        )  # fmt: skip
+        )
         if done.timed_out or done.exceeded:
             raise ProcessError(f"{argv[-1]}: {done.exceeded or f'no end within {TIMEOUT_S} s'}")
         if done.returncode:

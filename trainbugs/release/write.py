@@ -128,6 +128,6 @@ scripts = load_dataset("release", "scripts", split="train")
 ```
 
 The tables are there as JSON Lines, too. [croissant.json](croissant.json) describes all columns,
-[DATASHEET.md](DATASHEET.md) says how the data came about and what it is not for, [LICENSES.md](LICENSES.md) what
-follows from the licences of the reports. `sha256sum -c SHA256SUMS` checks the files. The programs run with the command
-`trainbugs` of the repository."""
+[DATASHEET.md](DATASHEET.md) says how the data came about and what it is not for,
+[LICENSES.md](LICENSES.md) what follows from the licences of the reports. `sha256sum -c SHA256SUMS`
+checks the files. The programs run with the command `trainbugs` of the repository."""

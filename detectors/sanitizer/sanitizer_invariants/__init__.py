@@ -1,4 +1,6 @@
-"""All invariants. Each is a module in the folder of its theme; `tools` holds what several of them use."""
+"""All invariants. Each is a module in the folder of its theme;
+`tools` holds what several of them use.
+"""
 
 import importlib
 import pkgutil

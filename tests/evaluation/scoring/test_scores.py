@@ -192,7 +192,7 @@ def test_the_kind_of_a_twin_is_what_its_case_declares():
         record(case="two"),
         record("fixed", "two", [HIT]),
     ]
-    row = next(scores(outcomes(checks, RULES, declared=declared)).itertuples())
+    row = scores(outcomes(checks, RULES, declared=declared)).iloc[0]
     assert (row.paired_released, row.paired_released_n) == (1, 1)
     assert (row.false_workaround, row.false_workaround_n) == (1, 1)
     assert row.paired_proposed_n == 0
@@ -204,8 +204,8 @@ def test_bugs_of_one_family_are_one_cluster_and_weigh_as_one():
     for bug, alarms in (("B", [HIT]), ("C", []), ("D", [HIT])):
         checks += [record(alarms=alarms, bug=bug), record("fixed", bug=bug)]
     declared = DeclaredPrograms(families={"B": "clipping", "C": "clipping"})
-    alone = next(scores(outcomes(checks, RULES)).itertuples())
-    together = next(scores(outcomes(checks, RULES, declared=declared)).itertuples())
+    alone = first_row(checks)
+    together = scores(outcomes(checks, RULES, declared=declared)).iloc[0]
     assert (alone.families, together.families) == (3, 2)
     assert alone.paired == together.paired == 2
     assert alone.paired_by_family == pytest.approx(2 / 3)

@@ -45,7 +45,8 @@ HELP = Help(
     ],
 )
 SESSION_OPTIONS = (
-    "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "executor", "trust_environments", "results"
+    "label", "device", "python", "data", "jobs", "gpus", "per_gpu", "executor",
+    "trust_environments", "results"
 )  # fmt: skip
 # Statuses of a check by which `evaluate` has failed.
 FAILED = ("tool_error", "timeout", "peeked", "disturbed")

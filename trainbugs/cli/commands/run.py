@@ -44,8 +44,8 @@ HELP = Help(
     ],
 )
 SESSION_OPTIONS = (
-    "label", "seeds", "device", "python", "environment", "data", "timeout_s", "network", "max_memory_gb", "force",
-    "repeat", "jobs", "gpus", "per_gpu", "executor", "inject",
+    "label", "seeds", "device", "python", "environment", "data", "timeout_s", "network",
+    "max_memory_gb", "force", "repeat", "jobs", "gpus", "per_gpu", "executor", "inject",
     "trust_environments", "results",
 )  # fmt: skip
 

@@ -9,16 +9,20 @@ from sanitizer_invariants.tools.invariant import Invariant, checksum_of, list_pa
 
 
 class LoadsItself(Invariant):
-    """A state that a module gave out, and loads again after steps or loads of its weights, is not their own memory.
+    """A state that a module gave out, and loads again after steps or loads of its weights,
+    is not their own memory.
 
-    Why: `state_dict()` gives out the parameters themselves. What is kept without a copy, as the best weights or as a
-    backup, is changed by each step, and by each loading of other weights. To load it does nothing.
+    Why: `state_dict()` gives out the parameters themselves. What is kept without a copy, as the
+    best weights or as a backup, is changed by each step, and by each loading of other weights. To
+    load it does nothing.
 
-    Excepted: a state that is loaded before an optimizer of these weights has made a step, or they were loaded with
-    another state: what reads a checkpoint, or takes the mean of other models, may fill the tensors that it is given. So
-    does `torch.distributed.checkpoint`, whose loading is left out.
+    Excepted: a state that is loaded before an optimizer of these weights has made a step, or they
+    were loaded with another state: what reads a checkpoint, or takes the mean of other models, may
+    fill the tensors that it is given. So does `torch.distributed.checkpoint`, whose loading is left
+    out.
 
-    Cost: the sum of one parameter for each state that is given out, and a look-up of it in the next step.
+    Cost: the sum of one parameter for each state that is given out, and a look-up of it in the next
+    step.
     """
 
     NAME = "loads-itself"
@@ -79,14 +83,16 @@ class LoadsItself(Invariant):
             is_given = entry is not None and entry.tensor() is tensor and entry.has_changed
             if is_given and entry.before != checksum_of(tensor):
                 self.report(
-                    "the state that is loaded is the memory of the weights themselves, which have changed since it was "
-                    "given out: nothing comes back (copy it to keep it)",
+                    "the state that is loaded is the memory of the weights themselves, which have "
+                    "changed since it was given out: nothing comes back (copy it to keep it)",
                     api="torch.nn.Module.state_dict",
                 )
 
 
 class StateEntry:
-    """The tensor of a state that stands for it, and whether its parameter has changed by a step or a load since."""
+    """The tensor of a state that stands for it, and whether its parameter has changed by a step or
+    a load since.
+    """
 
     def __init__(self, tensor, parameter):
         self.tensor, self.parameter = weakref.ref(tensor), weakref.ref(parameter)
@@ -94,7 +100,9 @@ class StateEntry:
 
 
 def is_of_checkpoint():
-    """Whether `torch.distributed.checkpoint` is at work, which makes steps of its own to have an optimizer's state."""
+    """Whether `torch.distributed.checkpoint` is at work,
+    which makes steps of its own to have an optimizer's state.
+    """
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("torch.distributed.checkpoint"):

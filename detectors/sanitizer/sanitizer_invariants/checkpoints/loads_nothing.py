@@ -8,17 +8,19 @@ from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 
 
 class LoadsNothing(Invariant):
-    """A module that was given a state dictionary of which no name is its own is loaded otherwise before it is used.
+    """A module that was given a state dictionary of which no name is its own is loaded otherwise
+    before it is used.
 
-    Why: `strict=False` allows names that are missing and names too many. A prefix (`module.`, `model.`) makes all names
-    both: nothing is loaded, and training begins from random weights.
+    Why: `strict=False` allows names that are missing and names too many. A prefix (`module.`,
+    `model.`) makes all names both: nothing is loaded, and training begins from random weights.
 
-    Excepted: modules that change names as they load (hooks, a method of their own), empty dictionaries, loadings that
-    fail, modules that load what fits before they are called, and weights that have changed until then; tensors that
-    another module loads under their names, as of the parts of a model each may be given the whole checkpoint.
+    Excepted: modules that change names as they load (hooks, a method of their own), empty
+    dictionaries, loadings that fail, modules that load what fits before they are called, and
+    weights that have changed until then; tensors that another module loads under their names, as of
+    the parts of a model each may be given the whole checkpoint.
 
-    Cost: a comparison of names for each loading, and a reference to each tensor of it; the sums of all weights where no
-    name fits.
+    Cost: a comparison of names for each loading, and a reference to each tensor of it; the sums of
+    all weights where no name fits.
     """
 
     NAME = "loads-nothing"
@@ -36,7 +38,8 @@ class LoadsNothing(Invariant):
         tensors = {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
         if not names or not tensors:
             return
-        # By number, as `==` of tensors is another thing; a number whose tensor is gone may be that of another.
+        # By number, as `==` of tensors is another thing; a number whose tensor is gone may be that
+        # of another.
         references = {id(tensor): weakref.ref(tensor) for tensor in tensors.values()}
         fits = not names.isdisjoint(state) or any(map(has_own_loading, loaded.modules()))
         self.loading = (
@@ -79,8 +82,8 @@ class LoadsNothing(Invariant):
 
     def _report(self, loaded, count, where):
         self.report(
-            f"of {count} tensors of a state dictionary none has a name of the {type(loaded).__name__} that loads it: "
-            "nothing is loaded (is there a prefix?)",
+            f"of {count} tensors of a state dictionary none has a name of the "
+            f"{type(loaded).__name__} that loads it: nothing is loaded (is there a prefix?)",
             api="torch.nn.Module.load_state_dict",
             where=where,
         )

@@ -17,18 +17,18 @@ TOLERANCE = 1e-3
 class TransparentCheckpoint(Invariant):
     """A module that calls `torch.utils.checkpoint` has the gradients that it has without it.
 
-    Why: what is computed again in the backward pass is what was thrown away, by the same random numbers. Memory is
-    saved, and nothing else changes.
+    Why: what is computed again in the backward pass is what was thrown away, by the same random
+    numbers. Memory is saved, and nothing else changes.
 
-    Copies of the module go through a backward pass from a sum of their outputs, all from the same random state: twice
-    without checkpoints, and once with them.
+    Copies of the module go through a backward pass from a sum of their outputs, all from the same
+    random state: twice without checkpoints, and once with them.
 
-    Excepted: modules that cannot be copied, or whose gradients differ between the two passes without checkpoints;
-    `preserve_rng_state=False`, which gives the random numbers up; reentrant checkpoints, whose limits are documented;
-    torch 2.0, where checkpoints cannot be left out.
+    Excepted: modules that cannot be copied, or whose gradients differ between the two passes
+    without checkpoints; `preserve_rng_state=False`, which gives the random numbers up; reentrant
+    checkpoints, whose limits are documented; torch 2.0, where checkpoints cannot be left out.
 
-    Cost: a deep copy at a module's first call, and where it makes checkpoints three passes of copies after the first
-    five calls and then after each 200th.
+    Cost: a deep copy at a module's first call, and where it makes checkpoints three passes of
+    copies after the first five calls and then after each 200th.
     """
 
     NAME, LIGHT = "transparent-checkpoint", False
@@ -79,7 +79,9 @@ class TransparentCheckpoint(Invariant):
 
 
 def run_passes(duplicates):
-    """The gradients without checkpoints and with them; None where there are none, or where they do not repeat."""
+    """The gradients without checkpoints and with them; None where there are none,
+    or where they do not repeat.
+    """
     states = (
         torch.get_rng_state(),
         torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],

@@ -17,22 +17,25 @@ TRIES = 8
 
 
 class CompiledDiffers(Invariant):
-    """A call of a compiled function or module gives the same numbers as the uncompiled one, and changes the same ones.
+    """A call of a compiled function or module gives the same numbers as the uncompiled one,
+    and changes the same ones.
 
     Why: a compiler decides how numbers are computed, not which.
 
-    Compared are floating-point outputs, and arguments, parameters, buffers and gradients after the call. Rounding: the
-    difference is beyond half of the digits of the type, relative to the norm, and the compiled numbers are more than
-    ten times as far from those of double precision as the uncompiled ones.
+    Compared are floating-point outputs, and arguments, parameters, buffers and gradients after the
+    call. Rounding: the difference is beyond half of the digits of the type, relative to the norm,
+    and the compiled numbers are more than ten times as far from those of double precision as the
+    uncompiled ones.
 
-    Excepted: what draws random numbers, does not repeat itself or fails in double precision; numbers that are not
-    finite; numbers that jump (a choice among experts, rounding): where the difference is not ten times that which comes
-    from changing each number that goes in by a tenth of what is taken for rounding, in one of eight tries. One near-tie
-    falls to the same side in all of them once in 256 times. Only copies are called: what uses more than tensors,
-    modules and plain values (optimizers, other objects), or is given tensors that share memory, is left out.
+    Excepted: what draws random numbers, does not repeat itself or fails in double precision;
+    numbers that are not finite; numbers that jump (a choice among experts, rounding): where the
+    difference is not ten times that which comes from changing each number that goes in by a tenth
+    of what is taken for rounding, in one of eight tries. One near-tie falls to the same side in all
+    of them once in 256 times. Only copies are called: what uses more than tensors, modules and
+    plain values (optimizers, other objects), or is given tensors that share memory, is left out.
 
-    Cost: four copies, and three calls of the uncompiled code on them, for the first five calls and then for each 100th;
-    eight more where there is a difference.
+    Cost: four copies, and three calls of the uncompiled code on them, for the first five calls and
+    then for each 100th; eight more where there is a difference.
     """
 
     NAME, LIGHT = "compiled-differs", False
@@ -68,7 +71,9 @@ class CompiledDiffers(Invariant):
             self._compare(output)
 
     def _expect(self, build, held, arguments, options):
-        """What the uncompiled code gives, in two precisions, if it can be called and repeats itself."""
+        """What the uncompiled code gives, in two precisions,
+        if it can be called and repeats itself.
+        """
         inputs = held, arguments, options
         if copies.is_distributed() or share_memory(list_numbers(inputs)):
             return
@@ -95,13 +100,16 @@ class CompiledDiffers(Invariant):
             for place in differing
         ):
             self.report(
-                "compiled, this gives other numbers than uncompiled: the difference is more than rounding",
+                "compiled, this gives other numbers than uncompiled: the difference is more than "
+                "rounding",
                 api="torch.compile",
             )
 
 
 def run_uncompiled(build, duplicates):
-    """All numbers after calls on the first and the last copies; None where the call is no function of what is given."""
+    """All numbers after calls on the first and the last copies;
+    None where the call is no function of what is given.
+    """
     before, results = copies.generator_states(), []
     for copy, is_exact in zip(duplicates, (False, False, True)):  # noqa: B905
         held, arguments, options = in_double(copy) if is_exact else copy

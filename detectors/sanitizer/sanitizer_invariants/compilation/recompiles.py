@@ -10,20 +10,24 @@ WORTH = 100
 
 
 class Recompiles(Invariant):
-    """Code of an optimizer's step is not thrown out, time and again, because a hyperparameter has another value.
+    """Code of an optimizer's step is not thrown out, time and again,
+    because a hyperparameter has another value.
 
-    Why: a step is compiled to be run many times. To compile takes seconds, to run milliseconds: code that was run fewer
-    than a hundred times has cost more than it saves. After some compilations more Dynamo gives up and says so in a log
-    at best. What changes all the time has to be a tensor that is written to.
+    Why: a step is compiled to be run many times. To compile takes seconds, to run milliseconds:
+    code that was run fewer than a hundred times has cost more than it saves. After some
+    compilations more Dynamo gives up and says so in a log at best. What changes all the time has to
+    be a tensor that is written to.
 
-    Only calls are looked at between which nothing else changed that the code depends on: the parameters, their
-    gradients (None or not, shapes and types), the state. The first such compilation is not accused, because it may be
-    the one that makes the value dynamic; the second is, if the one before was at most a hundred calls ago.
+    Only calls are looked at between which nothing else changed that the code depends on: the
+    parameters, their gradients (None or not, shapes and types), the state. The first such
+    compilation is not accused, because it may be the one that makes the value dynamic; the second
+    is, if the one before was at most a hundred calls ago.
 
-    Excepted: schedules that change a value after many steps; whatever is compiled in the first calls; steps with a
-    closure, which may compile something of its own.
+    Excepted: schedules that change a value after many steps; whatever is compiled in the first
+    calls; steps with a closure, which may compile something of its own.
 
-    Cost: a tuple of the hyperparameters and one of all gradients' shapes, at each step, once this one is compiled.
+    Cost: a tuple of the hyperparameters and one of all gradients' shapes, at each step, once this
+    one is compiled.
     """
 
     NAME = "recompiles"
@@ -58,8 +62,9 @@ class Recompiles(Invariant):
     def _report(self, optimizer, values, old_values):
         names = sorted({name for (_, name, now), old in zip(values, old_values) if now != old[2]})  # noqa: B905
         self.report(
-            f"the step of {type(optimizer).__name__} is compiled again because {' and '.join(names)} of a group has "
-            "another value, type or identity than at the call before",
+            f"the step of {type(optimizer).__name__} is compiled again because "
+            f"{' and '.join(names)} of a group has another value, type or identity than at the "
+            "call before",
             api="torch.compile",
             iteration=self.program.iteration_of(optimizer),
         )
@@ -81,9 +86,14 @@ def _hyperparameters(optimizer):
 
 def _others(optimizer):
     return [
-        (id(parameter), _kind(parameter), _kind(parameter.grad), len(optimizer.state.get(parameter, ())))
+        (
+            id(parameter),
+            _kind(parameter),
+            _kind(parameter.grad),
+            len(optimizer.state.get(parameter, ())),
+        )
         for parameter in list_parameters(optimizer)
-    ]  # fmt: skip
+    ]
 
 
 def _kind(value):

@@ -11,20 +11,21 @@ LEAST, STABLE, FAR = 5, 8, 48
 
 
 class InputScale(Invariant):
-    """In evaluation a module is not called with numbers 48 times as large, or small, as all that it was trained with.
+    """In evaluation a module is not called with numbers 48 times as large, or small,
+    as all that it was trained with.
 
-    Why: images of bytes (0 to 255) beside those of 0 to 1, or a normalisation that one of two paths leaves out: the
-    network has never seen such numbers.
+    Why: images of bytes (0 to 255) beside those of 0 to 1, or a normalisation that one of two paths
+    leaves out: the network has never seen such numbers.
 
-    Compared is the root mean square of the first floating-point argument, that of a sample having the same number of
-    axes, with those of the calls with gradients, five of them at least.
+    Compared is the root mean square of the first floating-point argument, that of a sample having
+    the same number of axes, with those of the calls with gradients, five of them at least.
 
-    Excepted: trainings whose own sizes differ by more than a factor of 8, numbers that are about symmetric (noise, from
-    which diffusion begins), and what has fewer than two axes a sample. Zeros, and a single sample of small numbers,
-    may be made up to try a module out.
+    Excepted: trainings whose own sizes differ by more than a factor of 8, numbers that are about
+    symmetric (noise, from which diffusion begins), and what has fewer than two axes a sample.
+    Zeros, and a single sample of small numbers, may be made up to try a module out.
 
-    Cost: a norm and a mean for the first five calls with gradients, and then each 50th; the same for each call in
-    evaluation that is one of the first 200 or each 50th.
+    Cost: a norm and a mean for the first five calls with gradients, and then each 50th; the same
+    for each call in evaluation that is one of the first 200 or each 50th.
     """
 
     NAME = "input-scale"
@@ -70,8 +71,9 @@ class InputScale(Invariant):
         )
         if now > FAR * most or is_small:
             self.report(
-                f"in evaluation the module is called with numbers of size {now:.3g}, where it was trained with "
-                f"{least:.3g} to {most:.3g}: are they divided by 255 on one path only?",
+                f"in evaluation the module is called with numbers of size {now:.3g}, where it was "
+                f"trained with {least:.3g} to {most:.3g}: are they divided by 255 on one path "
+                "only?",
                 api="torch.nn.Module.__call__",
             )
 

@@ -1,4 +1,6 @@
-"""Batches of an epoch are different ones, and each epoch has them in another order if it shuffles."""
+"""Batches of an epoch are different ones, and each epoch has them in another order if it
+shuffles.
+"""
 
 import ctypes
 import weakref
@@ -13,28 +15,33 @@ from sanitizer_invariants.tools.samples import find_sampler
 
 # Batches of fewer different numbers may be the same by accident.
 DISTINCT, LOOKED_AT, NUMBERS, ROUNDS = 16, 512, 4096, 50
-# An order is the same by chance once in 20 * 19 * ... * 13 = 5e9 epochs at most: of 20 samples or more 8 are compared.
+# An order is the same by chance once in 20 * 19 * ... * 13 = 5e9 epochs at most: of 20 samples or
+# more 8 are compared.
 SAMPLES, COMPARED = 20, 8
 # One batch may be a look at the data; who steps by two goes on.
 FIRST = 2
 
 
 class SameBatches(Invariant):
-    """Workers of a DataLoader do not give the same batches; epochs that shuffle are not in the same order.
+    """Workers of a DataLoader do not give the same batches;
+    epochs that shuffle are not in the same order.
 
-    Why: two workers with copies of one generator, or of one stream of data, halve the data that is learnt from; an
-    order that never changes is no shuffling. (`DistributedSampler` needs `set_epoch`, or another seed.)
+    Why: two workers with copies of one generator, or of one stream of data, halve the data that is
+    learnt from; an order that never changes is no shuffling. (`DistributedSampler` needs
+    `set_epoch`, or another seed.)
 
-    Workers: in two rounds in a row, in which each worker gives one batch, all give the same one, and not that of the
-    round before. Orders: the same optimizer has stepped by the first batches, two and eight samples at least, of this
-    epoch and of the one before of the same loader; they are the same, or epoch and seed of the DistributedSampler are.
+    Workers: in two rounds in a row, in which each worker gives one batch, all give the same one,
+    and not that of the round before. Orders: the same optimizer has stepped by the first batches,
+    two and eight samples at least, of this epoch and of the one before of the same loader; they are
+    the same, or epoch and seed of the DistributedSampler are.
 
-    Excepted: batches of few different numbers, one worker, loaders that say that they keep no order; samplers other
-    than those of torch, which may give a batch twice on purpose; loaders from which nothing is learnt; a state that was
-    loaded in between (searches and comparisons begin anew).
+    Excepted: batches of few different numbers, one worker, loaders that say that they keep no
+    order; samplers other than those of torch, which may give a batch twice on purpose; loaders from
+    which nothing is learnt; a state that was loaded in between (searches and comparisons begin
+    anew).
 
-    Cost: a hash of at most 4096 numbers of each tensor of a batch: with several workers of the first 50 rounds of an
-    epoch, else of as many batches as are compared.
+    Cost: a hash of at most 4096 numbers of each tensor of a batch: with several workers of the
+    first 50 rounds of an epoch, else of as many batches as are compared.
     """
 
     NAME = "same-batches"
@@ -130,7 +137,9 @@ def is_without_repeats(loader):
 
 
 def first(loader):
-    """How many of the first batches tell one order from another; 0 where the order is not looked at."""
+    """How many of the first batches tell one order from another;
+    0 where the order is not looked at.
+    """
     sampler = find_sampler(loader)
     if type(sampler) not in (RandomSampler, DistributedSampler) or len(sampler) < SAMPLES:
         return 0
@@ -138,7 +147,9 @@ def first(loader):
 
 
 def order(loader):
-    """What the order of a DistributedSampler follows from; None where there is nothing of that kind."""
+    """What the order of a DistributedSampler follows from;
+    None where there is nothing of that kind.
+    """
     sampler = find_sampler(loader)
     if type(sampler) is not DistributedSampler or not sampler.shuffle:
         return None

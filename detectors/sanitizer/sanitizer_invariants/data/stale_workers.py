@@ -13,17 +13,19 @@ CALLED = ("__getitem__", "__getitems__", "__iter__")
 
 
 class StaleWorkers(Invariant):
-    """A number of a dataset that its samples are made with does not change while persistent workers have copies of it.
+    """A number of a dataset that its samples are made with does not change while persistent workers
+    have copies of it.
 
-    Why: each worker works on the copy that it was started with. `set_epoch` changes the dataset of the main process,
-    which makes no samples: with `persistent_workers=True` each epoch draws what the first one drew.
+    Why: each worker works on the copy that it was started with. `set_epoch` changes the dataset of
+    the main process, which makes no samples: with `persistent_workers=True` each epoch draws what
+    the first one drew.
 
-    Its samples are made by `__getitem__`, `__getitems__`, `__iter__`, and by methods and properties of the dataset, or
-    of those that it wraps, whose names these use. Excepted: numbers that none of them uses, or only those that set
-    them; what is in shared memory.
+    Its samples are made by `__getitem__`, `__getitems__`, `__iter__`, and by methods and properties
+    of the dataset, or of those that it wraps, whose names these use. Excepted: numbers that none of
+    them uses, or only those that set them; what is in shared memory.
 
-    Cost: a comparison of the plain attributes of a dataset at the beginning of each epoch; a look at the code of its
-    methods where one has changed.
+    Cost: a comparison of the plain attributes of a dataset at the beginning of each epoch; a look
+    at the code of its methods where one has changed.
     """
 
     NAME = "stale-workers"
@@ -47,8 +49,8 @@ class StaleWorkers(Invariant):
             for name in changed:
                 if name in names:
                     self.report(
-                        f"{type(part).__name__}.{name} was changed, and the persistent workers make samples with the "
-                        "value that it had when they were started",
+                        f"{type(part).__name__}.{name} was changed, and the persistent workers "
+                        "make samples with the value that it had when they were started",
                         api="torch.utils.data.DataLoader",
                     )
 
@@ -103,7 +105,9 @@ def function(member):
 
 
 def list_names_in(code):
-    """The names that code uses and does not set, that of comprehensions and functions inside of it included."""
+    """The names that code uses and does not set, that of comprehensions and functions inside of it
+    included.
+    """
     stored = {item.argval for item in dis.get_instructions(code) if item.opname == "STORE_ATTR"}
     inner = [list_names_in(item) for item in code.co_consts if isinstance(item, types.CodeType)]
     return set(code.co_names).union(*inner) - stored

@@ -14,15 +14,18 @@ HELPERS = ("torch.", "multiprocessing.queues", "tqdm.", "tensorboard.")
 class BackwardDraws(Invariant):
     """A backward pass leaves the generators of random numbers as they were.
 
-    Why: what is random in a loss was drawn when it was computed, and its derivative is that of what was drawn. Where a
-    part is computed once more for the backward pass (checkpointing, a compiler that saves memory), with new random
-    numbers, the gradient belongs to another dropout than the loss.
+    Why: what is random in a loss was drawn when it was computed, and its derivative is that of what
+    was drawn. Where a part is computed once more for the backward pass (checkpointing, a compiler
+    that saves memory), with new random numbers, the gradient belongs to another dropout than the
+    loss.
 
-    Excepted: functions of the program's own (`autograd.Function`) and hooks on gradients, which may add noise on
-    purpose; graphs of more than 2000 nodes, in which not all of these are looked for; programs of several processes,
-    and of other threads than those that hand batches on or show progress: the generators are theirs as well.
+    Excepted: functions of the program's own (`autograd.Function`) and hooks on gradients, which may
+    add noise on purpose; graphs of more than 2000 nodes, in which not all of these are looked for;
+    programs of several processes, and of other threads than those that hand batches on or show
+    progress: the generators are theirs as well.
 
-    Cost: the state of the generators before and after the first five backward passes, and then each 20th.
+    Cost: the state of the generators before and after the first five backward passes, and then each
+    20th.
     """
 
     NAME = "backward-draws"
@@ -50,8 +53,8 @@ class BackwardDraws(Invariant):
             return
         if not any(map(is_of_program, find_roots(tensors))) and not self._has_hooks():
             self.report(
-                "the backward pass draws random numbers: something is computed once more, with another dropout than "
-                "that of the loss",
+                "the backward pass draws random numbers: something is computed once more, with "
+                "another dropout than that of the loss",
                 api="torch.Tensor.backward",
             )
 
@@ -61,7 +64,9 @@ class BackwardDraws(Invariant):
 
 
 def is_of_program(root):
-    """Whether a graph has functions that are not torch's, or hooks at its parameters, or is too large to look at."""
+    """Whether a graph has functions that are not torch's, or hooks at its parameters,
+    or is too large to look at.
+    """
     following = [root] if root is not None else []
     visited = set(following)
     for node in following:
@@ -86,7 +91,9 @@ def is_of_program(root):
 
 
 def is_alone():
-    """Whether no other thread can draw numbers meanwhile. Those that torch starts in C++ have a dummy at most."""
+    """Whether no other thread can draw numbers meanwhile. Those that torch starts in C++ have a
+    dummy at most.
+    """
     threads = [
         thread for thread in threading.enumerate() if thread is not threading.current_thread()
     ]

@@ -9,15 +9,17 @@ from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 
 class Clip(Invariant):
-    """A step of which gradients were to be clipped does not follow a clipping that was given no gradient at all.
+    """A step of which gradients were to be clipped does not follow a clipping that was given no
+    gradient at all.
 
-    Why: who clips wants it done. A generator that was read before (by the optimizer, or an earlier clipping), or
-    parameters that are in no optimizer (those of an old copy of the model), change nothing, while the optimizer goes on
-    with gradients of any size.
+    Why: who clips wants it done. A generator that was read before (by the optimizer, or an earlier
+    clipping), or parameters that are in no optimizer (those of an old copy of the model), change
+    nothing, while the optimizer goes on with gradients of any size.
 
-    Excepted: clipping some of the parameters, and clipping for each module or group, of which one may be empty or
-    frozen: between two steps one clipping that gets gradients is enough. So is no gradient at all at that moment. What
-    is empty at its first reading may be so by configuration (a module without parameters).
+    Excepted: clipping some of the parameters, and clipping for each module or group, of which one
+    may be empty or frozen: between two steps one clipping that gets gradients is enough. So is no
+    gradient at all at that moment. What is empty at its first reading may be so by configuration (a
+    module without parameters).
 
     Cost: whether gradients are None, at each clipping.
     """
@@ -30,7 +32,9 @@ class Clip(Invariant):
         self.ineffective, self.iterator, self.is_used_up = weakref.WeakKeyDictionary(), None, False
 
     def before_clip(self, parameters):
-        """Whether all has been read: seen of a generator; of another iterator, kept here, at the second time."""
+        """Whether all has been read: seen of a generator; of another iterator, kept here,
+        at the second time.
+        """
         is_generator = isinstance(parameters, types.GeneratorType)
         is_closed = is_generator and inspect.getgeneratorstate(parameters) == inspect.GEN_CLOSED
         is_iterator = isinstance(parameters, Iterator)
@@ -73,7 +77,8 @@ class Clip(Invariant):
         foreign = f"{count} parameters that are in no optimizer and have no gradient"
         subject = foreign if count else "nothing, an iterator that was read before,"
         self.report(
-            f"gradients were clipped of {subject}, and the step that follows uses gradients as large as they are",
+            f"gradients were clipped of {subject}, and the step that follows uses gradients as "
+            "large as they are",
             api=f"torch.nn.utils.clip_grad_{kind}_",
             iteration=self.program.iteration_of(optimizer),
             where=where,

@@ -11,16 +11,18 @@ TIMES = 3
 class ClipAfterStep(Invariant):
     """Of three clippings one comes between a backward pass and the step that uses its gradients.
 
-    Why: a clipping after the step changes gradients that nobody reads any more: the steps were by those of any size.
+    Why: a clipping after the step changes gradients that nobody reads any more: the steps were by
+    those of any size.
 
-    A clipping is late if no backward pass came since the last step, and all gradients that it is given are those that a
-    step has used, unchanged: those of another optimizer, and those that were computed by `autograd.grad`, are not.
+    A clipping is late if no backward pass came since the last step, and all gradients that it is
+    given are those that a step has used, unchanged: those of another optimizer, and those that were
+    computed by `autograd.grad`, are not.
 
-    Excepted: limits without effect (a million and more), by which some measure a norm, and programs that keep the
-    gradients for a further step.
+    Excepted: limits without effect (a million and more), by which some measure a norm, and programs
+    that keep the gradients for a further step.
 
-    Cost: which tensor each gradient is, and in which version, after each step of a program that clips; whether it still
-    is, at each clipping after a step.
+    Cost: which tensor each gradient is, and in which version, after each step of a program that
+    clips; whether it still is, at each clipping after a step.
     """
 
     NAME = "clip-after-step"
@@ -60,7 +62,8 @@ class ClipAfterStep(Invariant):
         if self.pending == TIMES:
             kind = "value" if norm is None else "norm"
             self.report(
-                "gradients are clipped after the step that used them, and before the next backward pass",
+                "gradients are clipped after the step that used them, and before the next backward "
+                "pass",
                 api=f"torch.nn.utils.clip_grad_{kind}_",
             )
 

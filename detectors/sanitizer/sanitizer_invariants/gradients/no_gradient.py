@@ -8,13 +8,16 @@ STEPS = 3
 
 
 class NoGradient(Invariant):
-    """Of three steps of an optimizer, between which backward passes are done, one has a gradient of a parameter.
+    """Of three steps of an optimizer, between which backward passes are done,
+    one has a gradient of a parameter.
 
-    Why: a step in which all gradients are None does nothing. Once or twice that is an iteration that was skipped; three
-    times, while nothing that the backward passes reach is in any optimizer, nothing is trained.
+    Why: a step in which all gradients are None does nothing. Once or twice that is an iteration
+    that was skipped; three times, while nothing that the backward passes reach is in any optimizer,
+    nothing is trained.
 
-    Excepted: an optimizer whose turn it is not (one of another has gradients meanwhile), steps without a backward pass
-    before each, and parameters that change although no gradient is there (some other code trains them).
+    Excepted: an optimizer whose turn it is not (one of another has gradients meanwhile), steps
+    without a backward pass before each, and parameters that change although no gradient is there
+    (some other code trains them).
 
     Cost: whether a gradient is None, up to the first that is not, at each step.
     """
@@ -52,8 +55,8 @@ class NoGradient(Invariant):
             else "no backward pass reaches them, or they are cleared"
         )
         self.report(
-            f"in {STEPS} steps, with backward passes between them, none of the {len(members)} parameters had a "
-            f"gradient: nothing is trained ({why})",
+            f"in {STEPS} steps, with backward passes between them, none of the {len(members)} "
+            f"parameters had a gradient: nothing is trained ({why})",
             api="torch.Tensor.requires_grad" if frozen else "torch.optim.Optimizer.step",
             parameter=find_name(self.program, members[0]),
             iteration=self.program.iteration_of(optimizer),

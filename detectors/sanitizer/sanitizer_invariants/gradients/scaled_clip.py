@@ -5,23 +5,27 @@ import weakref
 
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
-# A limit that is meant for scaled gradients is of the size of the scale; one that is not is far below.
+# A limit that is meant for scaled gradients is of the size of the scale; one that is not is far
+# below.
 FAR = 1000
 # As many clippings of parts are remembered until the step.
 PARTS = 8
 
 
 class ScaledClip(Invariant):
-    """Gradients that a GradScaler is to unscale in its step are not clipped while they are still scaled.
+    """Gradients that a GradScaler is to unscale in its step are not clipped while they are still
+    scaled.
 
-    Why: scaled gradients are tens of thousands times too large, so that each of them is cut down to the limit, and
-    divided by the scale afterwards. What is left is far below the limit, and of the same length in every step.
+    Why: scaled gradients are tens of thousands times too large, so that each of them is cut down to
+    the limit, and divided by the scale afterwards. What is left is far below the limit, and of the
+    same length in every step.
 
-    Excepted: a limit of more than a thousandth of the scale, which somebody may have scaled with it; clipping that
-    changes nothing; scalers that are switched off; steps that are not the scaler's.
+    Excepted: a limit of more than a thousandth of the scale, which somebody may have scaled with
+    it; clipping that changes nothing; scalers that are switched off; steps that are not the
+    scaler's.
 
-    Cost: a look-up at each clipping while a scaler is used. Only where gradients are still scaled is the norm looked
-    at, for which a GPU has to be waited.
+    Cost: a look-up at each clipping while a scaler is used. Only where gradients are still scaled
+    is the norm looked at, for which a GPU has to be waited.
     """
 
     NAME = "scaled-clip"
@@ -64,8 +68,8 @@ class ScaledClip(Invariant):
 
     def _report(self, optimizer, scale, limit, kind, where):
         self.report(
-            f"gradients that are still multiplied by {scale:g} are clipped to {limit:g}, and divided by the scale "
-            "afterwards: unscale_ comes first",
+            f"gradients that are still multiplied by {scale:g} are clipped to {limit:g}, and "
+            "divided by the scale afterwards: unscale_ comes first",
             api=f"torch.nn.utils.clip_grad_{kind}_",
             iteration=self.program.iteration_of(optimizer),
             where=where,

@@ -10,19 +10,22 @@ FIRST = 5
 
 
 class StaleGradients(Invariant):
-    """Between two steps of an optimizer, each gradient that a backward pass adds to was cleared before the next step.
+    """Between two steps of an optimizer, each gradient that a backward pass adds to was cleared
+    before the next step.
 
-    Why: a step uses a gradient up. What is still there is added to the next one, so that the update is by the sum of
-    all gradients so far, which no optimizer of torch is made for: momentum has a decay, accumulation comes before the
-    step, and what steps by sums on purpose (dual averaging) keeps them in its own state.
+    Why: a step uses a gradient up. What is still there is added to the next one, so that the update
+    is by the sum of all gradients so far, which no optimizer of torch is made for: momentum has a
+    decay, accumulation comes before the step, and what steps by sums on purpose (dual averaging)
+    keeps them in its own state.
 
-    Excepted: gradients that a backward pass does not add to (unused parameters), those that are changed by hand between
-    the step and the pass, in whatever way, and steps that follow each other without a backward pass. What is changed
-    between the pass and the step is clipped, averaged or unscaled: only what is zero then was cleared.
+    Excepted: gradients that a backward pass does not add to (unused parameters), those that are
+    changed by hand between the step and the pass, in whatever way, and steps that follow each other
+    without a backward pass. What is changed between the pass and the step is clipped, averaged or
+    unscaled: only what is zero then was cleared.
 
-    Cost: whether each gradient is the same tensor in the same version. A write past autograd (`.data`) counts for no
-    version: at most 64 numbers of each gradient are compared as well, in the first steps and, once versions have said
-    that nothing was written, in all others.
+    Cost: whether each gradient is the same tensor in the same version. A write past autograd
+    (`.data`) counts for no version: at most 64 numbers of each gradient are compared as well, in
+    the first steps and, once versions have said that nothing was written, in all others.
     """
 
     NAME = "stale-gradients"
@@ -34,7 +37,9 @@ class StaleGradients(Invariant):
         self.suspected = weakref.WeakSet()
 
     def before_step(self, optimizer):
-        """Sums that are cleared before the step do no harm, as those of a discriminator in the generator's turn."""
+        """Sums that are cleared before the step do no harm,
+        as those of a discriminator in the generator's turn.
+        """
         added, where = self.added.pop(optimizer, ((), None))
         added = [snapshot() for snapshot in added if not snapshot.is_cleared()]
         if added and self.program.steps(optimizer):

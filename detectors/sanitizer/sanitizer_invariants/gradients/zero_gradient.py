@@ -8,16 +8,19 @@ STEPS = 20
 
 
 class ZeroGradient(Invariant):
-    """A parameter gets a gradient other than exactly zero in its first 20 steps, if others of its optimizer do.
+    """A parameter gets a gradient other than exactly zero in its first 20 steps,
+    if others of its optimizer do.
 
-    Why this is advice: an exact zero says that the loss does not depend on the parameter, and such a parameter is not
-    trained. It may be meant: `loss + 0 * parameter.sum()` keeps an unused one in the graph, units may be dead, samples
-    of a class or a row may be rare. A branch that is initialized with zeros has zeros behind it in one step or two, a
-    warm-up from 0 in some more: 20 steps are beyond those.
+    Why this is advice: an exact zero says that the loss does not depend on the parameter, and such
+    a parameter is not trained. It may be meant: `loss + 0 * parameter.sum()` keeps an unused one in
+    the graph, units may be dead, samples of a class or a row may be rare. A branch that is
+    initialized with zeros has zeros behind it in one step or two, a warm-up from 0 in some more: 20
+    steps are beyond those.
 
     Excepted: gradients that are None or sparse, and a parameter that had another gradient once.
 
-    Cost: one look at each gradient; further ones only at those that were zero so far, for 20 steps at most.
+    Cost: one look at each gradient; further ones only at those that were zero so far, for 20 steps
+    at most.
     """
 
     NAME, SEVERITY = "zero-gradient", "info"
@@ -50,8 +53,8 @@ class ZeroGradient(Invariant):
 
     def _report(self, optimizer, always):
         self.report(
-            f"the gradients of {len(always)} of {len(list_parameters(optimizer))} parameters have been exactly zero in "
-            f"{STEPS} steps: the loss does not depend on them",
+            f"the gradients of {len(always)} of {len(list_parameters(optimizer))} parameters have "
+            f"been exactly zero in {STEPS} steps: the loss does not depend on them",
             api="torch.Tensor.backward",
             parameter=find_name(self.program, always[0]),
             iteration=self.program.iteration_of(optimizer),

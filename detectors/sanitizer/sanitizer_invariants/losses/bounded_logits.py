@@ -16,15 +16,17 @@ WIDE = 5
 class BoundedLogits(Invariant):
     """What `cross_entropy` and its like get as logits is not the output of a ReLU, sigmoid or tanh.
 
-    Nor is what `log_softmax` gets before `nll_loss`, which both together are a cross-entropy; there no softmax, either.
+    Nor is what `log_softmax` gets before `nll_loss`, which both together are a cross-entropy; there
+    no softmax, either.
 
-    Why: they apply softmax or sigmoid themselves, to numbers of any sign. From numbers between 0 and 1 or -1 and 1 no
-    sure prediction can be made, so that the loss has a floor; numbers that are never negative can say no no, and where
-    they are all zero nothing is learnt.
+    Why: they apply softmax or sigmoid themselves, to numbers of any sign. From numbers between 0
+    and 1 or -1 and 1 no sure prediction can be made, so that the loss has a floor; numbers that are
+    never negative can say no no, and where they are all zero nothing is learnt.
 
-    Excepted: what is scaled or shifted afterwards (a clipped attention, a temperature), pooled outputs; bounds that are
-    5 apart or more, one of them below 0 (`Hardtanh(-30, 30)`); less than three calls at a line. A sigmoid before
-    `binary_cross_entropy_with_logits` is what `probabilities-as-logits` is about.
+    Excepted: what is scaled or shifted afterwards (a clipped attention, a temperature), pooled
+    outputs; bounds that are 5 apart or more, one of them below 0 (`Hardtanh(-30, 30)`); less than
+    three calls at a line. A sigmoid before `binary_cross_entropy_with_logits` is what
+    `probabilities-as-logits` is about.
 
     Cost: a walk over a few nodes of the graph.
     """
@@ -45,14 +47,16 @@ class BoundedLogits(Invariant):
             self.calls[where] = self.calls.get(where, 0) + 1
             if self.calls[where] == CALLS:
                 self.report(
-                    f"{taker} takes logits, which may be of any size and sign, and gets the output of a "
-                    f"{kind(node).lower()}",
+                    f"{taker} takes logits, which may be of any size and sign, and gets the output "
+                    f"of a {kind(node).lower()}",
                     api=f"torch.nn.functional.{taker}",
                 )
 
 
 def takes_logits(name, logits):
-    """The function that has made the logits of a loss, or None: for `nll_loss` those of a `log_softmax`."""
+    """The function that has made the logits of a loss, or None:
+    for `nll_loss` those of a `log_softmax`.
+    """
     node = find_origin(logits.grad_fn)
     if name != "nll_loss":
         return node

@@ -27,17 +27,20 @@ ALIKE, DIFFERENT = 1e-3, 0.02
 
 
 class ConstantTerm(Invariant):
-    """No number that was computed with gradients, and taken out of the graph, is added to a loss as a constant.
+    """No number that was computed with gradients, and taken out of the graph,
+    is added to a loss as a constant.
 
-    Why: `item()`, `detach()` and `torch.tensor(…)` leave the value of a term and take its gradient away: the loss that
-    is printed has the term, and training does as if it had not.
+    Why: `item()`, `detach()` and `torch.tensor(…)` leave the value of a term and take its gradient
+    away: the loss that is printed has the term, and training does as if it had not.
 
-    Seen in five backward passes in a row: what is added is always the same multiple of what was taken out at one line,
-    while both change. Excepted: numbers that are in this or another loss with their gradients (what is learnt already,
-    or goes on in a running sum), and those of which a part is (a straight-through estimate); products; the largest or
-    smallest of some numbers and their logsumexp, which a stable logsumexp subtracts and adds again.
+    Seen in five backward passes in a row: what is added is always the same multiple of what was
+    taken out at one line, while both change. Excepted: numbers that are in this or another loss
+    with their gradients (what is learnt already, or goes on in a running sum), and those of which a
+    part is (a straight-through estimate); products; the largest or smallest of some numbers and
+    their logsumexp, which a stable logsumexp subtracts and adds again.
 
-    Cost: a look-up for each number that is taken out, and a walk over the sums that a loss is made of.
+    Cost: a look-up for each number that is taken out, and a walk over the sums that a loss is made
+    of.
     """
 
     NAME = "constant-term"
@@ -96,8 +99,8 @@ class ConstantTerm(Invariant):
             sums = [(constant, total) for constant, _, total, _ in history]
             if is_multiple(last_values) or is_multiple(sums):
                 self.report(
-                    "a term of the loss is a number that was taken out of the graph: it has no gradient, so that "
-                    "nothing learns from it",
+                    "a term of the loss is a number that was taken out of the graph: it has no "
+                    "gradient, so that nothing learns from it",
                     api="torch.Tensor.detach",
                     iteration=history[0][-1],
                     where=place,

@@ -12,14 +12,16 @@ MARK, NODES, FACTOR = "mean loss of the sanitizer", 64, 16
 class FocalOfMean(Invariant):
     """No x, the mean of cross-entropies over a batch, is multiplied by what is made of exp(-x).
 
-    Why: exp(-x) of the cross-entropy of one sample is the probability of its class, by which a focal loss weights it.
-    Of the mean it is no probability of anything, and all samples get the same weight: the loss is a plain cross-entropy
-    with another learning rate. (`reduction="none"` gives single losses.)
+    Why: exp(-x) of the cross-entropy of one sample is the probability of its class, by which a
+    focal loss weights it. Of the mean it is no probability of anything, and all samples get the
+    same weight: the loss is a plain cross-entropy with another learning rate. (`reduction="none"`
+    gives single losses.)
 
-    Excepted: means of one sample, exp(x) (a perplexity), exp(-x) that is no factor of x (the odds of one text by the
-    mean over its tokens), and what no backward pass begins from.
+    Excepted: means of one sample, exp(x) (a perplexity), exp(-x) that is no factor of x (the odds
+    of one text by the mean over its tokens), and what no backward pass begins from.
 
-    Cost: a mark for each mean loss, and a walk over at most 64 nodes, and over 16 for each factor of a product.
+    Cost: a mark for each mean loss, and a walk over at most 64 nodes, and over 16 for each factor
+    of a product.
     """
 
     NAME = "focal-of-mean"
@@ -49,7 +51,8 @@ class FocalOfMean(Invariant):
             where = find_focal(loss)
             if where is not None:
                 self.report(
-                    "a weight is made of exp(-x), where x is the mean loss of a batch: it is the same for all samples",
+                    "a weight is made of exp(-x), where x is the mean loss of a batch: it is the "
+                    "same for all samples",
                     api="torch.nn.functional.cross_entropy",
                     where=where,
                 )
@@ -93,7 +96,9 @@ def weighting(factor):
 
 
 def reach(root, limit, inside=False):
-    """Some nodes behind a root: none behind a mean, and none inside of exp(…) unless it is asked for."""
+    """Some nodes behind a root: none behind a mean,
+    and none inside of exp(…) unless it is asked for.
+    """
     following = [root] if root is not None else []
     for node in following:
         ends = MARK in node.metadata or (kind(node) == "Exp" and not inside)

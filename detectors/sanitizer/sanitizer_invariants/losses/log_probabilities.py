@@ -18,21 +18,24 @@ MARK, RESTS, NODES = "plain outputs by the sanitizer", ("Logsumexp", "Exp"), 64
 
 
 class LogProbabilities(Invariant):
-    """What `nll_loss`, `kl_div` and `ctc_loss` take for log-probabilities are logarithms, of numbers that sum up to 1.
+    """What `nll_loss`, `kl_div` and `ctc_loss` take for log-probabilities are logarithms,
+    of numbers that sum up to 1.
 
-    Why: they are the second half of a cross-entropy. Of probabilities without a logarithm, of the plain outputs of a
-    layer, or where the softmax was taken over the batch, the loss is a number like any other.
+    Why: they are the second half of a cross-entropy. Of probabilities without a logarithm, of the
+    plain outputs of a layer, or where the softmax was taken over the batch, the loss is a number
+    like any other.
 
-    Seen are, in three calls in a row at one line: rows that are probabilities; the outputs of a linear layer or of a
-    convolution, some of which are positive; a log-softmax whose exponentials sum up to 1 over another axis than that of
-    the classes, and not over that. `kl_div` knows no axis of classes: it is one over which the targets sum up to 1.
-    Excepted: everything else, such as log-probabilities that are weighted (a policy's gradient), masked, or restricted
-    to some classes; targets of `kl_div` that sum up to 1 over no axis; outputs of a layer of which a term of the same
-    loss has the logarithm of the sum of exponentials: together these are a cross-entropy. So outputs of a layer are
-    counted by the backward pass that follows.
+    Seen are, in three calls in a row at one line: rows that are probabilities; the outputs of a
+    linear layer or of a convolution, some of which are positive; a log-softmax whose exponentials
+    sum up to 1 over another axis than that of the classes, and not over that. `kl_div` knows no
+    axis of classes: it is one over which the targets sum up to 1. Excepted: everything else, such
+    as log-probabilities that are weighted (a policy's gradient), masked, or restricted to some
+    classes; targets of `kl_div` that sum up to 1 over no axis; outputs of a layer of which a term
+    of the same loss has the logarithm of the sum of exponentials: together these are a
+    cross-entropy. So outputs of a layer are counted by the backward pass that follows.
 
-    Cost: a walk over a few nodes (64 where a layer's outputs were given), and a look at the numbers (with `kl_div` a
-    sum of the targets over each axis), in 50 of 500 calls.
+    Cost: a walk over a few nodes (64 where a layer's outputs were given), and a look at the numbers
+    (with `kl_div` a sum of the targets over each axis), in 50 of 500 calls.
     """
 
     NAME = "log-probabilities"
@@ -82,7 +85,9 @@ class LogProbabilities(Invariant):
 
 
 def class_axes(name, inputs, arguments):
-    """The axes of which one is that of the classes: the one that a loss has, or those that its targets tell."""
+    """The axes of which one is that of the classes: the one that a loss has,
+    or those that its targets tell.
+    """
     if name != "kl_div":
         return [1 if name == "nll_loss" else inputs.dim() - 1]
     target = arguments["target"].detach()
@@ -128,7 +133,9 @@ def sums_up(numbers, dim):
 
 
 def find_completed(nodes):
-    """The lines where plain outputs were given to a loss, to which a term of the losses of these nodes is the rest."""
+    """The lines where plain outputs were given to a loss,
+    to which a term of the losses of these nodes is the rest.
+    """
     following = [node for node in nodes if node is not None]
     lines = set()
     for node in following:

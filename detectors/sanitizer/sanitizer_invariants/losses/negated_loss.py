@@ -11,13 +11,14 @@ from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 # Those that are never negative.
 CRITERIA = (
-    "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
+    "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits",
 )  # fmt: skip
 # What leaves a number, or a mean, as it is.
 PASSED = ("Neg", "Mul", "Div", "Mean", "Sum", "View", "Squeeze", "ToCopy")
 CHAIN, WALKS, NODES = 8, 200, 20000
-# So many steps if the minus is in the program; a negative number may be the reward of a policy that always loses.
+# So many steps if the minus is in the program; a negative number may be the reward of a policy that
+# always loses.
 STEPS, OF_NUMBERS = 3, 50
 CRITERION = "criterion by the sanitizer"
 
@@ -25,20 +26,22 @@ CRITERION = "criterion by the sanitizer"
 class NegatedLoss(Invariant):
     """An optimizer does not begin by making a criterion of torch larger, and nothing else.
 
-    Why: a cross-entropy or a mean squared error is never negative, and best at 0. Its negation has no minimum: the
-    network unlearns, until the numbers overflow.
+    Why: a cross-entropy or a mean squared error is never negative, and best at 0. Its negation has
+    no minimum: the network unlearns, until the numbers overflow.
 
-    Seen in the first three steps of an optimizer: each backward pass before them is of the negation of a criterion, and
-    all that it gives gradients to is stepped by this optimizer. Of its product with a negative number, always the same
-    one, it is seen in the first 50.
+    Seen in the first three steps of an optimizer: each backward pass before them is of the negation
+    of a criterion, and all that it gives gradients to is stepped by this optimizer. Of its product
+    with a negative number, always the same one, it is seen in the first 50.
 
-    Excepted: sums; what has gradients for others as well, or comes from a module with a parameter that this optimizer
-    does not hold (generators, attacks, critics, players of a game); soft targets, and targets that are learnt (the
-    largest entropy, unlike predictions); factors that change (a policy's rewards); gradients that are turned around by
-    a function of one's own; optimizers that maximize; what was trained or loaded before, and may be unlearnt. Who
-    unlearns a network whose weights came by other ways than `load_state_dict` is accused.
+    Excepted: sums; what has gradients for others as well, or comes from a module with a parameter
+    that this optimizer does not hold (generators, attacks, critics, players of a game); soft
+    targets, and targets that are learnt (the largest entropy, unlike predictions); factors that
+    change (a policy's rewards); gradients that are turned around by a function of one's own;
+    optimizers that maximize; what was trained or loaded before, and may be unlearnt. Who unlearns a
+    network whose weights came by other ways than `load_state_dict` is accused.
 
-    Cost: a few look-ups for each loss and backward pass; a walk through the graphs of the first 200 that are negated.
+    Cost: a few look-ups for each loss and backward pass; a walk through the graphs of the first 200
+    that are negated.
     """
 
     NAME = "negated-loss"
@@ -108,7 +111,9 @@ class NegatedLoss(Invariant):
             self.steps[optimizer] = None
 
     def _ascends(self, optimizer, passes, called):
-        """Whether a step is by nothing but the negations of criteria, of what the optimizer has for itself."""
+        """Whether a step is by nothing but the negations of criteria,
+        of what the optimizer has for itself.
+        """
         if (
             not passes
             or any(item is None for item in passes)
@@ -133,7 +138,9 @@ class NegatedLoss(Invariant):
 
 
 def negative_factor(loss):
-    """The negative factor by which a criterion was multiplied; None where a loss is anything else."""
+    """The negative factor by which a criterion was multiplied;
+    None where a loss is anything else.
+    """
     node, sign, factors = loss.grad_fn, 1.0, []
     for _ in range(CHAIN):
         if node is None or CRITERION in node.metadata:
@@ -153,7 +160,9 @@ def negative_factor(loss):
 
 
 def number_of(node):
-    """The single number by which is multiplied or divided, as a tensor; None where there is none."""
+    """The single number by which is multiplied or divided, as a tensor;
+    None where there is none.
+    """
     saved = [getattr(node, name, None) for name in ("_saved_other", "_saved_self")]
     saved = [value for value in saved if isinstance(value, torch.Tensor)]
     return (
@@ -164,14 +173,18 @@ def number_of(node):
 
 
 class Factor(NamedTuple):
-    """By what a criterion was multiplied, and whether one of several factors is a negative number."""
+    """By what a criterion was multiplied, and whether one of several factors is a negative
+    number.
+    """
 
     value: float
     is_of_number: bool
 
 
 def collect_factors(loss, sign, factors):
-    """The factor of all, where it is negative and the loss as well. No GPU is waited for unless something else is."""
+    """The factor of all, where it is negative and the loss as well. No GPU is waited for unless
+    something else is.
+    """
     numbers = [factor.item() if factor.device.type == "cpu" else None for _, factor in factors]
     if loss.is_meta or (
         sign > 0 and not any(number is not None and number < 0 for number in numbers)
@@ -186,7 +199,9 @@ def collect_factors(loss, sign, factors):
 
 
 def find_leaves(node):
-    """The ids of what a backward pass gives gradients to; None where it is changed on the way, or far away."""
+    """The ids of what a backward pass gives gradients to; None where it is changed on the way,
+    or far away.
+    """
     tensors, visited, waiting = set(), {node}, [node]
     while waiting:
         node_now = waiting.pop()

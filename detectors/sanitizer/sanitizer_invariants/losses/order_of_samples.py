@@ -11,16 +11,20 @@ TOLERANCE, ROUNDINGS = 1e-4, 64
 
 
 class OrderOfSamples(Invariant):
-    """A loss of outputs and targets stays what it is where both are put into another order of samples.
+    """A loss of outputs and targets stays what it is where both are put into another order of
+    samples.
 
-    Why: a DataLoader that shuffles has them in any order. A loss that changes with it compares outputs of one sample
-    with targets of another: an axis that was moved to the wrong place, a `view` in the place of a transposition.
+    Why: a DataLoader that shuffles has them in any order. A loss that changes with it compares
+    outputs of one sample with targets of another: an axis that was moved to the wrong place, a
+    `view` in the place of a transposition.
 
-    Of modules without parameters that are called with outputs and targets, both with one row a sample, and give one
-    number. Targets are such that a DataLoader which shuffles has given. Up to 1e-4, and more in half precision.
+    Of modules without parameters that are called with outputs and targets, both with one row a
+    sample, and give one number. Targets are such that a DataLoader which shuffles has given. Up to
+    1e-4, and more in half precision.
 
-    Excepted: losses that draw random numbers, or keep numbers of their own, in themselves or elsewhere (they are not
-    tried: what they keep would be the program's); pairs that stand one behind the other in what has no targets.
+    Excepted: losses that draw random numbers, or keep numbers of their own, in themselves or
+    elsewhere (they are not tried: what they keep would be the program's); pairs that stand one
+    behind the other in what has no targets.
 
     Cost: four calls of a loss for its first five calls and then for each 100th.
     """
@@ -68,7 +72,8 @@ class OrderOfSamples(Invariant):
                 else f"{name}.forward"
             )
             self.report(
-                f"{name} gives another loss where outputs and targets are in another order of samples",
+                f"{name} gives another loss where outputs and targets are in another order of "
+                "samples",
                 api=api,
             )
 

@@ -5,7 +5,8 @@ import torch
 from sanitizer_invariants.tools.invariant import Invariant
 
 LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
-# What losses do with each difference, and with all of them; what features and kernels are made by is not here.
+# What losses do with each difference, and with all of them; what features and kernels are made by
+# is not here.
 OF_LOSSES = (
     "Mean", "Sum", "Pow", "Abs", "Mul", "Div", "Neg", "Sqrt", "Add", "LinalgVectorNorm", "Norm", "View", "Clamp",
     "SmoothL1Loss", "HuberLoss", "MseLoss", "ToCopy",
@@ -15,8 +16,8 @@ REDUCTIONS = ("Mean", "Sum", "LinalgVectorNorm", "Norm", "SmoothL1Loss", "HuberL
 # What compares all with all, and what turns a column into a row for that.
 PAIRS = ("Sub", "Cdist", "EuclideanDist")
 SHAPES = (
-    "T", "Transpose", "Permute", "Squeeze", "Unsqueeze", "View", "ReshapeAlias", "UnsafeView", "Select", "Expand",
-    "Clone",
+    "T", "Transpose", "Permute", "Squeeze", "Unsqueeze", "View", "ReshapeAlias", "UnsafeView",
+    "Select", "Expand", "Clone",
 )  # fmt: skip
 # Makes (n, 1) of (n,) on purpose.
 PURPOSES = ("Unsqueeze", "View", "ReshapeAlias", "Index", "UnsafeView", "Expand")
@@ -28,14 +29,16 @@ class OuterDifference(Invariant):
 
     Why: each prediction is then compared with all targets, and the best one is their mean.
 
-    Only where one side is computed with gradients and the other without, and where all differences go into the loss
-    by nothing but powers, absolute values, sums and means. Excepted: both or neither with gradients, as in pairwise
-    distances; n of 1; what has got its second dimension by `unsqueeze`, `view` or an index; differences that go on to
-    an exponential function or a layer, as those of features and of as many centres as samples do; losses that also
-    compare what was computed with itself, or with more that was computed, as an energy distance does. Differences by
+    Only where one side is computed with gradients and the other without, and where all differences
+    go into the loss by nothing but powers, absolute values, sums and means. Excepted: both or
+    neither with gradients, as in pairwise distances; n of 1; what has got its second dimension by
+    `unsqueeze`, `view` or an index; differences that go on to an exponential function or a layer,
+    as those of features and of as many centres as samples do; losses that also compare what was
+    computed with itself, or with more that was computed, as an energy distance does. Differences by
     `torch.sub` are not seen: only by `-`, and those that `mse_loss` and its like make.
 
-    Cost: a comparison of sizes for each difference, and where they are suspicious a walk over at most 64 nodes.
+    Cost: a comparison of sizes for each difference, and where they are suspicious a walk over at
+    most 64 nodes.
     """
 
     NAME = "outer-difference"
@@ -70,8 +73,8 @@ class OuterDifference(Invariant):
 
     def _report(self, size, api, where):
         self.report(
-            f"a loss is made of the differences of shapes ({size}, 1) and ({size},): each prediction is compared with "
-            f"all {size} targets",
+            f"a loss is made of the differences of shapes ({size}, 1) and ({size},): each "
+            f"prediction is compared with all {size} targets",
             api=api,
             where=where,
         )

@@ -10,24 +10,28 @@ SQUASHES = {
     "cross_entropy": ("Softmax",),
     "binary_cross_entropy_with_logits": ("Sigmoid", "Softmax"),
 }
-# Rows of anything else may add up to one by accident, but not all rows of three batches that follow each other.
+# Rows of anything else may add up to one by accident, but not all rows of three batches that follow
+# each other.
 BATCHES = 3
 # To read numbers makes a GPU wait: so many calls in a row are looked at of so many.
 ROW, EVERY = 50, 500
 
 
 class ProbabilitiesAsLogits(Invariant):
-    """What `cross_entropy` and `binary_cross_entropy_with_logits` get as logits is no softmax, or sigmoid.
+    """What `cross_entropy` and `binary_cross_entropy_with_logits` get as logits is no softmax,
+    or sigmoid.
 
-    Why: they apply it themselves. Twice applied it cannot tell sure from unsure, and the loss has a floor above zero.
+    Why: they apply it themselves. Twice applied it cannot tell sure from unsure, and the loss has a
+    floor above zero.
 
-    Seen by the graph, or (cross_entropy only, as numbers between 0 and 1 may be logits) because all rows of three calls
-    in a row, at one line, are probabilities.
+    Seen by the graph, or (cross_entropy only, as numbers between 0 and 1 may be logits) because all
+    rows of three calls in a row, at one line, are probabilities.
 
-    Excepted: log-probabilities, to which the softmax does nothing; probabilities that are scaled or shifted.
+    Excepted: log-probabilities, to which the softmax does nothing; probabilities that are scaled or
+    shifted.
 
-    Cost: a walk over a few nodes of the graph; in 50 of 500 calls of cross_entropy a look at the first row of numbers,
-    and for what is not negative one sum over the classes.
+    Cost: a walk over a few nodes of the graph; in 50 of 500 calls of cross_entropy a look at the
+    first row of numbers, and for what is not negative one sum over the classes.
     """
 
     NAME = "probabilities-as-logits"

@@ -11,17 +11,21 @@ MOST, FEW = 0.7, 0.4
 class SkippedToken(Invariant):
     """The targets of a language model are not its inputs of two places on.
 
-    Why: the target of a place is the token behind it. Where the program shifts the labels, and the model does so once
-    more, it is the one behind that, and the model learns to leave out every other token.
+    Why: the target of a place is the token behind it. Where the program shifts the labels, and the
+    model does so once more, it is the one behind that, and the model learns to leave out every
+    other token.
 
-    Inputs are the first argument (or `input_ids`), of shape (texts, places); targets those of `cross_entropy`. In three
-    calls in a row 70 % of the targets are the input two places on, and at most 40 % the next one.
+    Inputs are the first argument (or `input_ids`), of shape (texts, places); targets those of
+    `cross_entropy`. In three calls in a row 70 % of the targets are the input two places on, and at
+    most 40 % the next one.
 
-    Excepted: programs that also learn the next token (heads for several), and targets of other kinds. A target that is
-    also the input of its own place says nothing (a text may repeat itself after two places): where less than 40 % are
-    left nothing is said, and neither where 70 % of the inputs at these places are the same, as those that a mask hides.
+    Excepted: programs that also learn the next token (heads for several), and targets of other
+    kinds. A target that is also the input of its own place says nothing (a text may repeat itself
+    after two places): where less than 40 % are left nothing is said, and neither where 70 % of the
+    inputs at these places are the same, as those that a mask hides.
 
-    Cost: three comparisons of the tokens of a batch, and a count of each of its tokens, for the first 50 of 500 calls.
+    Cost: three comparisons of the tokens of a batch, and a count of each of its tokens, for the
+    first 50 of 500 calls.
     """
 
     NAME = "skipped-token"
@@ -62,8 +66,8 @@ class SkippedToken(Invariant):
         )
         if self.counts[where] == CALLS:
             self.report(
-                "the targets of the model are the tokens two places behind its inputs, not the next ones: labels are "
-                "shifted twice",
+                "the targets of the model are the tokens two places behind its inputs, not the "
+                "next ones: labels are shifted twice",
                 api="torch.nn.functional.cross_entropy",
             )
 
@@ -76,7 +80,9 @@ def find_tokens(arguments, options):
 
 
 def is_match(find_tokens, target, ignored):
-    """The shares of targets that are the next token, and the one behind it; None where too few can tell."""
+    """The shares of targets that are the next token, and the one behind it;
+    None where too few can tell.
+    """
     if target.numel() % len(find_tokens) or not target.numel():
         return None
     target = target.reshape(len(find_tokens), -1)
@@ -99,5 +105,7 @@ def is_match(find_tokens, target, ignored):
 
 
 def is_mask(inputs):
-    """Whether most inputs at the places of targets are the same: they hide what is to be found out."""
+    """Whether most inputs at the places of targets are the same:
+    they hide what is to be found out.
+    """
     return len(inputs) > 0 and int(inputs.unique(return_counts=True)[1].max()) >= MOST * len(inputs)

@@ -13,12 +13,14 @@ LOSSES = (
 
 
 class SwappedArguments(Invariant):
-    """A cross-entropy is not given targets that were computed with gradients for predictions without.
+    """A cross-entropy is not given targets that were computed with gradients for predictions
+    without.
 
-    Why: it takes the logarithm of the predictions. With both in the other's place it takes that of the labels, and is
-    smallest somewhere else.
+    Why: it takes the logarithm of the predictions. With both in the other's place it takes that of
+    the labels, and is smallest somewhere else.
 
-    Excepted: losses that are the same either way, and `kl_div`, which some use in the other direction.
+    Excepted: losses that are the same either way, and `kl_div`, which some use in the other
+    direction.
 
     Cost: two flags for each loss.
     """
@@ -36,6 +38,7 @@ class SwappedArguments(Invariant):
             return
         if target.grad_fn is not None and not inputs.requires_grad and output.requires_grad:
             self.report(
-                f"{name} has a target with gradients and an input without: are they in each other's place?",
+                f"{name} has a target with gradients and an input without: are they in each "
+                "other's place?",
                 api=f"torch.nn.functional.{name}",
             )

@@ -10,22 +10,26 @@ SHARE = 0.1
 
 
 class TokenWeights(Invariant):
-    """In the passes that are accumulated for one step, each target of a mean cross entropy has the same weight.
+    """In the passes that are accumulated for one step,
+    each target of a mean cross entropy has the same weight.
 
-    Why this is advice: with passes of unequal numbers of targets (padded text), the sum of their means gives a target
-    of a short pass more weight than one of a long pass, and the step is not that of the whole batch. Most who
-    accumulate want that step; but a mean of means is a loss too, with sequences in place of tokens as its units, and
-    nothing in the program tells which is meant. So no error.
+    Why this is advice: with passes of unequal numbers of targets (padded text), the sum of their
+    means gives a target of a short pass more weight than one of a long pass, and the step is not
+    that of the whole batch. Most who accumulate want that step; but a mean of means is a loss too,
+    with sequences in place of tokens as its units, and nothing in the program tells which is meant.
+    So no error.
 
-    Weights are taken from the gradient of each loss, so that a program that weighs its passes is not accused. They have
-    to differ by more than a tenth (rounding, even of 8 bits, is less than a hundredth), in three steps, and not by the
-    last pass alone, which may be what was left of the data. So three passes a step are needed; the first step that has
-    them is counted, and not looked at.
+    Weights are taken from the gradient of each loss, so that a program that weighs its passes is
+    not accused. They have to differ by more than a tenth (rounding, even of 8 bits, is less than a
+    hundredth), in three steps, and not by the last pass alone, which may be what was left of the
+    data. So three passes a step are needed; the first step that has them is counted, and not looked
+    at.
 
-    Excepted: passes with several cross entropies, losses that are not reduced to a mean, weighted classes, targets that
-    are probabilities.
+    Excepted: passes with several cross entropies, losses that are not reduced to a mean, weighted
+    classes, targets that are probabilities.
 
-    Cost: in programs with three passes a step, a count of the targets of each cross entropy and a hook on its result.
+    Cost: in programs with three passes a step, a count of the targets of each cross entropy and a
+    hook on its result.
     """
 
     NAME, SEVERITY = "token-weights", "info"
@@ -75,8 +79,9 @@ class TokenWeights(Invariant):
         self.unequal += 1
         if self.unequal == STEPS:
             self.report(
-                f"the {len(weights)} passes of a step weigh their targets differently, by a factor of up to "
-                f"{max(weights) / min(weights):.2f}: the step is not that of the whole batch",
+                f"the {len(weights)} passes of a step weigh their targets differently, by a factor "
+                f"of up to {max(weights) / min(weights):.2f}: the step is not that of the whole "
+                "batch",
                 api="torch.nn.functional.cross_entropy",
                 iteration=self.program.iteration_of(optimizer),
             )

@@ -18,20 +18,23 @@ ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 
 
 class DropoutInEvaluation(Invariant):
-    """A call of a module that is in evaluation mode, with all that it is made of, drops nothing out.
+    """A call of a module that is in evaluation mode, with all that it is made of,
+    drops nothing out.
 
-    Why: what is judged or used is the whole network. `scaled_dot_product_attention(…, dropout_p)` drops out whatever
-    the mode is, and so does `F.dropout(x)` with the default of `training`, and a dropout that is not part of the module
-    (made in `forward`, or kept in a list).
+    Why: what is judged or used is the whole network. `scaled_dot_product_attention(…, dropout_p)`
+    drops out whatever the mode is, and so does `F.dropout(x)` with the default of `training`, and a
+    dropout that is not part of the module (made in `forward`, or kept in a list).
 
-    Excepted: calls with gradients, which may be meant for training. `F.dropout(…, training=True)` is meant: some
-    networks for speech do. Dropout for uncertainty (Monte Carlo) puts dropouts in training mode, or calls the module
-    with one input more than once between two steps (so the alarm waits for the next step), or has each row of its input
-    more than once. All other random numbers, `bernoulli` among them: networks that sample and masks of autoencoders
-    draw them in evaluation too. Advice: `F.dropout(x)` where the input is a single row, since an agent may draw one
-    network for each decision (Thompson sampling).
+    Excepted: calls with gradients, which may be meant for training. `F.dropout(…, training=True)`
+    is meant: some networks for speech do. Dropout for uncertainty (Monte Carlo) puts dropouts in
+    training mode, or calls the module with one input more than once between two steps (so the alarm
+    waits for the next step), or has each row of its input more than once. All other random numbers,
+    `bernoulli` among them: networks that sample and masks of autoencoders draw them in evaluation
+    too. Advice: `F.dropout(x)` where the input is a single row, since an agent may draw one network
+    for each decision (Thompson sampling).
 
-    Cost: the state of the random numbers is read before and after a call; a copy is called where it has changed.
+    Cost: the state of the random numbers is read before and after a call; a copy is called where it
+    has changed.
     """
 
     NAME = "dropout-in-evaluation"
@@ -64,7 +67,8 @@ class DropoutInEvaluation(Invariant):
         for module, (api, severity, iteration, where) in self.copy.items():
             if module not in self.repeated:
                 self.report(
-                    "a module drops out though it is in evaluation mode, with all that it is made of",
+                    "a module drops out though it is in evaluation mode, with all that it is made "
+                    "of",
                     api=api,
                     severity=severity,
                     iteration=iteration,
@@ -99,7 +103,9 @@ class DropoutInEvaluation(Invariant):
         self.copy[module] = api, severity, self.program.iteration, self.program.here()
 
     def _remember(self, module, inputs):
-        """Note what the module is called with; what has been the input before is drawn for its uncertainty."""
+        """Note what the module is called with; what has been the input before is drawn for its
+        uncertainty.
+        """
         now = [fingerprint(tensor) for tensor in copies.list_tensors(inputs)]
         before = self.inputs.setdefault(module, set())
         if not now or tuple(now) in before:
@@ -170,7 +176,9 @@ class DrawRecorder(TorchFunctionMode):
 
 
 def is_stray(training):
-    """Whether a dropout module drops out: as all parts of the module evaluate, it is none of them."""
+    """Whether a dropout module drops out: as all parts of the module evaluate,
+    it is none of them.
+    """
     frame = sys._getframe(3)
     while frame and frame.f_code.co_filename in (F.__file__, torch.overrides.__file__):
         frame = frame.f_back

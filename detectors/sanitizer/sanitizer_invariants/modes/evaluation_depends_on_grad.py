@@ -11,23 +11,26 @@ from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.tracing import describe_module, trace_call
 
 TORCH = str(Path(torch.__file__).parent)
-# Half of the digits of a double: kernels that sum up in different orders agree in more of them by far.
+# Half of the digits of a double: kernels that sum up in different orders agree in more of them by
+# far.
 TOLERANCE = 1e-8
 
 
 class EvaluationDependsOnGrad(Invariant):
     """A module in evaluation mode that is called without gradients gives what it gives with them.
 
-    Why: whether gradients are wanted is no part of what a network computes. It only decides which kernel does so.
+    Why: whether gradients are wanted is no part of what a network computes. It only decides which
+    kernel does so.
 
-    Excepted: modules that draw random numbers, change their arguments or do not repeat themselves; those whose own code
-    asks `torch.is_grad_enabled()`; outputs of other shapes; numbers that are zero or not finite in one of the two, as
-    masked ones are; the nested tensors of `nn.TransformerEncoder`, whose padding comes out as something else by design.
-    Rounding: what differs by more than a few units is computed again in double precision, where both agree up to half
-    of the digits.
+    Excepted: modules that draw random numbers, change their arguments or do not repeat themselves;
+    those whose own code asks `torch.is_grad_enabled()`; outputs of other shapes; numbers that are
+    zero or not finite in one of the two, as masked ones are; the nested tensors of
+    `nn.TransformerEncoder`, whose padding comes out as something else by design. Rounding: what
+    differs by more than a few units is computed again in double precision, where both agree up to
+    half of the digits.
 
-    Cost: a call of a deep copy, for the first five calls of a module and then for each 200th; three more, in double
-    precision, where the first one differs.
+    Cost: a call of a deep copy, for the first five calls of a module and then for each 200th; three
+    more, in double precision, where the first one differs.
     """
 
     NAME, LIGHT = "evaluation-depends-on-grad", False
@@ -53,13 +56,16 @@ class EvaluationDependsOnGrad(Invariant):
         culprit = twin and copies.attempt(self.program, look, output, *twin)
         if culprit:
             self.report(
-                f"in evaluation mode the module {culprit} gives other numbers without gradients than with them",
+                f"in evaluation mode the module {culprit} gives other numbers without gradients "
+                "than with them",
                 api=culprit,
             )
 
 
 def look(output, module, arguments, options):
-    """The name of what computes something else with gradients, on a copy, than the output was without; or None."""
+    """The name of what computes something else with gradients, on a copy,
+    than the output was without; or None.
+    """
     before = copies.generator_states()
     with torch.inference_mode(False), torch.enable_grad():
         other = module(*arguments, **options)
@@ -71,7 +77,9 @@ def look(output, module, arguments, options):
 
 
 def rounding(tensor):
-    """What is below this is rounding of one kernel or the other; what is above may be, and is looked at again."""
+    """What is below this is rounding of one kernel or the other; what is above may be,
+    and is looked at again.
+    """
     return 16 * torch.finfo(tensor.dtype).eps
 
 

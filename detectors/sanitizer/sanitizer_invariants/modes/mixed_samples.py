@@ -16,15 +16,18 @@ SHARE = 0.05
 class MixedSamples(Invariant):
     """In evaluation mode the output for a sample does not depend on the other samples of its batch.
 
-    Why: which samples share a batch is chance. A recurrent layer or an attention that takes the axis of the batch for
-    time, a softmax over it, or a `view` in the place of a transposition computes one sample from others.
+    Why: which samples share a batch is chance. A recurrent layer or an attention that takes the
+    axis of the batch for time, a softmax over it, or a `view` in the place of a transposition
+    computes one sample from others.
 
-    The first axis counts samples where a DataLoader that shuffles has given tensors of that kind. In a copy, every
-    other sample is replaced; the outputs for the rest must not change by more than a twentieth.
+    The first axis counts samples where a DataLoader that shuffles has given tensors of that kind.
+    In a copy, every other sample is replaced; the outputs for the rest must not change by more than
+    a twentieth.
 
-    Excepted: modules that are not in evaluation mode as a whole, draw random numbers or cannot be copied, normalise by
-    the batch on purpose (`track_running_stats=False`), or give a table of all samples with all (contrastive learning).
-    An attention between samples by design is not, nor are experts with a limited capacity.
+    Excepted: modules that are not in evaluation mode as a whole, draw random numbers or cannot be
+    copied, normalise by the batch on purpose (`track_running_stats=False`), or give a table of all
+    samples with all (contrastive learning). An attention between samples by design is not, nor are
+    experts with a limited capacity.
 
     Cost: three calls of copies for the first five calls of a module and then for each 200th.
     """
@@ -64,7 +67,8 @@ class MixedSamples(Invariant):
         if culprit:
             self.reported.add(module)
             self.report(
-                f"in evaluation mode the output of {culprit} for a sample depends on the other samples of the batch",
+                f"in evaluation mode the output of {culprit} for a sample depends on the other "
+                "samples of the batch",
                 api=culprit,
             )
 

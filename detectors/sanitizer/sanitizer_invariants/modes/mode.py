@@ -14,15 +14,17 @@ TORCH = str(Path(torch.__file__).parent)
 
 
 class Mode(Invariant):
-    """After `eval()` and `train()` of a compiled module, `training` says the mode of the module inside of it.
+    """After `eval()` and `train()` of a compiled module,
+    `training` says the mode of the module inside of it.
 
-    Why: the wrapper stands for the module. A program that asks it gets an answer to go by: whether to take a step,
-    which mode to set again.
+    Why: the wrapper stands for the module. A program that asks it gets an answer to go by: whether
+    to take a step, which mode to set again.
 
-    Excepted: modules that override `train` (the mode that was set and that of the module inside are both right),
-    and programs that do not ask, or ask the module inside.
+    Excepted: modules that override `train` (the mode that was set and that of the module inside are
+    both right), and programs that do not ask, or ask the module inside.
 
-    Cost: a comparison for each change of mode; once the answer is wrong, one for each time that it is asked for.
+    Cost: a comparison for each change of mode; once the answer is wrong, one for each time that it
+    is asked for.
     """
 
     NAME = "mode"
@@ -62,7 +64,8 @@ class Mode(Invariant):
             return
         method, value = ("eval", True) if vars(module)["training"] else ("train", False)
         self.report(
-            f"after {method}() of a compiled module its `training` says {value}, and the program goes by that",
+            f"after {method}() of a compiled module its `training` says {value}, and the program "
+            "goes by that",
             api=f"torch.nn.Module.{method}",
             where=where,
         )

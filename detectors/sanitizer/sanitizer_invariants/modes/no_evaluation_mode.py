@@ -14,21 +14,26 @@ CALLS = 3
 
 
 class NoEvaluationMode(Invariant):
-    """A module that is trained with one DataLoader, and called without gradients for another, was told eval().
+    """A module that is trained with one DataLoader, and called without gradients for another,
+    was told eval().
 
-    Why: dropout and batch normalisation do something else in training. Without `eval()` a validation drops out, judges
-    by the batches' own statistics, and changes the running ones by data that is not to be learned from.
+    Why: dropout and batch normalisation do something else in training. Without `eval()` a
+    validation drops out, judges by the batches' own statistics, and changes the running ones by
+    data that is not to be learned from.
 
-    Seen at three calls in a row without gradients, with nothing but other calls between them, on batches of a loader by
-    which no optimizer has stepped, nor by another loader of its dataset; said at the next step, or at the end.
+    Seen at three calls in a row without gradients, with nothing but other calls between them, on
+    batches of a loader by which no optimizer has stepped, nor by another loader of its dataset;
+    said at the next step, or at the end.
 
-    Excepted: modules of which any part was ever in evaluation mode, and those without dropout or running statistics;
-    calls that are not for batches of a DataLoader (teachers, generators and targets of the training batches); modules
-    whose outputs are learnt from through a module of another optimizer, as a generator's are through a discriminator
-    (dropout at test time is the noise of some). Dropout for uncertainty in a program that never calls `eval()` is
-    accused where its data are another dataset's.
+    Excepted: modules of which any part was ever in evaluation mode, and those without dropout or
+    running statistics; calls that are not for batches of a DataLoader (teachers, generators and
+    targets of the training batches); modules whose outputs are learnt from through a module of
+    another optimizer, as a generator's are through a discriminator (dropout at test time is the
+    noise of some). Dropout for uncertainty in a program that never calls `eval()` is accused where
+    its data are another dataset's.
 
-    Cost: a look-up for each call of a module, and a look at what it is called with where there are several optimizers.
+    Cost: a look-up for each call of a module, and a look at what it is called with where there are
+    several optimizers.
     """
 
     NAME = "no-evaluation-mode"
@@ -70,7 +75,9 @@ class NoEvaluationMode(Invariant):
         self.calls[id(module)] = count + 1, *entry
 
     def _learns(self, module, arguments, options):
-        """What was called since its last step is excepted where outputs go into a module of another optimizer."""
+        """What was called since its last step is excepted where outputs go into a module of another
+        optimizer.
+        """
         tensors = copies.list_tensors((arguments, options))
         has_several = len(self.program.optimizers()) > 1
         if has_several and any(tensor.grad_fn is not None for tensor in tensors):
@@ -101,8 +108,8 @@ class NoEvaluationMode(Invariant):
             if count >= CALLS and not self.trained.holds(loader()):
                 self._except([live for live in [module()] if live is not None])
                 self.report(
-                    "a module is called without gradients for data that it is not trained with, and was never in "
-                    "evaluation mode: it drops out, or normalises by the batch",
+                    "a module is called without gradients for data that it is not trained with, "
+                    "and was never in evaluation mode: it drops out, or normalises by the batch",
                     api="torch.nn.Module.eval",
                     iteration=iteration,
                     where=where,
@@ -123,7 +130,9 @@ class TrainedData:
                 self.datasets[id(loader.dataset)] = loader.dataset
 
     def holds(self, loader):
-        """Whether data of a loader are trained with: it, another one of its dataset, or of what it is a part of."""
+        """Whether data of a loader are trained with: it, another one of its dataset,
+        or of what it is a part of.
+        """
         if loader is None:
             return False
         datasets = [loader.dataset]

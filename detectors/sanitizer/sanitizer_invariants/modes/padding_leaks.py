@@ -19,23 +19,28 @@ MASKING = (
 
 
 class PaddingLeaks(Invariant):
-    """Where a network masks its attention, its outputs for real tokens do not depend on the vector of the padding.
+    """Where a network masks its attention, its outputs for real tokens do not depend on the vector
+    of the padding.
 
-    Why: who masks does not want the padding to be read. A mask along the wrong axis, or one that is inverted, lets it
-    through: what comes out depends on how much the other texts of a batch are longer.
+    Why: who masks does not want the padding to be read. A mask along the wrong axis, or one that is
+    inverted, lets it through: what comes out depends on how much the other texts of a batch are
+    longer.
 
-    The padding token is the `padding_idx` of the one embedding that is called with a table of texts, padded at an end.
-    In a copy, other vectors come out of it for padding. Looked at are the outputs for other tokens (along each axis
-    that is as long as the texts), or for texts as a whole. Where the vector was exactly zero, a sum of all tokens reads
-    nothing of it: then outputs have to change as well when the padded texts come by themselves, without the columns
-    that are padding in all of them.
+    The padding token is the `padding_idx` of the one embedding that is called with a table of
+    texts, padded at an end. In a copy, other vectors come out of it for padding. Looked at are the
+    outputs for other tokens (along each axis that is as long as the texts), or for texts as a
+    whole. Where the vector was exactly zero, a sum of all tokens reads nothing of it: then outputs
+    have to change as well when the padded texts come by themselves, without the columns that are
+    padding in all of them.
 
-    Excepted: networks without masks or softmax, recurrent ones and convolutions, which read padding unless it is packed
-    (many do without harm); those that call an embedding with padding twice, as with sources and targets; outputs of
-    which it is unclear where their tokens are (as many texts as tokens, other axes, tokens that were flattened). Who
-    masks the attention, and takes the mean of all places, padding included, is accused.
+    Excepted: networks without masks or softmax, recurrent ones and convolutions, which read padding
+    unless it is packed (many do without harm); those that call an embedding with padding twice, as
+    with sources and targets; outputs of which it is unclear where their tokens are (as many texts
+    as tokens, other axes, tokens that were flattened). Who masks the attention, and takes the mean
+    of all places, padding included, is accused.
 
-    Cost: three calls of copies for the first five calls of a module in evaluation mode, and then for each 200th.
+    Cost: three calls of copies for the first five calls of a module in evaluation mode, and then
+    for each 200th.
     """
 
     NAME, LIGHT = "padding-leaks", False
@@ -58,8 +63,8 @@ class PaddingLeaks(Invariant):
         if twin and copies.attempt(self.program, leaks, *twin):
             self.reported.add(module)
             self.report(
-                f"{type(module).__name__} masks what it attends to, and its outputs for real tokens still depend on "
-                "the padding",
+                f"{type(module).__name__} masks what it attends to, and its outputs for real "
+                "tokens still depend on the padding",
                 api="torch.Tensor.masked_fill",
             )
 
@@ -125,7 +130,9 @@ def is_padded(is_padding):
 
 
 def depends_on_amount(module, arguments, options, once, real, functions):
-    """Whether the outputs of the padded texts change without the columns that are padding in all of them."""
+    """Whether the outputs of the padded texts change without the columns that are padding in all of
+    them.
+    """
     padded = ~real.all(1)
     columns = real[padded].any(0).nonzero().flatten()
     span = padded, int(columns[0]), int(columns[-1]) + 1
@@ -165,7 +172,9 @@ def pairs(once, other, real, columns=None):
 
 
 def places(output, real):
-    """Which numbers of an output are for real tokens, in texts with padding; None where it is unclear."""
+    """Which numbers of an output are for real tokens, in texts with padding;
+    None where it is unclear.
+    """
     size, length = real.shape
     if not output.is_floating_point() or not output.dim() or len(output) != size or size == length:
         return None

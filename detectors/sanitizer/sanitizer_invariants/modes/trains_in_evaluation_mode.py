@@ -13,17 +13,20 @@ STEPS = 3
 
 
 class TrainsInEvaluationMode(Invariant):
-    """A line that steps by what a module gave in training mode does not do so in evaluation mode after a validation.
+    """A line that steps by what a module gave in training mode does not do so in evaluation mode
+    after a validation.
 
-    Why: dropout and batch normalisation are part of the training until `eval()` turns them off for a validation;
-    without `train()` after it all further steps are without them, which no program changes to by validating.
+    Why: dropout and batch normalisation are part of the training until `eval()` turns them off for
+    a validation; without `train()` after it all further steps are without them, which no program
+    changes to by validating.
 
-    Only where the module has either, is in evaluation mode as a whole, was called without gradients after its last
-    `eval()`, and where three steps of the same optimizer follow at the same line.
+    Only where the module has either, is in evaluation mode as a whole, was called without gradients
+    after its last `eval()`, and where three steps of the same optimizer follow at the same line.
 
-    Excepted: normalisations that are frozen for a second phase (`eval()` with no validation after it), phases with a
-    step at another line, modules that have never trained in training mode, and programs that have called `train()`
-    after a validation before: they know of it, and may leave it out in their last epochs.
+    Excepted: normalisations that are frozen for a second phase (`eval()` with no validation after
+    it), phases with a step at another line, modules that have never trained in training mode, and
+    programs that have called `train()` after a validation before: they know of it, and may leave it
+    out in their last epochs.
 
     Cost: a look at the modes of all parts for each call of a module that is in evaluation mode.
     """
@@ -80,7 +83,8 @@ class TrainsInEvaluationMode(Invariant):
         state.late.append(self.program.iteration_of(optimizer))
         if len(state.late) == STEPS:
             self.report(
-                "training goes on in evaluation mode after a validation: without dropout, by old batch statistics",
+                "training goes on in evaluation mode after a validation: without dropout, by old "
+                "batch statistics",
                 api="torch.nn.Module.train",
                 iteration=state.late[0],
             )

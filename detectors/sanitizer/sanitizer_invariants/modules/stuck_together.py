@@ -10,13 +10,16 @@ LOOKS = (5, 10, 15, 20)
 
 
 class StuckTogether(Invariant):
-    """After 20 steps the rows of a matrix or their gradients differ, and of two zero matrices one gets a gradient.
+    """After 20 steps the rows of a matrix or their gradients differ,
+    and of two zero matrices one gets a gradient.
 
-    Why: units that begin alike and get the same gradients stay alike, and a layer of them is worth one unit. Where two
-    matrices of a product are both zero, each gets a gradient of zero through the other, for ever.
+    Why: units that begin alike and get the same gradients stay alike, and a layer of them is worth
+    one unit. Where two matrices of a product are both zero, each gets a gradient of zero through
+    the other, for ever.
 
-    Excepted: gradients that are None; one matrix of zeros with a gradient of zero (what is before it, or behind it, may
-    not be used yet); what has differed at one of four looks (steps 5, 10, 15 and 20 of an optimizer).
+    Excepted: gradients that are None; one matrix of zeros with a gradient of zero (what is before
+    it, or behind it, may not be used yet); what has differed at one of four looks (steps 5, 10, 15
+    and 20 of an optimizer).
 
     Cost: a comparison of the first two rows of each matrix at four steps.
     """
@@ -89,7 +92,9 @@ def is_alike(tensor):
 
 
 def find_pair(module, zeros):
-    """The parameters of a module, or else of its children, that are among `zeros`; None unless there are several."""
+    """The parameters of a module, or else of its children, that are among `zeros`;
+    None unless there are several.
+    """
     members = list(module.parameters(recurse=False))
     children = []
     for child in module.children():

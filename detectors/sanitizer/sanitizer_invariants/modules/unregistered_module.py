@@ -9,15 +9,18 @@ from sanitizer_invariants.tools.waiting import STEPS, Waiting, is_looked_at
 
 
 class UnregisteredModule(Invariant):
-    """A new layer that is called inside of a model that is trained is part of it, or of an optimizer.
+    """A new layer that is called inside of a model that is trained is part of it,
+    or of an optimizer.
 
-    Why: layers in a plain list or dictionary are in no `parameters()`: they are not trained, not moved to a device, and
-    not saved, although each backward pass computes their gradients.
+    Why: layers in a plain list or dictionary are in no `parameters()`: they are not trained, not
+    moved to a device, and not saved, although each backward pass computes their gradients.
 
-    Excepted: networks that were loaded, copied from others, or are in evaluation mode (a teacher or a loss may be
-    hidden from the model on purpose), what needs no gradient, and what some other code changes between the steps.
+    Excepted: networks that were loaded, copied from others, or are in evaluation mode (a teacher or
+    a loss may be hidden from the model on purpose), what needs no gradient, and what some other
+    code changes between the steps.
 
-    Cost: a look-up at each call of a layer, and a look at the hidden ones at the first steps and at three of fifty.
+    Cost: a look-up at each call of a layer, and a look at the hidden ones at the first steps and at
+    three of fifty.
     """
 
     NAME = "unregistered-module"
@@ -84,8 +87,8 @@ class UnregisteredModule(Invariant):
     def _report(self, optimizer, model, module, where):
         del self.hidden[module]
         self.report(
-            f"{type(model).__name__} calls a {type(module).__name__} that is not part of it (is it in a plain list?): "
-            "its parameters have gradients and are in no optimizer",
+            f"{type(model).__name__} calls a {type(module).__name__} that is not part of it (is it "
+            "in a plain list?): its parameters have gradients and are in no optimizer",
             api="torch.nn.Module.parameters",
             iteration=self.program.iteration_of(optimizer),
             where=where,

@@ -8,13 +8,16 @@ from sanitizer_invariants.tools.invariant import Invariant, checksum_of, find_na
 class FrozenMoves(Invariant):
     """A step leaves a parameter as it is that was trained and does not require a gradient any more.
 
-    Why: `requires_grad = False` ends its gradients. One that is left over, also one of zeros, makes the optimizer go
-    on: it decays the weight, and follows its momentum. The part that is to be kept changes.
+    Why: `requires_grad = False` ends its gradients. One that is left over, also one of zeros, makes
+    the optimizer go on: it decays the weight, and follows its momentum. The part that is to be kept
+    changes.
 
-    Excepted: gradients that are None, as `zero_grad()` makes them; parameters that never required one (some code sets
-    their gradients by hand); gradients that change from one step to the next, and are not zero.
+    Excepted: gradients that are None, as `zero_grad()` makes them; parameters that never required
+    one (some code sets their gradients by hand); gradients that change from one step to the next,
+    and are not zero.
 
-    Cost: a look at a flag of each parameter at each step; two sums for what is frozen and has a gradient.
+    Cost: a look at a flag of each parameter at each step; two sums for what is frozen and has a
+    gradient.
     """
 
     NAME = "frozen-moves"
@@ -53,8 +56,8 @@ class FrozenMoves(Invariant):
         for parameter, old in before:
             if checksum_of(parameter) != old:
                 self.report(
-                    "a step changes a parameter that was frozen by requires_grad = False: a gradient is left over, and "
-                    "momentum or weight decay go on",
+                    "a step changes a parameter that was frozen by requires_grad = False: a "
+                    "gradient is left over, and momentum or weight decay go on",
                     api="torch.Tensor.requires_grad",
                     parameter=find_name(self.program, parameter),
                     iteration=self.program.iteration_of(optimizer) - 1,

@@ -9,15 +9,16 @@ from sanitizer_invariants.tools.waiting import STEPS, Waiting, is_looked_at
 
 
 class LostParameters(Invariant):
-    """What is added to a model whose other parameters an optimizer trains, and gets gradients, is trained too.
+    """What is added to a model whose other parameters an optimizer trains, and gets gradients,
+    is trained too.
 
-    Why: a layer that is made (or replaced, or reparametrized) after the optimizer is not in it, and stays as it was
-    initialized. Nobody pays for gradients of a new layer to leave it at random.
+    Why: a layer that is made (or replaced, or reparametrized) after the optimizer is not in it, and
+    stays as it was initialized. Nobody pays for gradients of a new layer to leave it at random.
 
-    Excepted: parameters that need no gradient, and those that some other code changes between the steps. Advice, since
-    their gradients are wasted work only: parameters that were there when the optimizer was made; what is joined with
-    the model by a module made later (which may join a loss with it); and what is loaded by itself, or in evaluation
-    mode.
+    Excepted: parameters that need no gradient, and those that some other code changes between the
+    steps. Advice, since their gradients are wasted work only: parameters that were there when the
+    optimizer was made; what is joined with the model by a module made later (which may join a loss
+    with it); and what is loaded by itself, or in evaluation mode.
 
     Cost: a walk over the parameters at the first five steps and at three of fifty.
     """
@@ -40,7 +41,9 @@ class LostParameters(Invariant):
             self.registered[id(parameter)] = weakref.ref(parameter), self._optimizers()
 
     def _begin(self, module, name, part):
-        """The same of a module, at its first part; a copy, or what is unpickled, has its parts already."""
+        """The same of a module, at its first part; a copy, or what is unpickled,
+        has its parts already.
+        """
         if module not in self.starts:
             held = (*module._parameters.values(), *module._modules.values())
             is_new = all(holder is None for holder in held)
@@ -85,7 +88,9 @@ class LostParameters(Invariant):
         return reference() is parameter and any(module() is optimizer for module in modules)
 
     def _is_to_learn(self, model, name, ids, optimizer):
-        """Whether a parameter was put, new, into a part of the model that the optimizer trained before."""
+        """Whether a parameter was put, new, into a part of the model that the optimizer trained
+        before.
+        """
         parts = [model]
         for piece in name.split(".")[:-1]:
             parts.append(parts[-1]._modules[piece])
@@ -102,8 +107,8 @@ class LostParameters(Invariant):
         if names:
             late = "made after the optimizer, " if severity == "error" else ""
             self.report(
-                f"{len(names)} parameters, {late}have gradients at {STEPS} steps in a row and are in no optimizer: "
-                "they stay as they are",
+                f"{len(names)} parameters, {late}have gradients at {STEPS} steps in a row and are "
+                "in no optimizer: they stay as they are",
                 api="torch.optim.Optimizer.add_param_group",
                 parameter=names[0],
                 iteration=self.program.iteration_of(optimizer),

@@ -8,26 +8,29 @@ from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of, list_parameters
 from sanitizer_invariants.tools.modes import has_parameter_of
 
-# As many rounds of gradients that were thrown away; so many are looked at; then the parameters after each so many more.
+# As many rounds of gradients that were thrown away; so many are looked at; then the parameters
+# after each so many more.
 ROUNDS, LOOKED_AT, AGAIN = 20, 200, 100
 COMPARED = 16
 
 
 class NeverSteps(Invariant):
-    """An optimizer whose gradients are computed and cleared in 20 rounds makes a step before the program ends.
+    """An optimizer whose gradients are computed and cleared in 20 rounds makes a step before the
+    program ends.
 
-    Why: `zero_grad()` of an optimizer is called for its next step. Where that is forgotten, or another optimizer steps
-    in its place, everything is computed, and nothing is learnt.
+    Why: `zero_grad()` of an optimizer is called for its next step. Where that is forgotten, or
+    another optimizer steps in its place, everything is computed, and nothing is learnt.
 
-    A round ends when gradients of it, finite and not all zero, are cleared. Said at the end, as a program may begin to
-    step late.
+    A round ends when gradients of it, finite and not all zero, are cleared. Said at the end, as a
+    program may begin to step late.
 
-    Excepted: optimizers of which a parameter is stepped by another one, or changes by other means (an update by hand,
-    a state from elsewhere); modules in evaluation mode, whose gradients are looked at (attacks, saliency); steps that a
-    GradScaler skips. A program that only measures how long passes take, and makes an optimizer, is accused.
+    Excepted: optimizers of which a parameter is stepped by another one, or changes by other means
+    (an update by hand, a state from elsewhere); modules in evaluation mode, whose gradients are
+    looked at (attacks, saliency); steps that a GradScaler skips. A program that only measures how
+    long passes take, and makes an optimizer, is accused.
 
-    Cost: until the first step of an optimizer a look at its gradients for each clearing, 200 times at most; the sums of
-    16 parameters at the first, the 20th and each 100th round.
+    Cost: until the first step of an optimizer a look at its gradients for each clearing, 200 times
+    at most; the sums of 16 parameters at the first, the 20th and each 100th round.
     """
 
     NAME = "never-steps"
@@ -86,8 +89,8 @@ class NeverSteps(Invariant):
         for rounds in self.rounds:
             if rounds.count >= ROUNDS and not rounds.changes:
                 self.report(
-                    f"{rounds.name} never makes a step: its gradients were computed and cleared, {rounds.count} times "
-                    "and more",
+                    f"{rounds.name} never makes a step: its gradients were computed and cleared, "
+                    f"{rounds.count} times and more",
                     api="torch.optim.Optimizer.step",
                     iteration=rounds.iteration,
                     where=rounds.where,
@@ -95,7 +98,9 @@ class NeverSteps(Invariant):
 
 
 class Rounds:
-    """How many rounds of gradients of an optimizer were thrown away, and sums of its parameters at the first."""
+    """How many rounds of gradients of an optimizer were thrown away,
+    and sums of its parameters at the first.
+    """
 
     def __init__(self, optimizer):
         self.optimizer, self.name = weakref.ref(optimizer), type(optimizer).__name__

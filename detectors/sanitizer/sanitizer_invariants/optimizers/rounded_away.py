@@ -13,15 +13,17 @@ LOOKED_AT, LOOKS, SHARE = 4096, 3, 0.5
 class RoundedAway(Invariant):
     """A step changes more than half of the weights of half precision that have a gradient.
 
-    Why: a number in bfloat16 has eight significant bits. An update of less than a 512th of a weight is lost, and the
-    next one begins from the same weight: small updates do not add up. Weights that are kept in single precision have
-    the digits for them.
+    Why: a number in bfloat16 has eight significant bits. An update of less than a 512th of a weight
+    is lost, and the next one begins from the same weight: small updates do not add up. Weights that
+    are kept in single precision have the digits for them.
 
-    Three looks in a row. Excepted: learning rates of zero, that are rising (a warm-up), or that have fallen to less
-    than half of the largest one seen (a schedule may end with steps that do nothing); gradients that are zero;
-    optimizers that are not torch's own, which may round by chance or keep the rest.
+    Three looks in a row. Excepted: learning rates of zero, that are rising (a warm-up), or that
+    have fallen to less than half of the largest one seen (a schedule may end with steps that do
+    nothing); gradients that are zero; optimizers that are not torch's own, which may round by
+    chance or keep the rest.
 
-    Cost: a copy of 4096 numbers of each such parameter, for the first five steps and then for each 50th.
+    Cost: a copy of 4096 numbers of each such parameter, for the first five steps and then for each
+    50th.
     """
 
     NAME = "rounded-away"
@@ -66,9 +68,9 @@ class RoundedAway(Invariant):
         if self.looks[optimizer] == LOOKS:
             kind = str(before[0][0].dtype).partition(".")[2]
             self.report(
-                f"{unmoved / pushed:.0%} of the weights in {kind} are the same after a step, though "
-                "their gradients are not zero: the updates are smaller than the digits of the type, "
-                "and are rounded away",
+                f"{unmoved / pushed:.0%} of the weights in {kind} are the same after a step, "
+                "though their gradients are not zero: the updates are smaller than the digits of "
+                "the type, and are rounded away",
                 api="torch.nn.Module.to",
                 iteration=self.program.iteration_of(optimizer) - 1,
             )

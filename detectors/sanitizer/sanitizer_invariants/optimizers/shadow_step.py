@@ -10,37 +10,44 @@ from sanitizer_invariants.tools.shadow import Shadow, copy_value, is_comparable
 
 EVERY = 50
 RESTARTS = 5
-# With Adam, nine times as many are there for a moment: a gigabyte. Larger models are looked at in parts.
+# With Adam, nine times as many are there for a moment: a gigabyte. Larger models are looked at in
+# parts.
 NUMBERS = 2**25
-# A decay and an update round a parameter by half a unit each, in both ways to compute them: 2, and some more for what
-# is added up on the way.
+# A decay and an update round a parameter by half a unit each, in both ways to compute them: 2, and
+# some more for what is added up on the way.
 ROUNDINGS = 8
-# Where torch has no bound for what a step does to the parameter: the difference of nearly equal means (RMSprop,
-# centered), and a branch on a number that is computed in two precisions (RAdam). Their momenta are compared.
+# Where torch has no bound for what a step does to the parameter: the difference of nearly equal
+# means (RMSprop, centered), and a branch on a number that is computed in two precisions (RAdam).
+# Their momenta are compared.
 UNBOUNDED = ("RAdam",)
 USE_UP = ("Adagrad", "Adamax")
 
 
 class ShadowStep(Invariant):
-    """An optimizer of torch.optim leaves the parameters and the state that its for-loop in eager mode leaves.
+    """An optimizer of torch.optim leaves the parameters and the state that its for-loop in eager
+    mode leaves.
 
-    Why: the ways to compute a step (for-loop, foreach, fused, compiled) are documented to be the same but for
-    rounding. So a step that drops an update, does not count, or uses other gradients than those that are there, is not
-    the optimizer's. Parameters are compared by the mean over their elements: they may differ by 1 % of the update, and
-    by what rounding the parameter costs. 1 %, because 1 - beta ** step in single precision is off by 6e-8 / (1 - beta),
-    which is 0.6 % for 0.99999; for bfloat16 by 16 of its units. In the mean, because where decay and gradient cancel
-    the sign of a single element is left to rounding. Counts of steps are compared exactly.
+    Why: the ways to compute a step (for-loop, foreach, fused, compiled) are documented to be the
+    same but for rounding. So a step that drops an update, does not count, or uses other gradients
+    than those that are there, is not the optimizer's. Parameters are compared by the mean over
+    their elements: they may differ by 1 % of the update, and by what rounding the parameter costs.
+    1 %, because 1 - beta ** step in single precision is off by 6e-8 / (1 - beta), which is 0.6 %
+    for 0.99999; for bfloat16 by 16 of its units. In the mean, because where decay and gradient
+    cancel the sign of a single element is left to rounding. Counts of steps are compared exactly.
 
-    A step with a closure updates by the gradients that the closure leaves. Where they were changed in place and
-    nothing shows whether a closure or the step did that (foreach may), it may have used either.
+    A step with a closure updates by the gradients that the closure leaves. Where they were changed
+    in place and nothing shows whether a closure or the step did that (foreach may), it may have
+    used either.
 
-    Excepted: closures where foreach uses the gradients up, subclasses, hooks of steps, gradient scalers in a fused
-    step, tensors that are not plain (subclasses, shared memory, float16), optimizers that need a closure or multiply
-    matrices (LBFGS, Adafactor, Muon), non-finite numbers, and what a closure does to the parameters themselves.
+    Excepted: closures where foreach uses the gradients up, subclasses, hooks of steps, gradient
+    scalers in a fused step, tensors that are not plain (subclasses, shared memory, float16),
+    optimizers that need a closure or multiply matrices (LBFGS, Adafactor, Muon), non-finite
+    numbers, and what a closure does to the parameters themselves.
 
-    Cost: copies of all and one more step, at the first five steps, at each 50th, and at the first five after there are
-    other gradients than None, because compiled code is for those that it was compiled with; the latter five times. Of
-    large models some parameters are looked at each time, others the next time.
+    Cost: copies of all and one more step, at the first five steps, at each 50th, and at the first
+    five after there are other gradients than None, because compiled code is for those that it was
+    compiled with; the latter five times. Of large models some parameters are looked at each time,
+    others the next time.
     """
 
     NAME, LIGHT = "shadow-step", False
@@ -88,7 +95,9 @@ class ShadowStep(Invariant):
             self._report(optimizer, wrong[0])
 
     def _some(self, optimizer):
-        """The parameters that are looked at now: as many as are small enough to be copied, from the last place on."""
+        """The parameters that are looked at now: as many as are small enough to be copied,
+        from the last place on.
+        """
         members = list(
             {id(parameter): parameter for parameter in list_parameters(optimizer)}.values()
         )

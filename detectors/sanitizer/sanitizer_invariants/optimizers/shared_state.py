@@ -10,13 +10,15 @@ from sanitizer_invariants.tools.invariant import Invariant, find_name, is_sample
 class SharedState(Invariant):
     """Two parameters do not have a momentum, or another state of their shape, in the same memory.
 
-    Why: a step of one changes the state of the other. `state_dict()` of an optimizer gives out its own tensors, and
-    `load_state_dict` of another keeps those that it need not convert.
+    Why: a step of one changes the state of the other. `state_dict()` of an optimizer gives out its
+    own tensors, and `load_state_dict` of another keeps those that it need not convert.
 
-    Excepted: an optimizer that has handed its state over and steps no more; state of another shape than the parameter
-    (a counter, a common factor), and parameters that are the same memory themselves.
+    Excepted: an optimizer that has handed its state over and steps no more; state of another shape
+    than the parameter (a counter, a common factor), and parameters that are the same memory
+    themselves.
 
-    Cost: a look at the state of all optimizers, for the first five steps of each and then for each 100th.
+    Cost: a look at the state of all optimizers, for the first five steps of each and then for each
+    100th.
     """
 
     NAME = "shared-state"
@@ -49,8 +51,8 @@ class SharedState(Invariant):
 
     def _report(self, optimizer, owner):
         self.report(
-            "the state of an optimizer for one parameter is in the memory of that for another one: each step of one "
-            "changes both",
+            "the state of an optimizer for one parameter is in the memory of that for another one: "
+            "each step of one changes both",
             api="torch.optim.Optimizer.load_state_dict",
             parameter=find_name(self.program, owner),
             iteration=self.program.iteration_of(optimizer),

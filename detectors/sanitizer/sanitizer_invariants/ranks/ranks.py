@@ -13,16 +13,19 @@ INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 class Ranks(Invariant):
-    """After a step the parameters of what DistributedDataParallel wraps are the same on all ranks, to the last bit.
+    """After a step the parameters of what DistributedDataParallel wraps are the same on all ranks,
+    to the last bit.
 
-    Why: they begin the same, and each rank steps by the same mean of all gradients. Ranks that have drifted apart train
-    models of their own, on a part of the data each; one of these is kept.
+    Why: they begin the same, and each rank steps by the same mean of all gradients. Ranks that have
+    drifted apart train models of their own, on a part of the data each; one of these is kept.
 
-    Looked at after steps by gradients that went through the wrapper, or past it (its module was called instead).
+    Looked at after steps by gradients that went through the wrapper, or past it (its module was
+    called instead).
 
-    Excepted: steps by passes all of which were under `no_sync` (local training) and what follows them; parameters that
-    are the same again before a later step (averaging by hand); hooks of the communication, groups of some ranks, other
-    devices, optimizers of a part of the parameters (ZeroRedundancyOptimizer), sparse parameters.
+    Excepted: steps by passes all of which were under `no_sync` (local training) and what follows
+    them; parameters that are the same again before a later step (averaging by hand); hooks of the
+    communication, groups of some ranks, other devices, optimizers of a part of the parameters
+    (ZeroRedundancyOptimizer), sparse parameters.
 
     Cost: a sum of the bits of all parameters, before and after the first five steps and each 20th.
     """

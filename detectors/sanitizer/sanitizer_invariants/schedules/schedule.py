@@ -22,7 +22,9 @@ PROGRESS = (
 
 
 class ScheduleRecord(NamedTuple):
-    """How a scheduler left the learning rates when it was made, and those that its optimizer had been loaded with."""
+    """How a scheduler left the learning rates when it was made,
+    and those that its optimizer had been loaded with.
+    """
 
     rates: list
     where: tuple
@@ -30,21 +32,24 @@ class ScheduleRecord(NamedTuple):
 
 
 class Schedule(Invariant):
-    """The learning rate of a step is that of the only schedule of its optimizer, and that of the checkpoint.
+    """The learning rate of a step is that of the only schedule of its optimizer,
+    and that of the checkpoint.
 
-    Why: (a) an optimizer and a scheduler are loaded with the same learning rate; the scheduler was made in between, as
-    it does it set the rate of its first step, and nobody set it since. A step with that rate goes back to the beginning
-    of the schedule. (b) torch computes most schedules from one step to the next; where the class has a closed form too,
-    both say the same (SequentialLR: of the one of its schedulers whose turn it is by its milestones).
+    Why: (a) an optimizer and a scheduler are loaded with the same learning rate; the scheduler was
+    made in between, as it does it set the rate of its first step, and nobody set it since. A step
+    with that rate goes back to the beginning of the schedule. (b) torch computes most schedules
+    from one step to the next; where the class has a closed form too, both say the same
+    (SequentialLR: of the one of its schedulers whose turn it is by its milestones).
 
-    Excepted: a schedule that begins at the present rate, which an earlier one has left: its closed form begins at the
-    very first (`initial_lr`). Learning rates, counters or constants that were changed by hand, or by loading, since the
-    last step of the schedule; several schedulers of one optimizer that are not parts of one; classes without a closed
-    form or of the user; in (a) whatever is loaded by halves (a new schedule for a loaded optimizer may be meant, and so
-    may a new learning rate for a loaded schedule).
+    Excepted: a schedule that begins at the present rate, which an earlier one has left: its closed
+    form begins at the very first (`initial_lr`). Learning rates, counters or constants that were
+    changed by hand, or by loading, since the last step of the schedule; several schedulers of one
+    optimizer that are not parts of one; classes without a closed form or of the user; in (a)
+    whatever is loaded by halves (a new schedule for a loaded optimizer may be meant, and so may a
+    new learning rate for a loaded schedule).
 
-    Tolerance: 1e-6 of the base learning rate. Rounding in double precision grows to 1e-16 times the number of steps; a
-    learning rate in a tensor is of single precision: 1e-4.
+    Tolerance: 1e-6 of the base learning rate. Rounding in double precision grows to 1e-16 times the
+    number of steps; a learning rate in a tensor is of single precision: 1e-4.
 
     Cost: a few numbers at each step of the schedule, and at the first one of the optimizer.
     """
@@ -114,8 +119,9 @@ class Schedule(Invariant):
         if agreed and rates == record.rates and not _are_close(rates, expected, expected, 1e-6):
             name = type(scheduler).__name__
             self.report(
-                f"the checkpoint's learning rate {expected[0]:.6g} was overwritten with {rates[0]:.6g} when {name} was "
-                "made, after the optimizer had been loaded: the step is not that at which the checkpoint stopped",
+                f"the checkpoint's learning rate {expected[0]:.6g} was overwritten with "
+                f"{rates[0]:.6g} when {name} was made, after the optimizer had been loaded: the "
+                "step is not that at which the checkpoint stopped",
                 api=f"{MODULE}.{name}",
                 iteration=self.program.iteration_of(optimizer),
                 where=record.where,
@@ -128,8 +134,8 @@ class Schedule(Invariant):
         del self.observed[scheduler]
         name = type(scheduler).__name__
         self.report(
-            f"the learning rate is {rates[0]:.6g}, the closed form of the schedule is {expected[0]:.6g} at its step "
-            f"{scheduler.last_epoch}",
+            f"the learning rate is {rates[0]:.6g}, the closed form of the schedule is "
+            f"{expected[0]:.6g} at its step {scheduler.last_epoch}",
             api=f"{MODULE}.{name}",
             iteration=self.program.iteration_of(scheduler.optimizer),
             where=where,

@@ -13,16 +13,17 @@ CONSTANT = ("ConstantLR", "LambdaLR", "MultiplicativeLR")
 class UnusedSchedule(Invariant):
     """In a program that goes through its data three times and more, each scheduler makes a step.
 
-    Why: who makes a schedule wants it. Without `step()` the learning rate stays at the beginning of it; that of a
-    warm-up stays small for ever.
+    Why: who makes a schedule wants it. Without `step()` the learning rate stays at the beginning of
+    it; that of a warm-up stays small for ever.
 
-    Excepted: schedulers that are parts of others, or whose optimizer has another one that is used, or has stepped in
-    less than three epochs, of which a DataLoader has given half; those that may be constant, or have a `step` of their
-    own; learning rates that have changed nevertheless. Not excepted is a schedule that is to begin later than the
-    program ends (`if epoch >= 10` in a short run): nothing tells it from one that was forgotten.
+    Excepted: schedulers that are parts of others, or whose optimizer has another one that is used,
+    or has stepped in less than three epochs, of which a DataLoader has given half; those that may
+    be constant, or have a `step` of their own; learning rates that have changed nevertheless. Not
+    excepted is a schedule that is to begin later than the program ends (`if epoch >= 10` in a short
+    run): nothing tells it from one that was forgotten.
 
-    Cost: a look-up for each step and each batch, of the learning rates once an epoch; the schedulers are looked at when
-    the program ends.
+    Cost: a look-up for each step and each batch, of the learning rates once an epoch; the
+    schedulers are looked at when the program ends.
     """
 
     NAME = "unused-schedule"
@@ -31,7 +32,8 @@ class UnusedSchedule(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.plans, self.of_optimizers = [], weakref.WeakKeyDictionary()
-        # The batches that loaders have given in the present epoch, of which each has a number; the loader of the last.
+        # The batches that loaders have given in the present epoch, of which each has a number; the
+        # loader of the last.
         self.batches, self.epochs, self.count, self.loader = (
             *(weakref.WeakKeyDictionary() for _ in range(2)),
             0,
@@ -83,8 +85,8 @@ class UnusedSchedule(Invariant):
             plan.look()
             if not plan.is_used and plan.epochs >= EPOCHS and plan.name not in CONSTANT:
                 self.report(
-                    f"{plan.name} was made and never stepped, in {plan.epochs} epochs: the learning rate stayed as it "
-                    "was",
+                    f"{plan.name} was made and never stepped, in {plan.epochs} epochs: the "
+                    "learning rate stayed as it was",
                     api=f"torch.optim.lr_scheduler.{plan.name}.step",
                     where=plan.where,
                 )

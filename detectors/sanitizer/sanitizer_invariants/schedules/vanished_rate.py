@@ -10,13 +10,14 @@ STEPS, NOTHING = 100, 1e-9
 
 
 class VanishedRate(Invariant):
-    """No schedule lets the learning rate fall to a 1e-9th of what it was, or to 0, for a hundred steps in a row.
+    """No schedule lets the learning rate fall to a 1e-9th of what it was, or to 0,
+    for a hundred steps in a row.
 
-    Why: such steps change nothing. A schedule that was made for epochs and is stepped for each batch, or for fewer
-    steps than are taken, ends long before the training.
+    Why: such steps change nothing. A schedule that was made for epochs and is stepped for each
+    batch, or for fewer steps than are taken, ends long before the training.
 
-    Excepted: optimizers without a scheduler, one of whose groups still learns, or whose rate rises again; a warm-up
-    from 0; learning rates in tensors, which a look would have to wait for.
+    Excepted: optimizers without a scheduler, one of whose groups still learns, or whose rate rises
+    again; a warm-up from 0; learning rates in tensors, which a look would have to wait for.
 
     Said when the program ends: only then it is known that the rate has not risen again.
 
@@ -68,8 +69,8 @@ class VanishedRate(Invariant):
     def end(self):
         for name, peak, rate, first, where in self.vanished.values():
             self.report(
-                f"the learning rate was {peak:.3g}, and has been {rate:.3g} for {STEPS} steps: {name} has come to its "
-                "end long before the training",
+                f"the learning rate was {peak:.3g}, and has been {rate:.3g} for {STEPS} steps: "
+                f"{name} has come to its end long before the training",
                 api=f"torch.optim.lr_scheduler.{name}",
                 iteration=first,
                 where=where,

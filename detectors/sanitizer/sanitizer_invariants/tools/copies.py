@@ -1,4 +1,6 @@
-"""Copies of modules and of what they are given, to try something out that the program does not notice."""
+"""Copies of modules and of what they are given,
+to try something out that the program does not notice.
+"""
 
 import contextlib
 import copy
@@ -44,7 +46,9 @@ def is_evaluating(module):
 
 
 def duplicate_all(module, *values):
-    """Deep copies of a module and values, which share what these share; None where there is none that can be called."""
+    """Deep copies of a module and values, which share what these share;
+    None where there is none that can be called.
+    """
     module = unwrap(module)
     if (
         is_distributed()
@@ -96,7 +100,9 @@ def _is_torch(hook):
 
 @contextlib.contextmanager
 def unnoticed(program):
-    """Whatever is called inside is not told to monitors, prints nothing, and uses up no random numbers."""
+    """Whatever is called inside is not told to monitors, prints nothing,
+    and uses up no random numbers.
+    """
     with (
         program.undisturbed(),
         warnings.catch_warnings(),
@@ -139,7 +145,9 @@ def _are_equal(first, second):
 
 
 def relative_difference(first, second):
-    """The norm of the difference of two floating-point tensors, relative to theirs, where both are finite."""
+    """The norm of the difference of two floating-point tensors, relative to theirs,
+    where both are finite.
+    """
     first, second = first.detach().double(), second.detach().double()
     both = torch.isfinite(first) & torch.isfinite(second)
     first, second = first[both], second[both]

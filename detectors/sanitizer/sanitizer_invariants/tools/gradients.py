@@ -6,7 +6,9 @@ import torch
 
 
 class GradientSnapshot:
-    """A parameter, and what its gradient was: which tensor, in which version, and, if asked for, some numbers."""
+    """A parameter, and what its gradient was: which tensor, in which version, and, if asked for,
+    some numbers.
+    """
 
     def __init__(self, parameter, samples):
         self.parameter, gradient = weakref.ref(parameter), parameter.grad
@@ -29,7 +31,9 @@ class GradientSnapshot:
         )
 
     def is_as_it_was(self):
-        """Whether it is known that the gradient has not been changed or replaced, and is not zero."""
+        """Whether it is known that the gradient has not been changed or replaced,
+        and is not zero.
+        """
         if self.sample is None or not self.has_its_version():
             return False
         now = sample_numbers(self.gradient())

@@ -4,13 +4,15 @@ import torch
 
 # What changes the shape of a tensor, its order or its type, and no number.
 SHAPES = (
-    "View", "ReshapeAlias", "UnsafeView", "Transpose", "T", "Permute", "Squeeze", "Unsqueeze", "Slice", "Select",
-    "Index", "IndexSelect", "Clone", "ToCopy", "Alias", "Expand",
+    "View", "ReshapeAlias", "UnsafeView", "Transpose", "T", "Permute", "Squeeze", "Unsqueeze",
+    "Slice", "Select", "Index", "IndexSelect", "Clone", "ToCopy", "Alias", "Expand",
 )  # fmt: skip
 
 
 def find_roots(tensors):
-    """The nodes that a backward pass begins from: those of tensors, or (from torch 2.7 on) of edges of the graph."""
+    """The nodes that a backward pass begins from: those of tensors,
+    or (from torch 2.7 on) of edges of the graph.
+    """
     starts = (
         [tensors] if isinstance(tensors, torch.Tensor) or hasattr(tensors, "output_nr") else tensors
     )

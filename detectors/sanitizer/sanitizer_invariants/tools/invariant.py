@@ -6,8 +6,9 @@ import torch
 class Invariant:
     """One statement about all correct programs; its methods are moments of the kit's launcher.
 
-    `program` is the launcher's Program; `report(message, api, parameter, iteration, where)` says that the statement
-    does not hold here. The docstring of each says: why any correct program keeps it, what is excepted, what it costs.
+    `program` is the launcher's Program; `report(message, api, parameter, iteration, where)` says
+    that the statement does not hold here. The docstring of each says: why any correct program keeps
+    it, what is excepted, what it costs.
     """
 
     NAME, SEVERITY, LIGHT = "", "error", True
@@ -19,7 +20,8 @@ class Invariant:
 
 
 def is_sampled(count, every):
-    """Whether the count-th event is looked at by what costs too much to look at each: the first five, then some.
+    """Whether the count-th event is looked at by what costs too much to look at each:
+    the first five, then some.
 
     Most faults act from the beginning; one that begins later is seen `every` events later at most.
     """
@@ -41,7 +43,9 @@ def find_name(program, parameter):
 
 
 def checksum_of(tensor):
-    """A number that changes when the tensor does, by whatever means (its version does not, by `.data`)."""
+    """A number that changes when the tensor does, by whatever means (its version does not,
+    by `.data`).
+    """
     if tensor.is_meta or tensor.layout != torch.strided:
         return None
     with torch.no_grad():

@@ -11,13 +11,17 @@ LEAST = 4
 
 
 class Samples:
-    """Kinds of tensors (type and shape of one sample) whose first axis counts samples that come in any order."""
+    """Kinds of tensors (type and shape of one sample) whose first axis counts samples that come in
+    any order.
+    """
 
     def __init__(self):
         self.kinds, self.loaders = set(), weakref.WeakSet()
 
     def note(self, loader, batch):
-        """Of the first whole batch of a loader that shuffles, and whose tensors all have as many rows as samples."""
+        """Of the first whole batch of a loader that shuffles,
+        and whose tensors all have as many rows as samples.
+        """
         if loader is None or loader in self.loaders or not shuffles(loader):
             return
         size, tensors = loader.batch_size, copies.list_tensors(batch)
@@ -50,7 +54,9 @@ def select_rows(tensors, size):
 
 
 def find_sampler(loader):
-    """What gives the indices of single samples; None where batches are not made as torch makes them."""
+    """What gives the indices of single samples; None where batches are not made as torch makes
+    them.
+    """
     if loader.batch_sampler is None:
         return loader.sampler
     return loader.batch_sampler.sampler if type(loader.batch_sampler) is BatchSampler else None

@@ -1,4 +1,6 @@
-"""A copy of an optimizer with its parameters, gradients and state, which can do steps of its own."""
+"""A copy of an optimizer with its parameters, gradients and state,
+which can do steps of its own.
+"""
 
 import sys
 from collections import defaultdict
@@ -6,7 +8,8 @@ from collections import defaultdict
 import torch
 
 CLASSES = (
-    "SGD", "Adam", "AdamW", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD", "NAdam", "RAdam", "SparseAdam",
+    "SGD", "Adam", "AdamW", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD", "NAdam",
+    "RAdam", "SparseAdam",
 )  # fmt: skip
 PLAIN = {"foreach": False, "fused": False, "differentiable": False}
 OWN = ("step", "zero_grad", "state", "param_groups")
@@ -15,7 +18,9 @@ EVERYWHERE = ("_global_optimizer_pre_hooks", "_global_optimizer_post_hooks")
 
 
 class Shadow:
-    """What a step reads of some parameters, by their ids. Of a parameter that is there twice there is one copy."""
+    """What a step reads of some parameters, by their ids. Of a parameter that is there twice there
+    is one copy.
+    """
 
     def __init__(self, optimizer, some):
         self.made_of, self.attributes = type(optimizer), dict(vars(optimizer))
@@ -79,7 +84,9 @@ def is_comparable(optimizer):
 
 
 def _overlap(tensors):
-    """Whether two of the tensors are the same memory, so that both are updated by the step of each."""
+    """Whether two of the tensors are the same memory,
+    so that both are updated by the step of each.
+    """
     places = {
         id(tensor): (tensor.device, tensor.data_ptr()) for tensor in tensors if tensor.numel()
     }
@@ -94,7 +101,9 @@ def _is_hooked(optimizer):
 
 
 def _is_plain(parameter):
-    """Half precision is left out: near the bottom of its range roundings have no bound relative to the value."""
+    """Half precision is left out: near the bottom of its range roundings have no bound relative to
+    the value.
+    """
     kinds = type(parameter), type(parameter.grad)
     # All tensors on a GPU say that they are shared.
     if parameter.is_meta or (parameter.is_shared() and not parameter.is_cuda):

@@ -1,4 +1,6 @@
-"""Whether a copy of a module can be called without the program noticing: what it changes has to be a part of it."""
+"""Whether a copy of a module can be called without the program noticing:
+what it changes has to be a part of it.
+"""
 
 import dis
 import types
@@ -8,9 +10,9 @@ import torch
 STORES = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR")
 # Of these a call changes nothing, or (of tensors) hardly ever does.
 HARMLESS = (
-    type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, type, types.ModuleType,
-    types.FunctionType, types.MethodType, types.BuiltinFunctionType, staticmethod, classmethod, property, torch.Tensor,
-    torch.dtype, torch.device, torch.Size,
+    type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, type,
+    types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, staticmethod,
+    classmethod, property, torch.Tensor, torch.dtype, torch.device, torch.Size,
 )  # fmt: skip
 FUNCTIONS = 100
 
@@ -18,9 +20,9 @@ FUNCTIONS = 100
 def may_have_side_effects(module):
     """Whether `forward` of a module, or what it calls, may keep something outside of the module.
 
-    So it may where it stores globals or attributes (which may be those of a class), or names objects of the program or
-    of a class that can change: lists, dictionaries, generators of random numbers. Functions of torch are taken not to,
-    nor is looked at methods of what is no module.
+    So it may where it stores globals or attributes (which may be those of a class), or names
+    objects of the program or of a class that can change: lists, dictionaries, generators of random
+    numbers. Functions of torch are taken not to, nor is looked at methods of what is no module.
     """
     waiting = [(getattr(part, "forward", None), type(part)) for part in module.modules()]
     visited = set()
@@ -68,7 +70,9 @@ def stores_anything(code):
 
 
 def find_objects(function, owner):
-    """What a function names: of its globals and the modules there, of its closure, of the class it is a method of."""
+    """What a function names: of its globals and the modules there, of its closure,
+    of the class it is a method of.
+    """
     names = {name for item in list_code_objects(function.__code__) for name in item.co_names}
     objects = [function.__globals__[name] for name in names if name in function.__globals__]
     modules = [

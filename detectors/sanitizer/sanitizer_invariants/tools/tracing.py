@@ -5,7 +5,9 @@ from torch.nn.modules.module import register_module_forward_hook
 
 
 def trace_call(module, arguments, options, grad):
-    """The output of a call, and what each module inside of it was given and gave first, the innermost ones first."""
+    """The output of a call, and what each module inside of it was given and gave first,
+    the innermost ones first.
+    """
     parts = {}
 
     def note(part, inputs, output):

@@ -11,7 +11,9 @@ STEPS = 3
 
 
 class Waiting:
-    """Counts for each parameter the steps in a row that leave it as it is although it has a gradient."""
+    """Counts for each parameter the steps in a row that leave it as it is although it has a
+    gradient.
+    """
 
     def __init__(self):
         self.counts = {}
