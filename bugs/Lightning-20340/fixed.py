@@ -1,4 +1,4 @@
-"""Fine-tune a network that finds nose and tail of mice in videos, data-parallel: two ranks, each with one camera's.
+"""Fine-tune a network that finds nose and tail of mice in videos, data-parallel: two ranks, of two cameras.
 
 The backbone has learnt from drawings where a mouse is. It stays frozen until its epoch comes, while a new head
 learns; then it is trained as well. The process that is started is rank 0; it starts the others, and they talk by gloo.
@@ -66,6 +66,19 @@ def validate(network, images, points):
     return distances(network, images, points).mean().item()
 
 
+def load(rank, config):
+    """A rank's frames: those of its own camera or, shuffled, as many of both cameras."""
+    cameras = [
+        mice.load(config["frames"], camera, 10 * config["seed"] + camera) for camera in range(config["world_size"])
+    ]
+    if not config["shuffled"]:
+        return cameras[rank]
+    images, points = (torch.cat(columns) for columns in zip(*cameras, strict=True))
+    order = torch.randperm(len(images), generator=torch.Generator().manual_seed(config["seed"]))
+    own = order[rank :: config["world_size"]]
+    return images[own], points[own]
+
+
 def mean_of_ranks(loss):
     loss = torch.tensor(loss)
     dist.all_reduce(loss)
@@ -88,7 +101,7 @@ def train(rank, config, rendezvous):
     network.backbone.load_state_dict(teacher.backbone.state_dict())
     network.to(device)
 
-    images, points = (column.to(device) for column in mice.load(config["frames"], rank, 10 * config["seed"] + rank))
+    images, points = (column.to(device) for column in load(rank, config))
     cameras = [
         mice.load(config["validation_frames"], camera, 10 * config["seed"] + 5 + camera)
         for camera in range(config["world_size"])
