@@ -8,8 +8,8 @@ LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 # What losses do with each difference, and with all of them; what features and kernels are made by
 # is not here.
 OF_LOSSES = (
-    "Mean", "Sum", "Pow", "Abs", "Mul", "Div", "Neg", "Sqrt", "Add", "LinalgVectorNorm", "Norm", "View", "Clamp",
-    "SmoothL1Loss", "HuberLoss", "MseLoss", "ToCopy",
+    "Mean", "Sum", "Pow", "Abs", "Mul", "Div", "Neg", "Sqrt", "Add", "LinalgVectorNorm", "Norm",
+    "View", "Clamp", "SmoothL1Loss", "HuberLoss", "MseLoss", "ToCopy",
 )  # fmt: skip
 # A loss less another one is a difference of what these have made.
 REDUCTIONS = ("Mean", "Sum", "LinalgVectorNorm", "Norm", "SmoothL1Loss", "HuberLoss", "MseLoss")
