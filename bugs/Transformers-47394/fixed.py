@@ -62,7 +62,7 @@ def evaluate(model, images, captions):
     model.eval()
     loss = compute_loss(model, images, captions).item()
     written = model.generate(
-        input_ids=captions[:, :1], pixel_values=images, max_length=pictures.LENGTH, do_sample=False
+        input_ids=captions[:, :1], pixel_values=images, max_length=pictures.LENGTH, do_sample=False, use_cache=False
     )
     full = torch.full_like(captions, pictures.PAD)
     full[:, : written.shape[1]] = written
