@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 import torch
-import torch._dynamo
 from torch import nn
 from torch.nn import functional
 
