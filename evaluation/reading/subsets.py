@@ -57,11 +57,20 @@ def select_counted(
 
 
 def select_current(records: Records, catalog: Catalog) -> Records:
-    """The records without the stale ones: of bugs whose programs have changed since."""
-    stale = {id(check) for check in stale_programs(records.checks, catalog)}
+    """The records without the stale ones: of bugs whose programs have changed since.
+
+    What was perturbed is left out with the program that it was made of.
+    """
+    stale = stale_programs(records.checks, catalog)
     if not stale:
         return records
-    checks = [check for check in records.checks if id(check) not in stale]
+    stale_ids = {id(check) for check in stale}
+    names = {_program(check) for check in stale}
+    checks = []
+    for check in records.checks:
+        is_of_stale = check.perturb is not None and _program(check) in names
+        if id(check) not in stale_ids and not is_of_stale:
+            checks.append(check)
     excluded = count_excluded(STALE, records.checks, checks)
     return replace(records, checks=checks, excluded=(*records.excluded, *excluded))
 
