@@ -27,6 +27,7 @@ COLUMNS = (
     "case",
     "variant",
     "seed",
+    "metric",
     "value",
     "key",
     "environment",
@@ -39,6 +40,8 @@ COLUMNS = (
 MAX_BYTES = 1_000_000
 KEY_LENGTH, REVISION_LENGTH = 16, 12
 FACTOR = 2
+# Fields of records that count: an expectation may pick a record by them, and a longer run has others.
+COUNTERS = ("epoch", "step", "iteration", "update")
 
 
 class HorizonRow(Struct, frozen=True):
@@ -47,6 +50,7 @@ class HorizonRow(Struct, frozen=True):
     case: str
     variant: str
     seed: int
+    metric: str
     value: float
     key: str
     environment: str
@@ -128,7 +132,8 @@ def harm_value(case: Case, metrics: Mapping[str, Sequence[Record]], variant: str
 
 def _end_series(expectation: Expectation, x: str) -> Series:
     """The series of the expectation in one variant, without the epoch that it picks."""
-    where = {key: value for key, value in expectation.where.items() if key != x}
+    counters = {x, *COUNTERS}
+    where = {key: value for key, value in expectation.where.items() if key not in counters}
     other = expectation.other
     operand = None
     if other and other.metric and not other.variant:
@@ -160,6 +165,7 @@ def _row(case: Case, record: RunRecord) -> HorizonRow:
         case=case.name,
         variant=record.variant,
         seed=record.seed,
+        metric=_metric(case),
         value=float(f"{value:.6g}"),
         key=record.key[:KEY_LENGTH],
         environment=record.runtime.environment,
@@ -179,6 +185,12 @@ def text(table: Iterable[HorizonRow]) -> str:
     for row in sorted(table, key=lambda row: (row.case, row.seed, row.variant)):
         writer.writerow([_cell(getattr(row, name)) for name in COLUMNS])
     return stream.getvalue()
+
+
+def _metric(case: Case) -> str:
+    """The metric by which the harm of a case is judged."""
+    expectation = harm_expectation(case)
+    return expectation.metric if expectation else ""
 
 
 def _cell(value: object) -> str:
@@ -205,8 +217,9 @@ def _parse(table: str) -> Iterator[HorizonRow]:
             case=line["case"],
             variant=line["variant"],
             seed=int(line["seed"]),
+            metric=line["metric"],
             value=float(line["value"]),
-            **{name: line[name] for name in COLUMNS[4:]},
+            **{name: line[name] for name in COLUMNS[5:]},
         )
 
 
@@ -220,7 +233,14 @@ def is_late(case: Case, table: Sequence[HorizonRow], records: Sequence[RunRecord
     by_seed: dict[int, dict[str, Sequence[Record]]] = {}
     for record in records:
         by_seed.setdefault(record.seed, {})[record.variant] = record.metrics
-    values = {(row.variant, row.seed): row.value for row in table if row.case == case.name}
+    rows_of_case = [row for row in table if row.case == case.name]
+    metrics_of_rows = {row.metric for row in rows_of_case}
+    if metrics_of_rows - {_metric(case)}:
+        raise ResultsError(
+            f"expected/{FILE} has {', '.join(sorted(metrics_of_rows))} of {case.name}, and the harm "
+            f"is stated on {_metric(case)}"
+        )
+    values = {(row.variant, row.seed): row.value for row in rows_of_case}
     late = False
     for seed, metrics in by_seed.items():
         before = [harm_value(case, metrics, variant) for variant in VARIANTS]

@@ -135,7 +135,7 @@ def test_a_constructed_harm_needs_runs_of_twice_the_length(whole):
     ]
     constructed(whole, late=True)
     assert found(whole) == ["case only: harm.late is True, and expected/horizon.csv says False"]
-    path.write_text(path.read_text().replace("buggy,1,7", "buggy,1,14"))
+    path.write_text(path.read_text().replace("buggy,1,accuracy,7", "buggy,1,accuracy,14"))
     assert found(whole) == []
     constructed(whole)
     assert found(whole) == ["case only: harm.late is False, and expected/horizon.csv says True"]
@@ -163,3 +163,10 @@ def test_a_length_that_is_no_whole_number_is_refused(whole):
     constructed(whole, length="output")
     with pytest.raises(CatalogError, match="expected a parameter that is a whole number"):
         horizon.horizon_targets(whole.bug)
+
+
+def test_a_horizon_of_another_metric_is_no_evidence(whole):
+    constructed(whole)
+    path = run_horizon(whole)
+    path.write_text(path.read_text().replace(",accuracy,", ",loss,"))
+    assert "has loss of only, and the harm is stated on accuracy" in found(whole)[0]
