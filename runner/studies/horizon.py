@@ -40,7 +40,8 @@ COLUMNS = (
 MAX_BYTES = 1_000_000
 KEY_LENGTH, REVISION_LENGTH = 16, 12
 FACTOR = 2
-# Fields of records that count: an expectation may pick a record by them, and a longer run has others.
+# Fields of records that count: an expectation may pick a record by them, and a longer run has
+# others.
 COUNTERS = ("epoch", "step", "iteration", "update")
 
 
@@ -237,8 +238,8 @@ def is_late(case: Case, table: Sequence[HorizonRow], records: Sequence[RunRecord
     metrics_of_rows = {row.metric for row in rows_of_case}
     if metrics_of_rows - {_metric(case)}:
         raise ResultsError(
-            f"expected/{FILE} has {', '.join(sorted(metrics_of_rows))} of {case.name}, and the harm "
-            f"is stated on {_metric(case)}"
+            f"expected/{FILE} has {', '.join(sorted(metrics_of_rows))} of {case.name}, and the "
+            f"harm is stated on {_metric(case)}"
         )
     values = {(row.variant, row.seed): row.value for row in rows_of_case}
     late = False
