@@ -14,7 +14,7 @@ from support.paths import ROOT
 import trainbugs
 from evaluation.catalog.declared import declared_programs
 from evaluation.catalog.detectors import read
-from evaluation.reading.subsets import select_counted
+from evaluation.reading.subsets import select_counted, select_current
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
 from plots import figures, style
@@ -223,7 +223,8 @@ def test_records_of_a_results_folder(api_toy, tmp_path):
 def test_scores_are_the_committed_table_and_outcomes_are_of_each_record_and_rule():
     folder = ROOT / "detectors" / "expected"
     records, outcomes = CommittedChecks(folder).read(), trainbugs.outcomes()
-    records = select_counted(records, declared_programs(Catalog(ROOT)))
+    catalog = Catalog(ROOT)
+    records = select_current(select_counted(records, declared_programs(catalog)), catalog)
     expected_rows = sum(len(records.rules[check.detector]) for check in records.checks)
     assert len(outcomes) == expected_rows > 5000
     assert outcomes.alarmed.sum() > outcomes.early.sum() > 0
