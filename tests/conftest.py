@@ -18,7 +18,13 @@ from trainbugs import api
 from trainbugs.cli.main import main
 
 # Options for whole reproductions and a pytest within pytest to test them; the real site.
-pytest_plugins = ["support.isolation", "support.proving", "support.whole_site", "pytester"]
+pytest_plugins = [
+    "support.isolation",
+    "support.proving",
+    "support.whole_site",
+    "support.evaluating",
+    "pytester",
+]
 
 # A background job of a shell starts with both ignored, and its children inherit that; tests send
 # them.

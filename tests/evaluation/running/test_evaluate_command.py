@@ -1,0 +1,251 @@
+"""The command evaluate, and scores after it, on the toy bug."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from support.evaluating import KINDS
+from support.toy import toy_config
+
+from evaluation.catalog import submissions
+from evaluation.catalog.frozen import Frozen
+from trainbugs import api
+from trainbugs.cli.main import main
+
+
+@pytest.fixture
+def cli(toy, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(api, "load", lambda: toy.catalog)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return status, captured.out, captured.err
+
+    return call
+
+
+def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
+    python = ("--python", sys.executable)
+    status, out, _ = cli("evaluate", "--detector", make("always"), make("never"), *python)
+    assert status == 0
+    assert out.splitlines()[1].startswith("always")
+    assert out.splitlines()[2].startswith("never")
+    assert {path.name for path in (tmp_path / "scores").iterdir()} >= {
+        "scores.json",
+        "outcomes.csv",
+        "matrix.png",
+    }
+    status, again, _ = cli("scores", "--from", "results", "--out", "other")
+    assert status == 0
+    assert again.splitlines()[:3] == out.splitlines()[:3]
+    status, out, err = cli(
+        "evaluate", "--detector", make("always"), make("never"), *python, "--json", "-q"
+    )
+    scored = json.loads(out, parse_constant=pytest.fail)
+    assert status == 0
+    assert [row["detector"] for row in scored] == ["always", "never"]
+    assert scored[1]["overhead"] is None
+    files = (
+        "scores.json, scores.csv, outcomes.csv, comparisons.csv, matrix.png, page.png, rates.png, "
+        "delays.png"
+    )
+    assert err.splitlines()[0] == f"written to scores: {files}"
+    assert err.splitlines()[-1].startswith("records: ")
+    assert scored == json.loads(cli("scores", "--from", "results", "--json")[1])
+    spoilt = Path("results/detectors/always/none/Toy-1/only/fixed-0.json")
+    text = spoilt.read_text()
+    spoilt.write_text(text.replace('"trigger": 2', f'"trigger": {10**30}'))
+    status, again, err = cli("scores", "--from", "results", "--out", "other")
+    assert status == 2
+    assert [line.split()[0] for line in again.splitlines()[:3]] == [
+        "DETECTOR",
+        "always",
+        "never",
+    ]
+    assert len(err.splitlines()) == 1
+    assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation: trigger")
+    spoilt.write_text(text)
+    cli(
+        "evaluate",
+        "--detector",
+        make("never", KINDS["never"] + "  # mended"),
+        *python,
+        "--seeds",
+        "1",
+    )
+    status, again, err = cli("scores", "--from", "results", "--out", "other")
+    assert status == 0
+    assert "0/1" in again.splitlines()[2]
+    assert "always" in again.splitlines()[1]
+    assert err == "2 records of older code of a detector are left out\n"
+    status, out, err = cli(
+        "evaluate", "--detector", make("crashes"), *python, "--bugs", "Toy-1/only", "-q"
+    )
+    assert status == 1
+    assert "2 tool error" in out
+    assert len(err.splitlines()) == 2
+    assert "crashes on Toy-1/only/buggy seed 0: tool_error: " in err
+    toy.write("fixed.py", "raise SystemExit('no')")
+    status, _, err = cli("evaluate", "--detector", make("always"), *python, "--quiet")
+    assert status == 2
+    assert "Toy-1/only/fixed seed 0: does not run by itself" in err
+    assert "always on" not in err
+
+
+def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
+    cli, toy, make, monkeypatch, tmp_path
+):
+    """Of the case `other` alone `any` would be the best rule; of both it is `few`,
+    which accuses no fixed program.
+    """
+    counts = """
+        def check(target, state):
+            marks = Path(target.directory, target.script).read_text().count("# mark")
+            return {"alarms": [alarm("mark", str(each)) for each in range(marks)]}
+        main(check)
+    """
+    for name, marks in {
+        "buggy.py": 2,
+        "fixed.py": 1,
+        "buggy_other.py": 1,
+        "fixed_other.py": 0,
+    }.items():
+        toy.write(
+            name,
+            (toy.directory / f"{name[:5]}.py").read_text().split("# mark")[0] + "# mark\n" * marks,
+        )
+    case = toy_config()["cases"]["only"]
+    # `make` gives the fixed program another factor: 100 in the place of 2, times three epochs, less
+    # those of buggy.
+    case["expectations"][1]["value"] = 297
+    other = case | {
+        "variants": {kind: {"script": f"{kind}_other.py"} for kind in ("buggy", "fixed")}
+    }
+    toy.configure(cases={"only": case, "other": other})
+    detector = make("counts", counts, alarm_rules={"any": {}, "few": {"at_least": 2}})
+    frozen = {"counts": Frozen("1", "2026-01-01", "0" * 64, ("Toy-1",))}
+    monkeypatch.setattr(submissions, "load_frozen", lambda root: frozen)
+
+    def chosen_of(case):
+        arguments = (
+            "--detector",
+            detector,
+            "--bugs",
+            f"Toy-1/{case}",
+            "--python",
+            sys.executable,
+            "-q",
+        )
+        status, out, _ = cli("evaluate", *arguments, "--json")
+        assert status == 0
+        return {row["rule"]: (row["paired"], row["chosen"]) for row in json.loads(out)}
+
+    assert chosen_of("other") == {"any": (1, True), "few": (0, False)}
+    assert chosen_of("only") == {"any": (0, False), "few": (1, True)}
+    assert chosen_of("other") == {"any": (1, False), "few": (0, True)}
+    # A record by which a rule is chosen, and which cannot be read, is named.
+    spoilt = (
+        tmp_path / "results" / "detectors" / "counts" / "none" / "Toy-1" / "only" / "fixed-0.json"
+    )
+    spoilt.write_text("{}")
+    arguments = ("--detector", detector, "--bugs", "Toy-1/other", "--python", sys.executable, "-q")
+    status, _, err = cli("evaluate", *arguments)
+    assert status == 2
+    assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
+    # So is one that would stand beside those of rewritten programs.
+    status, _, err = cli("evaluate", *arguments, "--perturb", "1")
+    assert status == 2
+    assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["evaluate"], "--detector"),
+        (["evaluate", "--detector", "nothing"], "there is no detector 'nothing'"),
+        (
+            ["evaluate", "--detector", "alway"],
+            "there is no detector 'alway'; expected one of (none)",
+        ),
+        (["evaluate", "--detector", "always", "--bugs", "Toy-2"], "there is no bug 'Toy-2'"),
+        (
+            ["evaluate", "--detector", "always", "--bugs", "Toy-1/only/buggy"],
+            "scored on both variants",
+        ),
+        (["evaluate", "--detector", "always", "--repeats", "0"], "expected a number of at least 1"),
+        (["evaluate", "--detector", "always", "--overhead", "Toy-9/x"], "--overhead"),
+        (["evaluate", "--detector", "learns", "--references", "cross"], "no detector was asked"),
+        (["scores"], "no checks of any detector"),
+        (
+            ["evaluate", "--detector", "always", "--label", "compiler"],
+            "no case fits --label 'compiler'",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--label", "user code", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--bugs", "Toy-1", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--controls", "none", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--seeds", "0", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (
+            ["evaluate", "--detector", "always", "--overhead", "none", "--update-expected"],
+            "for whole evaluations",
+        ),
+        (["evaluate", "--detector", "always", "--update-expected"], "is not committed"),
+        (
+            ["evaluate", "--detector", "learns", "--references", "same", "--update-expected"],
+            "is not committed",
+        ),
+    ],
+)
+def test_mistakes_get_one_line(cli, make, arguments, words, monkeypatch, tmp_path):
+    for kind in ("always", "learns"):
+        make(kind)
+    monkeypatch.chdir(tmp_path / "own")
+    python = ["--python", sys.executable] if arguments[0] == "evaluate" else []
+    status, out, err = cli(*arguments, *python)
+    assert status == 2
+    assert words in err.splitlines()[-1]
+    assert ("DETECTOR" in out) == ("committed" in words)
+
+
+def test_an_environment_that_is_not_whole_is_named_before_any_program_runs(cli, make, tmp_path):
+    directory = make("always")
+    (directory / "environment.json").write_text('{"disk_gb": 1}')
+    (directory / "requirements.txt").write_text("one==1\n")
+    status, out, err = cli("evaluate", "--detector", directory, "--python", sys.executable)
+    line = (
+        f"trainbugs: {directory / '.python-version'}: cannot be read: No such file or directory\n"
+    )
+    assert status == 2
+    assert out == ""
+    assert err == line
+    assert not list(tmp_path.rglob("metrics.json"))
+
+
+@pytest.mark.parametrize("name", ["pandas", "matplotlib"])
+def test_what_scores_need_is_asked_for_before_any_check(cli, make, monkeypatch, tmp_path, name):
+    for module in [imported for imported in sys.modules if imported.startswith("plots.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)
+    status, out, err = cli("evaluate", "--detector", make("always"), "--python", sys.executable)
+    line = (
+        f"trainbugs: {name} is not installed; `pip install uv pandas matplotlib numpy` is enough\n"
+    )
+    assert status == 2
+    assert out == ""
+    assert err == line
+    assert not list(tmp_path.rglob("results"))
