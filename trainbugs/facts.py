@@ -71,8 +71,8 @@ def _comma_list(values: Iterable[object]) -> str:
     return ", ".join(map(str, values))
 
 
-def _versions_cell(versions: Versions) -> str:
-    return _comma_list(f"{name} {value}" for name, value in to_builtins(versions).items())
+def _json(value: object) -> str:
+    return json.dumps(to_builtins(value))
 
 
 def _versions_text(versions: Versions) -> str:
@@ -84,12 +84,11 @@ def _versions_text(versions: Versions) -> str:
 CELLS: Mapping[str, Callable[[Any], str]] = {
     "list": _comma_list,
     "lines": "\n".join,
-    "object": json.dumps,
-    "versions": _versions_cell,
+    "object": _json,
+    "versions": _versions_text,
 }
 TEXTS: Mapping[str, Callable[[Any], str]] = {
     "number": lambda value: f"{value:.0f}",
-    "versions": _versions_text,
 }
 # Types of columns that pandas would guess otherwise where values are not known.
 DTYPES: Mapping[str, str] = {"number": "float64", "optional integer": "Int64"}
