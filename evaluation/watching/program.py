@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.keys import KIT
+from evaluation.watching.in_process import start
 from evaluation.watching.report import WatchReport, read
 from runner.sandbox import process
 
@@ -42,7 +42,7 @@ def run(watched: Watched) -> tuple[int, WatchReport | None]:
         out = Path(folder, "report.json")
         launched = [
             watched.python,
-            KIT / "launcher",
+            start.__file__,
             out,
             "--monitor",
             watched.sanitizer / "monitor.py",

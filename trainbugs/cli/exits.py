@@ -14,6 +14,8 @@ SUCCESS = ExitStatus(0)
 FAILURE = ExitStatus(1)
 # Something is INVALID or cannot be read, or the command line is wrong.
 INVALID = ExitStatus(2)
+# `trainbugs watch` saw no step of an optimizer, so that its silence says nothing.
+NOTHING_WATCHED = ExitStatus(3)
 
 
 class ReaderLeftError(Exception):

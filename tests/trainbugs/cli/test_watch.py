@@ -63,12 +63,6 @@ def test_files_are_told_from_the_working_directory(watch, fake, tmp_path):
 
 def test_nothing_was_seen(watch, fake):
     assert watch("train.py") == (0, "", SILENT)
-    fake.leaves(optimizers=0, steps=0)
-    assert watch("train.py") == (
-        0,
-        "",
-        "trainbugs watch: no optimizer was seen: nothing was watched\n",
-    )
     fake.leaves(optimizers=2, steps=1)
     assert (
         watch("train.py")[2]
@@ -86,17 +80,59 @@ def test_one_place_is_named_once(watch, fake):
     assert lines[0] == "trainbugs watch: 1 invariant was broken in 40 steps of 1 optimizer"
 
 
-def test_advice_is_shown_if_asked_for_and_never_counts(watch, fake):
-    fake.leaves([{"severity": "info"}])
-    assert watch("train.py") == (
-        0,
-        "",
-        SILENT + "trainbugs watch: there is advice, too: --info shows it\n",
-    )
-    status, _, err = watch("--info", "train.py")
+@pytest.mark.parametrize(
+    "optimizers, ending",
+    [(0, "no optimizer was made"), (1, "1 optimizer, and no step")],
+)
+def test_nothing_was_watched(watch, fake, tmp_path, optimizers, ending):
+    fake.leaves(optimizers=optimizers, steps=0)
+    status, _, err = watch("train.py")
+    assert status == 3
+    lines = err.splitlines()
+    assert lines[0] == f"trainbugs watch: nothing was watched: {ending}"
+    assert "under torchrun watch each of them" in lines[1]
+    (tmp_path / "train.py").write_text("import sys; sys.exit(7)")
+    assert watch("train.py")[0] == 7
+
+
+def test_an_error_without_a_step_is_no_silence(watch, fake):
+    fake.leaves([{}], steps=0)
+    status, _, err = watch("train.py")
+    assert status == 1
+    assert "nothing was watched" not in err
+
+
+def test_a_notebook_is_no_script(watch, fake, tmp_path):
+    (tmp_path / "train.ipynb").write_text("{}")
+    status, _, err = watch("train.ipynb")
+    assert status == 3
+    assert "nothing was watched: train.ipynb is a notebook; " in err
+    assert not (fake.path.parent / "called.json").exists()
+
+
+def test_advice_never_counts_and_is_told_apart(watch, fake):
+    advice = {"severity": "info", "code": "other"}
+    fake.leaves([advice])
+    status, _, err = watch("train.py")
     assert status == 0
-    assert "stale-gradients  info      train.py:7" in err
-    assert "advice" not in err
+    assert [line.split("  ")[0] for line in err.splitlines()] == [
+        "trainbugs watch: no error was seen in 40 steps of 1 optimizer, but there is advice on 1 "
+        "invariant",
+        "trainbugs watch: advice, for what it names may be meant:",
+        "WHAT",
+        "other",
+        "",
+    ]
+    hidden = watch("--no-info", "train.py")[2]
+    assert hidden == err.splitlines(keepends=True)[0]
+    fake.leaves([advice, {}])
+    status, _, err = watch("train.py")
+    assert status == 1
+    assert err.startswith(
+        "trainbugs watch: 1 invariant was broken in 40 steps of 1 optimizer, and there is advice "
+        "on 1 other\n"
+    )
+    assert err.index("stale-gradients") < err.index("advice, for") < err.index("\nother ")
 
 
 def test_a_warning_is_shown_and_is_no_error(watch, fake):

@@ -33,6 +33,19 @@ MAIN = {
     "wrong": "train(clear=False)\n",
     "right": "train(clear=True)\n",
     "crash": "train(clear=False)\nraise ValueError('mine')\n",
+    "deep": "class Model(nn.Linear):\n    def forward(self, points):\n        {}['mine']\n"
+    "model = Model(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "model(torch.randn(2, 2))\n",
+    "warns": "import warnings\n"
+    "class Model(nn.Linear):\n    def forward(self, points):\n"
+    "        warnings.warn('in forward', stacklevel=1)\n"
+    "        return super().forward(points)\n"
+    "model = Model(2, 2)\n"
+    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    "for step in range(10):\n    optimizer.zero_grad()\n    model.train()\n"
+    "    nn.functional.mse_loss(model(torch.randn(4, 2)), torch.randn(1, 2)).backward()\n"
+    "    optimizer.step()\n    model.eval()\n    with torch.no_grad():\n"
+    "        nn.functional.mse_loss(model(torch.randn(4, 2)), torch.randn(1, 2))\n",
     "none": "print('no training')\n",
     "spawn": "import torch.multiprocessing as mp\n"
     "def work(rank):\n    train(clear=rank > 0)\n"
@@ -85,8 +98,9 @@ def test_a_program_that_is_right(watch):
 
 
 def test_a_program_without_an_optimizer(watch):
-    nothing = "trainbugs watch: no optimizer was seen: nothing was watched\n"
-    assert watch("none") == (0, "no training\n", nothing)
+    status, out, err = watch("none")
+    assert (status, out) == (3, "no training\n")
+    assert err.startswith("trainbugs watch: nothing was watched: no optimizer was made\n")
 
 
 def test_a_crash_keeps_its_traceback(watch):
@@ -94,6 +108,26 @@ def test_a_crash_keeps_its_traceback(watch):
     assert status == 1
     assert "ValueError: mine\ntrainbugs watch: 1 invariant" in err
     assert row("crash.py") in err
+
+
+def test_a_traceback_has_no_frame_of_the_launcher(watch, torch_python, tmp_path):
+    err = watch("deep")[2]
+    alone = subprocess.run(
+        [torch_python, "deep.py"], cwd=tmp_path, text=True, stderr=subprocess.PIPE, check=False
+    ).stderr
+    traceback = err.partition("trainbugs watch:")[0]
+    assert traceback.count('File "') >= 3
+    assert traceback.replace(f"{tmp_path}/", "") == alone.replace(f"{tmp_path}/", "")
+
+
+def test_warnings_come_as_they_come_alone(watch, torch_python, tmp_path):
+    err = watch("warns")[2]
+    alone = subprocess.run(
+        [torch_python, "warns.py"], cwd=tmp_path, text=True, stderr=subprocess.PIPE, check=False
+    ).stderr
+    assert alone.count("Using a target size") == 2
+    warned = err.partition("trainbugs watch:")[0]
+    assert warned.replace(f"{tmp_path}/", "") == alone.replace(f"{tmp_path}/", "")
 
 
 def test_started_processes_are_watched(watch):

@@ -4,7 +4,7 @@ and says what it saw.
 
 import signal
 import sys
-from argparse import REMAINDER
+from argparse import REMAINDER, BooleanOptionalAction
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +15,14 @@ from runner.files.schema_errors import near
 from runner.files.untrusted import shown
 from runner.progress.streams import one_line
 from trainbugs import api
-from trainbugs.cli.exits import FAILURE, SUCCESS, ExitStatus
+from trainbugs.cli.exits import FAILURE, NOTHING_WATCHED, SUCCESS, ExitStatus
 from trainbugs.cli.parser import Help, Subparsers, add_command
 from trainbugs.cli.terminal import show_noted
 
 if TYPE_CHECKING:
     from evaluation.watching.invariants import Invariant
     from evaluation.watching.program import Watched
-    from evaluation.watching.report import WatchReport
+    from evaluation.watching.report import WatchedAlarm, WatchReport
 
 HELP = Help(
     "run a training script of your own, and say which invariants of training it breaks",
@@ -35,6 +35,11 @@ HELP = Help(
 )
 SANITIZER = Path("detectors", "sanitizer")
 SCRIPT = "SCRIPT.py"
+IN_A_NOTEBOOK = "convert it, `jupyter nbconvert --to script`, and watch the script"
+OTHER_PROGRAMS = (
+    "programs that it starts are not seen; under torchrun watch each of them: "
+    "`torchrun --no-python trainbugs watch train.py`"
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,11 @@ class WatchOptions:
     def words(self) -> tuple[str, ...]:
         """The script and its arguments, without a -- before them."""
         return self.command[1:] if self.command[:1] == ("--",) else self.command
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether the script is a notebook, which Python cannot run."""
+        return not self.module and Path(self.words[0]).suffix == ".ipynb"
 
     def check(self, invariants: Sequence[str]) -> None:
         """Raise UsageError unless there is a script to run, and all that is named exists."""
@@ -102,7 +112,12 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--light", action="store_true", help="leave out what copies or computes much"
     )
-    parser.add_argument("--info", action="store_true", help="show advice too")
+    parser.add_argument(
+        "--info",
+        action=BooleanOptionalAction,
+        default=True,
+        help="show advice, which never counts; default: it is shown",
+    )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the whole report to a file"
     )
@@ -111,8 +126,8 @@ def add_arguments(subparsers: Subparsers) -> None:
 
 
 def watch_program(options: WatchOptions) -> ExitStatus:
-    """Run a program; its own status, or FAILURE where it ends well and an error was seen,
-    else SUCCESS.
+    """Run a program; its own status, or where it ends well: FAILURE if an error was seen,
+    NOTHING_WATCHED if it did no step, else SUCCESS.
     """
     from evaluation.watching import invariants, program
 
@@ -121,6 +136,9 @@ def watch_program(options: WatchOptions) -> ExitStatus:
         _print_invariants(sanitizer_invariants)
         return SUCCESS
     options.check([invariant.name for invariant in sanitizer_invariants])
+    if options.is_notebook:
+        _say(f"nothing was watched: {options.words[0]} is a notebook; {IN_A_NOTEBOOK}")
+        return NOTHING_WATCHED
     watched = _watched(options)
     returned, report = program.run(watched)
     status = 128 - returned if returned < 0 else returned
@@ -130,9 +148,16 @@ def watch_program(options: WatchOptions) -> ExitStatus:
         _print_report(report, watched, options.info)
     if options.json:
         _write(options.json, watched, status, report)
-    if status == SUCCESS and report is not None and report.has_error:
+    return _exit_status(status, report)
+
+
+def _exit_status(status: int, report: "WatchReport | None") -> ExitStatus:
+    """The program's own status if that is not 0, else what the report says."""
+    if status != SUCCESS or report is None:
+        return ExitStatus(status)
+    if report.has_error:
         return FAILURE
-    return ExitStatus(status)
+    return NOTHING_WATCHED if report.is_empty else SUCCESS
 
 
 def _print_invariants(invariants: "Sequence[Invariant]") -> None:
@@ -165,22 +190,31 @@ def _watched(options: WatchOptions) -> "Watched":
 
 def _print_report(report: "WatchReport", watched: "Watched", with_advice: bool) -> None:
     """Print what was seen, on standard error: the other stream is the script's."""
-    from evaluation.watching.report import HEADING, findings, summary
+    from evaluation.watching.wording import summary
 
     _say(summary(report, watched.ignore))
-    alarms = [*report.broken, *(report.advice if with_advice else [])]
-    if alarms:
-        rows, texts = [], []
-        for finding in findings(alarms, _folder(watched)):
-            rows.append(tuple(map(one_line, finding.row)))
-            texts.append(one_line(finding.text))
-        show_noted([HEADING, *rows], texts, sys.stderr)
+    _print_table(report.broken, watched)
+    if with_advice and report.advice:
+        _say("advice, for what it names may be meant:")
+        _print_table(report.advice, watched)
+    if report.is_empty:
+        _say(OTHER_PROGRAMS)
     if report.dropped:
         _say(f"{report.dropped} more alarms were not kept")
-    if report.advice and not with_advice:
-        _say("there is advice, too: --info shows it")
     for failure in report.failures:
         _say(f"a fault of the sanitizer: {one_line(failure.strip())}")
+
+
+def _print_table(alarms: "Sequence[WatchedAlarm]", watched: "Watched") -> None:
+    from evaluation.watching.wording import HEADING, findings
+
+    if not alarms:
+        return
+    rows, texts = [], []
+    for finding in findings(alarms, _folder(watched)):
+        rows.append(tuple(map(one_line, finding.row)))
+        texts.append(one_line(finding.text))
+    show_noted([HEADING, *rows], texts, sys.stderr)
 
 
 def _folder(watched: "Watched") -> str:

@@ -105,11 +105,32 @@ def unnoticed(program):
     """
     with (
         program.undisturbed(),
-        warnings.catch_warnings(),
+        without_warnings(),
         contextlib.redirect_stdout(io.StringIO()),
     ):
-        warnings.simplefilter("ignore")
         yield
+
+
+@contextlib.contextmanager
+def without_warnings():
+    """Nothing warns inside.
+
+    `warnings.catch_warnings` would make Python forget which warnings it has shown: the program's
+    own would come again.
+    """
+    names = ("warn", "showwarning")
+    bare = [getattr(warnings, name) for name in names]
+    for name in names:
+        setattr(warnings, name, _ignore)
+    try:
+        yield
+    finally:
+        for name, function in zip(names, bare):  # noqa: B905
+            setattr(warnings, name, function)
+
+
+def _ignore(*arguments, **options):
+    """A warning that nobody sees."""
 
 
 def attempt(program, call, *arguments):

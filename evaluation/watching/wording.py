@@ -1,0 +1,69 @@
+"""What a person is told of a report: one line that sums it up, and the rows of the tables."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from evaluation.watching.report import WatchedAlarm, WatchReport
+
+HEADING = ("WHAT", "SEVERITY", "WHERE", "SINCE", "TO SILENCE IT")
+
+
+class Finding(NamedTuple):
+    """A row of the table, and the text below it."""
+
+    row: tuple[str, ...]
+    text: str
+
+
+def findings(alarms: Sequence[WatchedAlarm], folder: str) -> list[Finding]:
+    """The rows of the table; files are told from the working directory,
+    `folder` is that of the script.
+    """
+    return [Finding(_row(alarm, folder), _text(alarm)) for alarm in alarms]
+
+
+def summary(report: WatchReport, ignored: Sequence[str]) -> str:
+    """What was seen, in one line."""
+    parts = [_outcome(report)]
+    if report.error:
+        parts[0] += ", until the sanitizer failed"
+    if ignored:
+        parts.append(f"ignored: {', '.join(ignored)}")
+    return "; ".join(parts)
+
+
+def _outcome(report: WatchReport) -> str:
+    if report.is_empty and not report.optimizers:
+        return "nothing was watched: no optimizer was made"
+    if report.is_empty:
+        return f"nothing was watched: {_count(report.optimizers, 'optimizer')}, and no step"
+    extent = f"in {_count(report.steps, 'step')} of {_count(report.optimizers, 'optimizer')}"
+    broken = len({alarm.code for alarm in report.broken})
+    advice = len({alarm.code for alarm in report.advice})
+    if broken:
+        text = f"{_count(broken, 'invariant')} {'was' if broken == 1 else 'were'} broken {extent}"
+        return f"{text}, and there is advice on {_count(advice, 'other')}" if advice else text
+    if advice:
+        return f"no error was seen {extent}, but there is advice on {_count(advice, 'invariant')}"
+    return f"no invariant was broken {extent}"
+
+
+def _row(alarm: WatchedAlarm, folder: str) -> tuple[str, ...]:
+    where = str(Path(folder, alarm.file)) + f":{alarm.line}" if alarm.file else "-"
+    return (
+        alarm.code,
+        alarm.severity,
+        where,
+        f"iteration {alarm.iteration}",
+        f"--ignore {alarm.code}",
+    )
+
+
+def _text(alarm: WatchedAlarm) -> str:
+    parameter = f" (parameter {alarm.parameter})" if alarm.parameter else ""
+    return f"{alarm.message}{parameter}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
