@@ -17,12 +17,14 @@ from runner.sandbox import landlock
 from trainbugs import api
 from trainbugs.cli.main import main
 
-# Options for whole reproductions and a pytest within pytest to test them; the real site.
+# Options for whole reproductions and a pytest within pytest to test them; the real site;
+# `trainbugs watch` with a toy interpreter.
 pytest_plugins = [
     "support.isolation",
     "support.proving",
     "support.whole_site",
     "support.evaluating",
+    "support.watching",
     "pytester",
 ]
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -22,7 +23,14 @@ if found and found.origin:
 """
 
 
-def choose(interpreter: Path | None) -> str:
+class Interpreter(NamedTuple):
+    """An interpreter that has torch, and the version of that."""
+
+    path: str
+    torch: str
+
+
+def choose(interpreter: Path | None) -> Interpreter:
     """The named interpreter, else `python3` of PATH, else this one;
     raises UsageError where none has torch 2.0.
     """
@@ -51,7 +59,7 @@ def torch_of(path: str) -> str | None:
     return process.last_line(output) or None
 
 
-def _checked(path: str, version: str | None) -> str:
+def _checked(path: str, version: str | None) -> Interpreter:
     if version is None:
         raise UsageError(
             f"{path}: torch is not installed for it; name another interpreter by --python"
@@ -59,4 +67,4 @@ def _checked(path: str, version: str | None) -> str:
     # Of what was built before a release, too.
     if Version(version).release < OLDEST:
         raise UsageError(f"{path}: its torch is {version}; trainbugs watch needs 2.0 or newer")
-    return path
+    return Interpreter(path, version)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.watching.in_process import start
+from evaluation.watching.interpreter import Interpreter
 from evaluation.watching.report import WatchReport, read
 from runner.sandbox import process
 
@@ -21,13 +22,22 @@ class Watched:
     and who looks.
     """
 
-    python: str
+    python: Interpreter
     script: str
     arguments: Sequence[str]
     module: bool = False
     sanitizer: Path
     ignore: Sequence[str] = ()
     light: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The folder that the report's files lie in,
+        from the working directory if that is above it.
+        """
+        working = Path.cwd()
+        folder = working if self.module else Path(self.script).resolve().parent
+        return str(folder.relative_to(working) if folder.is_relative_to(working) else folder)
 
 
 def run(watched: Watched) -> tuple[int, WatchReport | None]:
@@ -41,7 +51,7 @@ def run(watched: Watched) -> tuple[int, WatchReport | None]:
     with tempfile.TemporaryDirectory(prefix="trainbugs-", ignore_cleanup_errors=True) as folder:
         out = Path(folder, "report.json")
         launched = [
-            watched.python,
+            watched.python.path,
             start.__file__,
             out,
             "--monitor",

@@ -4,23 +4,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from evaluation.watching.cures import CURES
 from evaluation.watching.report import WatchedAlarm, WatchReport
 
 HEADING = ("WHAT", "SEVERITY", "WHERE", "SINCE", "TO SILENCE IT")
 
 
-class Finding(NamedTuple):
+class TableEntry(NamedTuple):
     """A row of the table, and the text below it."""
 
     row: tuple[str, ...]
     text: str
 
 
-def findings(alarms: Sequence[WatchedAlarm], folder: str) -> list[Finding]:
+def entries(alarms: Sequence[WatchedAlarm], folder: str) -> list[TableEntry]:
     """The rows of the table; files are told from the working directory,
     `folder` is that of the script.
     """
-    return [Finding(_row(alarm, folder), _text(alarm)) for alarm in alarms]
+    return [TableEntry(_row(alarm, folder), _text(alarm)) for alarm in alarms]
 
 
 def summary(report: WatchReport, ignored: Sequence[str]) -> str:
@@ -50,7 +51,7 @@ def _outcome(report: WatchReport) -> str:
 
 
 def _row(alarm: WatchedAlarm, folder: str) -> tuple[str, ...]:
-    where = str(Path(folder, alarm.file)) + f":{alarm.line}" if alarm.file else "-"
+    where = f"{Path(folder, alarm.file)}:{alarm.line}" if alarm.file else "-"
     return (
         alarm.code,
         alarm.severity,
@@ -62,7 +63,8 @@ def _row(alarm: WatchedAlarm, folder: str) -> tuple[str, ...]:
 
 def _text(alarm: WatchedAlarm) -> str:
     parameter = f" (parameter {alarm.parameter})" if alarm.parameter else ""
-    return f"{alarm.message}{parameter}"
+    cure = f". What may mend it: {CURES[alarm.code]}" if alarm.code in CURES else ""
+    return f"{alarm.message}{parameter}{cure}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -3,10 +3,16 @@ and the report is one of the test's.
 """
 
 import json
+import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from support.paths import ROOT
 
 # What it is called with lies in called.json beside it, and it leaves report.json in the launcher's
 # place.
@@ -68,3 +74,19 @@ class Fake:
         """How it was called last."""
         call: dict[str, Any] = json.loads((self.path.parent / "called.json").read_text())
         return call
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """The `python3` of PATH; its script train.py, in the working directory, does nothing."""
+    (tmp_path / "train.py").write_text("")
+    launcher = Fake(tmp_path / "bin")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    return launcher
+
+
+@pytest.fixture
+def watch(cli, toy, fake):
+    """Call `trainbugs watch` in a catalogue that has the sanitizer."""
+    shutil.copytree(ROOT / "detectors" / "sanitizer", toy.root / "detectors" / "sanitizer")
+    return lambda *words: cli("watch", *words)

@@ -20,6 +20,7 @@ from trainbugs.cli.parser import Help, Subparsers, add_command
 from trainbugs.cli.terminal import show_noted
 
 if TYPE_CHECKING:
+    from evaluation.watching.document import WatchDocument
     from evaluation.watching.invariants import Invariant
     from evaluation.watching.program import Watched
     from evaluation.watching.report import WatchedAlarm, WatchReport
@@ -52,6 +53,8 @@ class WatchOptions:
     light: bool
     info: bool
     json: Path | None
+    sarif: Path | None
+    junit: Path | None
     list: bool
     command: tuple[str, ...]
 
@@ -59,6 +62,12 @@ class WatchOptions:
     def words(self) -> tuple[str, ...]:
         """The script and its arguments, without a -- before them."""
         return self.command[1:] if self.command[:1] == ("--",) else self.command
+
+    @property
+    def outputs(self) -> dict[str, Path]:
+        """The files to write, by the names of their formats."""
+        paths = {"json": self.json, "sarif": self.sarif, "junit": self.junit}
+        return {name: path for name, path in paths.items() if path is not None}
 
     @property
     def is_notebook(self) -> bool:
@@ -77,10 +86,11 @@ class WatchOptions:
                     f"there is no invariant {name!r}{near(name, invariants)}; `trainbugs watch "
                     "--list` shows all"
                 )
-        if self.json and not _can_be_written(self.json):
-            raise UsageError(
-                f"--json {self.json}: expected the name of a file, in a folder that is there"
-            )
+        for name, path in self.outputs.items():
+            if not _can_be_written(path):
+                raise UsageError(
+                    f"--{name} {path}: expected the name of a file, in a folder that is there"
+                )
 
 
 def _can_be_written(path: Path) -> bool:
@@ -121,6 +131,12 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the whole report to a file"
     )
+    parser.add_argument(
+        "--sarif", type=Path, metavar="FILE", help="the same as SARIF 2.1.0, for code scanning"
+    )
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help="the same as JUnit XML, a test an invariant"
+    )
     parser.add_argument("--list", action="store_true", help="show the invariants, and run nothing")
     parser.add_argument("command", nargs=REMAINDER, metavar=SCRIPT, help="with its arguments")
 
@@ -129,9 +145,10 @@ def watch_program(options: WatchOptions) -> ExitStatus:
     """Run a program; its own status, or where it ends well: FAILURE if an error was seen,
     NOTHING_WATCHED if it did no step, else SUCCESS.
     """
-    from evaluation.watching import invariants, program
+    from evaluation.watching import program
+    from evaluation.watching.document import describe
 
-    sanitizer_invariants = invariants.read(api.load().root / SANITIZER)
+    sanitizer_invariants = watched_invariants()
     if options.list:
         _print_invariants(sanitizer_invariants)
         return SUCCESS
@@ -146,9 +163,16 @@ def watch_program(options: WatchOptions) -> ExitStatus:
         _say(f"{_end_of_program(returned)}, without a report: nothing is known of what was seen")
     else:
         _print_report(report, watched, options.info)
-    if options.json:
-        _write(options.json, watched, status, report)
+    if options.outputs:
+        _write(options, describe(watched, status, report, sanitizer_invariants))
     return _exit_status(status, report)
+
+
+def watched_invariants() -> "Sequence[Invariant]":
+    """The invariants of the sanitizer that watches."""
+    from evaluation.watching.invariants import read
+
+    return read(api.load().root / SANITIZER)
 
 
 def _exit_status(status: int, report: "WatchReport | None") -> ExitStatus:
@@ -206,22 +230,15 @@ def _print_report(report: "WatchReport", watched: "Watched", with_advice: bool) 
 
 
 def _print_table(alarms: "Sequence[WatchedAlarm]", watched: "Watched") -> None:
-    from evaluation.watching.wording import HEADING, findings
+    from evaluation.watching.wording import HEADING, entries
 
     if not alarms:
         return
     rows, texts = [], []
-    for finding in findings(alarms, _folder(watched)):
-        rows.append(tuple(map(one_line, finding.row)))
-        texts.append(one_line(finding.text))
+    for entry in entries(alarms, watched.folder):
+        rows.append(tuple(map(one_line, entry.row)))
+        texts.append(one_line(entry.text))
     show_noted([HEADING, *rows], texts, sys.stderr)
-
-
-def _folder(watched: "Watched") -> str:
-    """The folder that the report's files lie in, from the working directory if that is above it."""
-    working = Path.cwd()
-    folder = working if watched.module else Path(watched.script).resolve().parent
-    return str(folder.relative_to(working) if folder.is_relative_to(working) else folder)
 
 
 def _end_of_program(returned: int) -> str:
@@ -230,19 +247,18 @@ def _end_of_program(returned: int) -> str:
     return f"the program was ended by {signal.Signals(-returned).name}"
 
 
-def _write(path: Path, watched: "Watched", status: int, report: "WatchReport | None") -> None:
-    from msgspec import to_builtins
+def _write(options: WatchOptions, document: "WatchDocument") -> None:
+    """Write the files that were asked for."""
+    from evaluation.watching.document import json_text
+    from evaluation.watching.junit import junit_text
+    from evaluation.watching.sarif import sarif_text
+    from runner.files.atomic import write_text
 
-    from runner.files.atomic import write_json
-
-    run = {
-        "script": watched.script,
-        "arguments": list(watched.arguments),
-        "python": watched.python,
-        "status": status,
-    }
-    write_json(path, {**run, "report": to_builtins(report)})
-    _say(f"the report is in {shown(path)}")
+    invariants = watched_invariants()
+    writers = {"json": json_text, "sarif": sarif_text, "junit": junit_text}
+    for name, path in options.outputs.items():
+        write_text(path, writers[name](document, invariants))
+        _say(f"the report is in {shown(path)}")
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,116 @@
+"""The JSON document of a watched program, which other programs read;
+SARIF and JUnit are made from it.
+"""
+
+import json
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from evaluation.watching.cures import CURES
+from evaluation.watching.invariants import Invariant
+from evaluation.watching.program import Watched
+from evaluation.watching.report import WatchedAlarm, WatchReport
+
+Severity = Literal["error", "warning", "info"]
+Answer = Literal["broken", "kept", "nothing watched", "unknown"]
+
+
+class WatchFinding(msgspec.Struct, frozen=True):
+    """A broken invariant at one place. `severity` is `info` for advice, which never counts.
+
+    `file` is told from the working directory, or absolute where it lies elsewhere; file and line
+    are null where no line of the program was being run. `iteration` counts from 1.
+    """
+
+    invariant: str
+    severity: Severity
+    message: str
+    cure: str | None
+    file: str | None
+    line: int | None
+    api: str | None
+    parameter: str | None
+    iteration: int
+
+
+class WatchDocument(msgspec.Struct, frozen=True):
+    """A program under `trainbugs watch`.
+
+    `answer` is `broken` where an error or a warning was seen, `kept` where neither was,
+    `nothing watched` without a step of an optimizer, and `unknown` without a report: the program
+    was killed. `status` is the program's own exit status. `watched` names the invariants that were
+    looked at, `ignored` those that were not to be. `findings` has the first alarm at each place,
+    `report` all of them.
+    """
+
+    schema: Literal[1]
+    trainbugs: str
+    script: str
+    arguments: tuple[str, ...]
+    module: bool
+    python: str
+    torch: str
+    status: Annotated[int, msgspec.Meta(ge=0)]
+    answer: Answer
+    watched: tuple[str, ...]
+    ignored: tuple[str, ...]
+    findings: tuple[WatchFinding, ...]
+    report: WatchReport | None
+
+
+def describe(
+    watched: Watched, status: int, report: WatchReport | None, invariants: Sequence[Invariant]
+) -> WatchDocument:
+    """The document of a program that has ended."""
+    names = [
+        invariant.name
+        for invariant in invariants
+        if invariant.name not in watched.ignore and (invariant.light or not watched.light)
+    ]
+    alarms = [*report.broken, *report.advice] if report else []
+    return WatchDocument(
+        schema=1,
+        trainbugs=version("trainbugs"),
+        script=watched.script,
+        arguments=tuple(watched.arguments),
+        module=watched.module,
+        python=watched.python.path,
+        torch=watched.python.torch,
+        status=status,
+        answer=_answer(report),
+        watched=tuple(names),
+        ignored=tuple(watched.ignore),
+        findings=tuple(_finding(alarm, watched.folder) for alarm in alarms),
+        report=report,
+    )
+
+
+def json_text(document: WatchDocument, invariants: Sequence[Invariant]) -> str:
+    """The document as it is written."""
+    return json.dumps(msgspec.to_builtins(document), indent=1) + "\n"
+
+
+def _answer(report: WatchReport | None) -> Answer:
+    if report is None:
+        return "unknown"
+    if report.broken:
+        return "broken"
+    return "nothing watched" if report.is_empty else "kept"
+
+
+def _finding(alarm: WatchedAlarm, folder: str) -> WatchFinding:
+    return WatchFinding(
+        invariant=alarm.code,
+        severity=msgspec.convert(alarm.severity, Severity),
+        message=alarm.message,
+        cure=CURES.get(alarm.code),
+        file=Path(folder, alarm.file).as_posix() if alarm.file else None,
+        line=alarm.line,
+        api=alarm.api,
+        parameter=alarm.parameter,
+        iteration=alarm.iteration,
+    )
