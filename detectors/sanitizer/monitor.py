@@ -12,6 +12,7 @@ import os
 import traceback
 
 from sanitizer_invariants import ALL
+from sanitizer_invariants.tools import hooks
 
 SETTINGS = json.loads(os.environ.get("TRAINBUGS_SANITIZER", "{}"))
 
@@ -90,4 +91,6 @@ def select_invariants():
 
 
 def watch(program, emit):
-    return Sanitizer(program, emit)
+    sanitizer = Sanitizer(program, emit)
+    hooks.install(sanitizer, program)
+    return sanitizer

@@ -49,4 +49,5 @@ CURES = {
     "unused-schedule": "call step() of the scheduler",
     "never-steps": "call step() of the optimizer",
     "negated-loss": "take the minus sign in front of the loss away",
+    "view-for-transpose": "call permute() or transpose() before the view",
 }

@@ -100,14 +100,14 @@ def test_the_source_is_read_as_python_does(torch_python):
     assert json.loads(output) == expected
 
 
-def test_it_has_the_invariants_of_version_3_in_the_same_order():
+def test_it_begins_with_the_invariants_of_version_3_in_the_same_order():
     tree = ast.parse((FROZEN / "sanitizer_invariants" / "__init__.py").read_text())
     (classes,) = [node.value for node in tree.body if isinstance(node, ast.Assign)]
     assert isinstance(classes, ast.Tuple)
     class_names = [element.id for element in classes.elts if isinstance(element, ast.Name)]
     names = [re.sub(r"(?<!^)([A-Z])", r"-\1", name).lower() for name in class_names]
     declared = invariants.read(SANITIZER)
-    assert [invariant.name for invariant in declared] == names
+    assert [invariant.name for invariant in declared][: len(names)] == names
 
 
 @pytest.mark.real

@@ -27,7 +27,7 @@ def program(loss, shuffle=True):
 
 WRONG = {
     "batch in place of classes": program(
-        "(torch.movedim(p, 0, -1).reshape(-1, 3) - right.flatten(2).movedim(1, -1).reshape(-1, "
+        "(torch.reshape(p.movedim(0, -1), (-1, 3)) - right.flatten(2).movedim(1, -1).reshape(-1, "
         "3)).square().mean()"
     ),
     "one sample behind": program("(p[1:] - right[:-1]).square().mean()"),
