@@ -50,4 +50,5 @@ CURES = {
     "never-steps": "call step() of the optimizer",
     "negated-loss": "take the minus sign in front of the loss away",
     "view-for-transpose": "call permute() or transpose() before the view",
+    "masked-mean": "pass reduction='none', multiply by the mask, then sum and divide by its sum",
 }
