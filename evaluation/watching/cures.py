@@ -51,4 +51,5 @@ CURES = {
     "negated-loss": "take the minus sign in front of the loss away",
     "view-for-transpose": "call permute() or transpose() before the view",
     "masked-mean": "pass reduction='none', multiply by the mask, then sum and divide by its sum",
+    "unfed-normalisation": "copy the buffers with the weights, or call swa_utils.update_bn()",
 }

@@ -22,7 +22,7 @@ ORDER = (
     "mixed-samples", "padding-leaks", "skipped-token", "input-scale", "no-evaluation-mode",
     "stale-workers", "loads-nothing", "loads-itself", "shared-state", "frozen-moves",
     "rounded-away", "stuck-together", "backward-draws", "vanished-rate", "unused-schedule",
-    "never-steps", "negated-loss", "view-for-transpose", "masked-mean",
+    "never-steps", "negated-loss", "view-for-transpose", "masked-mean", "unfed-normalisation",
 )  # fmt: skip
 
 
