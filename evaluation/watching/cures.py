@@ -52,4 +52,5 @@ CURES = {
     "view-for-transpose": "call permute() or transpose() before the view",
     "masked-mean": "pass reduction='none', multiply by the mask, then sum and divide by its sum",
     "unfed-normalisation": "copy the buffers with the weights, or call swa_utils.update_bn()",
+    "frozen-in-name": "call requires_grad_(False) on the parameter or the module",
 }
