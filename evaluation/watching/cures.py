@@ -53,4 +53,5 @@ CURES = {
     "masked-mean": "pass reduction='none', multiply by the mask, then sum and divide by its sum",
     "unfed-normalisation": "copy the buffers with the weights, or call swa_utils.update_bn()",
     "frozen-in-name": "call requires_grad_(False) on the parameter or the module",
+    "plain-parameter": "convert first, and make nn.Parameter(...) of the result",
 }
