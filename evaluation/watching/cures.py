@@ -54,4 +54,5 @@ CURES = {
     "unfed-normalisation": "copy the buffers with the weights, or call swa_utils.update_bn()",
     "frozen-in-name": "call requires_grad_(False) on the parameter or the module",
     "plain-parameter": "convert first, and make nn.Parameter(...) of the result",
+    "learnt-reward": "call detach() on the advantage before it multiplies the log-probability",
 }

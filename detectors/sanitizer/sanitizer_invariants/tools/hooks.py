@@ -1,12 +1,16 @@
 """Moments that the launcher does not tell, and that invariants can have methods for as well:
 
-- `after_view(tensor, result)`: `view` or `reshape` of a plain tensor of floating point.
+- `after_view(tensor, result)`: `view` or `reshape` of a plain tensor of floating point;
+- `after_sample(distribution, value)` and `after_log_prob(distribution, value, result)`: of what
+  `torch.distributions` has.
 """
 
 import functools
+import threading
 
 import torch
 import torch._dynamo
+from torch.distributions import Distribution
 
 # Dynamo takes what this function returns for a constant.
 is_compiling = (
@@ -18,6 +22,12 @@ skip_code = (
 )
 VIEWS = ("view", "reshape")
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+class Depth(threading.local):
+    """How deep a thread is in calls of one kind."""
+
+    value = 0
 
 
 def install(sanitizer, program):
@@ -49,4 +59,48 @@ def watch_view(bare, tell, program):
     return view
 
 
-HOOKS = {"after_view": hook_views}
+def hook_samples(tell, program):
+    for distribution in list_distributions():
+        if "sample" in vars(distribution):
+            distribution.sample = watch_distribution(distribution.sample, tell, program)
+
+
+def hook_log_probs(tell, program):
+    for distribution in list_distributions():
+        if "log_prob" in vars(distribution):
+            distribution.log_prob = watch_distribution(distribution.log_prob, tell, program)
+
+
+def list_distributions():
+    """The classes of distributions that torch has."""
+    values = vars(torch.distributions).values()
+    classes = [value for value in values if isinstance(value, type)]
+    return {value for value in classes if issubclass(value, Distribution)}
+
+
+def watch_distribution(bare, tell, program):
+    """A method of a distribution, with the results of its outermost calls told."""
+    depth = Depth()
+
+    @functools.wraps(bare)
+    def call(distribution, *arguments, **options):
+        if is_compiling() or depth.value:
+            return bare(distribution, *arguments, **options)
+        depth.value += 1
+        try:
+            result = bare(distribution, *arguments, **options)
+        finally:
+            depth.value -= 1
+        if not program.is_hidden:
+            tell(distribution, *arguments, *options.values(), result)
+        return result
+
+    skip_code(call.__code__)
+    return call
+
+
+HOOKS = {
+    "after_view": hook_views,
+    "after_sample": hook_samples,
+    "after_log_prob": hook_log_probs,
+}
