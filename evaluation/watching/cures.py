@@ -55,4 +55,5 @@ CURES = {
     "frozen-in-name": "call requires_grad_(False) on the parameter or the module",
     "plain-parameter": "convert first, and make nn.Parameter(...) of the result",
     "learnt-reward": "call detach() on the advantage before it multiplies the log-probability",
+    "left-behind": "update this copy where the others are updated",
 }
