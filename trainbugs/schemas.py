@@ -9,6 +9,7 @@ from evaluation.catalog.controls import Described
 from evaluation.catalog.submissions import Submission
 from evaluation.model import Description, OwnAnswer
 from evaluation.records import CHECK_FORMAT, OverheadRecord
+from evaluation.watching.baseline import Baseline
 from evaluation.watching.document import WatchDocument
 from runner.authoring.table_sources import Tables
 from runner.bugs.config import Config
@@ -31,6 +32,7 @@ SCHEMAS = {
     "check-record": CHECK_FORMAT.flat,
     "overhead-record": OverheadRecord,
     "watch": WatchDocument,
+    "baseline": Baseline,
 }
 
 

@@ -3,7 +3,7 @@ SARIF and JUnit are made from it.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,6 +14,7 @@ from evaluation.watching.cures import CURES
 from evaluation.watching.invariants import Invariant
 from evaluation.watching.program import Watched
 from evaluation.watching.report import WatchedAlarm, WatchReport
+from evaluation.watching.silencing import Reason, Silencing
 
 Severity = Literal["error", "warning", "info"]
 Answer = Literal["broken", "kept", "nothing watched", "unknown"]
@@ -23,7 +24,8 @@ class WatchFinding(msgspec.Struct, frozen=True):
     """A broken invariant at one place. `severity` is `info` for advice, which never counts.
 
     `file` is told from the working directory, or absolute where it lies elsewhere; file and line
-    are null where no line of the program was being run. `iteration` counts from 1.
+    are null where no line of the program was being run. `iteration` counts from 1. `silenced` says
+    what silences it: a comment in its line, or the baseline file.
     """
 
     invariant: str
@@ -35,16 +37,17 @@ class WatchFinding(msgspec.Struct, frozen=True):
     api: str | None
     parameter: str | None
     iteration: int
+    silenced: Reason | None
 
 
 class WatchDocument(msgspec.Struct, frozen=True):
     """A program under `trainbugs watch`.
 
-    `answer` is `broken` where an error or a warning was seen, `kept` where neither was,
-    `nothing watched` without a step of an optimizer, and `unknown` without a report: the program
-    was killed. `status` is the program's own exit status. `watched` names the invariants that were
-    looked at, `ignored` those that were not to be. `findings` has the first alarm at each place,
-    `report` all of them.
+    `answer` is `broken` where an error or a warning was seen and not silenced, `kept` where
+    none was, `nothing watched` without a step of an optimizer, and `unknown` without a report:
+    the program was killed. `status` is the program's own exit status. `watched` names the
+    invariants that were looked at, `ignored` those that were not to be. `findings` has the first
+    alarm at each place, `report` all of them.
     """
 
     schema: Literal[1]
@@ -63,7 +66,7 @@ class WatchDocument(msgspec.Struct, frozen=True):
 
 
 def describe(
-    watched: Watched, status: int, report: WatchReport | None, invariants: Sequence[Invariant]
+    watched: Watched, status: int, silencing: Silencing | None, invariants: Sequence[Invariant]
 ) -> WatchDocument:
     """The document of a program that has ended."""
     names = [
@@ -71,7 +74,7 @@ def describe(
         for invariant in invariants
         if invariant.name not in watched.ignore and (invariant.light or not watched.light)
     ]
-    alarms = [*report.broken, *report.advice] if report else []
+    report = silencing.report if silencing else None
     return WatchDocument(
         schema=1,
         trainbugs=version("trainbugs"),
@@ -81,10 +84,10 @@ def describe(
         python=watched.python.path,
         torch=watched.python.torch,
         status=status,
-        answer=_answer(report),
+        answer=_answer(silencing),
         watched=tuple(names),
         ignored=tuple(watched.ignore),
-        findings=tuple(_finding(alarm, watched.folder) for alarm in alarms),
+        findings=tuple(_findings(silencing)) if silencing else (),
         report=report,
     )
 
@@ -94,15 +97,21 @@ def json_text(document: WatchDocument, invariants: Sequence[Invariant]) -> str:
     return json.dumps(msgspec.to_builtins(document), indent=1) + "\n"
 
 
-def _answer(report: WatchReport | None) -> Answer:
-    if report is None:
+def _answer(silencing: Silencing | None) -> Answer:
+    if silencing is None:
         return "unknown"
+    report = silencing.audible
     if report.broken:
         return "broken"
     return "nothing watched" if report.is_empty else "kept"
 
 
-def _finding(alarm: WatchedAlarm, folder: str) -> WatchFinding:
+def _findings(silencing: Silencing) -> Iterator[WatchFinding]:
+    for alarm in [*silencing.report.broken, *silencing.report.advice]:
+        yield _finding(alarm, silencing.folder, silencing.reason(alarm))
+
+
+def _finding(alarm: WatchedAlarm, folder: str, silenced: Reason | None) -> WatchFinding:
     return WatchFinding(
         invariant=alarm.code,
         severity=msgspec.convert(alarm.severity, Severity),
@@ -113,4 +122,5 @@ def _finding(alarm: WatchedAlarm, folder: str) -> WatchFinding:
         api=alarm.api,
         parameter=alarm.parameter,
         iteration=alarm.iteration,
+        silenced=silenced,
     )

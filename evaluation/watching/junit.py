@@ -38,7 +38,8 @@ def _add_program(suite: Element, document: WatchDocument) -> None:
 
 def _add_invariant(suite: Element, document: WatchDocument, name: str) -> None:
     case = SubElement(suite, "testcase", classname=one_line(document.script), name=name)
-    findings = [finding for finding in document.findings if finding.invariant == name]
+    audible = [finding for finding in document.findings if finding.silenced is None]
+    findings = [finding for finding in audible if finding.invariant == name]
     broken = [finding for finding in findings if finding.severity != "info"]
     advice = [finding for finding in findings if finding.severity == "info"]
     if broken:

@@ -14,6 +14,7 @@ SCHEMA_URI = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+SUPPRESSIONS = {"comment": "inSource", "baseline": "external"}
 
 
 def sarif_text(document: WatchDocument, invariants: Sequence[Invariant]) -> str:
@@ -57,6 +58,8 @@ def _result(
     }
     if finding.invariant in places:
         result["ruleIndex"] = places[finding.invariant]
+    if finding.silenced:
+        result["suppressions"] = [{"kind": SUPPRESSIONS[finding.silenced]}]
     # Services show no result without a file.
     file = finding.file or (None if document.module else document.script)
     if file:

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from evaluation.watching.cures import CURES
 from evaluation.watching.report import WatchedAlarm, WatchReport
+from evaluation.watching.silencing import Silencing
 
 HEADING = ("WHAT", "SEVERITY", "WHERE", "SINCE", "TO SILENCE IT")
+SILENCERS = {"comment": "comments", "baseline": "the baseline"}
 
 
 class TableEntry(NamedTuple):
@@ -24,13 +26,16 @@ def entries(alarms: Sequence[WatchedAlarm], folder: str) -> list[TableEntry]:
     return [TableEntry(_row(alarm, folder), _text(alarm)) for alarm in alarms]
 
 
-def summary(report: WatchReport, ignored: Sequence[str]) -> str:
+def summary(silencing: Silencing, ignored: Sequence[str]) -> str:
     """What was seen, in one line."""
+    report = silencing.audible
     parts = [_outcome(report)]
     if report.error:
         parts[0] += ", until the sanitizer failed"
     if ignored:
         parts.append(f"ignored: {', '.join(ignored)}")
+    for reason, count in silencing.counts():
+        parts.append(f"{_count(count, 'finding')} silenced by {SILENCERS[reason]}")
     return "; ".join(parts)
 
 

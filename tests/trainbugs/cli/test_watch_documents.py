@@ -49,6 +49,7 @@ def test_json_names_what_a_program_wants_to_know(written, fake):
         "api": "torch.optim.Optimizer.zero_grad",
         "parameter": "0.weight",
         "iteration": 2,
+        "silenced": None,
     }
     assert [finding["severity"] for finding in document["findings"]] == ["error", "info"]
     assert [alarm["iteration"] for alarm in document["report"]["alarms"]] == [2, 9, 3]
@@ -123,6 +124,10 @@ RESULT = a(
         "ruleIndex": {"type": "integer", "minimum": 0},
         "level": LEVEL,
         "message": TEXT,
+        "suppressions": {
+            "type": "array",
+            "items": a("object", ["kind"], {"kind": {"enum": ["inSource", "external"]}}),
+        },
         "locations": {
             "type": "array",
             "minItems": 1,

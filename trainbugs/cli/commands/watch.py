@@ -6,7 +6,7 @@ import signal
 import sys
 from argparse import REMAINDER, BooleanOptionalAction
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evaluation.watching.invariants import Invariant
     from evaluation.watching.program import Watched
     from evaluation.watching.report import WatchedAlarm, WatchReport
+    from evaluation.watching.silencing import Mark, Silencing
 
 HELP = Help(
     "run a training script of your own, and say which invariants of training it breaks",
@@ -55,6 +56,8 @@ class WatchOptions:
     json: Path | None
     sarif: Path | None
     junit: Path | None
+    baseline: Path | None
+    write_baseline: bool
     list: bool
     command: tuple[str, ...]
 
@@ -67,6 +70,8 @@ class WatchOptions:
     def outputs(self) -> dict[str, Path]:
         """The files to write, by the names of their formats."""
         paths = {"json": self.json, "sarif": self.sarif, "junit": self.junit}
+        if self.write_baseline:
+            paths["baseline"] = self.baseline
         return {name: path for name, path in paths.items() if path is not None}
 
     @property
@@ -86,6 +91,8 @@ class WatchOptions:
                     f"there is no invariant {name!r}{near(name, invariants)}; `trainbugs watch "
                     "--list` shows all"
                 )
+        if self.write_baseline and self.baseline is None:
+            raise UsageError("--write-baseline needs the name of the file: --baseline FILE")
         for name, path in self.outputs.items():
             if not _can_be_written(path):
                 raise UsageError(
@@ -137,6 +144,12 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--junit", type=Path, metavar="FILE", help="the same as JUnit XML, a test an invariant"
     )
+    parser.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="pass over the findings in this file"
+    )
+    parser.add_argument(
+        "--write-baseline", action="store_true", help="write all findings to that file, and pass"
+    )
     parser.add_argument("--list", action="store_true", help="show the invariants, and run nothing")
     parser.add_argument("command", nargs=REMAINDER, metavar=SCRIPT, help="with its arguments")
 
@@ -147,6 +160,7 @@ def watch_program(options: WatchOptions) -> ExitStatus:
     """
     from evaluation.watching import program
     from evaluation.watching.document import describe
+    from evaluation.watching.silencing import Silencing
 
     sanitizer_invariants = watched_invariants()
     if options.list:
@@ -156,16 +170,41 @@ def watch_program(options: WatchOptions) -> ExitStatus:
     if options.is_notebook:
         _say(f"nothing was watched: {options.words[0]} is a notebook; {IN_A_NOTEBOOK}")
         return NOTHING_WATCHED
+    marks = _baseline(options)
     watched = _watched(options)
     returned, report = program.run(watched)
     status = 128 - returned if returned < 0 else returned
-    if report is None:
+    silencing = Silencing(report, watched.folder, marks) if report else None
+    if silencing is None:
         _say(f"{_end_of_program(returned)}, without a report: nothing is known of what was seen")
     else:
-        _print_report(report, watched, options.info)
-    if options.outputs:
-        _write(options, describe(watched, status, report, sanitizer_invariants))
-    return _exit_status(status, report)
+        silencing = _with_new_baseline(options, silencing)
+        _print_report(silencing, watched, options.info)
+    _write(options, describe(watched, status, silencing, sanitizer_invariants))
+    return _exit_status(status, silencing.audible if silencing else None)
+
+
+def _baseline(options: WatchOptions) -> "frozenset[Mark]":
+    """What the baseline file holds; nothing where it is to be written."""
+    from evaluation.watching.baseline import read
+
+    if options.baseline is None or options.write_baseline:
+        return frozenset()
+    return read(options.baseline)
+
+
+def _with_new_baseline(options: WatchOptions, silencing: "Silencing") -> "Silencing":
+    """Where it is asked for, write all that was found to the baseline file, which silences it.
+
+    A program that did no step says nothing: its baseline stays as it was.
+    """
+    from evaluation.watching.baseline import write
+
+    if options.baseline is None or not options.write_baseline or silencing.report.is_empty:
+        return silencing
+    marks = silencing.marks()
+    write(options.baseline, marks)
+    return replace(silencing, baseline=frozenset(marks))
 
 
 def watched_invariants() -> "Sequence[Invariant]":
@@ -212,11 +251,12 @@ def _watched(options: WatchOptions) -> "Watched":
     )
 
 
-def _print_report(report: "WatchReport", watched: "Watched", with_advice: bool) -> None:
+def _print_report(silencing: "Silencing", watched: "Watched", with_advice: bool) -> None:
     """Print what was seen, on standard error: the other stream is the script's."""
     from evaluation.watching.wording import summary
 
-    _say(summary(report, watched.ignore))
+    report = silencing.audible
+    _say(summary(silencing, watched.ignore))
     _print_table(report.broken, watched)
     if with_advice and report.advice:
         _say("advice, for what it names may be meant:")
@@ -256,8 +296,11 @@ def _write(options: WatchOptions, document: "WatchDocument") -> None:
 
     invariants = watched_invariants()
     writers = {"json": json_text, "sarif": sarif_text, "junit": junit_text}
-    for name, path in options.outputs.items():
-        write_text(path, writers[name](document, invariants))
+    for name, write in writers.items():
+        path = options.outputs.get(name)
+        if path is None:
+            continue
+        write_text(path, write(document, invariants))
         _say(f"the report is in {shown(path)}")
 
 

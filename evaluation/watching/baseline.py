@@ -1,0 +1,48 @@
+"""The baseline file: findings that were there already, and that `trainbugs watch` passes over."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from evaluation.watching.silencing import Mark
+from runner.errors import UsageError
+from runner.files.atomic import write_json
+from runner.files.structs import MismatchError, as_struct
+
+
+class BaselineFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A finding by its invariant, its file from the working directory, and the text of its line."""
+
+    invariant: str
+    file: str | None
+    text: str | None
+
+
+class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `trainbugs watch --write-baseline` writes, and `--baseline` reads."""
+
+    schema: Literal[1]
+    findings: tuple[BaselineFinding, ...]
+
+
+def read(path: Path) -> frozenset[Mark]:
+    """The marks in a baseline file; raises UsageError where it is none."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        baseline = as_struct(document, Baseline)
+    except (OSError, ValueError, MismatchError) as error:
+        raise UsageError(
+            f"--baseline {path}: cannot be read: {error}; --write-baseline writes it"
+        ) from error
+    return frozenset(
+        (finding.invariant, finding.file, finding.text) for finding in baseline.findings
+    )
+
+
+def write(path: Path, marks: Sequence[Mark]) -> None:
+    """Write the marks as a baseline file."""
+    baseline = Baseline(schema=1, findings=tuple(BaselineFinding(*mark) for mark in marks))
+    write_json(path, msgspec.to_builtins(baseline))

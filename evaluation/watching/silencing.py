@@ -1,0 +1,77 @@
+"""Findings that a user has silenced: by a comment in their line, or by a baseline file."""
+
+import linecache
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from evaluation.watching.report import WatchedAlarm, WatchReport
+
+Reason = Literal["comment", "baseline"]
+# What a finding is known by, wherever in its file it stands: the invariant, the file, the line.
+Mark = tuple[str, str | None, str | None]
+
+COMMENT = re.compile(r"#\s*trainbugs:\s*ignore\[([^\]]*)\]")
+
+
+@dataclass(frozen=True)
+class Silencing:
+    """A report, and which of its alarms are silenced.
+
+    The files of the alarms lie in `folder`; `baseline` holds the marks of the baseline file.
+    """
+
+    report: WatchReport
+    folder: str
+    baseline: frozenset[Mark] = frozenset()
+
+    @property
+    def audible(self) -> WatchReport:
+        """The report without what is silenced."""
+        alarms = [alarm for alarm in self.report.alarms if self.reason(alarm) is None]
+        return replace(self.report, alarms=tuple(alarms))
+
+    def reason(self, alarm: WatchedAlarm) -> Reason | None:
+        """What silences an alarm; None where nothing does."""
+        line = line_of(alarm, self.folder) or ""
+        if any(alarm.code in _names(comment) for comment in COMMENT.findall(line)):
+            return "comment"
+        return "baseline" if mark_of(alarm, self.folder) in self.baseline else None
+
+    def counts(self) -> Iterator[tuple[Reason, int]]:
+        """How many findings each reason silences, without the reasons that silence none."""
+        findings = [*self.report.broken, *self.report.advice]
+        reasons = [self.reason(alarm) for alarm in findings]
+        for reason in ("comment", "baseline"):
+            if reason in reasons:
+                yield reason, reasons.count(reason)
+
+    def marks(self) -> list[Mark]:
+        """The marks of what no comment silences: a baseline of them silences it."""
+        findings = [*self.report.broken, *self.report.advice]
+        marks = {
+            mark_of(alarm, self.folder) for alarm in findings if self.reason(alarm) != "comment"
+        }
+        return sorted(marks, key=str)
+
+
+def mark_of(alarm: WatchedAlarm, folder: str) -> Mark:
+    """The mark of an alarm; it has no line number, which changes when lines are added above."""
+    file = Path(folder, alarm.file).as_posix() if alarm.file else None
+    return alarm.code, file, line_of(alarm, folder)
+
+
+def line_of(alarm: WatchedAlarm, folder: str) -> str | None:
+    """The line of the program that an alarm names, as it is in its file now."""
+    if alarm.file is None or alarm.line is None:
+        return None
+    # By its absolute path: it is not looked for in the folders of modules.
+    path = str(Path(folder, alarm.file).absolute())
+    linecache.checkcache(path)
+    return linecache.getline(path, alarm.line).strip()
+
+
+def _names(comment: str) -> list[str]:
+    return [name.strip() for name in comment.split(",")]

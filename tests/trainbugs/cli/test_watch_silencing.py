@@ -1,0 +1,124 @@
+"""What silences a finding of `trainbugs watch`: a comment in its line, and the baseline file."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+OTHER = {"code": "other", "severity": "warning", "line": 8}
+LINES = ["", "", "", "", "", "", "loss = 1", "loss = 2", ""]
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Write train.py, with something behind its line 7."""
+
+    def write(comment, above=0):
+        lines = [""] * above + LINES
+        lines[6 + above] += comment
+        (tmp_path / "train.py").write_text("\n".join(lines))
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "  # trainbugs: ignore[stale-gradients]",
+        "  # trainbugs: ignore[clip, stale-gradients]",
+        "  # why  #trainbugs:ignore[stale-gradients] as we said",
+    ],
+)
+def test_a_comment_silences_what_it_names_in_its_line(watch, fake, program, comment):
+    program(comment)
+    fake.leaves([{}])
+    assert watch("train.py") == (
+        0,
+        "",
+        "trainbugs watch: no invariant was broken in 40 steps of 1 optimizer; 1 finding silenced "
+        "by comments\n",
+    )
+    fake.leaves([{"line": 8}])
+    assert watch("train.py")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "comment", ["  # trainbugs: ignore[clip]", "  # trainbugs: ignore[]", "  # trainbugs: ignore"]
+)
+def test_a_comment_that_does_not_name_it_silences_nothing(watch, fake, program, comment):
+    program(comment)
+    fake.leaves([{}])
+    assert watch("train.py")[0] == 1
+
+
+def test_a_baseline_passes_over_what_was_there(watch, fake, program, tmp_path):
+    program("")
+    fake.leaves([{}])
+    status, _, err = watch("--baseline", "base.json", "--write-baseline", "train.py")
+    assert status == 0
+    assert "; 1 finding silenced by the baseline" in err
+    assert json.loads((tmp_path / "base.json").read_text()) == {
+        "schema": 1,
+        "findings": [{"invariant": "stale-gradients", "file": "train.py", "text": "loss = 1"}],
+    }
+    program("", above=3)
+    fake.leaves([{"line": 10}, OTHER | {"severity": "error", "line": 11}])
+    status, _, err = watch("--baseline", "base.json", "train.py")
+    assert status == 1
+    assert "other " in err
+    assert "stale-gradients" not in err
+
+
+def test_a_line_that_has_changed_is_new(watch, fake, program):
+    program("")
+    fake.leaves([{}])
+    watch("--baseline", "base.json", "--write-baseline", "train.py")
+    program(" + 1")
+    assert watch("--baseline", "base.json", "train.py")[0] == 1
+
+
+def test_what_a_comment_silences_is_in_no_baseline(watch, fake, program, tmp_path):
+    program("  # trainbugs: ignore[stale-gradients]")
+    fake.leaves([{}, OTHER])
+    watch("--baseline", "base.json", "--write-baseline", "train.py")
+    findings = json.loads((tmp_path / "base.json").read_text())["findings"]
+    assert [finding["invariant"] for finding in findings] == ["other"]
+
+
+def test_a_program_without_a_step_makes_no_baseline(watch, fake, tmp_path):
+    fake.leaves(steps=0)
+    (tmp_path / "base.json").write_text("mine")
+    assert watch("--baseline", "base.json", "--write-baseline", "train.py")[0] == 3
+    assert (tmp_path / "base.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "[]", '{"schema": 2, "findings": []}', '{"schema": 1, "findings": [{}]}']
+)
+def test_a_baseline_that_is_none(watch, fake, tmp_path, text):
+    if text is not None:
+        (tmp_path / "base.json").write_text(text)
+    status, _, err = watch("--baseline", "base.json", "train.py")
+    assert status == 2
+    assert "--baseline base.json: cannot be read" in err
+    assert not (fake.path.parent / "called.json").exists()
+
+
+def test_a_baseline_is_written_to_a_named_file(watch, fake):
+    status, _, err = watch("--write-baseline", "train.py")
+    assert status == 2
+    assert "--write-baseline needs the name of the file" in err
+
+
+def test_the_documents_say_what_silences(watch, fake, program, tmp_path):
+    program("  # trainbugs: ignore[stale-gradients]")
+    fake.leaves([{}])
+    formats = ["--json", "o.json", "--sarif", "o.sarif", "--junit", "o.xml"]
+    assert watch(*formats, "train.py")[0] == 0
+    document = json.loads((tmp_path / "o.json").read_text())
+    assert document["answer"] == "kept"
+    assert document["findings"][0]["silenced"] == "comment"
+    assert len(document["report"]["alarms"]) == 1
+    log = json.loads((tmp_path / "o.sarif").read_text())
+    assert log["runs"][0]["results"][0]["suppressions"] == [{"kind": "inSource"}]
+    assert ElementTree.parse(tmp_path / "o.xml").getroot().findall(".//failure") == []
