@@ -115,7 +115,8 @@ def sum_weights(module):
 
 def have_same_weights(first, second):
     """Whether two modules have parameters of the same shapes, which hold the same numbers."""
-    shapes = [[parameter.shape for parameter in module.parameters()] for module in (first, second)]
-    return shapes[0] == shapes[1] and copies.are_identical(
-        list(first.parameters()), list(second.parameters())
-    )
+    parameters, others = list(first.parameters()), list(second.parameters())
+    shapes = [parameter.shape for parameter in parameters]
+    if shapes != [parameter.shape for parameter in others]:
+        return False
+    return copies.are_identical(parameters, others)
