@@ -57,14 +57,14 @@ def test_expected_records_are_reproduced_in_the_pinned_environment(name, case):
 
 @pytest.mark.parametrize("name, case", CASES)
 def test_a_verdict_needs_the_difference_between_the_variants(name, case):
-    """With the fixed records in the place of the buggy ones the verdict turns,
-    except in a benign case.
+    """With the fixed records in the place of the buggy ones the verdict turns;
+    in a benign case it may stay.
     """
     bug = CATALOG.bug(name)
     fixed = [record for record in expected_records(bug, case) if record.variant == "fixed"]
     swapped = [*fixed, *(replace(record, variant="buggy") for record in fixed)]
-    verdict = "REPRODUCED" if bug.cases[case].benign else "NOT REPRODUCED"
-    assert verify(bug.cases[case], swapped).outcome == verdict
+    verdicts = {"NOT REPRODUCED"} | ({"REPRODUCED"} if bug.cases[case].benign else set())
+    assert verify(bug.cases[case], swapped).outcome in verdicts
 
 
 # What a script may do wrong that is not the bug.

@@ -11,6 +11,7 @@ from support.paths import ROOT
 import trainbugs
 from evaluation import keys
 from evaluation.catalog import submissions
+from evaluation.catalog.declared import declared_programs
 from evaluation.scoring import comparison, scores
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
@@ -49,7 +50,8 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_are_those_of_the_records(name):
     folder, records = ROOT / submissions.FOLDER / name, evaluated(name)
-    table = scores.outcomes(records.checks, records.rules, submissions.load_frozen(ROOT))
+    frozen, declared = submissions.load_frozen(ROOT), declared_programs(Catalog(ROOT))
+    table = scores.outcomes(records.checks, records.rules, frozen, declared)
     scored = scores.scores(table, records.overheads)
     tables = {
         "scores": scored,

@@ -225,7 +225,7 @@ def test_slim_copy_watches_programs(slim, tmp_path):
     assert "train.py:7" in slim.call("watch", "--python", fake.path, "train.py", status=1)
     monitor = fake.called()["launcher"][3]
     assert monitor == str(slim.packages / "trainbugs" / "detectors" / "sanitizer" / "monitor.py")
-    assert Path(fake.called()["launcher"][0], "__main__.py").is_file()
+    assert Path(fake.called()["launcher"][0]).is_file()
 
 
 def test_slim_copy_runs_bugs_and_says_what_the_rest_needs(slim, toy):

@@ -15,6 +15,8 @@ from support.detectors import OWN
 from support.paths import ROOT
 
 from evaluation.catalog import controls, detectors, submissions
+from evaluation.catalog.declared import declared_programs
+from evaluation.reading.sources import RecordSelection, read_records
 from evaluation.running import campaign
 from evaluation.running.options import CampaignOptions
 from evaluation.scoring.scores import outcomes, scores
@@ -178,11 +180,36 @@ def mended_of_today():
 
 
 COMMITTED = ROOT / "detectors" / "expected"
+# Cases that are new, or whose programs have changed, since the detectors were evaluated.
+NOT_MET = {
+    "Informer2020-59/households", "LDAM-DRW-6/long-tail", "LDAM-DRW-6/cross-entropy",
+    "Lightning-20340/mice", "Lightning-20340/shuffled", "PyTorch-104336/pendulum",
+    "PyTorch-104336/turns", "PyTorch-117758/digits", "PyTorch-124717/reference",
+    "PyTorch-124717/evaluation", "PyTorch-84803/translation", "PytorchUNet-470/discs",
+    "PytorchUNet-470/rmsprop", "Transformers-47394/captions", "UNet3plus-23/lesions",
+}  # fmt: skip
+# Mended releases that came after the evaluation.
+LATER_MENDED = {
+    "MONAI-4650/scans", "PyTorch-107076/eager", "PyTorch-107076/inductor",
+    "PyTorch-133898/one-cycle", "PytorchOptimizer-519/heartbeats", "Transformers-33455/languages",
+    "Transformers-46204/visits",
+}  # fmt: skip
+
+
+def without_unmet(programs, cases=NOT_MET):
+    """The programs of other cases than these."""
+    return {(bug, *rest) for bug, *rest in programs if f"{bug}/{rest[0]}" not in cases}
 
 
 @pytest.fixture(scope="module")
 def committed():
     return CommittedChecks(COMMITTED).read()
+
+
+@pytest.fixture(scope="module")
+def counted():
+    """The committed records that scores count."""
+    return read_records(Catalog(ROOT), RecordSelection((), "expected", COMMITTED))
 
 
 def test_all_detectors_but_two_have_committed_records_of_one_kit(committed):
@@ -201,11 +228,11 @@ def programs_by_detector(checks):
     return programs
 
 
-def test_committed_records_are_of_all_programs_of_today(committed):
+def test_committed_records_are_of_all_programs_of_today(counted):
     learnt_from = {("control", name, "control", 0) for name in controls.load(ROOT).references}
-    mended = mended_of_today()
-    today = programs_of_today()
-    for (name, references), programs in programs_by_detector(committed.checks).items():
+    mended = without_unmet(mended_of_today(), NOT_MET | LATER_MENDED)
+    today = without_unmet(programs_of_today())
+    for (name, references), programs in programs_by_detector(counted.checks).items():
         # Mended releases are asked for apart: a detector has met all of them or none.
         assert programs & mended in (set(), mended)
         programs -= mended
@@ -213,9 +240,9 @@ def test_committed_records_are_of_all_programs_of_today(committed):
             assert programs | (learnt_from if references == "cross" else set()) == today
 
 
-def test_traincheck_was_shown_both_programs_of_each_case_of_a_part(committed):
+def test_traincheck_was_shown_both_programs_of_each_case_of_a_part(counted):
     """Its records of all programs would take hours."""
-    by_detector = programs_by_detector(committed.checks)
+    by_detector = programs_by_detector(counted.checks)
     assert {references for name, references in by_detector if name == "traincheck"} == {"same"}
     programs = by_detector["traincheck", "same"] - mended_of_today()
     assert programs <= programs_of_today()
@@ -225,9 +252,10 @@ def test_traincheck_was_shown_both_programs_of_each_case_of_a_part(committed):
     assert buggy == fixed
 
 
-def test_committed_scores_are_those_of_the_committed_records(committed):
-    table = outcomes(committed.checks, committed.rules, submissions.load_frozen(ROOT))
-    scored = scores(table, committed.overheads).to_json(orient="records")
+def test_committed_scores_are_those_of_the_committed_records(counted):
+    frozen, declared = submissions.load_frozen(ROOT), declared_programs(Catalog(ROOT))
+    table = outcomes(counted.checks, counted.rules, frozen, declared)
+    scored = scores(table, counted.overheads).to_json(orient="records")
     assert json.loads(scored) == json.loads((COMMITTED / "scores.json").read_text())
 
 
@@ -266,7 +294,7 @@ def test_scores_of_committed_records_on_the_command_line(tmp_path):
     shutil.rmtree(tmp_path / "scores")
 
 
-def test_committed_checks_have_the_present_ground_truth(committed):
+def test_committed_checks_have_the_present_ground_truth(counted):
     """A check's record keeps trigger and site: a change of config.json would leave scores with old
     ones.
 
@@ -274,7 +302,7 @@ def test_committed_checks_have_the_present_ground_truth(committed):
     """
     catalog = Catalog(ROOT)
     outdated = set()
-    for record in committed.checks:
+    for record in counted.checks:
         if record.kind == "control":
             continue
         bug = catalog.bug(record.bug)

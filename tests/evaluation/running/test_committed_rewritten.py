@@ -21,6 +21,7 @@ from evaluation.keys import detector_digest
 from evaluation.planting import judgements
 from evaluation.planting.judgements import Judgement
 from evaluation.reading.rewritten import committed_with_rewritten
+from evaluation.reading.sources import RecordSelection, read_rewritten
 from evaluation.records import OTHER_CODE
 from evaluation.running import promote
 from evaluation.running.campaign import CampaignResult
@@ -28,6 +29,7 @@ from evaluation.running.options import CampaignOptions
 from evaluation.running.promote import promote_checks, refuse_part, renew_side_by_side
 from evaluation.scoring.rewritten import FILE, side_by_side
 from evaluation.store.committed import CommittedChecks
+from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError, UsageError
 from runner.session.options import Options
 
@@ -336,7 +338,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
 
 def test_the_committed_table_is_that_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
-    records = committed_with_rewritten([folder])
+    records = read_rewritten(Catalog(ROOT), RecordSelection((), "expected", folder))
     assert (folder / FILE).exists() == bool(records and records.checks)
     if records and records.checks:
         assert (folder / FILE).read_text() == side_by_side(records).to_csv(index=False)

@@ -14,6 +14,7 @@ from support.toy import OWN_PYTHON
 
 from evaluation.catalog.detectors import read as read_detector
 from evaluation.reading.seeds import committed_with_seeds
+from evaluation.reading.sources import RecordSelection, read_records, read_seeds
 from evaluation.records import OTHER_CODE, program_name
 from evaluation.running import promote
 from evaluation.running.options import CampaignOptions
@@ -21,6 +22,7 @@ from evaluation.running.promote import refuse_part
 from evaluation.scoring.scores import outcomes
 from evaluation.scoring.seeds import FILE, by_seed
 from evaluation.store.committed import CommittedChecks
+from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.session.options import Options
 
@@ -169,7 +171,8 @@ def test_records_by_further_seeds_count_beside_one_of_the_same_code_by_a_smaller
 
 def test_the_committed_table_is_that_of_the_committed_records():
     folder = ROOT / "detectors" / "expected"
-    records = committed_with_seeds([folder])
+    catalog, selection = Catalog(ROOT), RecordSelection((), "expected", folder)
+    records = read_seeds(catalog, selection, read_records(catalog, selection))
     assert records
     assert records.checks
     assert not records.excluded_detectors(OTHER_CODE)

@@ -3,6 +3,7 @@
 No GPU is needed: the records are those of a CPU that say `cuda`.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -143,7 +144,13 @@ def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(with_graph
             line for line in problems(with_graphs.directory, with_graphs.root) if "graphs" in line
         ]
 
+    assert any("expected/graphs has 0 of 4 runs" in line for line in reports())
+    runs_nowhere = json.loads((with_graphs.directory / "config.json").read_text())
+    runs_nowhere["cases"]["graphs"]["never_run"] = True
+    with_graphs.write("config.json", json.dumps(runs_nowhere))
     assert reports() == []
+    del runs_nowhere["cases"]["graphs"]["never_run"]
+    with_graphs.write("config.json", json.dumps(runs_nowhere))
     with_gpu = (with_graphs.directory / "config.json").read_text()
     with_graphs.write("config.json", with_gpu.replace('["gpu"]', "[]"))
     outcome = on_gpu(with_graphs.run("Toy-1/graphs"), pinned=True)
