@@ -35,7 +35,7 @@ benchmark: .venv/installed
 	$(BIN)/python benchmarks/benchmark.py
 
 gpu: .venv/installed
-	$(BIN)/python benchmarks/gpu.py --device $(DEVICE) $(if $(HOST),--python $(HOST)) $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/gpu.py --device $(DEVICE) $(if $(HOST),--python $(HOST)) $(if $(DATA),--data $(DATA)) $(if $(JOBS),-j $(JOBS))
 
 .venv/installed: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -1,8 +1,9 @@
-"""All cases on a GPU, one after the other: CUDA records beside those of a CPU,
+"""All cases on a GPU: CUDA records beside those of a CPU,
 and a report that can be committed.
 
     make gpu                              # the bugs' own environments
     make gpu PYTHON=/path/to/python       # an interpreter that has a torch for your GPU
+    make gpu PYTHON=... JOBS=12           # that many runs at a time
     python benchmarks/gpu.py --device cuda:1 --data DIR
 
 With an interpreter of yours these cases are run: those whose fault is in the script, and those
@@ -14,6 +15,7 @@ folder. Untried: no GPU was at hand.
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -114,24 +116,40 @@ def _installed(package: str, host: Interpreter) -> str | None:
     )
 
 
-def rows(planned: Sequence[Planned], session: Session) -> Iterator[Row]:
-    """Run the cases one after the other; yields a row for each. Raises ResultsError where nothing
-    can be written.
+def rows(planned: Sequence[Planned], session: Session) -> Iterator[tuple[int, Row]]:
+    """Run the cases, as many runs at a time as the session may; yields the index of each with its
+    row, as they end.
+
+    Cases that are expected to be REPRODUCED come first. Raises ResultsError where nothing can be
+    written.
     """
-    for number, entry in enumerate(planned, 1):
-        name = entry.target.case.id
-        if entry.left_out:
-            yield _row(entry, LEFT_OUT, "", None, entry.left_out)
-            continue
-        session.progress.line(f"[{number}/{len(planned)}] {name}")
-        try:
-            (outcome,) = session.run([entry.target])
-        except ResultsError:
-            raise
-        except TrainbugsError as error:
-            yield _row(entry, NOT_RUN, "", None, str(error))
-            continue
-        yield _ran(entry, outcome, session)
+    possible: list[int] = []
+    for index, entry in enumerate(planned):
+        obstacle = _obstacle(entry, session)
+        if obstacle is None:
+            possible.append(index)
+        else:
+            yield index, obstacle
+    for group in (True, False):
+        indices = [i for i in possible if (planned[i].expected == REPRODUCED) == group]
+        outcomes = session.outcomes([planned[index].target for index in indices])
+        with closing(outcomes) as ended:
+            for position, outcome in ended:
+                index = indices[position]
+                yield index, _ran(planned[index], outcome, session)
+
+
+def _obstacle(entry: Planned, session: Session) -> Row | None:
+    """The row of a case that cannot run; None for one that can."""
+    if entry.left_out:
+        return _row(entry, LEFT_OUT, "", None, entry.left_out)
+    try:
+        session.plan(entry.target)
+    except ResultsError:
+        raise
+    except TrainbugsError as error:
+        return _row(entry, NOT_RUN, "", None, str(error))
+    return None
 
 
 def _ran(entry: Planned, outcome: Outcome, session: Session) -> Row:
@@ -216,9 +234,10 @@ def run(catalog: Catalog, options: Options, out: Path) -> int:
         host = interpreter.probe(session.runtimes.get("own").python_path)
     planned = plan(catalog, options.data, host)
     where = f"torch {host.torch} of an interpreter of the host" if host else "pinned environments"
-    new_rows: list[Row] = []
-    for row in rows(planned, session):
-        new_rows.append(row)
+    by_index: dict[int, Row] = {}
+    for index, row in rows(planned, session):
+        by_index[index] = row
+        new_rows = [by_index[done] for done in sorted(by_index)]
         write_text(out, report(new_rows, len(planned), where))
     print(f"{out}: {len(new_rows)} cases")
     if any(row.verdict in (NOT_RUN, "INVALID", "no verdict") for row in new_rows):
@@ -235,6 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--python", type=Path, help="an interpreter with torch, in the place of the environments"
     )
     parser.add_argument("--data", type=Path, help="folder of data sets, for the cases with MNIST")
+    parser.add_argument("-j", "--jobs", type=int, help="runs at a time; default: 1")
     parser.add_argument(
         "--results", type=Path, default=Path("results/gpu"), help="default: results/gpu"
     )
@@ -246,7 +266,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not parsed.device.startswith("cuda"):
             raise UsageError(f"device is {parsed.device!r}, expected cuda or cuda:N")
         options = Options(
-            device=parsed.device, python=parsed.python, data=parsed.data, results=parsed.results
+            device=parsed.device,
+            python=parsed.python,
+            data=parsed.data,
+            results=parsed.results,
+            jobs=parsed.jobs,
         )
         return run(Catalog(ROOT), options, parsed.out)
     except TrainbugsError as error:

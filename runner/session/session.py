@@ -96,11 +96,16 @@ class Session:
                 raise UsageError(
                     f"{target.case.id}: {obstacle}; `{again}` gives the records to write it by"
                 )
-        outcomes: dict[int, Outcome] = {}
+        outcomes = dict(self.outcomes(targets))
+        return [outcomes[index] for index in range(len(targets))]
+
+    def outcomes(self, targets: Sequence[Target]) -> Generator[tuple[int, Outcome], None, None]:
+        """Run and judge targets that can have a verdict; yields the index of each with its outcome,
+        as they end.
+        """
         with closing(self._records(targets)) as done:
             for index, records in done:
-                outcomes[index] = self._outcome(targets[index], records)
-        return [outcomes[index] for index in range(len(targets))]
+                yield index, self._outcome(targets[index], records)
 
     def records(self, targets: Sequence[Target]) -> list[RunRecord]:
         """The records of the runs of all targets, target by target, without verdicts."""
