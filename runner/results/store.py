@@ -5,6 +5,7 @@ import itertools
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ ROOM_BYTES = 65536
 # Beside the runs of a bug that is not of the catalogue: a file with the path of its directory.
 OWNER = ".directory"
 MAX_OWNER_BYTES = 10_000
+# Threads share the folders of a store. From Python 3.12 on, a cached property is made twice where
+# two of them ask for it at once, and the folder that one of them works in would be removed.
+_MAKING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,22 @@ class Store:
 
     root: Path
 
-    @cached_property
+    @property
     def scratch(self) -> Scratch:
         """The temporary folder of this object; raises ResultsError where nothing can be written."""
+        with _MAKING:
+            return self._scratch
+
+    @property
+    def work(self) -> TemporaryFolder:
+        """The folder of the working directories of programs, far from any results; raises
+        ResultsError.
+        """
+        with _MAKING:
+            return self._work
+
+    @cached_property
+    def _scratch(self) -> Scratch:
         try:
             return Scratch(self.root)
         except IsADirectoryError as error:
@@ -61,10 +78,7 @@ class Store:
             raise unwritable(self.root, error) from error
 
     @cached_property
-    def work(self) -> TemporaryFolder:
-        """The folder of the working directories of programs, far from any results; raises
-        ResultsError.
-        """
+    def _work(self) -> TemporaryFolder:
         folder = Path(tempfile.gettempdir())
         if "\n" in str(folder):
             raise ResultsError(

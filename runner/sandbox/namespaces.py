@@ -21,6 +21,7 @@ OUTSIDE = "/.outside"
 # Each program has its own: shared memory in which the next one finds nothing, and terminals that
 # are nobody's.
 SHARED_MEMORY, TERMINALS, MULTIPLEXER = "/dev/shm", "/dev/pts", "/dev/ptmx"
+PROCESSES = "/proc"
 LIBC = ctypes.CDLL(None, use_errno=True)
 # How the kernel writes what would end a field.
 ESCAPES = ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\"))
@@ -91,9 +92,10 @@ def _enter_root(
     _check(LIBC.syscall(PIVOT_ROOT, b"/tmp", b"/tmp" + OUTSIDE.encode()))
     os.chdir("/")
     _copy_links("")
-    os.mkdir("/proc")  # noqa: PTH102
-    _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    os.mkdir(PROCESSES)  # noqa: PTH102
+    _mount("proc", PROCESSES, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     _forbid_namespaces()
+    _part_from_processes()
     _show_all(readable, hidden)
     _make_devices(shared)
     for path in _outermost(writable):
@@ -139,6 +141,17 @@ def _forbid_namespaces() -> None:
             file.write("0")
     except OSError:
         return
+
+
+def _part_from_processes() -> None:
+    """Make a mount of everything in /proc that is about the system, so that it can be protected.
+
+    What is about processes stays as it is: CUDA does not start where it cannot write the names of
+    its threads to /proc/self/task.
+    """
+    for entry in os.scandir(PROCESSES):
+        if not entry.name.isdigit() and not entry.is_symlink():
+            _mount(entry.path, entry.path, None, MS_BIND)
 
 
 def _make_devices(shared: int) -> None:
@@ -191,13 +204,17 @@ def _copy_links(folder: str) -> None:
 
 
 def _protect(write: set[str]) -> None:
-    """Make everything read-only, and without devices, but what lies below `write`."""
+    """Make everything read-only, and without devices, but what lies below `write`, and the folders
+    of processes.
+    """
     with open("/proc/self/mountinfo", "rb") as file:  # noqa: PTH123
         mounts = [line.split()[4:6] for line in file]
     for escaped, options in mounts:
         for written, character in ESCAPES:
             escaped = escaped.replace(written, character)
         path = os.fsdecode(escaped)
+        if path == PROCESSES:
+            continue
         if not any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in write):
             flags = sum(KEPT_OPTIONS.get(option, 0) for option in options.decode().split(","))
             try:

@@ -151,11 +151,18 @@ def _isolation(arguments: "dict[str, str]", report: int) -> "Callable[[], None]"
 
 
 def _keep_by_landlock(modules: "dict[str, Any]", readable: list[str], writable: list[str]) -> None:
-    """Keep this process to its paths; in namespaces, all that it sees is what it may read."""
+    """Keep this process to its paths; in namespaces, all that it sees is what it may read.
+
+    It may name its threads, without which CUDA does not start; elsewhere than in namespaces the
+    processes that it starts may not.
+    """
     if "namespaces" in modules:
         spaces = modules["namespaces"]
-        readable, writable = ["/"], [*writable, spaces.SHARED_MEMORY, spaces.TERMINALS]
-    modules["landlock"].restrict(readable, writable)
+        own = [spaces.SHARED_MEMORY, spaces.TERMINALS, spaces.PROCESSES]
+        readable = ["/"]
+    else:
+        own = ["/proc/self/task"]
+    modules["landlock"].restrict(readable, [*writable, *own])
 
 
 def _become(argv: list[str], report: int, file_limit: int) -> None:
