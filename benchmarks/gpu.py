@@ -9,7 +9,7 @@ and a report that can be committed.
 With an interpreter of yours these cases are run: those whose fault is in the script, and those
 whose fault is in a package of which the interpreter has an affected release. The report names the
 others. A command that was stopped goes on where it was: finished runs are kept in the results
-folder. Untried: no GPU was at hand.
+folder.
 """
 
 import argparse

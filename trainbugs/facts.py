@@ -399,7 +399,8 @@ CASE_FACTS: Mapping[str, Fact[BugCase]] = _by_name(
             "flag",
             lambda subject: subject.case.never_run,
             "Never run",
-            "whether nobody has run the case: it is in no count and no score",
+            "whether nobody has run the case, or only with the fault put back: it is in no count "
+            "and no score",
         ),
         Fact(
             "parameter_origins",

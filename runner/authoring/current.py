@@ -26,7 +26,7 @@ def is_current(bug: Bug, case: Case, record: RunRecord, place: str, root: Path) 
         record.python,
         record.runtime.torch,
     )
-    scripts = read_scripts(bug, case.program.variants[record.variant])
+    scripts = read_scripts(bug, case.program.variants[record.variant], record.injected)
     key = run_key(
         case, record.variant, scripts, record.seed, record.runtime.device, runtime, record.data
     )

@@ -139,8 +139,8 @@ class WrittenCase(Written, frozen=True):
         bool,
         Meta(
             description=(
-                "True as long as nobody has run it: the case is in no count and no score, and runs "
-                "when it is named."
+                "True as long as nobody has run it, or only with the fault put back: the case is "
+                "in no count and no score, and runs when it is named."
             )
         ),
     ] = False

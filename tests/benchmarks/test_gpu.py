@@ -208,3 +208,32 @@ def test_a_release_between_affected_ones_may_have_the_fault(gpu):
     target = catalog.select([several.id])[0]
     assert gpu._by_release(target, host(f"{first}.1")).expected == "REPRODUCED, or mended"
     assert gpu._by_release(target, host("0.1")).left_out
+
+
+@pytest.mark.usefixtures("pretended")
+def test_as_many_runs_at_a_time_as_asked_for(gpu, toy, tmp_path):
+    two_cases(toy)
+    status, report = call(gpu, toy, tmp_path, jobs=4)
+    assert status == 0
+    assert list(report) == ["Toy-1/only", "Toy-1/other"]
+    assert {cells[2] for cells in report.values()} == {"REPRODUCED"}
+
+
+@pytest.mark.usefixtures("pretended")
+def test_cases_that_should_fail_run_first(gpu, toy, tmp_path, monkeypatch):
+    two_cases(toy)
+    ran, ask = [], gpu.Session.outcomes
+
+    def noting(session, targets):
+        ran.append([target.case.id for target in targets])
+        return ask(session, targets)
+
+    def planned(*_):
+        targets = toy.catalog.select(["Toy-1"])
+        expected = (gpu.MAYBE, gpu.REPRODUCED)
+        return [gpu.Planned(*pair) for pair in zip(targets, expected, strict=True)]
+
+    monkeypatch.setattr(gpu.Session, "outcomes", noting)
+    monkeypatch.setattr(gpu, "plan", planned)
+    assert call(gpu, toy, tmp_path)[0] == 0
+    assert ran == [["Toy-1/other"], ["Toy-1/only"]]

@@ -63,8 +63,7 @@ def _devices(cases: Sequence[tuple[Bug, Case]]) -> str:
         for device in recorded_devices(bug, case.name):
             if device in ids:
                 ids[device].append(case.id)
-    gpu = f"on a GPU {', '.join(ids[CUDA])}" if ids[CUDA] else "on a GPU none yet"
-    return f"Seen on a CPU: {len(ids[CPU])} cases; {gpu}."
+    return f"Seen on a CPU: {len(ids[CPU])} cases; on a GPU: {len(ids[CUDA])}."
 
 
 def _case(subject: BugCase) -> str:

@@ -135,3 +135,48 @@ def test_folders_of_any_name(tmp_path, kept_by, name):
         folder / "stderr"
     ).read_text()
     assert (folder / "new").exists()
+
+
+# As CUDA does it, without which it does not start: from the thread itself, and by this path.
+NAMES_ITS_THREAD = """
+import os, subprocess, sys, threading
+def name():
+    path = f"/proc/self/task/{threading.get_native_id()}/comm"
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+        print("named", flush=True)
+    except OSError as error:
+        print(error.strerror, flush=True)
+thread = threading.Thread(target=name)
+thread.start()
+thread.join()
+"""
+OF_THE_SYSTEM = ("sys/kernel/core_pattern", "sys/vm/drop_caches", "sys/kernel/hostname")
+WRITES_OF_THE_SYSTEM = f"""
+import os
+for name in {OF_THE_SYSTEM}:
+    try:
+        os.close(os.open("/proc/" + name, os.O_WRONLY))
+        print("opened", name)
+    except OSError:
+        pass
+"""
+
+
+def test_a_program_may_name_its_threads(tmp_path, kept_by):
+    assert confined(tmp_path, kept_by, NAMES_ITS_THREAD).returncode == 0
+    assert (tmp_path / "stdout").read_text() == "named\n"
+
+
+def test_what_it_starts_may_do_so_in_namespaces(tmp_path, kept_by):
+    relative = (
+        f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {NAMES_ITS_THREAD!r}])"
+    )
+    assert confined(tmp_path, kept_by, relative).returncode == 0
+    expected = "Permission denied\n" if kept_by == "landlock" else "named\n"
+    assert (tmp_path / "stdout").read_text() == expected
+
+
+def test_what_proc_says_of_the_system_cannot_be_changed(tmp_path, kept_by):
+    assert confined(tmp_path, kept_by, WRITES_OF_THE_SYSTEM).returncode == 0
+    assert (tmp_path / "stdout").read_text() == ""

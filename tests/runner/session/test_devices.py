@@ -82,7 +82,7 @@ def test_it_is_said_on_which_devices_a_case_was_seen(toy, outcome, cli):
     assert "seen on no device yet" in cli("info", "Toy-1")[1]
     promote_runs([as_pinned(outcome), on_gpu(outcome)])
     assert "seen on cpu and cuda" in cli("info", "Toy-1")[1]
-    assert "Seen on a CPU: 1 cases; on a GPU Toy-1/only." in cli("list", "--markdown")[1]
+    assert "Seen on a CPU: 1 cases; on a GPU: 1." in cli("list", "--markdown")[1]
 
 
 @pytest.fixture
@@ -173,3 +173,22 @@ def test_validate_asks_for_no_records_of_it_and_judges_those_of_a_gpu(with_graph
     assert reports() == []
     with_graphs.write("buggy.py", (with_graphs.directory / "fixed.py").read_text())
     assert any("is of other scripts" in line for line in reports())
+
+
+def test_a_case_that_nobody_ran_may_have_records_with_the_fault_put_back(with_graphs):
+    """Whoever has no release with the fault can say so much."""
+    config = json.loads((with_graphs.directory / "config.json").read_text())
+    config["cases"]["graphs"]["never_run"] = True
+    with_graphs.write("config.json", json.dumps(config))
+    records = on_gpu(with_graphs.run("Toy-1/only"), pinned=True, injected=True).records
+    for record in records:
+        write_json(
+            expected_path(with_graphs.bug, replace(record, case="graphs")),
+            encode(replace(record, case="graphs")),
+        )
+    problem_texts = problems(with_graphs.directory, with_graphs.root)
+    assert not any("never_run" in line for line in problem_texts)
+    for record in records:
+        plain = replace(record, case="graphs", injected=False)
+        write_json(expected_path(with_graphs.bug, plain), encode(plain))
+    assert any("never_run is true" in x for x in problems(with_graphs.directory, with_graphs.root))
