@@ -7,11 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evaluation.watching.in_process.watching import watch, watching
     from trainbugs.api import bugs, comparisons, load, outcomes, plot, records, run, scores
 
     __version__: str
 
-__all__ = ["bugs", "comparisons", "load", "outcomes", "plot", "records", "run", "scores"]
+WATCHING = ("watch", "watching")
+__all__ = [
+    "bugs", "comparisons", "load", "outcomes", "plot", "records", "run", "scores", "watch",
+    "watching",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -29,7 +34,8 @@ def __getattr__(name: str) -> Any:
     problem = shadowed()
     if problem:
         raise ImportError(problem)
-    return getattr(import_module("trainbugs.api"), name)
+    module = "evaluation.watching.in_process.watching" if name in WATCHING else "trainbugs.api"
+    return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:

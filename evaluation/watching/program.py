@@ -14,6 +14,8 @@ from runner.sandbox import process
 
 # What monitor.py of the sanitizer takes its settings from.
 SETTINGS = "TRAINBUGS_SANITIZER"
+# By it the launcher knows which process has started the ranks; ranks.py of it has the name, too.
+AGENT = "TRAINBUGS_AGENT"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,5 +62,7 @@ def run(watched: Watched) -> tuple[int, WatchReport | None]:
         options = ["--module"] if watched.module else []
         # After `--` nothing is taken for an option of the launcher.
         command = [*map(str, launched), *options, "--", watched.script, *watched.arguments]
-        status = process.foreground(command, env={**os.environ, SETTINGS: json.dumps(settings)})
+        # Ranks know each other by the process that has started them, and not by this one.
+        variables = {SETTINGS: json.dumps(settings), AGENT: str(os.getppid())}
+        status = process.foreground(command, env={**os.environ, **variables})
         return status, read(out)

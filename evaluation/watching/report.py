@@ -26,7 +26,8 @@ class WatchedAlarm:
 @dataclass(frozen=True)
 class WatchReport:
     """The launcher's report; `dropped` alarms are not in it,
-    and after `error` nothing more was seen.
+    and after `error` nothing more was seen. It tells of as many `ranks`, or another rank's tells of
+    this one, too.
     """
 
     alarms: tuple[WatchedAlarm, ...]
@@ -36,6 +37,8 @@ class WatchReport:
     loop_s: float
     error: str | None
     traceback: str | None
+    ranks: int = 1
+    told_elsewhere: bool = False
 
     @property
     def broken(self) -> list[WatchedAlarm]:

@@ -45,6 +45,8 @@ def _outcome(report: WatchReport) -> str:
     if report.is_empty:
         return f"nothing was watched: {_count(report.optimizers, 'optimizer')}, and no step"
     extent = f"in {_count(report.steps, 'step')} of {_count(report.optimizers, 'optimizer')}"
+    if report.ranks > 1:
+        extent += f" on {report.ranks} ranks"
     broken = len({alarm.code for alarm in report.broken})
     advice = len({alarm.code for alarm in report.advice})
     if broken:

@@ -5,7 +5,7 @@ import runpy
 import sys
 import time
 
-from . import processes, session
+from . import joining, processes, session
 from .report import Recorder
 
 
@@ -24,18 +24,8 @@ def run(script, arguments, watching, is_module=False):
     finally:
         recorder.finish(started)
         watching.end()
-        _join(watching)
+        joining.join(watching)
         recorder.write()
-
-
-def _join(watching):
-    """Hand the notes of all processes to the monitor, and add their reports."""
-    recorder = watching.recorder
-    reports = processes.reports(recorder)
-    iterations = max((report["iterations"] for report in reports), default=0)
-    notes = [recorder.notes, *(report["notes"] for report in reports)]
-    watching.join(notes, iterations)
-    recorder.merge(reports)
 
 
 def main():

@@ -18,8 +18,12 @@ class Watch:
 
     def __init__(self, optimizer, session):
         self.optimizer = weakref.ref(optimizer)
-        self.session, self.recorder = session, session.recorder
+        self.session = session
         self.iteration, self.methods = 1, None
+
+    @property
+    def recorder(self):
+        return self.session.recorder
 
     def call(self, moment, *arguments):
         """Tell a moment of this optimizer to its own monitor, and to the program's if that is about optimizers."""
@@ -32,6 +36,10 @@ class Watch:
         if not arguments and moment != "end":
             self.session.teller.tell(moment, optimizer)
         if moment == "after_step":
+            if optimizer in self.session.adopted:
+                # One that never steps is of something else that the process did.
+                self.session.adopted.discard(optimizer)
+                self.recorder.begin_loop()
             self.iteration += 1
             self.session.program.count_step(optimizer)
 
@@ -174,6 +182,18 @@ def hook_optimizers(session):
             watch_optimizer(self, session)
 
     torch.optim.Optimizer.__init__ = init
+
+
+def adopt(session, optimizers, modules):
+    """Watch optimizers and modules that were there before the session was."""
+    for module in modules:
+        MODULES.add(module)
+        session.program.add_module(module)
+    session.adopted.update(optimizers)
+    for optimizer in optimizers:
+        session.program.add_optimizer(optimizer)
+        if getattr(optimizer.step, "__func__", None) not in STEPS:
+            watch_optimizer(optimizer, session)
 
 
 def hook_modules(session):

@@ -124,8 +124,8 @@ class Program:
 class Teller:
     """Calls the methods that a monitor has. If one fails, it is reported, and the monitor is called no more."""
 
-    def __init__(self, monitor, program, recorder):
-        self.monitor, self.program, self.recorder = monitor, program, recorder
+    def __init__(self):
+        self.monitor, self.program, self.recorder = None, None, None
 
     def wants(self, *moments):
         """Whether the monitor has a method for one of these moments."""

@@ -21,7 +21,7 @@ ALARM_FIELDS = (
 )  # fmt: skip
 REPORT_FIELDS = (
     "alarms", "dropped", "optimizers", "steps", "iterations", "loop_s", "error", "traceback",
-    "notes",
+    "notes", "ranks", "told_elsewhere",
 )  # fmt: skip
 
 
@@ -48,6 +48,8 @@ class Recorder:
         self.alarms, self.dropped, self.notes = [], 0, {}
         self.optimizers, self.steps, self.iterations = 0, 0, 0
         self.started, self.loop_s = None, None
+        # How many ranks the report tells of; whether another one's report tells of this one, too.
+        self.ranks, self.told_elsewhere = 1, False
 
     def alarm(self, iteration, code, message, severity, api, parameter, seen, where=None):
         """Keep an alarm; `seen` is the program's iteration now, whatever `iteration` says."""
@@ -99,14 +101,25 @@ class Recorder:
         unfinished.replace(path)
 
     def merge(self, reports):
-        """Add the reports of other processes of the program; an alarm that several of them raise is kept once."""
+        """Add the reports of processes that this one has started."""
         for report in reports:
-            self.alarms += [alarm for alarm in report["alarms"] if alarm not in self.alarms]
-            self.dropped += report["dropped"] + max(0, len(self.alarms) - MAX_ALARMS)
-            del self.alarms[MAX_ALARMS:]
-            if self.steps < report["steps"]:
-                # The training was in that process, not in this one.
-                self.steps, self.loop_s = report["steps"], report["loop_s"]
+            self._add(report)
             self.optimizers += report["optimizers"]
-            self.error = self.error or report["error"]
-            self.traceback = self.traceback or report["traceback"]
+
+    def merge_ranks(self, reports):
+        """Add the reports of other ranks, which have the same optimizers."""
+        for report in reports:
+            self._add(report)
+            self.optimizers = max(self.optimizers, report["optimizers"])
+            self.ranks += 1
+
+    def _add(self, report):
+        """Add the report of another process; an alarm that several of them raise is kept once."""
+        self.alarms += [alarm for alarm in report["alarms"] if alarm not in self.alarms]
+        self.dropped += report["dropped"] + max(0, len(self.alarms) - MAX_ALARMS)
+        del self.alarms[MAX_ALARMS:]
+        if self.steps < report["steps"]:
+            # The training was in that process, not in this one.
+            self.steps, self.loop_s = report["steps"], report["loop_s"]
+        self.error = self.error or report["error"]
+        self.traceback = self.traceback or report["traceback"]

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+import weakref
 from pathlib import Path
 
 import torch
@@ -15,11 +16,23 @@ class MonitorSession:
     """A watched process and its monitor, whose file defines `attach`, `watch`, both or none."""
 
     def __init__(self, monitor, recorder):
+        self.teller = Teller()
+        self.start(monitor, recorder)
+
+    def start(self, monitor, recorder):
+        """Watch by this monitor from now on, in the place of an earlier one."""
         self.recorder, self.program = recorder, Program(recorder)
         self.foreign_iterations = 0
+        # Optimizers that were there before, and have not stepped since.
+        self.adopted = weakref.WeakSet()
         self.attach = getattr(monitor, "attach", None)
-        self.teller = Teller(self._start(monitor), self.program, recorder)
         self.has_monitor = monitor is not None
+        self.teller.program, self.teller.recorder = self.program, recorder
+        self.teller.monitor = self._start(monitor)
+
+    def stop(self):
+        """Tell nobody anything from now on; the hooks stay, and do nothing."""
+        self.teller.monitor, self.attach, self.has_monitor = None, None, False
 
     def _start(self, monitor):
         """The object that the monitor's `watch` returns; None if there is none."""
@@ -72,11 +85,14 @@ def load(path):
     return module
 
 
-def begin(monitor, recorder):
-    """Watch what the program is going to do; without a monitor, only note the time of its first optimizer."""
+def begin(monitor, recorder, wants=None):
+    """Watch what the program is going to do; without a monitor, only note the time of its first optimizer.
+
+    `wants(*moments)` says which moments to hook; by default those of which the monitor has one.
+    """
     session = MonitorSession(monitor, recorder)
     if session.has_monitor:
-        hooks.install(uncompiled(session.teller.tell), session.teller.wants)
+        hooks.install(uncompiled(session.teller.tell), wants or session.teller.wants)
         optimizers.FORWARD.bare = torch.nn.Module.__call__
     optimizers.hook_optimizers(session)
     if session.has_monitor:

@@ -13,9 +13,12 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-KIT = Path(__file__).resolve().parents[2] / "kit"
-# How the file names of frames begin that are not the program's.
-FOREIGN = (f"{KIT}/", __file__, str(Path(__file__).resolve()), "<frozen runpy>", runpy.__file__)
+HERE = Path(__file__).resolve().parent
+KIT = HERE.parents[1] / "kit"
+# How the file names of frames begin that are not the program's; in the small wheel the launcher
+# lies beside this folder.
+OURS = (f"{KIT}/", f"{HERE}/", f"{HERE.parent}/launcher/")
+FOREIGN = (*OURS, f"{HERE.parent}/__main__.py", __file__, "<frozen runpy>", runpy.__file__)
 
 
 def main() -> None:
@@ -27,17 +30,20 @@ def main() -> None:
     try:
         load("command").main()
     except BaseException:
-        # The program may have set a hook of its own.
-        shown = sys.excepthook
-
-        def show(
-            kind: type[BaseException], error: BaseException, trace: TracebackType | None
-        ) -> None:
-            clean(error)
-            shown(kind, error, error.__traceback__)
-
-        sys.excepthook = show
+        hide_from_tracebacks()
         raise
+
+
+def hide_from_tracebacks() -> None:
+    """Show an exception that ends the program from now on as the program's own."""
+    # The program may have set a hook of its own.
+    shown = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        clean(error)
+        shown(kind, error, error.__traceback__)
+
+    sys.excepthook = show
 
 
 def clean(error: BaseException) -> None:

@@ -58,6 +58,7 @@ class WatchOptions:
     junit: Path | None
     baseline: Path | None
     write_baseline: bool
+    wheel: Path | None
     list: bool
     command: tuple[str, ...]
 
@@ -150,6 +151,9 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--write-baseline", action="store_true", help="write all findings to that file, and pass"
     )
+    parser.add_argument(
+        "--wheel", type=Path, metavar="DIR", help="write the small wheel there, and run nothing"
+    )
     parser.add_argument("--list", action="store_true", help="show the invariants, and run nothing")
     parser.add_argument("command", nargs=REMAINDER, metavar=SCRIPT, help="with its arguments")
 
@@ -162,6 +166,8 @@ def watch_program(options: WatchOptions) -> ExitStatus:
     from evaluation.watching.document import describe
     from evaluation.watching.silencing import Silencing
 
+    if options.wheel:
+        return _write_wheel(options.wheel)
     sanitizer_invariants = watched_invariants()
     if options.list:
         _print_invariants(sanitizer_invariants)
@@ -182,6 +188,20 @@ def watch_program(options: WatchOptions) -> ExitStatus:
         _print_report(silencing, watched, options.info)
     _write(options, describe(watched, status, silencing, sanitizer_invariants))
     return _exit_status(status, silencing.audible if silencing else None)
+
+
+def _write_wheel(folder: Path) -> ExitStatus:
+    """Write what watches inside of a program, for an environment that has torch."""
+    from evaluation.watching import wheel
+
+    try:
+        path = wheel.build(folder, api.load().root / SANITIZER)
+    except OSError as error:
+        raise UsageError(
+            f"--wheel {shown(folder)}: cannot be written: {error.strerror}; expected a folder"
+        ) from error
+    print(f"pip install {shown(path)}")
+    return SUCCESS
 
 
 def _baseline(options: WatchOptions) -> "frozenset[Mark]":
@@ -216,7 +236,8 @@ def watched_invariants() -> "Sequence[Invariant]":
 
 def _exit_status(status: int, report: "WatchReport | None") -> ExitStatus:
     """The program's own status if that is not 0, else what the report says."""
-    if status != SUCCESS or report is None:
+    # A rank that failed would end the first one, which tells for all.
+    if status != SUCCESS or report is None or report.told_elsewhere:
         return ExitStatus(status)
     if report.has_error:
         return FAILURE
@@ -256,6 +277,8 @@ def _print_report(silencing: "Silencing", watched: "Watched", with_advice: bool)
     from evaluation.watching.wording import summary
 
     report = silencing.audible
+    if report.told_elsewhere:
+        return
     _say(summary(silencing, watched.ignore))
     _print_table(report.broken, watched)
     if with_advice and report.advice:

@@ -30,20 +30,45 @@ class Depth(threading.local):
     value = 0
 
 
+class Listener:
+    """Who listens now. The hooks are installed once in a process, for all that follow."""
+
+    def __init__(self):
+        self.sanitizer, self.program, self.hooked = None, None, set()
+
+    def listen(self, sanitizer, program):
+        """Tell this sanitizer from now on, in the place of an earlier one; None: nobody."""
+        self.sanitizer, self.program = sanitizer, program
+
+    def teller(self, moment):
+        """A function that tells a moment."""
+
+        def tell(*arguments):
+            method = getattr(self.sanitizer, moment, None)
+            if method is not None and not self.program.is_hidden:
+                method(*arguments)
+
+        return tell
+
+
+LISTENER = Listener()
+
+
 def install(sanitizer, program):
     """Hook what the invariants of a sanitizer have methods for."""
+    LISTENER.listen(sanitizer, program)
     for moment, hook in HOOKS.items():
-        tell = getattr(sanitizer, moment, None)
-        if tell is not None:
-            hook(tell, program)
+        if hasattr(sanitizer, moment) and moment not in LISTENER.hooked:
+            LISTENER.hooked.add(moment)
+            hook(LISTENER.teller(moment))
 
 
-def hook_views(tell, program):
+def hook_views(tell):
     for name in VIEWS:
-        setattr(torch.Tensor, name, watch_view(getattr(torch.Tensor, name), tell, program))
+        setattr(torch.Tensor, name, watch_view(getattr(torch.Tensor, name), tell))
 
 
-def watch_view(bare, tell, program):
+def watch_view(bare, tell):
     """A method that changes the shape of a tensor, with its results told."""
 
     @functools.wraps(bare)
@@ -51,7 +76,7 @@ def watch_view(bare, tell, program):
         result = bare(tensor, *arguments, **options)
         # Where tensors stand for others their sizes may not be known.
         is_plain = type(tensor) in PLAIN and not is_compiling()
-        if is_plain and result.is_floating_point() and not program.is_hidden:
+        if is_plain and result.is_floating_point():
             tell(tensor, result)
         return result
 
@@ -59,16 +84,16 @@ def watch_view(bare, tell, program):
     return view
 
 
-def hook_samples(tell, program):
+def hook_samples(tell):
     for distribution in list_distributions():
         if "sample" in vars(distribution):
-            distribution.sample = watch_distribution(distribution.sample, tell, program)
+            distribution.sample = watch_distribution(distribution.sample, tell)
 
 
-def hook_log_probs(tell, program):
+def hook_log_probs(tell):
     for distribution in list_distributions():
         if "log_prob" in vars(distribution):
-            distribution.log_prob = watch_distribution(distribution.log_prob, tell, program)
+            distribution.log_prob = watch_distribution(distribution.log_prob, tell)
 
 
 def list_distributions():
@@ -78,7 +103,7 @@ def list_distributions():
     return {value for value in classes if issubclass(value, Distribution)}
 
 
-def watch_distribution(bare, tell, program):
+def watch_distribution(bare, tell):
     """A method of a distribution, with the results of its outermost calls told."""
     depth = Depth()
 
@@ -91,8 +116,7 @@ def watch_distribution(bare, tell, program):
             result = bare(distribution, *arguments, **options)
         finally:
             depth.value -= 1
-        if not program.is_hidden:
-            tell(distribution, *arguments, *options.values(), result)
+        tell(distribution, *arguments, *options.values(), result)
         return result
 
     skip_code(call.__code__)
