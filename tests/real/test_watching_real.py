@@ -13,7 +13,7 @@ import textwrap
 import pytest
 from support.paths import ROOT
 
-from evaluation.watching import wheel
+from evaluation.watching import small_wheel
 from runner.environments import builder, spec
 from runner.progress.lines import on_stderr
 
@@ -150,7 +150,7 @@ class User:
         self.folder = folder
         self.bin = folder / "environment" / "bin"
         subprocess.run([sys.executable, "-m", "venv", folder / "environment"], check=True)
-        path = wheel.build(folder / "dist", ROOT / "detectors" / "sanitizer")
+        path = small_wheel.build(folder / "dist", ROOT / "detectors" / "sanitizer")
         (site,) = (folder / "environment" / "lib").glob("python*/site-packages")
         (site / "torch.pth").write_text(f"{site_packages}\n")
         self.install(path, "pytest")

@@ -192,10 +192,10 @@ def watch_program(options: WatchOptions) -> ExitStatus:
 
 def _write_wheel(folder: Path) -> ExitStatus:
     """Write what watches inside of a program, for an environment that has torch."""
-    from evaluation.watching import wheel
+    from evaluation.watching import small_wheel
 
     try:
-        path = wheel.build(folder, api.load().root / SANITIZER)
+        path = small_wheel.build(folder, api.load().root / SANITIZER)
     except OSError as error:
         raise UsageError(
             f"--wheel {shown(folder)}: cannot be written: {error.strerror}; expected a folder"

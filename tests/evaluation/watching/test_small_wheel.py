@@ -10,7 +10,7 @@ from email.parser import Parser
 import pytest
 from support.paths import ROOT
 
-from evaluation.watching import wheel
+from evaluation.watching import small_wheel
 
 # What is in the user's environment because the user trains with it, or runs the tests with it.
 OF_THE_USER = {"torch", "transformers", "pytest", "numpy"}
@@ -21,7 +21,7 @@ LAZY = {"trainbugs_watch/report.py": {"msgspec"}}
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    return wheel.build(tmp_path_factory.mktemp("wheel"), ROOT / "detectors" / "sanitizer")
+    return small_wheel.build(tmp_path_factory.mktemp("wheel"), ROOT / "detectors" / "sanitizer")
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_its_description_asks_for_no_package(files):
 
 
 def test_the_same_source_gives_the_same_bytes(built, tmp_path):
-    again = wheel.build(tmp_path, ROOT / "detectors" / "sanitizer")
+    again = small_wheel.build(tmp_path, ROOT / "detectors" / "sanitizer")
     assert again.read_bytes() == built.read_bytes()
 
 
