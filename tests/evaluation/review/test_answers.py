@@ -1,0 +1,67 @@
+"""Answers of strangers: what is wrong with one is a line, and the others count."""
+
+import json
+
+import pytest
+
+from evaluation.review.answers import read_answers
+from runner.errors import ResultsError
+
+ID = "0123456789abcdef"
+GOOD = {"id": ID, "suspicion": 70, "model": "a model"}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_lines(*lines):
+        path = tmp_path / "answers.jsonl"
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("".join(f"{text}\n" for text in texts))
+        return read_answers(path, {ID})
+
+    return read_lines
+
+
+def test_a_good_answer(read):
+    suspect = {"line": 3, "api": "torch.optim.SGD", "why": "no step"}
+    result = read(GOOD | {"suspects": [suspect], "model_date": "2026-01-01", "cost": 0.1})
+    assert result.problems == ()
+    (answer,) = result.answers
+    assert (answer.suspicion, answer.suspects[0].line, answer.sample) == (70, 3, 0)
+
+
+@pytest.mark.parametrize(
+    "line, problem",
+    [
+        (GOOD | {"suspicion": 101}, "101"),
+        (GOOD | {"suspicion": -1}, "-1"),
+        (GOOD | {"id": "f" * 16}, "there is no such task"),
+        (GOOD | {"id": "../key"}, "id"),
+        (GOOD | {"verdict": "buggy"}, "verdict"),
+        (GOOD | {"model": ""}, "model"),
+        ({"id": ID, "model": "m"}, "suspicion"),
+        (GOOD | {"model_date": "yesterday"}, "model_date"),
+        ("no JSON", "JSON"),
+        ("[1]", "object"),
+        ('{"id": "' + "x" * 1_000_001 + '"}', "bytes"),
+        ("[" * 2000, "deep"),
+    ],
+)
+def test_what_is_wrong_with_one_is_a_line_and_the_rest_counts(read, line, problem):
+    result = read(GOOD, line, GOOD | {"sample": 1})
+    assert len(result.answers) == 2
+    (text,) = result.problems
+    assert "line 2" in text
+    assert problem in text
+    assert "\n" not in text
+
+
+def test_the_same_sample_twice_is_refused(read):
+    result = read(GOOD, GOOD | {"suspicion": 0}, GOOD | {"model": "another"})
+    assert [answer.suspicion for answer in result.answers] == [70, 70]
+    assert "was there before" in result.problems[0]
+
+
+def test_a_file_that_is_missing_is_an_error(tmp_path):
+    with pytest.raises(ResultsError, match=r"answers\.jsonl"):
+        read_answers(tmp_path / "answers.jsonl", {ID})

@@ -1,0 +1,84 @@
+"""The tasks of reviews: what they show, and what they do not tell."""
+
+import json
+import re
+
+import pytest
+from support.paths import ROOT
+
+from evaluation.catalog import controls
+from evaluation.review.tasks import KEY, TASKS, collect_programs, read_key, write_tasks
+from runner.bugs.catalog import Catalog
+from runner.errors import ResultsError
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tasks")
+    catalog = Catalog(ROOT)
+    programs, left_out = collect_programs(catalog, controls.load(ROOT))
+    assert left_out == []
+    write_tasks(folder, programs)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tasks(exported):
+    return [json.loads(line) for line in (exported / TASKS).read_text().splitlines()]
+
+
+def test_each_case_that_counts_has_its_twins_and_each_control_one(exported):
+    entries = list(read_key(exported / KEY).tasks.values())
+    kinds = [entry.kind for entry in entries]
+    assert kinds.count("buggy") == kinds.count("fixed") > 80
+    assert kinds.count("control") == len(list((ROOT / "detectors" / "controls").glob("*.py")))
+    bugs = {entry.bug for entry in entries}
+    assert "PyTorch-84803" not in bugs
+    assert "CycleGAN-1201" not in bugs
+    assert not any(entry.case == "graphs" for entry in entries)
+
+
+def test_a_task_tells_neither_bug_nor_variant(exported, tasks):
+    names = {entry.bug for entry in read_key(exported / KEY).tasks.values()} - {"control"}
+    for task in tasks:
+        assert "program.py" in task["files"]
+        assert not {"probe.py", "with_probe.py", "buggy.py", "fixed.py"} & set(task["files"])
+        text = json.dumps(task["files"])
+        assert not any(name in text for name in names), task["id"]
+        assert not re.search(r"\b(buggy|bug-free)\b", text, re.I), task["id"]
+
+
+def test_a_task_names_the_versions_of_what_it_imports(tasks):
+    for task in tasks:
+        assert re.fullmatch(r"\d+\.\d+\.\d+", task["packages"]["torch"])
+        assert task["python"].startswith("3.11")
+    assert any("transformers" in task["packages"] for task in tasks)
+
+
+def test_ids_and_order_are_others_each_time(exported, tmp_path):
+    programs, _ = collect_programs(Catalog(ROOT), controls.load(ROOT))
+    first = read_key(exported / KEY)
+    second = write_tasks(tmp_path, programs)
+    assert not set(first.tasks) & set(second.tasks)
+    assert list(first.tasks.values()) != list(second.tasks.values())
+
+
+def test_the_site_of_a_buggy_program_is_in_its_text(exported, tasks):
+    key = read_key(exported / KEY)
+    in_text = 0
+    for task in tasks:
+        entry = key.tasks[task["id"]]
+        if entry.kind == "buggy" and entry.site.file == "program.py" and entry.site.line:
+            line = task["files"]["program.py"].splitlines()[entry.site.line - 1]
+            assert line.strip()
+            in_text += 1
+    assert in_text > 20
+
+
+def test_the_key_is_for_its_owner_alone(exported):
+    assert (exported / KEY).stat().st_mode & 0o077 == 0
+
+
+def test_a_file_of_tasks_is_no_key(exported):
+    with pytest.raises(ResultsError, match="not a key"):
+        read_key(exported / TASKS)

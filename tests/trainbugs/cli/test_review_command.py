@@ -1,0 +1,67 @@
+"""`trainbugs review`: export tasks, and import answers of strangers."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def exported(cli, tmp_path, toy_environment):
+    status, out, err = cli("review", "export", "--out", str(tmp_path / "tasks"))
+    assert status == 0, err
+    assert "show it to no reviewer" in out
+    return tmp_path / "tasks"
+
+
+def tasks(folder):
+    return [json.loads(line) for line in (folder / "tasks.jsonl").read_text().splitlines()]
+
+
+def test_a_stranger_scores_answers_without_a_network(cli, exported, tmp_path):
+    kinds = json.loads((exported / "key.json").read_text())["tasks"]
+    lines = [
+        {
+            "id": task["id"],
+            "model": "m",
+            "suspicion": 90 if kinds[task["id"]]["kind"] == "buggy" else 5,
+        }
+        for task in tasks(exported)
+    ]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    key = str(exported / "key.json")
+    status, out, err = cli("review", "import", str(path), "--key", key, "--out", str(tmp_path))
+    assert (status, err) == (0, "")
+    assert "1/1" in out
+    (score,) = json.loads((tmp_path / "reviews.json").read_text())["scores"]
+    assert (score["paired"], score["pairs"]) == (1, 1)
+
+
+def test_what_is_wrong_is_told_line_by_line_and_the_rest_is_scored(cli, exported, tmp_path):
+    name = tasks(exported)[0]["id"]
+    good = {"id": name, "model": "m", "suspicion": 3}
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps(good) + "\n" + json.dumps(good | {"suspicion": 101}) + "\n{\n")
+    status, out, err = cli("review", "import", str(path), "--key", str(exported / "key.json"))
+    assert status == 2
+    assert len(err.splitlines()) == 2
+    assert "1/" in out
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["export"], "--out DIR"),
+        (["export", "a.jsonl", "--out", "x"], "for review import"),
+        (["import", "a.jsonl"], "--key DIR/key.json"),
+        (["import", "--key", "k"], "needs files of answers"),
+        (["import", "a.jsonl", "--key", "k", "--threshold", "101"], "expected 0 to 100"),
+        (["import", "a.jsonl", "--key", "k", "--perturb", "1"], "for review export"),
+        (["import", "a.jsonl", "--key", "missing.json"], "missing.json"),
+    ],
+)
+def test_a_wrong_command_is_one_line(cli, words, expected):
+    status, out, err = cli("review", *words)
+    assert (status, out) == (2, "")
+    assert expected in err
+    assert len(err.splitlines()) == 1

@@ -1,0 +1,143 @@
+"""The subcommand review: programs for people and language models to judge, and their scores."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import ResultsError, UsageError
+from runner.plurals import counted
+from runner.progress.streams import message
+from trainbugs import api
+from trainbugs.cli.documents import print_json
+from trainbugs.cli.exits import INVALID, SUCCESS, ExitStatus
+from trainbugs.cli.parser import Help, Subparsers, add_command, add_json
+from trainbugs.cli.terminal import show_table
+
+if TYPE_CHECKING:
+    from evaluation.review.scoring import ReviewScore
+
+HELP = Help(
+    "write programs for a person or a language model to review, and score the answers",
+    [
+        "review export --out tasks",
+        "review export --out tasks --perturb 1",
+        "review import answers.jsonl --key tasks/key.json --out scores",
+    ],
+)
+ACTIONS = ("export", "import")
+REVIEWS = "reviews.json"
+
+
+@dataclass(frozen=True)
+class ReviewOptions:
+    """The options of `trainbugs review`."""
+
+    action: str
+    answers: tuple[Path, ...]
+    key: Path | None
+    out: Path | None
+    perturb: int | None
+    threshold: float | None
+    json: bool
+
+    def check(self) -> None:
+        """Raise UsageError for options that the action does not have, or lacks."""
+        if self.action == "export":
+            if self.answers or self.key or self.threshold is not None:
+                raise UsageError("answers, --key and --threshold are for review import")
+            if self.out is None:
+                raise UsageError("review export needs the folder to write: --out DIR")
+        else:
+            if self.perturb is not None:
+                raise UsageError("--perturb is for review export; the key of the tasks has it")
+            if not self.answers or self.key is None:
+                raise UsageError(
+                    "review import needs files of answers, and --key DIR/key.json of the export"
+                )
+        if self.threshold is not None and not 0 <= self.threshold <= 100:
+            raise UsageError(f"--threshold is {self.threshold:g}, expected 0 to 100")
+
+
+def add_arguments(subparsers: Subparsers) -> None:
+    """Add review."""
+    parser = add_command(subparsers, "review", manage_reviews, ReviewOptions, HELP)
+    parser.add_argument("action", choices=ACTIONS, metavar="|".join(ACTIONS))
+    parser.add_argument(
+        "answers", nargs="*", type=Path, metavar="ANSWERS.jsonl", help="import: an answer a line"
+    )
+    parser.add_argument("--key", type=Path, metavar="FILE", help="import: key.json of the export")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="export: for tasks and key; import: for the scores"
+    )
+    parser.add_argument(
+        "--perturb", type=int, metavar="SEED", help="export: other names, order and layout"
+    )
+    parser.add_argument(
+        "--threshold", type=float, metavar="N", help="import: accused from there on; default: 50"
+    )
+    add_json(parser)
+
+
+def manage_reviews(options: ReviewOptions) -> ExitStatus:
+    """Export tasks, or import answers."""
+    options.check()
+    return _export(options) if options.action == "export" else _import(options)
+
+
+def _export(options: ReviewOptions) -> ExitStatus:
+    from evaluation.catalog import controls
+    from evaluation.review.tasks import KEY, TASKS, collect_programs, write_tasks
+
+    assert options.out is not None
+    catalog = api.load()
+    programs, left_out = collect_programs(catalog, controls.load(catalog.root), options.perturb)
+    for line in left_out:
+        print(line, file=sys.stderr)
+    try:
+        write_tasks(options.out, programs, options.perturb)
+    except OSError as error:
+        raise ResultsError(f"{options.out}: cannot be written: {error.strerror}") from error
+    print(f"{options.out / TASKS}: {counted(len(programs), 'program')}")
+    print(f"{options.out / KEY}: what they are; show it to no reviewer")
+    return SUCCESS
+
+
+def _import(options: ReviewOptions) -> ExitStatus:
+    """Score the answers; INVALID where some cannot be scored."""
+    from evaluation.review.answers import read_answers
+    from evaluation.review.scoring import THRESHOLD, score_reviews
+    from evaluation.review.tasks import read_key
+
+    assert options.key is not None
+    key = read_key(options.key)
+    read = [read_answers(path, key.tasks) for path in options.answers]
+    problems = [problem for part in read for problem in part.problems]
+    for problem in problems:
+        print(f"trainbugs: {message(problem)}", file=sys.stderr)
+    answers = [answer for part in read for answer in part.answers]
+    threshold = THRESHOLD if options.threshold is None else options.threshold
+    scores = score_reviews(key, answers, threshold)
+    _show(scores, options)
+    return INVALID if problems else SUCCESS
+
+
+def _show(scores: "Sequence[ReviewScore]", options: ReviewOptions) -> None:
+    """Print the scores, and write them to the folder that is named."""
+    import json
+
+    import msgspec
+
+    from evaluation.review.scoring import ROW
+    from runner.files.atomic import write_text
+
+    document = {"schema": 1, "scores": msgspec.to_builtins(scores)}
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        write_text(options.out / REVIEWS, json.dumps(document, indent=1) + "\n")
+    if options.json:
+        print_json(document)
+        return
+    rows = [tuple(cell(score) for cell in ROW.values()) for score in scores]
+    show_table([tuple(ROW), *rows])
