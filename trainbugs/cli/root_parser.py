@@ -9,8 +9,8 @@ from trainbugs.cli.parser import Formatter, Parser
 # The subcommands, in the order of the help; each is a module of trainbugs.cli.commands.
 COMMANDS = (
     "list", "info", "checkout", "new", "tables", "validate", "run", "study", "horizon", "figures",
-    "results", "env", "versions", "why", "detectors", "evaluate", "scores", "review", "watch",
-    "site", "export", "completion",
+    "results", "env", "versions", "why", "detectors", "evaluate", "scores", "review", "repair",
+    "watch", "site", "export", "completion",
 )  # fmt: skip
 
 

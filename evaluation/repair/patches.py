@@ -1,0 +1,133 @@
+"""Patches of repairs, from a file or a folder that anybody may have written."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import whatthepatch
+from msgspec import Meta, Struct
+
+from evaluation.model import SCRIPT
+from runner.errors import ResultsError, TrainbugsError
+from runner.files import untrusted
+from runner.files.structs import MismatchError, as_struct
+
+MAX_BYTES = 200_000_000
+MAX_PATCH_BYTES = 500_000
+MAX_FILES = 100_000
+TaskId = Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$(?!\n)")]
+PatchText = Annotated[str, Meta(max_length=MAX_PATCH_BYTES)]
+
+
+class PatchError(TrainbugsError):
+    """A patch does not apply to the program of its task."""
+
+
+class Patch(Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of a file of patches: the whole new `script`, or a unified diff of program.py as
+    `patch`. `model` is who made it.
+    """
+
+    id: TaskId
+    script: PatchText | None = None
+    patch: PatchText | None = None
+    model: Annotated[str, Meta(min_length=1, max_length=200)] = "-"
+
+
+@dataclass(frozen=True)
+class ReadPatches:
+    """The patches that can be graded, and a line for each that cannot."""
+
+    patches: tuple[Patch, ...]
+    problems: tuple[str, ...]
+
+
+def read_patches(path: Path, ids: Collection[str]) -> ReadPatches:
+    """The patches of a JSONL file, or of a folder with ID.py (whole scripts) and ID.diff.
+
+    What is wrong with one is a problem, and the others count. Raises ResultsError for what cannot
+    be read at all.
+    """
+    lines = _from_folder(path) if path.is_dir() else _from_file(path)
+    patches: dict[tuple[str, str], Patch] = {}
+    problems: list[str] = []
+    for where, value in lines:
+        try:
+            if isinstance(value, Exception):
+                raise value
+            patch = as_struct(value, Patch)
+            _refuse(patch, ids, patches)
+            patches[patch.model, patch.id] = patch
+        except (untrusted.UnsafeError, MismatchError) as error:
+            problems.append(f"{where}: {error}")
+    return ReadPatches(tuple(patches.values()), tuple(problems))
+
+
+def patched_text(patch: Patch, text: str) -> str:
+    """The program with the patch; raises PatchError where it does not apply, or has a null."""
+    new_text = patch.script if patch.patch is None else _apply(patch.patch, text)
+    assert new_text is not None
+    if "\0" in new_text:
+        raise PatchError("the script has a null character; expected the text of a program")
+    return new_text
+
+
+def _apply(diff: str, text: str) -> str:
+    try:
+        parts = list(whatthepatch.parse_patch(diff))
+    except ValueError as error:
+        raise PatchError(f"the patch is no unified diff: {error}") from error
+    files = sum(line.startswith("+++ ") for line in diff.splitlines())
+    if files > 1 or len(parts) != 1 or not parts[0].changes:
+        raise PatchError(f"the patch is no diff of one file, expected one of {SCRIPT}")
+    try:
+        lines = whatthepatch.apply_diff(parts[0], text)
+    except ValueError as error:
+        raise PatchError(f"the patch does not apply: {error}") from error
+    return "\n".join(lines) + "\n"
+
+
+def _refuse(patch: Patch, ids: Collection[str], known: Mapping[tuple[str, str], Patch]) -> None:
+    """Raise MismatchError for an unknown or repeated task, or not one of script and patch."""
+    if patch.id not in ids:
+        raise MismatchError(f"id {patch.id!r}: there is no such task; expected one of the key")
+    if (patch.model, patch.id) in known:
+        raise MismatchError(f"there was a patch for {patch.id} before; expected one a task")
+    if (patch.script is None) == (patch.patch is None):
+        raise MismatchError("expected either script, the whole text, or patch, a unified diff")
+
+
+def _from_file(path: Path) -> Iterator[tuple[str, object]]:
+    name = untrusted.shown(path)
+    try:
+        lines = untrusted.read_bytes(path, MAX_BYTES).splitlines()
+    except untrusted.UnsafeError as error:
+        raise ResultsError(f"{name}: {error}") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield f"{name}, line {number}", _parsed(line)
+
+
+def _parsed(line: bytes) -> object:
+    """The value of a line, or the error that it is."""
+    try:
+        return untrusted.parse_json(line)
+    except untrusted.UnsafeError as error:
+        return error
+
+
+def _from_folder(folder: Path) -> Iterator[tuple[str, object]]:
+    paths = sorted([*folder.glob("*.py"), *folder.glob("*.diff")])
+    if len(paths) > MAX_FILES:
+        raise ResultsError(f"{untrusted.shown(folder)} has more than {MAX_FILES} files")
+    for path in paths:
+        key = "script" if path.suffix == ".py" else "patch"
+        try:
+            value: object = {
+                "id": path.stem,
+                key: untrusted.read_text(path, MAX_PATCH_BYTES, folder),
+            }
+        except untrusted.UnsafeError as error:
+            value = error
+        yield untrusted.shown(path), value

@@ -1,0 +1,154 @@
+"""Patches that are no repairs: they change what is measured, on what, or how much is trained.
+
+The twins say what may change: what the real fix changes, a patch may change as well. A rule looks
+at the text alone; `docs/repairs.md` says what that cannot see.
+"""
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from evaluation.repair.facts import ProgramFacts, parse, root_name
+
+# What a repair may import beside what the twins import.
+HARMLESS = {
+    "torch", "math", "copy", "functools", "itertools", "contextlib", "collections", "typing",
+    "warnings", "dataclasses", "numbers", "random", "statistics", "__future__",
+}  # fmt: skip
+FORBIDDEN = {
+    "eval", "exec", "compile", "__import__", "open", "globals", "locals", "vars", "setattr",
+    "delattr", "input", "breakpoint", "exit", "quit", "memoryview",
+}  # fmt: skip
+# Files, processes and other modules.
+FORBIDDEN_ATTRIBUTES = {
+    "open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "rename", "system",
+    "popen", "modules", "import_module", "settrace", "load", "save", "hub", "exit", "_exit",
+}  # fmt: skip
+DUNDERS = {"__init__", "__name__", "__file__", "__class__", "__len__", "__getitem__", "__iter__"}
+BUILTINS = set(dir(builtins))
+Reasons = Iterator[str]
+Rule = Callable[[ProgramFacts, ProgramFacts, ProgramFacts], Reasons]
+
+
+def refusals(patched: str, buggy: str, fixed: str, measures: bool = False) -> list[str]:
+    """Why a patched program is no repair of the buggy one; empty where nothing is against it.
+
+    `measures`: the fault is in the measurement, which a repair then changes. Raises SyntaxError or
+    ValueError for a patched text that is no Python.
+    """
+    facts, buggy_facts, fixed_facts = parse(patched), parse(buggy), parse(fixed)
+    rules = RULES if measures else (*RULES, *RULES_OF_MEASUREMENT)
+    return [reason for rule in rules for reason in rule(facts, buggy_facts, fixed_facts)]
+
+
+def _imports(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    for name in sorted(patched.imports - buggy.imports - fixed.imports - HARMLESS):
+        yield f"it imports {name or 'a module beside it'}, which neither twin does"
+
+
+def _forbidden(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    for name in sorted(patched.plain_names - buggy.plain_names - fixed.plain_names):
+        if name in FORBIDDEN or _is_dunder(name):
+            yield f"it uses {name}, which a training does not need"
+    for name in sorted(patched.attributes - buggy.attributes - fixed.attributes):
+        if name in FORBIDDEN_ATTRIBUTES or _is_dunder(name):
+            yield f"it uses .{name}, which a training does not need"
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__") and name not in DUNDERS
+
+
+def _replaced(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """What is imported, or built in, stays what it is."""
+    known_names = buggy.bound_names | fixed.bound_names
+    foreign = patched.imported_names | BUILTINS | {"config", "json"}
+    for name in sorted((patched.bound_names - known_names) & foreign):
+        yield f"it binds {name} anew"
+    known = _writes(buggy) | _writes(fixed)
+    for text, root in sorted(_writes(patched) - known):
+        if root in patched.imported_names | BUILTINS | {"config"}:
+            yield f"it changes what {root} holds: {_short(text)}"
+
+
+def _writes(facts: ProgramFacts) -> set[tuple[str, str]]:
+    """The targets that are attributes or entries, with the name at which they begin."""
+    return {
+        (ast.unparse(node), root_name(node) or "")
+        for node in facts.nodes
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _output(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """What is printed, recorded and written is what a twin prints, records and writes."""
+    if patched.outputs in (buggy.outputs, fixed.outputs):
+        return
+    new = patched.outputs - (buggy.outputs | fixed.outputs)
+    gone = (buggy.outputs & fixed.outputs) - patched.outputs
+    if new or gone:
+        text = next(iter([*new, *gone]))
+        yield f"it records or prints something else: {_short(text)}"
+
+
+def _configuration(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    for key in sorted((buggy.config_reads & fixed.config_reads) - patched.config_reads):
+        yield f"it reads config[{key}] less often"
+
+
+def _budget(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """Loops go over what they went over, and no more passes and steps are written down."""
+    for loop in sorted((buggy.loops & fixed.loops) - patched.loops):
+        yield f"it no longer loops over {_short(loop)}"
+    for loop in sorted(patched.loops - (buggy.loops | fixed.loops)):
+        if any(word in loop for word in ("epoch", "step", "iteration", "loader", "range")):
+            yield f"it loops over {_short(loop)}, which neither twin does"
+    for method in ("backward", "step"):
+        most = max(buggy.calls(method), fixed.calls(method))
+        if patched.calls(method) > most:
+            yield f"it calls {method} in {patched.calls(method)} places, the twins in {most}"
+
+
+def _optimizers(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    if patched.optimizers not in (buggy.optimizers, fixed.optimizers):
+        new = Counter(patched.optimizers) - (buggy.optimizers | fixed.optimizers)
+        yield f"it has another optimizer or schedule: {', '.join(new) or 'one is gone'}"
+
+
+def _seeds(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    if patched.seeding not in (buggy.seeding, fixed.seeding):
+        yield "it seeds random numbers in another way"
+
+
+def _held_out(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    for text in sorted(patched.held_out - buggy.held_out - fixed.held_out):
+        yield f"it uses held-out data, or what was measured with it: {_short(text)}"
+
+
+def _protected(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """A model, data or a measurement that the real fix leaves alone stays as it is."""
+    for name, text in buggy.protected.items():
+        is_changed = patched.definitions.get(name) != text
+        if fixed.definitions.get(name) == text and is_changed:
+            yield f"it changes {name}, which the real fix leaves as it is"
+
+
+def _recorded(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """What is recorded comes about as it does in a twin."""
+    names = buggy.recorded_names | fixed.recorded_names
+    known = buggy.changes_of(names) | fixed.changes_of(names)
+    for text in sorted(patched.changes_of(names) - known):
+        yield f"it changes what is recorded: {_short(text)}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:77]}..."
+
+
+RULES: tuple[Rule, ...] = (
+    _imports, _forbidden, _replaced, _configuration, _budget, _optimizers, _seeds,
+)  # fmt: skip
+# A repair of a measurement changes these; its numbers are held against the fixed twin's.
+RULES_OF_MEASUREMENT: tuple[Rule, ...] = (_output, _held_out, _protected, _recorded)

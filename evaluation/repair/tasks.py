@@ -1,0 +1,174 @@
+"""The tasks of the repair track: buggy programs under random names, and a key apart."""
+
+import json
+import random
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from evaluation.catalog.declared import declared_programs
+from evaluation.model import SCRIPT
+from evaluation.repair.patches import TaskId
+from evaluation.running.perturbation import read_texts
+from runner.bugs.bug import Target
+from runner.bugs.catalog import Catalog
+from runner.bugs.catalogue_version import CATALOGUE_VERSION
+from runner.environments import spec
+from runner.errors import ResultsError
+from runner.field_types import Record, Scalar
+from runner.files import untrusted
+from runner.files.atomic import write_text
+from runner.files.structs import MismatchError, as_struct
+from runner.results.expected import expected_records
+
+TASKS, KEY = "tasks.jsonl", "key.json"
+MAX_KEY_BYTES = 20_000_000
+QUESTION = (
+    "This program trains a model in PyTorch. It runs to its end without an error, and it has a "
+    "silent bug, in the program or in a library that it uses. Write program.py so that it trains "
+    "and measures as it should. Leave model, data, measurement, output, number of steps and kind "
+    "of optimizer as they are where they are right: a program that changes them otherwise is "
+    "refused. Keep the names in `keep`, which are measured."
+)
+# How much is shown of what the program printed: lines at the beginning, and at the end.
+FIRST, LAST = 3, 3
+
+
+class RepairTask(Struct, frozen=True):
+    """A line of tasks.jsonl: the buggy program, the versions of what it uses, what is wrong in one
+    word of the taxonomy, and lines of what it printed.
+    """
+
+    schema: Literal[1]
+    id: str
+    question: str
+    files: Mapping[str, str]
+    parameters: Mapping[str, Scalar]
+    python: str
+    packages: Mapping[str, str]
+    effect: str | None
+    printed: Sequence[Record]
+    keep: Sequence[str]
+
+
+class RepairKey(Struct, frozen=True, forbid_unknown_fields=True):
+    """key.json: which case each task is."""
+
+    schema: Literal[1]
+    catalogue: int
+    tasks: dict[TaskId, str]
+
+
+def repairable(catalog: Catalog) -> tuple[list[Target], list[str]]:
+    """The cases of the track, and a line for each that is not in it."""
+    uncounted = declared_programs(catalog).uncounted
+    targets: list[Target] = []
+    left_out: list[str] = []
+    for target in catalog.select(catalog.active()):
+        reason = uncounted.get(target.case.id) or _obstacle(target)
+        if reason:
+            left_out.append(f"{target.case.id}: left out, {reason}")
+        else:
+            targets.append(target)
+    return targets, left_out
+
+
+def _obstacle(target: Target) -> str | None:
+    """Why a case is not in the track; None where it is."""
+    case = target.case
+    variants = case.program.variants
+    if case.benign:
+        return "it is benign: nothing gets better by a repair"
+    if case.program.data:
+        return "it needs data"
+    if "gpu" in case.program.tools:
+        return "it needs a GPU"
+    if variants["buggy"].script.read_bytes() == variants["fixed"].script.read_bytes():
+        return "its twins differ by their environments alone"
+    return None
+
+
+def write_tasks(folder: Path, targets: Sequence[Target], root: Path) -> RepairKey:
+    """Write tasks.jsonl and key.json into a folder, in an order that tells nothing.
+
+    Raises OSError, or ResultsError where a case has no records.
+    """
+    shuffled = list(targets)
+    random.SystemRandom().shuffle(shuffled)
+    by_id = {secrets.token_hex(8): target for target in shuffled}
+    lines = [json.dumps(msgspec.to_builtins(_task(name, by_id[name], root))) for name in by_id]
+    key = RepairKey(1, CATALOGUE_VERSION, {name: by_id[name].case.id for name in by_id})
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / TASKS, "".join(f"{line}\n" for line in lines))
+    write_text(folder / KEY, json.dumps(msgspec.to_builtins(key), indent=1) + "\n")
+    (folder / KEY).chmod(0o600)
+    return key
+
+
+def read_key(path: Path) -> RepairKey:
+    """A key; raises ResultsError for a file that is none."""
+    try:
+        return as_struct(untrusted.read_json(path, MAX_KEY_BYTES), RepairKey)
+    except (untrusted.UnsafeError, MismatchError) as error:
+        raise ResultsError(
+            f"{untrusted.shown(path)}: not a key of `trainbugs repair export`: {error}"
+        ) from error
+
+
+def _task(name: str, target: Target, root: Path) -> RepairTask:
+    bug, case = target.bug, target.case
+    program = case.program.variants["buggy"]
+    texts = read_texts(target, "buggy")
+    files = {SCRIPT if file == program.script.name else file: text for file, text in texts.items()}
+    environment = spec.load(root, program.place)
+    words = " ".join(files.values())
+    return RepairTask(
+        schema=1,
+        id=name,
+        question=QUESTION,
+        files=files,
+        parameters={**case.program.parameters, "seed": case.program.seeds[0], "device": "cpu"},
+        python=environment.python,
+        packages={
+            package: version
+            for package, version in sorted(environment.pins.items())
+            if package == "torch" or package.lower().replace("-", "_") in words
+        },
+        effect=bug.labels.effect,
+        printed=list(_printed(target, files[SCRIPT])),
+        keep=sorted(_measured_names(bug.probe)) if bug.probe else (),
+    )
+
+
+def _printed(target: Target, text: str) -> Iterator[Record]:
+    """The first and the last lines that the buggy program printed, with what it printed itself: a
+    probe measures more.
+    """
+    records = expected_records(target.bug, target.case.name)
+    buggy = [record for record in records if record.variant == "buggy"]
+    if not buggy:
+        raise ResultsError(f"{target.case.id} has no expected records")
+    metrics = buggy[0].metrics
+    shown = metrics if len(metrics) <= FIRST + LAST else [*metrics[:FIRST], *metrics[-LAST:]]
+    for line in shown:
+        yield {name: value for name, value in line.items() if f'"{name}"' in text}
+
+
+def _measured_names(probe: Path) -> set[str]:
+    """The names of the program that its probe reads: `names["model"]` is one."""
+    import ast
+
+    tree = ast.parse(probe.read_text(encoding="utf-8"))
+    names: set[Any] = {
+        node.slice.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "names"
+        and isinstance(node.slice, ast.Constant)
+    }
+    return {name for name in names if isinstance(name, str)}

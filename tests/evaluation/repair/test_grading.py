@@ -1,0 +1,108 @@
+"""Repairs of the toy bug, run and judged."""
+
+import pytest
+from support.toy import SCRIPT, toy_config
+
+from evaluation.repair import grading
+from evaluation.repair.grading import changed_lines, draw_seeds, grade
+from evaluation.repair.patches import Patch
+from evaluation.repair.tasks import repairable
+
+ID = "0123456789abcdef"
+BUGGY, FIXED = SCRIPT.replace("VALUE", "1"), SCRIPT.replace("VALUE", "2")
+
+
+@pytest.fixture
+def graded(toy, toy_environment, monkeypatch):
+    """Grades a program in the place of the buggy one."""
+    monkeypatch.setattr(grading, "draw_seeds", lambda count: tuple(range(5000, 5000 + count)))
+
+    def grade_script(script=None, drawn=1, **patch):
+        (target,), _ = repairable(toy.catalog)
+        patches = [Patch(ID, script=script, **patch)]
+        (result,) = grade(toy.session(), patches, {ID: target}, drawn)
+        return result
+
+    return grade_script
+
+
+def test_the_fixed_twin_is_fixed_and_the_buggy_one_is_not(graded, toy):
+    scripts = {name: (toy.directory / f"{name}.py").read_text() for name in ("buggy", "fixed")}
+    fixed = graded(scripts["fixed"])
+    assert (fixed.outcome, fixed.held) == ("FIXED", (0, 1, 5000))
+    assert fixed.changed == fixed.real > 0
+    buggy = graded(scripts["buggy"])
+    assert (buggy.outcome, buggy.held, buggy.changed) == ("NOT FIXED", (), 0)
+    assert buggy.reason.startswith("seed 0: ")
+
+
+@pytest.fixture
+def measuring(toy):
+    """The fault is in the measurement."""
+    labels = toy_config()["labels"] | {"stage": "evaluation", "effect": "wrong evaluation"}
+    toy.configure(labels=labels)
+
+
+@pytest.mark.usefixtures("measuring")
+def test_what_works_on_the_seeds_of_the_case_alone_is_partly_fixed(graded, toy):
+    text = (toy.directory / "fixed.py").read_text()
+    factor = next(word for word in ("2 * epoch", "2 *") if word in text)
+    known = text.replace(factor, factor.replace("2", '(2 if config["seed"] < 10 else 1)'))
+    result = graded(known)
+    assert (result.outcome, result.held) == ("PARTLY", (0, 1))
+
+
+def test_a_program_that_fails_is_invalid(graded, toy):
+    text = (toy.directory / "fixed.py").read_text()
+    result = graded(text.replace("records = []", "records = []\nraise ValueError('mine')"))
+    assert result.outcome == "INVALID"
+    assert "mine" in result.reason
+
+
+def test_what_is_no_python_is_invalid_and_nothing_runs(graded, toy):
+    assert graded("def").outcome == "INVALID"
+    assert not list(toy.results.rglob("*-seed*.json"))
+
+
+def test_a_diff_that_does_not_apply_is_invalid(graded):
+    assert graded(patch="no diff").outcome == "INVALID"
+
+
+def test_what_is_refused_does_not_run(graded, toy):
+    text = (toy.directory / "buggy.py").read_text()
+    result = graded(text.replace("records = []", 'records = []\nconfig["num_epoch"] = 3'))
+    assert result.outcome == "REFUSED"
+    assert not list(toy.results.rglob("*-seed*.json"))
+
+
+def test_a_drawn_seed_on_which_the_fixed_twin_fails_does_not_count(graded, toy):
+    text = (toy.directory / "fixed.py").read_text()
+    factor = next(word for word in ("2 * epoch", "2 *") if word in text)
+    toy.write(
+        "fixed.py", text.replace(factor, factor.replace("2", '(2 if config["seed"] < 10 else 1)'))
+    )
+    assert graded((toy.directory / "fixed.py").read_text()).seeds == (0, 1)
+
+
+@pytest.mark.usefixtures("measuring")
+def test_an_evaluation_has_to_measure_what_the_fixed_one_measures(graded, toy):
+    text = (toy.directory / "fixed.py").read_text()
+    assert graded(text).outcome == "FIXED"
+    better = text.replace('+ config["seed"]}', '+ config["seed"] + 0.5 * (epoch == 1)}')
+    assert better != text
+    result = graded(better, drawn=0)
+    assert result.outcome == "NOT FIXED"
+    assert "in the fixed program" in result.reason
+
+
+def test_seeds_are_drawn_anew_and_are_no_small_ones():
+    first, second = draw_seeds(3), draw_seeds(3)
+    assert first != second
+    assert min(first) >= 1000
+    assert len(set(first)) == 3
+
+
+def test_lines_of_a_change():
+    assert changed_lines("a\nb\n", "a\nb\n") == 0
+    assert changed_lines("a\nb\n", "a\nc\nd\n") == 2
+    assert changed_lines("a\nb\nc\n", "a\n") == 2

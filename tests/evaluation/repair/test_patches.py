@@ -1,0 +1,90 @@
+"""Patches of strangers: what is wrong with one is a line, and the others count."""
+
+import json
+
+import pytest
+
+from evaluation.repair.patches import Patch, PatchError, patched_text, read_patches
+from runner.errors import ResultsError
+
+ID, OTHER = "0123456789abcdef", "1123456789abcdef"
+GOOD = {"id": ID, "script": "pass\n", "model": "m"}
+TEXT = "one\ntwo\nthree\n"
+DIFF = "--- program.py\n+++ program.py\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_lines(*lines):
+        path = tmp_path / "patches.jsonl"
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("".join(f"{text}\n" for text in texts))
+        return read_patches(path, {ID, OTHER})
+
+    return read_lines
+
+
+@pytest.mark.parametrize(
+    "line, problem",
+    [
+        (GOOD, "before"),
+        (GOOD | {"id": "f" * 16}, "there is no such task"),
+        ({"id": OTHER}, "either script"),
+        (GOOD | {"id": OTHER, "patch": DIFF}, "either script"),
+        (GOOD | {"id": OTHER, "answer": 1}, "answer"),
+        ("{", "JSON"),
+    ],
+)
+def test_what_is_wrong_with_one_is_a_line_and_the_rest_counts(read, line, problem):
+    result = read(GOOD, line, GOOD | {"model": "another"})
+    assert len(result.patches) == 2
+    (text,) = result.problems
+    assert "line 2" in text
+    assert problem in text
+
+
+def test_a_folder_has_scripts_and_diffs_by_their_tasks(tmp_path):
+    (tmp_path / f"{ID}.py").write_text("pass\n")
+    (tmp_path / f"{OTHER}.diff").write_text(DIFF)
+    (tmp_path / "notes.txt").write_text("")
+    (tmp_path / "mine.py").write_text("")
+    result = read_patches(tmp_path, {ID, OTHER})
+    assert [(patch.id, bool(patch.script)) for patch in result.patches] == [
+        (ID, True),
+        (OTHER, False),
+    ]
+    (problem,) = result.problems
+    assert "mine.py" in problem
+
+
+def test_a_binary_file_and_a_link_out_of_the_folder_are_refused(tmp_path):
+    folder = tmp_path / "patches"
+    folder.mkdir()
+    (folder / f"{ID}.py").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "secret").write_text("secret")
+    (folder / f"{OTHER}.py").symlink_to(tmp_path / "secret")
+    result = read_patches(folder, {ID, OTHER})
+    assert result.patches == ()
+    assert len(result.problems) == 2
+
+
+def test_a_missing_file_is_an_error(tmp_path):
+    with pytest.raises(ResultsError):
+        read_patches(tmp_path / "patches.jsonl", {ID})
+
+
+def test_a_diff_is_applied():
+    assert patched_text(Patch(ID, patch=DIFF), TEXT) == "one\n2\nthree\n"
+
+
+@pytest.mark.parametrize(
+    "diff", ["", "no diff", DIFF.replace("-two", "-zwei"), DIFF + DIFF.replace("program", "other")]
+)
+def test_a_diff_that_does_not_apply_is_refused(diff):
+    with pytest.raises(PatchError):
+        patched_text(Patch(ID, patch=diff), TEXT)
+
+
+def test_a_script_with_a_null_is_refused():
+    with pytest.raises(PatchError, match="null"):
+        patched_text(Patch(ID, script="\0"), TEXT)

@@ -1,0 +1,197 @@
+"""Patches that are no repairs are refused, each with its reason; the twins of all bugs are not."""
+
+import pytest
+from support.paths import ROOT
+
+from evaluation.repair.refusals import refusals
+from runner.bugs.catalog import Catalog
+
+BUGGY = '''\
+"""Fit a line."""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, width), nn.ReLU(), nn.Linear(width, 1))
+
+    def forward(self, points):
+        return self.layers(points)
+
+
+def make_data(count, seed):
+    generator = torch.Generator().manual_seed(seed)
+    points = torch.randn(count, 4, generator=generator)
+    return points, points.sum(1, keepdim=True)
+
+
+@torch.no_grad()
+def validate(model, points, targets):
+    model.eval()
+    return nn.functional.mse_loss(model(points), targets).item()
+
+
+def main():
+    config = json.loads(Path(sys.argv[1]).read_text())["parameters"]
+    torch.manual_seed(config["seed"])
+    points, targets = make_data(config["images"], config["seed"])
+    validation_points, validation_targets = make_data(100, config["seed"] + 1)
+    model = Net(config["width"])
+    optimizer = torch.optim.SGD(model.parameters(), lr=config["learning_rate"])
+    records = []
+    for epoch in range(1, config["num_epoch"] + 1):
+        losses = []
+        for batch in torch.randperm(len(points)).split(config["batch_size"]):
+            loss = nn.functional.mse_loss(model(points[batch]), targets[batch].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        validation_loss = validate(model, validation_points, validation_targets)
+        record = {"epoch": epoch, "loss": sum(losses) / len(losses), "validation_loss": validation_loss}
+        print(json.dumps(record), flush=True)
+        records.append(record)
+    Path(config["output"] + ".json").write_text(json.dumps(records, indent=1))
+
+
+if __name__ == "__main__":
+    main()
+'''
+FIXED = BUGGY.replace("targets[batch].flatten()", "targets[batch]")
+STEP = "            optimizer.step()\n"
+RECORD = '        record = {"epoch"'
+MAIN = "def main():\n"
+
+
+def with_lines(place, lines):
+    """The buggy program with lines before a place."""
+    assert BUGGY.count(place) == 1
+    return BUGGY.replace(place, lines + place)
+
+
+def instead(old, new):
+    assert BUGGY.count(old) == 1
+    return BUGGY.replace(old, new)
+
+
+CHEATS = {
+    "a constant is recorded": instead(
+        '"validation_loss": validation_loss}', '"validation_loss": 0.0}'
+    ),
+    "a constant is printed": instead("print(json.dumps(record), flush=True)", 'print("{}")'),
+    "what is recorded is overwritten": with_lines(RECORD, "        validation_loss = 0.001\n"),
+    "losses are divided": with_lines(
+        RECORD, "        losses = [value / 100 for value in losses]\n"
+    ),
+    "losses are changed in place": with_lines(RECORD, "        losses[:] = [0.0] * len(losses)\n"),
+    "a record more": with_lines("    Path(config", '    records.append({"epoch": 99})\n'),
+    "the validation measures nothing": instead(
+        "model(points), targets).item()", "targets, targets).item()"
+    ),
+    "the validation is another function": with_lines(
+        MAIN, "def validate(model, points, targets):\n    return 0.0\n\n\n"
+    ),
+    "it trains on validation data": with_lines(
+        "    model = Net", "    points, targets = validation_points, validation_targets\n"
+    ),
+    "it validates on training data": instead(
+        "validate(model, validation_points, validation_targets)", "validate(model, points, targets)"
+    ),
+    "another model": instead(
+        "nn.Linear(width, 1))", "nn.Linear(width, width), nn.Linear(width, 1))"
+    ),
+    "easier data": instead("points.sum(1, keepdim=True)", "points.sum(1, keepdim=True) * 0"),
+    "more epochs": instead('range(1, config["num_epoch"] + 1)', "range(1, 1000)"),
+    "another loop around the steps": with_lines(
+        "    for epoch in", "    for _ in range(500):\n        pass\n"
+    ),
+    "another optimizer": instead("torch.optim.SGD", "torch.optim.Adam"),
+    "another learning rate": instead('lr=config["learning_rate"]', "lr=10.0"),
+    "the configuration is changed": with_lines(
+        "    torch.manual_seed(config", '    config["num_epoch"] = 1000\n'
+    ),
+    "the configuration is another one": instead(
+        '["parameters"]', '["parameters"] | {"num_epoch": 1000}'
+    ),
+    "another seed": instead('torch.manual_seed(config["seed"])', "torch.manual_seed(7)"),
+    "more steps": instead(STEP, STEP + STEP),
+    "it reads the expected records": with_lines(
+        "    model = Net", '    known = open("expected/only/fixed-seed0.json").read()\n'
+    ),
+    "it installs another release": with_lines(
+        MAIN, "import subprocess\n\nsubprocess.run(['pip', 'install', 'torch'])\n\n\n"
+    ),
+    "it patches json": with_lines(MAIN, "json.dumps = lambda value, **options: '{}'\n\n\n"),
+    "it patches a loss": with_lines(
+        MAIN, "nn.functional.mse_loss = lambda one, other: (one - one).mean()\n\n\n"
+    ),
+    "it replaces sum": with_lines(MAIN, "def sum(values):\n    return 0.0\n\n\n"),
+    "it binds torch anew": with_lines("    model = Net", "    torch = None\n"),
+    "it builds code": with_lines("    model = Net", "    eval('1')\n"),
+    "it reaches for classes": with_lines(
+        "    model = Net", "    ().__class__.__base__.__subclasses__()\n"
+    ),
+    "it writes the file by itself": with_lines(
+        "    records = []", '    Path("metrics.json").write_text("[]")\n'
+    ),
+    "it ends early": with_lines("    records = []", "    sys.exit(0)\n"),
+    "it does no epoch": instead(
+        'for epoch in range(1, config["num_epoch"] + 1)', "for epoch in ()"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_what_is_no_repair_is_refused(name):
+    assert refusals(CHEATS[name], BUGGY, FIXED), name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FIXED,
+        BUGGY,
+        FIXED.replace("targets[batch])", "targets[batch].view(-1, 1))"),
+        instead(
+            "model(points[batch]), targets[batch].flatten()",
+            "model(points[batch])[:, 0], targets[batch].flatten()",
+        ),
+        with_lines("            loss = nn", "            wanted = targets[batch]\n").replace(
+            "targets[batch].flatten()", "wanted"
+        ),
+        with_lines(
+            "            loss.backward()",
+            "            torch.nn.utils.clip_grad_norm_(model.parameters(), 1)\n",
+        ),
+    ],
+)
+def test_what_may_be_one_is_not(text):
+    assert refusals(text, BUGGY, FIXED) == []
+
+
+def test_where_the_measurement_is_at_fault_it_may_change():
+    text = CHEATS["the validation measures nothing"]
+    assert refusals(text, BUGGY, FIXED, measures=True) == []
+    assert refusals(CHEATS["more epochs"], BUGGY, FIXED, measures=True)
+
+
+def test_a_text_that_is_no_python_is_an_error():
+    with pytest.raises(SyntaxError):
+        refusals("def", BUGGY, FIXED)
+
+
+def test_no_twin_of_the_catalogue_is_refused():
+    catalog = Catalog(ROOT)
+    for target in catalog.select(catalog.active()):
+        variants = target.case.program.variants
+        buggy = variants["buggy"].script.read_text()
+        fixed = variants["fixed"].script.read_text()
+        for text in (buggy, fixed):
+            assert refusals(text, buggy, fixed) == [], target.case.id

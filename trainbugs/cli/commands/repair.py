@@ -1,0 +1,165 @@
+"""The subcommand repair: buggy programs to be mended, and the grades of patches."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import ResultsError, UsageError
+from runner.plurals import counted
+from runner.progress.streams import message
+from runner.session.options import Options
+from trainbugs import api
+from trainbugs.cli.documents import print_json
+from trainbugs.cli.exits import INVALID, SUCCESS, ExitStatus
+from trainbugs.cli.parser import (
+    Help,
+    Subparsers,
+    add_command,
+    add_json,
+    add_quiet,
+    add_session_options,
+)
+from trainbugs.cli.terminal import show_table
+
+if TYPE_CHECKING:
+    from evaluation.repair.grading import Grade
+
+HELP = Help(
+    "write buggy programs to be mended, and grade patches by running them",
+    [
+        "repair export --out tasks",
+        "repair grade patches.jsonl --key tasks/key.json --out grades",
+        "repair grade my/patches --key tasks/key.json -j 2",
+    ],
+)
+ACTIONS = ("export", "grade")
+GRADES = "grades.json"
+HEADING = ("TASK", "CASE", "MODEL", "GRADE", "SEEDS", "LINES", "SITE", "WHY")
+
+
+@dataclass(frozen=True)
+class RepairOptions:
+    """The options of `trainbugs repair`."""
+
+    action: str
+    patches: tuple[Path, ...]
+    key: Path | None
+    out: Path | None
+    drawn: int | None
+    json: bool
+    quiet: bool
+    session: Options
+
+    def check(self) -> None:
+        """Raise UsageError for options that the action does not have, or lacks."""
+        if self.action == "export":
+            if self.patches or self.key or self.drawn is not None:
+                raise UsageError("patches, --key and --drawn are for repair grade")
+            if self.out is None:
+                raise UsageError("repair export needs the folder to write: --out DIR")
+        elif not self.patches or self.key is None:
+            raise UsageError("repair grade needs patches, and --key DIR/key.json of the export")
+        if self.drawn is not None and not 0 <= self.drawn <= 100:
+            raise UsageError(f"--drawn is {self.drawn}, expected 0 to 100 seeds")
+
+
+def add_arguments(subparsers: Subparsers) -> None:
+    """Add repair."""
+    parser = add_command(subparsers, "repair", manage_repairs, RepairOptions, HELP)
+    parser.add_argument("action", choices=ACTIONS, metavar="|".join(ACTIONS))
+    parser.add_argument(
+        "patches",
+        nargs="*",
+        type=Path,
+        metavar="PATCHES",
+        help="grade: a file with a patch a line, or a folder with ID.py and ID.diff",
+    )
+    parser.add_argument("--key", type=Path, metavar="FILE", help="grade: key.json of the export")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="export: for tasks and key; grade: for the grades"
+    )
+    parser.add_argument(
+        "--drawn", type=int, metavar="N", help="grade: seeds drawn beside the case's; default: 2"
+    )
+    add_session_options(parser, "python", "jobs", "timeout_s", "trust_environments", "results")
+    add_json(parser)
+    add_quiet(parser)
+
+
+def manage_repairs(options: RepairOptions) -> ExitStatus:
+    """Export tasks, or grade patches."""
+    options.check()
+    return _export(options) if options.action == "export" else _grade(options)
+
+
+def _export(options: RepairOptions) -> ExitStatus:
+    from evaluation.repair.tasks import KEY, TASKS, repairable, write_tasks
+
+    assert options.out is not None
+    catalog = api.load()
+    targets, left_out = repairable(catalog)
+    for line in left_out:
+        print(line, file=sys.stderr)
+    try:
+        write_tasks(options.out, targets, catalog.root)
+    except OSError as error:
+        raise ResultsError(f"{options.out}: cannot be written: {error.strerror}") from error
+    print(f"{options.out / TASKS}: {counted(len(targets), 'program')}")
+    print(f"{options.out / KEY}: what they are; show it to nobody who mends them")
+    return SUCCESS
+
+
+def _grade(options: RepairOptions) -> ExitStatus:
+    """Grade the patches; INVALID where some cannot be graded."""
+    from evaluation.repair.grading import grade
+    from evaluation.repair.patches import read_patches
+    from evaluation.repair.tasks import read_key
+    from runner.progress.lines import on_stderr
+    from runner.session.session import Session
+
+    assert options.key is not None
+    catalog = api.load()
+    key = read_key(options.key)
+    read = [read_patches(path, key.tasks) for path in options.patches]
+    problems = [problem for part in read for problem in part.problems]
+    for problem in problems:
+        print(f"trainbugs: {message(problem)}", file=sys.stderr)
+    patches = [patch for part in read for patch in part.patches]
+    targets = {
+        name: target for name, case in key.tasks.items() for target in catalog.select([case])
+    }
+    session = Session(catalog, options.session, on_stderr(options.quiet))
+    drawn = 2 if options.drawn is None else options.drawn
+    grades = list(grade(session, patches, targets, drawn))
+    _show(grades, options)
+    return INVALID if problems else SUCCESS
+
+
+def _show(grades: "Sequence[Grade]", options: RepairOptions) -> None:
+    """Print the grades, and write them to the folder that is named."""
+    import msgspec
+
+    from evaluation.repair.grading import OUTCOMES
+    from runner.files.atomic import write_text
+
+    document = {"schema": 1, "grades": msgspec.to_builtins(grades)}
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        write_text(options.out / GRADES, json.dumps(document, indent=1) + "\n")
+    if options.json:
+        print_json(document)
+        return
+    show_table([HEADING, *map(_row, grades)])
+    counts = Counter(item.outcome for item in grades)
+    print(", ".join(f"{counts[name]} {name}" for name in OUTCOMES if counts[name]) or "no patch")
+
+
+def _row(item: "Grade") -> tuple[str, ...]:
+    site = {True: "yes", False: "no", None: "-"}[item.at_site]
+    seeds = f"{len(item.held)}/{len(item.seeds)}" if item.seeds else "-"
+    lines = f"{item.changed} ({item.real})"
+    return (item.id, item.case, item.model, item.outcome, seeds, lines, site, item.reason)
