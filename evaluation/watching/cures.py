@@ -45,7 +45,7 @@ CURES = {
     "stuck-together": "initialise the weights with random numbers",
     "backward-draws": "pass preserve_rng_state=True to checkpoint(), or leave the function "
     "uncompiled",
-    "vanished-rate": "lengthen the schedule, or end the training with it",
+    "vanished-rate": "lengthen the schedule, end the training with it, or give it another mode",
     "unused-schedule": "call step() of the scheduler",
     "never-steps": "call step() of the optimizer",
     "negated-loss": "take the minus sign in front of the loss away",
