@@ -56,6 +56,6 @@ CURES = {
     "plain-parameter": "convert first, and make nn.Parameter(...) of the result",
     "learnt-reward": "call detach() on the advantage before it multiplies the log-probability",
     "left-behind": "update this copy where the others are updated",
-    "reads-ahead": "mask what is behind each place: is_causal needs a mask, and one direction a recurrent layer",
+    "reads-ahead": "hide what is behind each place: is_causal is a hint, and no mask",
     "copied-input": "shift inputs and labels by one: text[:, :-1] and text[:, 1:]",
 }
