@@ -58,4 +58,5 @@ CURES = {
     "left-behind": "update this copy where the others are updated",
     "reads-ahead": "hide what is behind each place: is_causal is a hint, and no mask",
     "copied-input": "shift inputs and labels by one: text[:, :-1] and text[:, 1:]",
+    "discarded-result": "keep the result, or call the method whose name ends with an underscore",
 }
