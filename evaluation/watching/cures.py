@@ -59,4 +59,5 @@ CURES = {
     "reads-ahead": "hide what is behind each place: is_causal is a hint, and no mask",
     "copied-input": "shift inputs and labels by one: text[:, :-1] and text[:, 1:]",
     "discarded-result": "keep the result, or call the method whose name ends with an underscore",
+    "cut-off": "take away what ends the graph, or hand its gradient straight through",
 }

@@ -78,9 +78,9 @@ def watch_discards(bare, statements, note, program):
         if is_compiling() or program.is_hidden or not isinstance(result, torch.Tensor):
             return result
         frame = sys._getframe(1)
-        given = [*arguments, *options.values()]
-        is_new = any(isinstance(value, torch.Tensor) for value in given)
-        is_new = is_new and not any(result is value for value in given)
+        values = [*arguments, *options.values()]
+        is_new = any(isinstance(value, torch.Tensor) for value in values)
+        is_new = is_new and not any(result is value for value in values)
         for statement in statements if is_new else ():
             if has_line(statement, frame):
                 note(statement)

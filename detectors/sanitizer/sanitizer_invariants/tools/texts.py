@@ -147,14 +147,14 @@ def probe_call(module, arguments, options, place):
     again, _ = trace_call(module, arguments, options, False)
     if not copies.are_identical(output, again):
         return None
-    kept = tokens.clone()
+    original = tokens.clone()
     replace(tokens.narrow(axis, half, shape[axis] - half))
     other, other_parts = trace_call(module, arguments, options, False)
     by_second = compare(output, other, shape, axis, half)
     if by_second is None:
         return None
     culprit = find_culprit(module, parts, other_parts, (shape, axis, half))
-    tokens.copy_(kept)
+    tokens.copy_(original)
     replace(tokens.narrow(axis, 0, half))
     other, _ = trace_call(module, arguments, options, False)
     return Probe(*by_second, compare(output, other, shape, axis, half)[1], culprit)
@@ -187,11 +187,9 @@ def find_culprit(module, parts, other_parts, where):
         if part not in other_parts:
             continue
         other_inputs, other_outputs = other_parts[part]
-        given, result = (
-            compare(inputs, other_inputs, *where),
-            compare(outputs, other_outputs, *where),
-        )
-        if given and result and not given[0] and result[0]:
+        received = compare(inputs, other_inputs, *where)
+        result = compare(outputs, other_outputs, *where)
+        if received and result and not received[0] and result[0]:
             return describe_module(part)
     return describe_module(module)
 
@@ -199,10 +197,10 @@ def find_culprit(module, parts, other_parts, where):
 def compare(first, second, shape, axis, half):
     """Whether numbers before a place differ, and those from it on; None where none have places."""
     before = after = None
-    for one, other in zip(copies.list_tensors(first), copies.list_tensors(second)):  # noqa: B905
-        if one.shape != other.shape or not one.is_floating_point():
+    for left, right in zip(copies.list_tensors(first), copies.list_tensors(second)):  # noqa: B905
+        if left.shape != right.shape or not left.is_floating_point():
             continue
-        pair = move_places(one, shape, axis), move_places(other, shape, axis)
+        pair = move_places(left, shape, axis), move_places(right, shape, axis)
         if pair[0] is None:
             continue
         left, right = pair
