@@ -60,4 +60,5 @@ CURES = {
     "copied-input": "shift inputs and labels by one: text[:, :-1] and text[:, 1:]",
     "discarded-result": "keep the result, or call the method whose name ends with an underscore",
     "cut-off": "take away what ends the graph, or hand its gradient straight through",
+    "shared-samples": "split once, and use its indices for both copies of the dataset",
 }
