@@ -61,4 +61,5 @@ CURES = {
     "discarded-result": "keep the result, or call the method whose name ends with an underscore",
     "cut-off": "take away what ends the graph, or hand its gradient straight through",
     "shared-samples": "split once, and use its indices for both copies of the dataset",
+    "swapped-decay": "write decay * average + (1 - decay) * weights: lerp_(weights, 1 - decay)",
 }

@@ -24,7 +24,7 @@ ORDER = (
     "rounded-away", "stuck-together", "backward-draws", "vanished-rate", "unused-schedule",
     "never-steps", "negated-loss", "view-for-transpose", "masked-mean", "unfed-normalisation",
     "frozen-in-name", "plain-parameter", "learnt-reward", "left-behind", "reads-ahead",
-    "copied-input", "discarded-result", "cut-off", "shared-samples",
+    "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",
 )  # fmt: skip
 
 
