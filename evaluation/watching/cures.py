@@ -62,4 +62,5 @@ CURES = {
     "cut-off": "take away what ends the graph, or hand its gradient straight through",
     "shared-samples": "split once, and use its indices for both copies of the dataset",
     "swapped-decay": "write decay * average + (1 - decay) * weights: lerp_(weights, 1 - decay)",
+    "counted-padding": "pass the index of the padding as ignore_index",
 }
