@@ -63,4 +63,6 @@ CURES = {
     "shared-samples": "split once, and use its indices for both copies of the dataset",
     "swapped-decay": "write decay * average + (1 - decay) * weights: lerp_(weights, 1 - decay)",
     "counted-padding": "pass the index of the padding as ignore_index",
+    "sorted-classes": "pass shuffle=True to the DataLoader, or shuffle the indices in each epoch",
+    "early-schedule": "step the schedule once in each epoch, or make it for all batches",
 }

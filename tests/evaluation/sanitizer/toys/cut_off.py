@@ -55,7 +55,6 @@ APIS = {
 }
 PARAMETERS = {"rounded": "encoder.weight", "a number": "scale"}
 LINES = {"rounded": "torch.round(", "a number": "self.scale.item()", "detached": ".detach()"}
-OTHERS = {}
 RIGHT = {
     "plain": program("h = torch.tanh(h)"),
     "straight through": program(SIGNS),
