@@ -45,7 +45,7 @@ CURES = {
     "stuck-together": "initialise the weights with random numbers",
     "backward-draws": "pass preserve_rng_state=True to checkpoint(), or leave the function "
     "uncompiled",
-    "vanished-rate": "lengthen the schedule, or end the training with it",
+    "vanished-rate": "lengthen the schedule, end the training with it, or give it another mode",
     "unused-schedule": "call step() of the scheduler",
     "never-steps": "call step() of the optimizer",
     "negated-loss": "take the minus sign in front of the loss away",
@@ -56,4 +56,13 @@ CURES = {
     "plain-parameter": "convert first, and make nn.Parameter(...) of the result",
     "learnt-reward": "call detach() on the advantage before it multiplies the log-probability",
     "left-behind": "update this copy where the others are updated",
+    "reads-ahead": "hide what is behind each place: is_causal is a hint, and no mask",
+    "copied-input": "shift inputs and labels by one: text[:, :-1] and text[:, 1:]",
+    "discarded-result": "keep the result, or call the method whose name ends with an underscore",
+    "cut-off": "take away what ends the graph, or hand its gradient straight through",
+    "shared-samples": "split once, and use its indices for both copies of the dataset",
+    "swapped-decay": "write decay * average + (1 - decay) * weights: lerp_(weights, 1 - decay)",
+    "counted-padding": "pass the index of the padding as ignore_index",
+    "sorted-classes": "pass shuffle=True to the DataLoader, or shuffle the indices in each epoch",
+    "early-schedule": "step the schedule once in each epoch, or make it for all batches",
 }

@@ -23,7 +23,9 @@ ORDER = (
     "stale-workers", "loads-nothing", "loads-itself", "shared-state", "frozen-moves",
     "rounded-away", "stuck-together", "backward-draws", "vanished-rate", "unused-schedule",
     "never-steps", "negated-loss", "view-for-transpose", "masked-mean", "unfed-normalisation",
-    "frozen-in-name", "plain-parameter", "learnt-reward", "left-behind",
+    "frozen-in-name", "plain-parameter", "learnt-reward", "left-behind", "reads-ahead",
+    "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",
+    "counted-padding", "sorted-classes", "early-schedule",
 )  # fmt: skip
 
 

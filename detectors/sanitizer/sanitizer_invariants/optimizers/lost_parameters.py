@@ -4,23 +4,30 @@ import weakref
 
 import torch
 
+from sanitizer_invariants.tools.graphs import find_roots
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
+from sanitizer_invariants.tools.passage import find_passed
 from sanitizer_invariants.tools.waiting import STEPS, Waiting, is_looked_at
 
 
 class LostParameters(Invariant):
-    """What is added to a model whose other parameters an optimizer trains, and gets gradients,
-    is trained too.
+    """What is added to a model whose other parameters an optimizer trains, or stands between these
+    and the loss, and gets gradients, is trained too.
 
     Why: a layer that is made (or replaced, or reparametrized) after the optimizer is not in it, and
-    stays as it was initialized. Nobody pays for gradients of a new layer to leave it at random.
+    stays as it was initialized. Nobody pays for gradients of a new layer to leave it at random. The
+    same is true of a new layer that was there before, and by which the gradient comes to those that
+    learn: who trains a body alone has a head that has learnt.
 
     Excepted: parameters that need no gradient, and those that some other code changes between the
-    steps. Advice, since their gradients are wasted work only: parameters that were there when the
-    optimizer was made; what is joined with the model by a module made later (which may join a loss
-    with it); and what is loaded by itself, or in evaluation mode.
+    steps. Advice, since their gradients are wasted work only: what stands before the trained
+    parameters (features that are used as they are); what is joined with the model by a module made
+    later (which may join a loss with it); what is loaded by itself, copied, or in evaluation mode;
+    and what stands between, where it has more numbers than the optimizer (prompts, adapters and
+    inputs that are learnt for a network that was not frozen).
 
-    Cost: a walk over the parameters at the first five steps and at three of fifty.
+    Cost: a walk over the parameters at the first five steps and at three of fifty, and over the
+    graph where something is found.
     """
 
     NAME = "lost-parameters"
@@ -30,6 +37,7 @@ class LostParameters(Invariant):
         super().__init__(program, report)
         self.registered, self.waiting, self.counts = {}, Waiting(), weakref.WeakKeyDictionary()
         self.starts, self.loaded = weakref.WeakKeyDictionary(), weakref.WeakSet()
+        self.roots = []
         torch.nn.modules.module.register_module_parameter_registration_hook(self._register)
         torch.nn.modules.module.register_module_module_registration_hook(self._begin)
 
@@ -56,8 +64,15 @@ class LostParameters(Invariant):
         if isinstance(loaded, torch.nn.Module):
             self.loaded.add(loaded)
 
+    def before_backward(self, tensors):
+        """Keep where the graph of a step begins, if that step will be looked at."""
+        counts = [self.counts.get(optimizer, 0) for optimizer in self.program.optimizers()]
+        if any(is_looked_at(count + 1) for count in counts):
+            self.roots += find_roots(tensors)
+
     def before_step(self, optimizer):
         self.counts[optimizer] = self.counts.get(optimizer, 0) + 1
+        roots, self.roots = self.roots, []
         if not is_looked_at(self.counts[optimizer]):
             return
         owned = set()
@@ -68,17 +83,44 @@ class LostParameters(Invariant):
             members = dict(module.named_parameters())
             if not has_one_of(module, ids):
                 continue
-            late, early = [], []
+            late, early = {}, {}
             for name, parameter in members.items():
                 if id(parameter) in owned or not self._waits(parameter):
                     continue
                 is_late = self._is_late(parameter, optimizer)
-                if is_late and self._is_to_learn(module, name, ids, optimizer):
-                    late.append(name)
-                else:
-                    early.append(name)
-            self._report(optimizer, late, "error")
-            self._report(optimizer, early, "info")
+                is_to_learn = is_late and self._is_to_learn(module, name, ids, optimizer)
+                (late if is_to_learn else early)[name] = parameter
+            between = self._select_between(module, early, ids, roots)
+            self._report(optimizer, late, "made after the optimizer", "error")
+            self._report(optimizer, between, "between trained ones and the loss", "error")
+            rest = [name for name in early if name not in between]
+            self._report(optimizer, rest, "", "info")
+
+    def _select_between(self, module, early, ids, roots):
+        """The names of new parameters by which gradients come to trained ones; none where they are
+        more than those.
+        """
+        members = dict(module.named_parameters()).values()
+        learning = sum(member.numel() for member in members if id(member) in ids)
+        fresh = {
+            name: parameter
+            for name, parameter in early.items()
+            if self._is_fresh(module, name, parameter)
+        }
+        if not fresh or sum(parameter.numel() for parameter in fresh.values()) > learning:
+            return []
+        passed = find_passed(roots, {id(parameter) for parameter in fresh.values()}, ids)
+        return [name for name, parameter in fresh.items() if id(parameter) in passed]
+
+    def _is_fresh(self, model, name, parameter):
+        """Whether a parameter is as its module made it, before the optimizer, and learns."""
+        reference, optimizers = self.registered.get(id(parameter), (lambda: None, ()))
+        parts = list_parts(model, name)
+        return (
+            reference() is parameter
+            and not any(optimizer() is not None for optimizer in optimizers)
+            and all(part.training and part not in self.loaded for part in parts)
+        )
 
     def _waits(self, parameter):
         return self.waiting.count(parameter) == STEPS
@@ -91,9 +133,7 @@ class LostParameters(Invariant):
         """Whether a parameter was put, new, into a part of the model that the optimizer trained
         before.
         """
-        parts = [model]
-        for piece in name.split(".")[:-1]:
-            parts.append(parts[-1]._modules[piece])
+        parts = list_parts(model, name)
         trained = [part for part in parts if has_one_of(part, ids)]
         if all(self._began_with(part, optimizer) for part in trained):
             return False
@@ -103,17 +143,26 @@ class LostParameters(Invariant):
         """Whether the optimizer was there when the part got its first member."""
         return any(reference() is optimizer for reference in self.starts.get(part, ()))
 
-    def _report(self, optimizer, names, severity):
+    def _report(self, optimizer, names, place, severity):
+        names = list(names)
         if names:
-            late = "made after the optimizer, " if severity == "error" else ""
+            place = f", {place}," if place else ""
             self.report(
-                f"{len(names)} parameters, {late}have gradients at {STEPS} steps in a row and are "
+                f"{len(names)} parameters{place} have gradients at {STEPS} steps in a row and are "
                 "in no optimizer: they stay as they are",
                 api="torch.optim.Optimizer.add_param_group",
                 parameter=names[0],
                 iteration=self.program.iteration_of(optimizer),
                 severity=severity,
             )
+
+
+def list_parts(model, name):
+    """The modules that hold a parameter, from the model to the innermost one."""
+    parts = [model]
+    for piece in name.split(".")[:-1]:
+        parts.append(parts[-1]._modules[piece])
+    return parts
 
 
 def has_one_of(module, ids):

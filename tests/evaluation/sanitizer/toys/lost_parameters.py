@@ -38,6 +38,18 @@ WRAPPED = """class WithLoss(nn.Module):
 features = nn.Linear(2, 2)
 {change}
 model = WithLoss(model, features)"""
+OWN = """class Scores(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.more = nn.Parameter(torch.zeros(2, 2))
+    def forward(self, x):
+        return torch.logsumexp(x[:, :, None] + self.more[None], dim=1)
+model.head = nn.Sequential(nn.Linear(8, 2), Scores())
+model.head[0].requires_grad_(False)"""
+LOADED = "model.head.load_state_dict(nn.Linear(8, 2).state_dict())"
+LARGE = "model.head = nn.Sequential(nn.Linear(8, 64), nn.Linear(64, 2))"
+BODY, EARLY = "model.body.parameters()", "model.head.parameters()"
+COPIED = "import copy; model = copy.deepcopy(model)"
 FAULTS = {
     "a new head": (3, train(HEAD)),
     "reparametrized": (3, train(NORM)),
@@ -47,6 +59,12 @@ FAULTS = {
         train(step="optimizer.step(); iteration != 2 or setattr(model, 'head', nn.Linear(8, 2))"),
     ),
     "in a second model": (3, train(HEAD, before="other = Net()")),
+    "a head that was there": (3, train(parameters="model.body.parameters()")),
+    "a matrix of its own": (3, train(before=OWN, parameters="model.body.parameters()")),
+    "reparametrized before": (
+        3,
+        train(before="nn.utils.weight_norm(model.head)", parameters="model.body.parameters()"),
+    ),
 }
 RIGHT = {
     "plain": train(),
@@ -67,11 +85,16 @@ RIGHT = {
     "model": train("model.head.loss = nn.Linear(2, 2); model.head.loss.load_state_dict("
         "nn.Linear(2, 2).state_dict()); model.head.register_forward_hook(lambda head, given, x: x + head.loss(x))"),
     "a loss beside the model": train(WRAPPED.format(change="")),
+    "a copied head": train(before=COPIED, parameters=BODY),
     "registered again": train("model.again = nn.Sequential(model.head)"),
 }  # fmt: skip
-THERE_BEFORE = train(parameters="model.body.parameters()")
 
 WRONG = {name: program for name, (_, program) in FAULTS.items()}
 ITERATIONS = {name: iteration for name, (iteration, _) in FAULTS.items()}
 # Wasted work is advice.
-ADVISED = {"there before": THERE_BEFORE}
+ADVISED = {
+    "features": train(parameters=EARLY),
+    "a loaded head": train(before=LOADED, parameters=BODY),
+    "a head in evaluation mode": train(before="model.head.eval()", parameters=BODY),
+    "an adapter": train(before=LARGE, parameters=BODY),
+}

@@ -1,0 +1,224 @@
+"""Tables of tokens that a network reads, what it is to say of them, and what its outputs read."""
+
+import weakref
+from typing import NamedTuple
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.invariant import Invariant, is_sampled
+from sanitizer_invariants.tools.tracing import describe_module, trace_call
+
+LOSSES = ("cross_entropy", "nll_loss")
+LENGTH, COUNTED, SHARE = 4, 16, 1e-3
+# What a network draws besides dropout, as one does that has latent variables.
+DRAWS = (
+    "randn", "randn_like", "normal", "normal_", "rand", "rand_like", "uniform_", "exponential_",
+    "bernoulli", "bernoulli_", "multinomial",
+)  # fmt: skip
+
+
+class Place(NamedTuple):
+    """Which of the tensors that a module gets is a table of tokens, and which axis is the text."""
+
+    number: int
+    axis: int
+
+
+class TextRule(Invariant):
+    """A statement about networks whose targets are tokens of what they read.
+
+    A class says by `is_meant` which targets it looks at, and by `judge` what may not be. A module
+    is looked at from its third such loss on.
+    """
+
+    LIGHT = False
+
+    def __init__(self, program, report):
+        super().__init__(program, report)
+        self.call, self.losses, self.matched = None, 0, weakref.WeakKeyDictionary()
+        self.calls, self.reported = weakref.WeakKeyDictionary(), weakref.WeakSet()
+
+    def before_forward(self, module, arguments, options):
+        if not torch.is_grad_enabled():
+            return
+        module = copies.unwrap(module)
+        tensors = copies.list_tensors((arguments, options))
+        tables = [(number, tensor) for number, tensor in enumerate(tensors) if is_text(tensor)]
+        if not tables:
+            return
+        self.call = weakref.ref(module), tables
+        places, count = self.matched.get(module, ((), 0))
+        if count < 2 or module in self.reported:
+            return
+        self.calls[module] = self.calls.get(module, 0) + 1
+        if is_sampled(self.calls[module], 200):
+            self._look_at(module, arguments, options, places)
+
+    def _look_at(self, module, arguments, options, places):
+        probes = []
+        for place in places:
+            twin = copies.duplicate_all(module, arguments, options)
+            probe = twin and copies.attempt(self.program, probe_call, *twin, place)
+            if probe and probe.depends():
+                probes.append((place.number, probe))
+        # Of two tables an encoder may read what a decoder is to say.
+        is_one = len({number for number, _ in probes}) == 1
+        if is_one and any(self.judge(module, probe) for _, probe in probes):
+            self.reported.add(module)
+
+    def after_loss(self, name, arguments, output):
+        if name not in LOSSES or self.call is None or not output.requires_grad:
+            return
+        self.losses += 1
+        target, ignored = arguments["target"], arguments["ignore_index"]
+        module, tables = self.call[0](), self.call[1]
+        if module is None or target.dtype != torch.long or not is_sampled(self.losses, 200):
+            return
+        fitting = tuple(
+            Place(number, axis)
+            for number, tokens in tables
+            for axis in (0, 1)
+            if self._fits(tokens, target, ignored, axis)
+        )
+        places, count = self.matched.pop(module, ((), 0))
+        if fitting:
+            self.matched[module] = fitting, count + 1 if places == fitting else 1
+
+    def _fits(self, tokens, target, ignored, axis):
+        if tokens.shape[axis] < LENGTH or tokens.device != target.device:
+            return False
+        shares = match(tokens, target, ignored, axis)
+        return shares is not None and self.is_meant(*shares)
+
+
+class Probe(NamedTuple):
+    """Whether the outputs of one half of the texts change with the tokens of the other, or of the
+    same; and the API of the first part that hands tokens of the second half to the first.
+    """
+
+    first_by_second: bool
+    second_by_second: bool
+    second_by_first: bool
+    culprit: str
+
+    def depends(self):
+        return self.first_by_second or self.second_by_second or self.second_by_first
+
+
+def is_text(tensor):
+    return tensor.dtype == torch.long and tensor.dim() == 2 and not tensor.is_meta
+
+
+def match(tokens, target, ignored, axis):
+    """The shares of the targets that are the token of their own place, and the next one;
+    None where too few can tell.
+    """
+    tokens = tokens.detach().movedim(axis, 0)
+    length, texts = tokens.shape
+    places = target.numel() // texts
+    if target.numel() != places * texts or places not in (length, length - 1):
+        return None
+    shape = (places, texts) if axis == 0 else (texts, places)
+    target = target.detach().reshape(shape).movedim(axis, 0)[: length - 1]
+    present, following = tokens[: length - 1], tokens[1:]
+    counted = (target != ignored) & (present != following)
+    number = int(counted.sum())
+    if number < COUNTED:
+        return None
+    return (
+        int(((target == present) & counted).sum()) / number,
+        int(((target == following) & counted).sum()) / number,
+    )
+
+
+def probe_call(module, arguments, options, place):
+    """What a copy's outputs read of the tokens behind; None where it draws random numbers, or gives
+    nothing for each token.
+    """
+    if draws(module, arguments, options):
+        return None
+    module.eval()
+    tokens = copies.list_tensors((arguments, options))[place.number]
+    shape, axis = tokens.shape, place.axis
+    half = shape[axis] // 2
+    output, parts = trace_call(module, arguments, options, False)
+    again, _ = trace_call(module, arguments, options, False)
+    if not copies.are_identical(output, again):
+        return None
+    original = tokens.clone()
+    replace(tokens.narrow(axis, half, shape[axis] - half))
+    other, other_parts = trace_call(module, arguments, options, False)
+    by_second = compare(output, other, shape, axis, half)
+    if by_second is None:
+        return None
+    culprit = find_culprit(module, parts, other_parts, (shape, axis, half))
+    tokens.copy_(original)
+    replace(tokens.narrow(axis, 0, half))
+    other, _ = trace_call(module, arguments, options, False)
+    return Probe(*by_second, compare(output, other, shape, axis, half)[1], culprit)
+
+
+def replace(part):
+    """Put other tokens in the places of these, all of them from here."""
+    part.copy_(part.flatten().roll(1 + part.shape[1]).view(part.shape))
+
+
+def draws(module, arguments, options):
+    """Whether a network draws random numbers in training, other than dropout."""
+    recorder = DrawRecorder()
+    with torch.no_grad(), recorder:
+        module(*arguments, **options)
+    return recorder.draws
+
+
+class DrawRecorder(TorchFunctionMode):
+    draws = False
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.draws = self.draws or getattr(function, "__name__", "") in DRAWS
+        return function(*args, **(kwargs or {}))
+
+
+def find_culprit(module, parts, other_parts, where):
+    """What first hands tokens from behind to places before them."""
+    for part, (inputs, outputs) in parts.items():
+        if part not in other_parts:
+            continue
+        other_inputs, other_outputs = other_parts[part]
+        received = compare(inputs, other_inputs, *where)
+        result = compare(outputs, other_outputs, *where)
+        if received and result and not received[0] and result[0]:
+            return describe_module(part)
+    return describe_module(module)
+
+
+def compare(first, second, shape, axis, half):
+    """Whether numbers before a place differ, and those from it on; None where none have places."""
+    before = after = None
+    for left, right in zip(copies.list_tensors(first), copies.list_tensors(second)):  # noqa: B905
+        if left.shape != right.shape or not left.is_floating_point():
+            continue
+        pair = move_places(left, shape, axis), move_places(right, shape, axis)
+        if pair[0] is None:
+            continue
+        left, right = pair
+        before = bool(before) or copies.relative_difference(left[:half], right[:half]) > SHARE
+        after = bool(after) or copies.relative_difference(left[half:], right[half:]) > SHARE
+    return None if before is None else (before, after)
+
+
+def move_places(tensor, shape, axis):
+    """A tensor with the places of the tokens as its first axis; None where it has none."""
+    length, texts = shape[axis], shape[1 - axis]
+    sizes = tuple(tensor.shape)
+    if sizes[:2] == tuple(shape):
+        return tensor.movedim(axis, 0)
+    if sizes[:2] == tuple(shape)[::-1]:
+        return tensor.movedim(1 - axis, 0)
+    if len(sizes) == 3 and sizes[::2] == (texts, length):
+        return tensor.movedim(2, 0)
+    if sizes and sizes[0] == length * texts:
+        return tensor.reshape(*shape, *sizes[1:]).movedim(axis, 0)
+    return None

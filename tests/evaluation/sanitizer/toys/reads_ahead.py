@@ -1,0 +1,119 @@
+"""Of `reads-ahead`: what it accuses, and what it does not."""
+
+NAME = "reads-ahead"
+PROGRAM = """
+WORDS, LENGTH = 20, 12
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(16, 2, batch_first=True, dropout=0.1)
+
+    def forward(self, x):
+        mask = {mask}
+        return self.attention(x, x, x, attn_mask=mask, need_weights=False)[0]
+
+
+class Recurrent(nn.Module):
+    def __init__(self, both=False):
+        super().__init__()
+        self.layer = nn.LSTM(16, 8 if both else 16, bidirectional=both, batch_first=True)
+
+    def forward(self, x):
+        return self.layer(x)[0]
+
+
+class Convolution(nn.Module):
+    def __init__(self, left):
+        super().__init__()
+        self.left, self.layer = left, nn.Conv1d(16, 16, 3)
+
+    def forward(self, x):
+        x = F.pad(x.transpose(1, 2), (self.left, 2 - self.left))
+        return self.layer(x).transpose(1, 2)
+
+
+class Latent(nn.Module):
+    def forward(self, x):
+        mean = x.mean(1, keepdim=True)
+        return x + mean + torch.randn_like(mean)
+
+
+class Pooled(nn.Module):
+    def forward(self, x):
+        return x + x.mean(1, keepdim=True)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.body = nn.Embedding(WORDS, 16), {body}
+        self.head = nn.Linear(16, WORDS)
+
+    def forward(self, tokens, labels=None):
+        return self.head(self.body(self.embedding(tokens)))
+
+
+model = Model()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for iteration in range(8):
+    text = torch.randint(WORDS, (8, LENGTH + 1))
+    inputs, targets = {data}
+    logits = model({arguments})
+    loss = F.cross_entropy(logits.reshape(-1, WORDS), targets.reshape(-1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+MASK = "torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1)"
+BOTH = "nn.Transformer.generate_square_subsequent_mask(LENGTH)"
+SHIFTED, WHOLE = "text[:, :-1], text[:, 1:]", "text[:, 1:], text[:, 1:]"
+
+
+def program(body, mask="None", data=SHIFTED, arguments="inputs"):
+    return PROGRAM.format(body=body, mask=mask, data=data, arguments=arguments)
+
+
+WRONG = {
+    "no mask": program("Attention()"),
+    "a mask the wrong way round": program("Attention()", MASK.replace("triu(1)", "tril(-1)")),
+    "both directions": program("Recurrent(both=True)"),
+    "padded on both sides": program("Convolution(1)"),
+    "a mean of all": program("Pooled()"),
+    "a hint": program(
+        "nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 1)"
+    ),
+    "shifted by the loss": program("Attention()", data="text, text[:, 1:]").replace(
+        "logits.reshape", "logits[:, :-1].reshape"
+    ),
+    "labels that go along": program("Pooled()", arguments="inputs, labels=inputs.clone()"),
+    "places first": program("Attention()", data="text[:, :-1].T, text[:, 1:].T").replace(
+        "batch_first=True", "batch_first=False"
+    ),
+}
+APIS = {
+    "no mask": "torch.nn.MultiheadAttention",
+    "both directions": "torch.nn.LSTM",
+    "padded on both sides": "torch.nn.Module.__call__",
+}
+LINES = dict.fromkeys(WRONG, "logits = model(")
+ENCODED = "+ self.body(self.embedding(labels)).mean(1, keepdim=True)))"
+RIGHT = {
+    "an encoder of the same": program("Recurrent()", arguments="inputs, inputs.clone()").replace(
+        "(tokens)))", f"(tokens)) {ENCODED[:-1]}"
+    ),
+    "a mask": program("Attention()", MASK),
+    "a mask of numbers": program("Attention()", BOTH),
+    "one direction": program("Recurrent()"),
+    "padded on the left": program("Convolution(2)"),
+    "a latent variable": program("Latent()"),
+    "other targets": program("Attention()", data="text[:, 1:], (text[:, 1:] * 7 + 3) % WORDS"),
+    "masked tokens": program(
+        "Attention()",
+        data="text[:, 1:].where(torch.rand(8, LENGTH) < 0.5, torch.tensor(0)), text[:, 1:]",
+    ),
+    "an autoencoder": program("Pooled()", data=WHOLE),
+    "evaluated only": program("Attention()", data="text[:, 1:], text[:, :-1]"),
+    "all the same": program("Pooled()", data="text[:, :1].expand(8, LENGTH), text[:, :1].expand(8, LENGTH)"),
+}  # fmt: skip
