@@ -1,6 +1,6 @@
 """Patches of repairs, from a file or a folder that anybody may have written."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -44,15 +44,22 @@ class ReadPatches:
 
 
 def read_patches(path: Path, ids: Collection[str]) -> ReadPatches:
-    """The patches of a JSONL file, or of a folder with ID.py (whole scripts) and ID.diff.
+    """The patches of a JSONL file, or of a folder with ID.py (whole scripts) and ID.diff, as
+    `collect_patches` gives them.
 
-    What is wrong with one is a problem, and the others count. Raises ResultsError for what cannot
-    be read at all.
+    Raises ResultsError for what cannot be read at all.
     """
-    lines = _from_folder(path) if path.is_dir() else _from_file(path)
+    return collect_patches(_from_folder(path) if path.is_dir() else _from_file(path), ids)
+
+
+def collect_patches(values: Iterable[tuple[str, object]], ids: Collection[str]) -> ReadPatches:
+    """The patches for the tasks of these `ids`, from values with the places that they come from.
+
+    What is wrong with one, or an error in its place, is a problem, and the others count.
+    """
     patches: dict[tuple[str, str], Patch] = {}
     problems: list[str] = []
-    for where, value in lines:
+    for where, value in values:
         try:
             if isinstance(value, Exception):
                 raise value

@@ -1,6 +1,6 @@
 """Answers of reviewers, from a file that anybody may have written: a JSON object a line."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -58,8 +58,7 @@ class ReadAnswers:
 
 
 def read_answers(path: Path, ids: Collection[str]) -> ReadAnswers:
-    """The answers of a file to the tasks of these `ids`; what is wrong with a line is a problem,
-    and the other lines count.
+    """The answers of a file to the tasks of these `ids`, as `collect_answers` gives them.
 
     Raises ResultsError for a file that cannot be read at all.
     """
@@ -70,25 +69,41 @@ def read_answers(path: Path, ids: Collection[str]) -> ReadAnswers:
         raise ResultsError(f"{name}: {error}") from error
     if len(lines) > MAX_LINES:
         raise ResultsError(f"{name} has {len(lines)} lines, expected at most {MAX_LINES}")
+    values = [
+        (f"{name}, line {number}", _parse(line))
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
+    return collect_answers(values, ids)
+
+
+def collect_answers(values: Iterable[tuple[str, object]], ids: Collection[str]) -> ReadAnswers:
+    """The answers to the tasks of these `ids`, from values with the places that they come from.
+
+    What is wrong with one, or an error in its place, is a problem, and the others count.
+    """
     answers: dict[tuple[str, str, int], Answer] = {}
     problems: list[str] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for where, value in values:
         try:
-            answer = _parse(line)
+            if isinstance(value, Exception):
+                raise value
+            answer = as_struct(value, Answer)
             _refuse(answer, ids, answers)
             answers[answer.model, answer.id, answer.sample] = answer
         except (untrusted.UnsafeError, MismatchError) as error:
-            problems.append(f"{name}, line {number}: {error}")
+            problems.append(f"{where}: {error}")
     return ReadAnswers(tuple(answers.values()), tuple(problems))
 
 
-def _parse(line: bytes) -> Answer:
-    """The answer of a line; raises UnsafeError or MismatchError."""
+def _parse(line: bytes) -> object:
+    """The value of a line, or the error that it is."""
     if len(line) > MAX_LINE_BYTES:
-        raise MismatchError(f"has {len(line)} bytes, expected at most {MAX_LINE_BYTES}")
-    return as_struct(untrusted.parse_json(line), Answer)
+        return MismatchError(f"has {len(line)} bytes, expected at most {MAX_LINE_BYTES}")
+    try:
+        return untrusted.parse_json(line)
+    except untrusted.UnsafeError as error:
+        return error
 
 
 def _refuse(answer: Answer, ids: Collection[str], known: Collection[tuple[str, str, int]]) -> None:

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from trainbugs.cli.terminal import show_table
 
 if TYPE_CHECKING:
     from evaluation.repair.grading import Grade
+    from evaluation.repair.patches import ReadPatches
 
 HELP = Help(
     "write buggy programs to be mended, and grade patches by running them",
@@ -76,7 +77,7 @@ def add_arguments(subparsers: Subparsers) -> None:
         nargs="*",
         type=Path,
         metavar="PATCHES",
-        help="grade: a file with a patch a line, or a folder with ID.py and ID.diff",
+        help="grade: a file with a patch a line, a folder with ID.py and ID.diff, or a log (.eval)",
     )
     parser.add_argument("--key", type=Path, metavar="FILE", help="grade: key.json of the export")
     parser.add_argument(
@@ -116,7 +117,6 @@ def _export(options: RepairOptions) -> ExitStatus:
 def _grade(options: RepairOptions) -> ExitStatus:
     """Grade the patches; INVALID where some cannot be graded."""
     from evaluation.repair.grading import grade
-    from evaluation.repair.patches import read_patches
     from evaluation.repair.tasks import read_key
     from runner.progress.lines import on_stderr
     from runner.session.session import Session
@@ -124,7 +124,7 @@ def _grade(options: RepairOptions) -> ExitStatus:
     assert options.key is not None
     catalog = api.load()
     key = read_key(options.key)
-    read = [read_patches(path, key.tasks) for path in options.patches]
+    read = [_read(path, key.tasks) for path in options.patches]
     problems = [problem for part in read for problem in part.problems]
     for problem in problems:
         print(f"trainbugs: {message(problem)}", file=sys.stderr)
@@ -137,6 +137,17 @@ def _grade(options: RepairOptions) -> ExitStatus:
     grades = list(grade(session, patches, targets, drawn))
     _show(grades, options)
     return INVALID if problems else SUCCESS
+
+
+def _read(path: Path, ids: "Collection[str]") -> "ReadPatches":
+    """The patches of a file or folder, or of a log of inspect_ai."""
+    from evaluation.repair.patches import collect_patches, read_patches
+    from trainbugs.inspect_tracks import logs
+
+    if not logs.is_log(path):
+        return read_patches(path, ids)
+    patches = enumerate(logs.repairs(path), 1)
+    return collect_patches([(f"{path}, sample {n}", patch) for n, patch in patches], ids)
 
 
 def _show(grades: "Sequence[Grade]", options: RepairOptions) -> None:

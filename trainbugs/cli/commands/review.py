@@ -1,7 +1,7 @@
 """The subcommand review: programs for people and language models to judge, and their scores."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from trainbugs.cli.parser import Help, Subparsers, add_command, add_json
 from trainbugs.cli.terminal import show_table
 
 if TYPE_CHECKING:
+    from evaluation.review.answers import ReadAnswers
     from evaluation.review.scoring import ReviewScore
 
 HELP = Help(
@@ -65,7 +66,11 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser = add_command(subparsers, "review", manage_reviews, ReviewOptions, HELP)
     parser.add_argument("action", choices=ACTIONS, metavar="|".join(ACTIONS))
     parser.add_argument(
-        "answers", nargs="*", type=Path, metavar="ANSWERS.jsonl", help="import: an answer a line"
+        "answers",
+        nargs="*",
+        type=Path,
+        metavar="ANSWERS",
+        help="import: an answer a line, or a log (.eval)",
     )
     parser.add_argument("--key", type=Path, metavar="FILE", help="import: key.json of the export")
     parser.add_argument(
@@ -106,13 +111,12 @@ def _export(options: ReviewOptions) -> ExitStatus:
 
 def _import(options: ReviewOptions) -> ExitStatus:
     """Score the answers; INVALID where some cannot be scored."""
-    from evaluation.review.answers import read_answers
     from evaluation.review.scoring import THRESHOLD, score_reviews
     from evaluation.review.tasks import read_key
 
     assert options.key is not None
     key = read_key(options.key)
-    read = [read_answers(path, key.tasks) for path in options.answers]
+    read = [_read(path, key.tasks) for path in options.answers]
     problems = [problem for part in read for problem in part.problems]
     for problem in problems:
         print(f"trainbugs: {message(problem)}", file=sys.stderr)
@@ -121,6 +125,17 @@ def _import(options: ReviewOptions) -> ExitStatus:
     scores = score_reviews(key, answers, threshold)
     _show(scores, options)
     return INVALID if problems else SUCCESS
+
+
+def _read(path: Path, ids: "Collection[str]") -> "ReadAnswers":
+    """The answers of a file, or of a log of inspect_ai."""
+    from evaluation.review.answers import collect_answers, read_answers
+    from trainbugs.inspect_tracks import logs
+
+    if not logs.is_log(path):
+        return read_answers(path, ids)
+    answers = enumerate(logs.reviews(path), 1)
+    return collect_answers([(f"{path}, sample {n}", answer) for n, answer in answers], ids)
 
 
 def _show(scores: "Sequence[ReviewScore]", options: ReviewOptions) -> None:

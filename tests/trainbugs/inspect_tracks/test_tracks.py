@@ -1,0 +1,110 @@
+"""Both tracks as tasks of inspect_ai, with the provider that replays answers: no network."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.records import as_pinned
+
+from runner.session.promote import promote_runs
+from trainbugs.inspect_tracks.prompts import (
+    read_tasks,
+    repair_answer,
+    repair_prompt,
+    review_answer,
+    review_prompt,
+)
+
+INSPECT = Path(sys.executable).parent / "inspect"
+
+
+@pytest.fixture
+def exported(cli, toy, tmp_path, toy_environment):
+    promote_runs([as_pinned(toy.run())])
+    for track in ("review", "repair"):
+        assert cli(track, "export", "--out", str(tmp_path / track))[0] == 0
+    return tmp_path
+
+
+def evaluate(folder, track, texts):
+    """The log of a task whose answers are these texts, by the tasks' IDs."""
+    answers = folder / f"{track}-answers.jsonl"
+    lines = [json.dumps({"id": name, "text": text}) for name, text in texts.items()]
+    answers.write_text("\n".join(lines))
+    done = subprocess.run(
+        [
+            INSPECT, "eval", f"trainbugs/{track}", "-T", f"tasks={folder / track / 'tasks.jsonl'}",
+            "--model", "trainbugs-replay/known", "-M", f"answers={answers}", "--display", "none",
+            "--log-dir", folder / "logs" / track, "--log-format", "eval",
+        ],
+        capture_output=True, text=True, cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (log,) = (folder / "logs" / track).glob("*.eval")
+    return log
+
+
+def test_a_log_of_reviews_is_scored(cli, exported):
+    key = exported / "review" / "key.json"
+    kinds = {name: entry["kind"] for name, entry in json.loads(key.read_text())["tasks"].items()}
+    texts = {
+        name: f'Well.\n```json\n{{"suspicion": {90 if kind == "buggy" else 5}}}\n```'
+        for name, kind in kinds.items()
+    }
+    log = evaluate(exported, "review", texts)
+    status, out, err = cli("review", "import", str(log), "--key", str(key))
+    assert (status, err) == (0, "")
+    assert "trainbugs-replay/known" in out
+    assert "1/1" in out
+
+
+def test_an_answer_that_is_no_review_is_a_line(cli, exported):
+    log = evaluate(exported, "review", {})
+    status, _, err = cli("review", "import", str(log), "--key", str(exported / "review/key.json"))
+    assert status == 2
+    assert "suspicion" in err
+
+
+def test_a_log_of_repairs_is_graded(cli, exported, toy):
+    key = exported / "repair" / "key.json"
+    (name,) = json.loads(key.read_text())["tasks"]
+    fixed = (toy.directory / "fixed.py").read_text()
+    log = evaluate(exported, "repair", {name: f"Here.\n```python\n{fixed}```\n"})
+    own = ["--python", sys.executable]
+    status, out, err = cli("repair", "grade", str(log), "--key", str(key), "-q", *own)
+    assert (status, err) == (0, "")
+    assert "1 FIXED" in out
+
+
+def test_a_key_is_refused_as_tasks(exported):
+    with pytest.raises(Exception, match="its key is for no model"):
+        read_tasks(exported / "review" / "key.json")
+
+
+def test_prompts_hold_the_program_with_its_lines(exported):
+    (repair,) = read_tasks(exported / "repair" / "tasks.jsonl")
+    for prompt in (repair_prompt(repair), review_prompt(repair)):
+        assert f"Task {repair['id']}." in prompt
+        assert "   1 import json" in prompt
+        assert "Toy-1" not in prompt
+
+
+@pytest.mark.parametrize(
+    "text, answer",
+    [
+        ('```json\n{"suspicion": 3}\n```', {"suspicion": 3}),
+        ('{"suspicion": 3}', {"suspicion": 3}),
+        ('```\n{"a": 1}\n```\nno:\n```json\n{"b": 2}\n```', {"b": 2}),
+        ("[1]", None),
+        ("none", None),
+    ],
+)
+def test_the_last_object_of_an_answer_counts(text, answer):
+    assert review_answer(text) == answer
+
+
+def test_the_longest_block_is_the_program():
+    assert repair_answer("```python\npass\n```\n```py\nimport torch\n```") == "import torch\n"
+    assert repair_answer("none") is None
