@@ -147,6 +147,15 @@ class ProgramFacts:
         return {name: _text(node) for name, node in _definitions(self.tree, "")}
 
     @cached_property
+    def classes(self) -> dict[str, list[str]]:
+        """The bases of the classes, by the classes' qualified names."""
+        return {
+            name: list(map(_text, node.bases))
+            for name, node in _definitions(self.tree, "")
+            if isinstance(node, ast.ClassDef)
+        }
+
+    @cached_property
     def protected(self) -> dict[str, str]:
         """The definitions that measure, make data or are a model, by their qualified names."""
         return {

@@ -18,12 +18,13 @@ HARMLESS = {
 }  # fmt: skip
 FORBIDDEN = {
     "eval", "exec", "compile", "__import__", "open", "globals", "locals", "vars", "setattr",
-    "delattr", "input", "breakpoint", "exit", "quit", "memoryview",
+    "delattr", "input", "breakpoint", "exit", "quit", "memoryview", "property", "type", "object",
 }  # fmt: skip
 # Files, processes and other modules.
 FORBIDDEN_ATTRIBUTES = {
     "open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "rename", "system",
     "popen", "modules", "import_module", "settrace", "load", "save", "hub", "exit", "_exit",
+    "overrides", "TorchFunctionMode", "TorchDispatchMode", "fork_rng", "as_subclass",
 }  # fmt: skip
 DUNDERS = {"__init__", "__name__", "__file__", "__class__", "__len__", "__getitem__", "__iter__"}
 BUILTINS = set(dir(builtins))
@@ -52,8 +53,21 @@ def _forbidden(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) 
         if name in FORBIDDEN or _is_dunder(name):
             yield f"it uses {name}, which a training does not need"
     for name in sorted(patched.attributes - buggy.attributes - fixed.attributes):
-        if name in FORBIDDEN_ATTRIBUTES or _is_dunder(name):
+        if name in FORBIDDEN_ATTRIBUTES or _is_dunder(name) or name.startswith("register_"):
             yield f"it uses .{name}, which a training does not need"
+
+
+def _definitions(patched: ProgramFacts, buggy: ProgramFacts, fixed: ProgramFacts) -> Reasons:
+    """A new class is a module of the network and nothing else; no method is one that Python or
+    torch calls by itself.
+    """
+    known = buggy.definitions.keys() | fixed.definitions.keys()
+    for name, bases in patched.classes.items():
+        if name not in known and not all(base.rpartition(".")[2] == "Module" for base in bases):
+            yield f"it defines {name}, a class of {', '.join(bases) or 'its own'}"
+    for name in sorted(patched.definitions.keys() - known):
+        if _is_dunder(name.rpartition(".")[2]):
+            yield f"it defines {name}"
 
 
 def _is_dunder(name: str) -> bool:
@@ -148,7 +162,7 @@ def _short(text: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    _imports, _forbidden, _replaced, _configuration, _budget, _optimizers, _seeds,
+    _imports, _forbidden, _definitions, _replaced, _configuration, _budget, _optimizers, _seeds,
 )  # fmt: skip
 # A repair of a measurement changes these; its numbers are held against the fixed twin's.
 RULES_OF_MEASUREMENT: tuple[Rule, ...] = (_output, _held_out, _protected, _recorded)
