@@ -2,6 +2,7 @@
 has no answer.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ PAGE_INCHES = (7.2, 9.6)
 # anyway.
 DOTS = 150
 CELL_INCHES, MARGIN_INCHES = (0.23, 0.2), (1.6, 1.9)
+# Of the answers, what a cell tells.
+COLUMNS = ["bug", "case", "kind", "status", "alarmed", "early", "delay", "claimed_delay"]
 SHORT = {
     "unsupported": "n/a",
     "tool_error": "err",
@@ -41,9 +44,9 @@ def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> P
         axes = figure.subplots()
         for x, (_, row) in enumerate(scores.iterrows()):
             answers = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
-            by_case = dict(list(answers.groupby(["bug", "case"])))
+            by_case = _by_case(answers)
             for y, (bug, case, _) in enumerate(cases):
-                _cell(axes, x, y, *outcome(by_case.get((bug, case))))
+                _cell(axes, x, y, *outcome(by_case.get((bug, case), ())))
             _cell(axes, x, len(cases), *_controls(row))
         detectors = [label(row) for _, row in scores.iterrows()]
         _label(axes, detectors, names)
@@ -54,43 +57,59 @@ def _case_name(bug: str, case: str, benign: bool) -> str:
     return f"{bug}/{case} (benign)" if benign else f"{bug}/{case}"
 
 
-def outcome(answers: "pd.DataFrame | None") -> tuple[str, str]:
+def _by_case(answers: "pd.DataFrame") -> dict[tuple[str, str], list[Any]]:
+    """The answers by bug and case, as tuples: to ask a table for each cell takes most of the time
+    that the page takes.
+    """
+    by_case: dict[tuple[str, str], list[Any]] = {}
+    for answer in answers[COLUMNS].itertuples(index=False):
+        case = (str(answer.bug), str(answer.case))
+        by_case.setdefault(case, []).append(answer)
+    return by_case
+
+
+def outcome(answers: Sequence[Any]) -> tuple[str, str]:
     """The state and the text of a case's cell, over all seeds.
 
-    `answers` is None for a case that the detector did not meet.
+    There are no `answers` for a case that the detector did not meet.
     """
-    if answers is None:
+    buggy = [answer for answer in answers if answer.kind == "buggy"]
+    if not buggy:
         return "not met", ""
-    buggy = answers[answers.kind == "buggy"]
-    fixed = answers[answers.kind == "fixed"]
-    if buggy.empty:
-        return "not met", ""
-    failures = buggy.status[buggy.status != "ok"]
-    if not failures.empty:
-        return "no answer", SHORT[failures.iloc[0]]
-    accused = bool(fixed.alarmed.any())
-    if buggy.alarmed.any():
+    failures = [answer.status for answer in buggy if answer.status != "ok"]
+    if failures:
+        return "no answer", SHORT[failures[0]]
+    accused = any(answer.alarmed for answer in answers if answer.kind == "fixed")
+    if any(answer.alarmed for answer in buggy):
         return _alarm_state(buggy, accused), _alarm_text(buggy)
     return ("false alarm" if accused else "silent"), ""
 
 
-def _alarm_state(buggy: "pd.DataFrame", accused: bool) -> str:
+def _alarm_state(buggy: Sequence[Any], accused: bool) -> str:
     """The state of a case with an alarm on a buggy program; `accused`:
     a fixed twin has an alarm too.
     """
     if accused:
         return "also on fixed"
-    if buggy.early[buggy.alarmed].all():
+    if all(answer.early for answer in buggy if answer.alarmed):
         return "early"
     return "found"
 
 
-def _alarm_text(buggy: "pd.DataFrame") -> str:
+def _alarm_text(buggy: Sequence[Any]) -> str:
     """How many of several seeds have an alarm; for a single seed the delay of its alarm."""
     if len(buggy) > 1:
-        return f"{buggy.alarmed.sum()}/{len(buggy)}"
-    delays = buggy.delay.fillna(buggy.claimed_delay).dropna()
-    return "" if delays.empty else f"{int(delays.iloc[0]):+d}"
+        return f"{sum(answer.alarmed for answer in buggy)}/{len(buggy)}"
+    (answer,) = buggy
+    known = [delay for delay in (answer.delay, answer.claimed_delay) if _is_number(delay)]
+    return f"{int(known[0]):+d}" if known else ""
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a cell of the table is not empty."""
+    import pandas as pd
+
+    return not pd.isna(value)
 
 
 def _controls(row: Any) -> tuple[str, str]:
