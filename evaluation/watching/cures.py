@@ -65,4 +65,5 @@ CURES = {
     "counted-padding": "pass the index of the padding as ignore_index",
     "sorted-classes": "pass shuffle=True to the DataLoader, or shuffle the indices in each epoch",
     "early-schedule": "step the schedule once in each epoch, or make it for all batches",
+    "order-blind": "add a code of the places, along the axis of the text",
 }
