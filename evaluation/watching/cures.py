@@ -66,4 +66,5 @@ CURES = {
     "sorted-classes": "pass shuffle=True to the DataLoader, or shuffle the indices in each epoch",
     "early-schedule": "step the schedule once in each epoch, or make it for all batches",
     "order-blind": "add a code of the places, along the axis of the text",
+    "noisy-teacher": "call eval() on the network that is not trained",
 }

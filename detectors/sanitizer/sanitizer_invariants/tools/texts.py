@@ -61,8 +61,7 @@ class TextRule(Invariant):
     def _look_at(self, module, arguments, options, places):
         probes = []
         for place in places:
-            twin = copies.duplicate_all(module, arguments, options)
-            probe = twin and copies.attempt(self.program, probe_call, *twin, place)
+            probe = PROBES.find(self.program, (module, arguments, options), place)
             if probe and probe.depends():
                 probes.append((place.number, probe))
         # Of two tables an encoder may read what a decoder is to say.
@@ -93,6 +92,26 @@ class TextRule(Invariant):
             return False
         shares = match(tokens, target, ignored, axis)
         return shares is not None and self.is_meant(*shares)
+
+
+class Probes:
+    """The probes of the last call, which several statements ask for."""
+
+    def __init__(self):
+        # All calls without arguments share one empty tuple; the options of each are its own.
+        self.options, self.probes = None, {}
+
+    def find(self, program, call, place):
+        """What a copy of a call shows of a table; None where it shows nothing."""
+        if self.options is not call[2]:
+            self.options, self.probes = call[2], {}
+        if place not in self.probes:
+            twin = copies.duplicate_all(*call)
+            self.probes[place] = twin and copies.attempt(program, probe_call, *twin, place)
+        return self.probes[place]
+
+
+PROBES = Probes()
 
 
 class Probe(NamedTuple):
