@@ -67,4 +67,5 @@ CURES = {
     "early-schedule": "step the schedule once in each epoch, or make it for all batches",
     "order-blind": "add a code of the places, along the axis of the text",
     "noisy-teacher": "call eval() on the network that is not trained",
+    "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
 }
