@@ -68,4 +68,5 @@ CURES = {
     "order-blind": "add a code of the places, along the axis of the text",
     "noisy-teacher": "call eval() on the network that is not trained",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
+    "mixed-texts": "pass batch_first=True, or put the axis of the text first",
 }

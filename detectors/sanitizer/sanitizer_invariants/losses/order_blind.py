@@ -20,7 +20,7 @@ class OrderBlind(TextRule):
     Excepted: modules that draw random numbers, give nothing for each token, or read ahead; texts of
     fewer than eight places.
 
-    Cost: six calls of copies for the first five calls of a module and then for each 200th.
+    Cost: seven calls of copies for the first five calls of a module and then for each 200th.
     """
 
     NAME, LIGHT = "order-blind", False

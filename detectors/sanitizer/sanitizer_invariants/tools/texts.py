@@ -116,14 +116,16 @@ PROBES = Probes()
 
 class Probe(NamedTuple):
     """Whether the outputs of one half of the texts change with the tokens of the other, or of the
-    same, or with the order of the first half but for its last token; and the API of the first part
-    that hands tokens of the second half to the first.
+    same, or with the order of the first half but for its last token; whether those of one text
+    change with another text; and the API of the first part that hands tokens of the second half to
+    the first.
     """
 
     first_by_second: bool
     second_by_second: bool
     second_by_first: bool
     second_by_order: bool
+    text_by_text: bool
     culprit: str
 
     def depends(self):
@@ -163,32 +165,44 @@ def probe_call(module, arguments, options, place):
     if draws(module, arguments, options):
         return None
     module.eval()
-    tokens = copies.list_tensors((arguments, options))[place.number]
-    shape, axis = tokens.shape, place.axis
-    half = shape[axis] // 2
     call = module, arguments, options, False
+    tokens = copies.list_tensors((arguments, options))[place.number]
+    shape, axis, half = tokens.shape, place.axis, tokens.shape[place.axis] // 2
+    texts = shape[1 - axis] // 2
     output, parts = trace_call(*call)
-    again, _ = trace_call(*call)
-    if not copies.are_identical(output, again):
+    if not copies.are_identical(output, trace_call(*call)[0]):
         return None
-    original = tokens.clone()
-    replace(tokens.narrow(axis, half, shape[axis] - half))
-    other, other_parts = trace_call(*call)
+    other, other_parts = call_with(call, tokens, replace, (axis, half, shape[axis] - half))
     by_second = compare(output, other, shape, axis, half)
     if by_second is None:
         return None
     culprit = find_culprit(module, parts, other_parts, (shape, axis, half))
-    tokens.copy_(original)
-    replace(tokens.narrow(axis, 0, half))
-    by_first = compare(output, trace_call(*call)[0], shape, axis, half)
-    tokens.copy_(original)
-    early = tokens.narrow(axis, 0, half - 1)
-    early.copy_(early.flip(axis))
-    by_order = compare(output, trace_call(*call)[0], shape, axis, half, ROUNDING)
-    return Probe(*by_second, by_first[1], by_order[1], culprit)
+    other, _ = call_with(call, tokens, replace, (axis, 0, half))
+    by_first = compare(output, other, shape, axis, half)
+    other, _ = call_with(call, tokens, turn_round, (axis, 0, half - 1))
+    by_order = compare(output, other, shape, axis, half, ROUNDING)
+    by_text = False, False
+    if texts:
+        # A recurrent layer hands on to later texts alone.
+        other, _ = call_with(call, tokens, replace, (1 - axis, 0, texts))
+        by_text = compare(output, other, shape, 1 - axis, texts)
+    return Probe(*by_second, by_first[1], by_order[1], by_text[1], culprit)
 
 
-def replace(part):
+def call_with(call, tokens, change, part):
+    """What a call gives, and its parts, with other tokens in a part; they are put back."""
+    original = tokens.clone()
+    change(tokens.narrow(*part), part[0])
+    result = trace_call(*call)
+    tokens.copy_(original)
+    return result
+
+
+def turn_round(part, axis):
+    part.copy_(part.flip(axis))
+
+
+def replace(part, axis):
     """Put other tokens in the places of these, all of them from here."""
     part.copy_(part.flatten().roll(1 + part.shape[1]).view(part.shape))
 

@@ -2,7 +2,7 @@
 
 NAME = "reads-ahead"
 PROGRAM = """
-WORDS, LENGTH = 20, 12
+WORDS, LENGTH = 20, 24
 
 
 class Attention(nn.Module):
@@ -98,6 +98,9 @@ WRONG = {
     .replace("batch_first=True", "batch_first=False")
     .replace(PLACES, "self.places[: len(x), None]"),
 }
+WRONG["one text"] = program("Attention()", data="text[:1, :-1], text[:1, 1:]").replace(
+    "WORDS, (8", "WORDS, (1"
+)
 APIS = {
     "no mask": "torch.nn.MultiheadAttention",
     "both directions": "torch.nn.LSTM",
