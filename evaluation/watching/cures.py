@@ -69,4 +69,5 @@ CURES = {
     "noisy-teacher": "call eval() on the network that is not trained",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
 }

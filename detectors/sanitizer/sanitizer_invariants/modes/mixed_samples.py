@@ -145,11 +145,18 @@ def find_mixing(size, module, arguments, options):
     for part, (inputs, outputs) in parts.items():
         if (
             part in parts_of_one
+            and has_rows(inputs, size)
             and not depends(inputs, parts_of_one[part][0], size)
             and depends(outputs, parts_of_one[part][1], size)
         ):
             return describe_module(part)
     return describe_module(module)
+
+
+def has_rows(inputs, size):
+    """Whether some of the inputs are known to have a row for each sample."""
+    tensors = copies.list_tensors(inputs)
+    return any(tensor.is_floating_point() and select_rows([tensor], size) for tensor in tensors)
 
 
 def depends(first, second, size):
