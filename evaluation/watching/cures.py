@@ -65,4 +65,9 @@ CURES = {
     "counted-padding": "pass the index of the padding as ignore_index",
     "sorted-classes": "pass shuffle=True to the DataLoader, or shuffle the indices in each epoch",
     "early-schedule": "step the schedule once in each epoch, or make it for all batches",
+    "order-blind": "add a code of the places, along the axis of the text",
+    "noisy-teacher": "call eval() on the network that is not trained",
+    "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
+    "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
 }

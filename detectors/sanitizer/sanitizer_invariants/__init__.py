@@ -25,7 +25,8 @@ ORDER = (
     "never-steps", "negated-loss", "view-for-transpose", "masked-mean", "unfed-normalisation",
     "frozen-in-name", "plain-parameter", "learnt-reward", "left-behind", "reads-ahead",
     "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",
-    "counted-padding", "sorted-classes", "early-schedule",
+    "counted-padding", "sorted-classes", "early-schedule", "order-blind", "noisy-teacher",
+    "overwritten-loss", "mixed-texts", "ignores-input",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ class CopiedInput(TextRule):
     Excepted: networks that read the whole text (autoencoders, and those that find what was masked);
     modules that draw random numbers, or give nothing for each token.
 
-    Cost: five calls of copies for the first five calls of a module and then for each 200th.
+    Cost: seven calls of copies for the first five calls of a module and then for each 200th.
     """
 
     NAME, LIGHT = "copied-input", False

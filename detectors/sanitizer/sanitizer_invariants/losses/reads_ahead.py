@@ -21,7 +21,7 @@ class ReadsAhead(TextRule):
     Excepted: modules that draw random numbers (a latent variable may know the whole text), that
     give nothing for each token, or get the same tokens in another argument (as an encoder does).
 
-    Cost: five calls of copies for the first five calls of a module and then for each 200th.
+    Cost: seven calls of copies for the first five calls of a module and then for each 200th.
     """
 
     NAME, LIGHT = "reads-ahead", False

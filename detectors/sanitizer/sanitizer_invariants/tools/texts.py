@@ -12,6 +12,8 @@ from sanitizer_invariants.tools.tracing import describe_module, trace_call
 
 LOSSES = ("cross_entropy", "nll_loss")
 LENGTH, COUNTED, SHARE = 4, 16, 1e-3
+# New networks attend to all tokens alike: order changes little, and other sums are less still.
+ROUNDING = 2e-5
 # What a network draws besides dropout, as one does that has latent variables.
 DRAWS = (
     "randn", "randn_like", "normal", "normal_", "rand", "rand_like", "uniform_", "exponential_",
@@ -59,8 +61,7 @@ class TextRule(Invariant):
     def _look_at(self, module, arguments, options, places):
         probes = []
         for place in places:
-            twin = copies.duplicate_all(module, arguments, options)
-            probe = twin and copies.attempt(self.program, probe_call, *twin, place)
+            probe = PROBES.find(self.program, (module, arguments, options), place)
             if probe and probe.depends():
                 probes.append((place.number, probe))
         # Of two tables an encoder may read what a decoder is to say.
@@ -93,14 +94,38 @@ class TextRule(Invariant):
         return shares is not None and self.is_meant(*shares)
 
 
+class Probes:
+    """The probes of the last call, which several statements ask for."""
+
+    def __init__(self):
+        # All calls without arguments share one empty tuple; the options of each are its own.
+        self.options, self.probes = None, {}
+
+    def find(self, program, call, place):
+        """What a copy of a call shows of a table; None where it shows nothing."""
+        if self.options is not call[2]:
+            self.options, self.probes = call[2], {}
+        if place not in self.probes:
+            twin = copies.duplicate_all(*call)
+            self.probes[place] = twin and copies.attempt(program, probe_call, *twin, place)
+        return self.probes[place]
+
+
+PROBES = Probes()
+
+
 class Probe(NamedTuple):
     """Whether the outputs of one half of the texts change with the tokens of the other, or of the
-    same; and the API of the first part that hands tokens of the second half to the first.
+    same, or with the order of the first half but for its last token; whether those of one text
+    change with another text; and the API of the first part that hands tokens of the second half to
+    the first.
     """
 
     first_by_second: bool
     second_by_second: bool
     second_by_first: bool
+    second_by_order: bool
+    text_by_text: bool
     culprit: str
 
     def depends(self):
@@ -140,27 +165,44 @@ def probe_call(module, arguments, options, place):
     if draws(module, arguments, options):
         return None
     module.eval()
+    call = module, arguments, options, False
     tokens = copies.list_tensors((arguments, options))[place.number]
-    shape, axis = tokens.shape, place.axis
-    half = shape[axis] // 2
-    output, parts = trace_call(module, arguments, options, False)
-    again, _ = trace_call(module, arguments, options, False)
-    if not copies.are_identical(output, again):
+    shape, axis, half = tokens.shape, place.axis, tokens.shape[place.axis] // 2
+    texts = shape[1 - axis] // 2
+    output, parts = trace_call(*call)
+    if not copies.are_identical(output, trace_call(*call)[0]):
         return None
-    original = tokens.clone()
-    replace(tokens.narrow(axis, half, shape[axis] - half))
-    other, other_parts = trace_call(module, arguments, options, False)
+    other, other_parts = call_with(call, tokens, replace, (axis, half, shape[axis] - half))
     by_second = compare(output, other, shape, axis, half)
     if by_second is None:
         return None
     culprit = find_culprit(module, parts, other_parts, (shape, axis, half))
+    other, _ = call_with(call, tokens, replace, (axis, 0, half))
+    by_first = compare(output, other, shape, axis, half)
+    other, _ = call_with(call, tokens, turn_round, (axis, 0, half - 1))
+    by_order = compare(output, other, shape, axis, half, ROUNDING)
+    by_text = False, False
+    if texts:
+        # A recurrent layer hands on to later texts alone.
+        other, _ = call_with(call, tokens, replace, (1 - axis, 0, texts))
+        by_text = compare(output, other, shape, 1 - axis, texts)
+    return Probe(*by_second, by_first[1], by_order[1], by_text[1], culprit)
+
+
+def call_with(call, tokens, change, part):
+    """What a call gives, and its parts, with other tokens in a part; they are put back."""
+    original = tokens.clone()
+    change(tokens.narrow(*part), part[0])
+    result = trace_call(*call)
     tokens.copy_(original)
-    replace(tokens.narrow(axis, 0, half))
-    other, _ = trace_call(module, arguments, options, False)
-    return Probe(*by_second, compare(output, other, shape, axis, half)[1], culprit)
+    return result
 
 
-def replace(part):
+def turn_round(part, axis):
+    part.copy_(part.flip(axis))
+
+
+def replace(part, axis):
     """Put other tokens in the places of these, all of them from here."""
     part.copy_(part.flatten().roll(1 + part.shape[1]).view(part.shape))
 
@@ -194,8 +236,10 @@ def find_culprit(module, parts, other_parts, where):
     return describe_module(module)
 
 
-def compare(first, second, shape, axis, half):
-    """Whether numbers before a place differ, and those from it on; None where none have places."""
+def compare(first, second, shape, axis, half, share=SHARE):
+    """Whether numbers before a place differ by more than a share, and those from it on; None where
+    none have places.
+    """
     before = after = None
     for left, right in zip(copies.list_tensors(first), copies.list_tensors(second)):  # noqa: B905
         if left.shape != right.shape or not left.is_floating_point():
@@ -204,8 +248,8 @@ def compare(first, second, shape, axis, half):
         if pair[0] is None:
             continue
         left, right = pair
-        before = bool(before) or copies.relative_difference(left[:half], right[:half]) > SHARE
-        after = bool(after) or copies.relative_difference(left[half:], right[half:]) > SHARE
+        before = bool(before) or copies.relative_difference(left[:half], right[:half]) > share
+        after = bool(after) or copies.relative_difference(left[half:], right[half:]) > share
     return None if before is None else (before, after)
 
 

@@ -2,7 +2,7 @@
 
 NAME = "reads-ahead"
 PROGRAM = """
-WORDS, LENGTH = 20, 12
+WORDS, LENGTH = 20, 24
 
 
 class Attention(nn.Module):
@@ -49,10 +49,13 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.embedding, self.body = nn.Embedding(WORDS, 16), {body}
+        self.places = nn.Parameter(torch.randn(LENGTH + 1, 16))
         self.head = nn.Linear(16, WORDS)
 
     def forward(self, tokens, labels=None):
-        return self.head(self.body(self.embedding(tokens)))
+        x = self.embedding(tokens)
+        x = x + {code}
+        return self.head(self.body(x))
 
 
 model = Model()
@@ -71,8 +74,11 @@ BOTH = "nn.Transformer.generate_square_subsequent_mask(LENGTH)"
 SHIFTED, WHOLE = "text[:, :-1], text[:, 1:]", "text[:, 1:], text[:, 1:]"
 
 
-def program(body, mask="None", data=SHIFTED, arguments="inputs"):
-    return PROGRAM.format(body=body, mask=mask, data=data, arguments=arguments)
+PLACES = "self.places[: x.shape[1]]"
+
+
+def program(body, mask="None", data=SHIFTED, arguments="inputs", code=PLACES):
+    return PROGRAM.format(body=body, mask=mask, data=data, arguments=arguments, code=code)
 
 
 WRONG = {
@@ -88,10 +94,13 @@ WRONG = {
         "logits.reshape", "logits[:, :-1].reshape"
     ),
     "labels that go along": program("Pooled()", arguments="inputs, labels=inputs.clone()"),
-    "places first": program("Attention()", data="text[:, :-1].T, text[:, 1:].T").replace(
-        "batch_first=True", "batch_first=False"
-    ),
+    "places first": program("Attention()", data="text[:, :-1].T, text[:, 1:].T")
+    .replace("batch_first=True", "batch_first=False")
+    .replace(PLACES, "self.places[: len(x), None]"),
 }
+WRONG["one text"] = program("Attention()", data="text[:1, :-1], text[:1, 1:]").replace(
+    "WORDS, (8", "WORDS, (1"
+)
 APIS = {
     "no mask": "torch.nn.MultiheadAttention",
     "both directions": "torch.nn.LSTM",
@@ -101,7 +110,7 @@ LINES = dict.fromkeys(WRONG, "logits = model(")
 ENCODED = "+ self.body(self.embedding(labels)).mean(1, keepdim=True)))"
 RIGHT = {
     "an encoder of the same": program("Recurrent()", arguments="inputs, inputs.clone()").replace(
-        "(tokens)))", f"(tokens)) {ENCODED[:-1]}"
+        "self.body(x))", f"self.body(x) {ENCODED[:-2]})"
     ),
     "a mask": program("Attention()", MASK),
     "a mask of numbers": program("Attention()", BOTH),
@@ -114,6 +123,6 @@ RIGHT = {
         data="text[:, 1:].where(torch.rand(8, LENGTH) < 0.5, torch.tensor(0)), text[:, 1:]",
     ),
     "an autoencoder": program("Pooled()", data=WHOLE),
-    "evaluated only": program("Attention()", data="text[:, 1:], text[:, :-1]"),
+    "the token before": program("Attention()", data="text[:, 1:], text[:, :-1]"),
     "all the same": program("Pooled()", data="text[:, :1].expand(8, LENGTH), text[:, :1].expand(8, LENGTH)"),
 }  # fmt: skip
