@@ -2,14 +2,13 @@
 
 import torch
 
-from sanitizer_invariants.tools.graphs import find_roots, kind
-from sanitizer_invariants.tools.invariant import Invariant
+from sanitizer_invariants.tools.graphs import MarkingInvariant, kind, list_inputs, walk
 
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
-MARK, NODES, FACTOR = "mean loss of the sanitizer", 64, 16
+NODES, FACTOR = 64, 16
 
 
-class FocalOfMean(Invariant):
+class FocalOfMean(MarkingInvariant):
     """No x, the mean of cross-entropies over a batch, is multiplied by what is made of exp(-x).
 
     Why: exp(-x) of the cross-entropy of one sample is the probability of its class, by which a
@@ -27,10 +26,6 @@ class FocalOfMean(Invariant):
     NAME = "focal-of-mean"
     VERSION = 2
 
-    def __init__(self, program, report):
-        super().__init__(program, report)
-        self.marked = False
-
     def after_loss(self, name, arguments, output):
         target = arguments.get("target")
         several = isinstance(target, torch.Tensor) and target.dim() > 0 and len(target) > 1
@@ -40,36 +35,29 @@ class FocalOfMean(Invariant):
             and several
             and output.grad_fn is not None
         ):
-            output.grad_fn.metadata[MARK] = self.program.here()
-            self.marked = True
+            self.mark(output, self.program.here())
 
-    def before_backward(self, tensors):
-        if not self.marked:
-            return
-        self.marked = False
-        for loss in find_roots(tensors):
-            where = find_focal(loss)
-            if where is not None:
-                self.report(
-                    "a weight is made of exp(-x), where x is the mean loss of a batch: it is the "
-                    "same for all samples",
-                    api="torch.nn.functional.cross_entropy",
-                    where=where,
-                )
+    def look_at(self, root):
+        where = find_focal(root)
+        if where is not None:
+            self.report(
+                "a weight is made of exp(-x), where x is the mean loss of a batch: it is the "
+                "same for all samples",
+                api="torch.nn.functional.cross_entropy",
+                where=where,
+            )
 
 
-def find_focal(loss):
+def find_focal(root):
     """Where a mean was computed that a loss has as x times something with exp(-x), or None."""
-    for node in reach(loss, NODES):
-        if kind(node) != "Mul":
-            continue
-        factors = [factor for factor, _ in node.next_functions if factor is not None]
+    for node in reach(root, NODES):
+        factors = list_inputs(node) if kind(node) == "Mul" else []
         if len(factors) != 2:
             continue
         first, second = factors
         common = find_common(first, second) or find_common(second, first)
         if common is not None:
-            return common.metadata[MARK]
+            return FocalOfMean.find_mark(common)
     return None
 
 
@@ -77,35 +65,26 @@ def find_common(factor, weight):
     """The first mean behind a factor of which the weight has exp(-x), or None."""
     weighted = weighting(weight)
     for node in reach(factor, FACTOR):
-        if MARK in node.metadata and node in weighted:
+        if FocalOfMean.find_mark(node) is not None and node in weighted:
             return node
     return None
 
 
 def weighting(factor):
     """The means x of which a factor has exp(-x)."""
-    negated = [
-        node.next_functions[0][0]
-        for node in reach(factor, FACTOR, inside=True)
-        if kind(node) == "Exp"
-    ]
-    inner = [
-        node.next_functions[0][0] for node in negated if node is not None and kind(node) == "Neg"
-    ]
-    return [node for node in inner if node is not None and MARK in node.metadata]
+    exponentials = [node for node in reach(factor, FACTOR, True) if kind(node) == "Exp"]
+    negated = [node.next_functions[0][0] for node in exponentials]
+    inner = [node.next_functions[0][0] for node in negated if kind(node) == "Neg"]
+    return [node for node in inner if node is not None and FocalOfMean.find_mark(node) is not None]
 
 
 def reach(root, limit, inside=False):
     """Some nodes behind a root: none behind a mean,
     and none inside of exp(…) unless it is asked for.
     """
-    following = [root] if root is not None else []
-    for node in following:
-        ends = MARK in node.metadata or (kind(node) == "Exp" and not inside)
-        if not ends and len(following) < limit:
-            following += [
-                following_node
-                for following_node, _ in node.next_functions
-                if following_node is not None and following_node not in following
-            ]
-    return following
+
+    def is_end(node):
+        is_mean = FocalOfMean.find_mark(node) is not None
+        return is_mean or (kind(node) == "Exp" and not inside)
+
+    return walk([root], limit, is_end)

@@ -2,18 +2,17 @@
 
 import weakref
 
-from sanitizer_invariants.tools.graphs import find_roots, kind
-from sanitizer_invariants.tools.invariant import Invariant
+from sanitizer_invariants.tools.graphs import MarkingInvariant, kind, list_inputs, walk
 
 # What leaves the logarithm of a probability one, or joins several.
 PASSED = (
     "Neg", "View", "ReshapeAlias", "UnsafeView", "Unbind", "Squeeze", "Unsqueeze", "Stack", "Cat",
     "Sum", "Add", "Select", "Slice", "Transpose", "T", "Permute", "Clone", "Expand", "ToCopy",
 )  # fmt: skip
-MARK, NODES, WAY = "log_prob by the sanitizer", 64, 32
+NODES, WAY = 64, 32
 
 
-class LearntReward(Invariant):
+class LearntReward(MarkingInvariant):
     """What multiplies the log-probability of an action that its own distribution has drawn has no
     gradient.
 
@@ -39,7 +38,7 @@ class LearntReward(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.drawn, self.marked = weakref.WeakSet(), False
+        self.drawn = weakref.WeakSet()
 
     def after_sample(self, distribution, *arguments):
         self.drawn.add(distribution)
@@ -47,35 +46,28 @@ class LearntReward(Invariant):
     def after_log_prob(self, distribution, value, result):
         if result.grad_fn is None or value.requires_grad or distribution not in self.drawn:
             return
-        result.grad_fn.metadata[MARK] = self.program.here()
-        self.marked = True
+        self.mark(result, self.program.here())
 
-    def before_backward(self, tensors):
-        if not self.marked:
-            return
-        self.marked = False
-        for loss in find_roots(tensors):
-            for where in find_products(loss):
-                self.report(
-                    "the log-probability of a drawn action is multiplied by something that has "
-                    "gradients: the loss moves that as well (is a detach() missing?)",
-                    api="torch.Tensor.detach",
-                    where=where,
-                )
+    def look_at(self, root):
+        for where in find_products(root):
+            self.report(
+                "the log-probability of a drawn action is multiplied by something that has "
+                "gradients: the loss moves that as well (is a detach() missing?)",
+                api="torch.Tensor.detach",
+                where=where,
+            )
 
 
-def find_products(loss):
+def find_products(root):
     """Where log-probabilities were computed that a loss multiplies by what has gradients."""
-    following, places = [loss] if loss is not None else [], []
-    for node in following:
-        inputs = [before for before, _ in node.next_functions if before is not None]
+    places = []
+    for node in walk([root], NODES, LearntReward.find_mark):
+        inputs = list_inputs(node)
         if kind(node) == "Mul" and len(inputs) == 2 and has_several(node):
-            marked = [find_log_prob(factor) for factor in inputs]
+            marks = [find_log_prob(factor) for factor in inputs]
             # Of the two factors one is a log-probability.
-            if sum(mark is not None for mark in marked) == 1:
-                places += [mark.metadata[MARK] for mark in marked if mark is not None]
-        if MARK not in node.metadata and len(following) < NODES:
-            following += [before for before in inputs if before not in following]
+            if sum(mark is not None for mark in marks) == 1:
+                places += [mark for mark in marks if mark is not None]
     return places
 
 
@@ -86,13 +78,13 @@ def has_several(node):
 
 
 def find_log_prob(factor):
-    """A marked log-probability of which a factor is the sum, and of nothing else; or None."""
-    following, mark = [factor], None
-    for node in following:
-        if MARK in node.metadata:
-            mark = node
-            continue
-        if kind(node) not in PASSED or len(following) > WAY:
+    """The mark of a log-probability of which a factor is the sum, and of nothing else; or None."""
+    mark, nodes = None, walk([factor], WAY + 1, LearntReward.find_mark)
+    if len(nodes) > WAY:
+        return None
+    for node in nodes:
+        if LearntReward.find_mark(node) is not None:
+            mark = LearntReward.find_mark(node)
+        elif kind(node) not in PASSED:
             return None
-        following += [before for before, _ in node.next_functions if before is not None]
     return mark

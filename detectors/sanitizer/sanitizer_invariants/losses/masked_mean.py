@@ -2,8 +2,7 @@
 
 import torch
 
-from sanitizer_invariants.tools.graphs import find_roots, kind
-from sanitizer_invariants.tools.invariant import Invariant
+from sanitizer_invariants.tools.graphs import MarkingInvariant, kind, list_inputs, walk
 
 # What multiplies a loss by other numbers, or chooses, and the names of these in the graph.
 FACTORS = {
@@ -12,10 +11,10 @@ FACTORS = {
     "MaskedFill": ("_saved_mask",),
 }
 SHAPES = ("View", "Squeeze", "Unsqueeze", "Expand", "Clone", "ToCopy")
-MARK, NODES = "targets of a mean, by the sanitizer", 64
+NODES = 64
 
 
-class MaskedMean(Invariant):
+class MaskedMean(MarkingInvariant):
     """A loss that is a mean or a sum already is not multiplied by a weight for each target.
 
     Why: the losses of the single targets are added up by then, and those that the mask leaves out
@@ -37,55 +36,43 @@ class MaskedMean(Invariant):
     NAME = "masked-mean"
     VERSION = 4
 
-    def __init__(self, program, report):
-        super().__init__(program, report)
-        self.marked = False
-
     def after_loss(self, name, arguments, output):
         target = arguments.get("target")
         reduction = arguments.get("reduction")
         is_reduced = output.grad_fn is not None and output.dim() == 0
         if is_reduced and reduction in ("mean", "sum") and isinstance(target, torch.Tensor):
             numbers = {target.numel(), len(target) if target.dim() else 1}
-            output.grad_fn.metadata[MARK] = self.program.here(), numbers, name
-            self.marked = True
+            self.mark(output, (self.program.here(), numbers, name))
 
-    def before_backward(self, tensors):
-        if not self.marked:
-            return
-        self.marked = False
-        for loss in find_roots(tensors):
-            for where, name in find_masked(loss):
-                self.report(
-                    f"{name} has reduced its losses to one number, and this is multiplied by a "
-                    "weight or mask for each target: none is left out",
-                    api=f"torch.nn.functional.{name}",
-                    where=where,
-                )
+    def look_at(self, root):
+        for where, name in find_masked(root):
+            self.report(
+                f"{name} has reduced its losses to one number, and this is multiplied by a "
+                "weight or mask for each target: none is left out",
+                api=f"torch.nn.functional.{name}",
+                where=where,
+            )
 
 
-def find_masked(loss):
+def find_masked(root):
     """Where means were computed that a mask is applied to, with the names of their functions."""
-    following, masked = [loss] if loss is not None else [], []
-    for node in following:
-        inputs = [before for before, _ in node.next_functions if before is not None]
-        for before in inputs if kind(node) in FACTORS else ():
-            mean = find_mean(before)
-            if mean is not None and is_masked(node, mean.metadata[MARK][1]):
-                where, _, name = mean.metadata[MARK]
+    masked = []
+    for node in walk([root], NODES, MaskedMean.find_mark):
+        for before in list_inputs(node) if kind(node) in FACTORS else ():
+            mark = find_mean(before)
+            if mark is not None and is_masked(node, mark[1]):
+                where, _, name = mark
                 masked.append((where, name))
-        if MARK not in node.metadata and len(following) < NODES:
-            following += [before for before in inputs if before not in following]
     return masked
 
 
 def find_mean(node):
-    """The marked loss that a node hands on in another shape, or None."""
-    while MARK not in node.metadata:
+    """The mark of the loss that a node hands on in another shape, or None."""
+    while MaskedMean.find_mark(node) is None:
         if kind(node) not in SHAPES or node.next_functions[0][0] is None:
             return None
         node = node.next_functions[0][0]
-    return node
+    return MaskedMean.find_mark(node)
 
 
 def is_masked(node, numbers):

@@ -1,6 +1,6 @@
 """Each loss that is computed is learnt from."""
 
-from sanitizer_invariants.tools.graphs import find_roots
+from sanitizer_invariants.tools.graphs import find_roots, walk
 from sanitizer_invariants.tools.invariant import Invariant
 
 STEPS, NODES = 10, 2000
@@ -78,13 +78,5 @@ class OverwrittenLoss(Invariant):
 
 def find_marks(roots):
     """The numbers of the losses behind some roots."""
-    following = [root for root in roots if root is not None]
-    visited, marks = set(following), set()
-    for node in following:
-        if MARK in node.metadata:
-            marks.add(node.metadata[MARK])
-        for before, _ in node.next_functions if len(visited) < NODES else ():
-            if before is not None and before not in visited:
-                visited.add(before)
-                following.append(before)
-    return marks
+    nodes = walk(roots, NODES)
+    return {node.metadata[MARK] for node in nodes if MARK in node.metadata}

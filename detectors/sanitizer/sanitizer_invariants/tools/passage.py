@@ -1,5 +1,7 @@
 """What a gradient passes on its way to the parameters that learn."""
 
+from sanitizer_invariants.tools.graphs import kind, list_inputs, walk
+
 # What hands a parameter on to the function that computes with it.
 HANDED_ON = (
     "T", "Transpose", "View", "ReshapeAlias", "UnsafeView", "Unsqueeze", "Squeeze", "Expand",
@@ -14,7 +16,7 @@ def find_passed(roots, parameters, trained):
     `h @ weight` hands the gradient of its result on to `h` by this very weight. It counts where `h`
     was computed from a trained parameter, and not where it is one.
     """
-    inputs = list_nodes(roots)
+    inputs = {node: list_inputs(node) for node in walk(roots, NODES)}
     leading = find_leading(inputs, trained)
     passed = set()
     for before in inputs.values():
@@ -23,17 +25,6 @@ def find_passed(roots, parameters, trained):
         if any(node in leading for node in others):
             passed |= direct & parameters
     return passed
-
-
-def list_nodes(roots):
-    """The nodes behind some roots, each with its inputs."""
-    waiting, inputs = [root for root in roots if root is not None], {}
-    while waiting and len(inputs) < NODES:
-        node = waiting.pop()
-        if node not in inputs:
-            inputs[node] = [before for before, _ in node.next_functions if before is not None]
-            waiting += inputs[node]
-    return inputs
 
 
 def find_leading(inputs, trained):
@@ -58,8 +49,8 @@ def find_parameter(node):
     for _ in range(WAY):
         if hasattr(node, "variable"):
             return node.variable
-        inputs = [before for before, _ in node.next_functions if before is not None]
-        if len(inputs) != 1 or node.name().partition("Backward")[0] not in HANDED_ON:
+        inputs = list_inputs(node)
+        if len(inputs) != 1 or kind(node) not in HANDED_ON:
             return None
         node = inputs[0]
     return None
