@@ -1,5 +1,6 @@
 """A schedule ends when training does."""
 
+import statistics
 import weakref
 from typing import NamedTuple
 
@@ -8,9 +9,9 @@ import torch
 from sanitizer_invariants.tools.invariant import Invariant
 
 STEPS, NOTHING = 100, 1e-9
-# How many times a metric was given, losses at each end of the training, and the share of the first
-# ones that the last ones have fallen by.
-CALLS, LOSSES, SHARE = 10, 10, 0.05
+# How many times a metric was given, losses at each end of the training, and by how many standard
+# errors the last ones have fallen.
+CALLS, LOSSES, ERRORS = 10, 20, 2
 
 
 class VanishedRate(Invariant):
@@ -24,9 +25,9 @@ class VanishedRate(Invariant):
 
     Excepted: optimizers without a scheduler, one of whose groups still learns, or whose rate rises
     again; a warm-up from 0; learning rates in tensors, which a look would have to wait for. Of
-    `ReduceLROnPlateau` it is advice where the metric got better first, the losses did not fall by
-    a twentieth, or there are several optimizers; and nothing is said of a floor that the program
-    has set and a metric that got better.
+    `ReduceLROnPlateau` it is advice where the metric got better first, the losses did not fall, or
+    there are several optimizers; and nothing is said of a floor that the program has set and a
+    metric that got better.
 
     Said when the program ends: only then it is known that the rate has not risen again.
 
@@ -116,8 +117,9 @@ class VanishedRate(Invariant):
         """Whether the last losses are lower than the first ones."""
         if len(self.first) < LOSSES:
             return False
-        first, last = [sum(map(float, losses)) / LOSSES for losses in (self.first, self.last)]
-        return first - last > SHARE * abs(first)
+        first, last = [list(map(float, losses)) for losses in (self.first, self.last)]
+        error = ((statistics.variance(first) + statistics.variance(last)) / LOSSES) ** 0.5
+        return statistics.mean(first) - statistics.mean(last) > ERRORS * error
 
     def _report(self, fall, severity):
         plateau = fall.plateau
