@@ -8,7 +8,9 @@ import made_data
 def source(repository, sources):
     """Where git finds a repository: among the clones that are there, or at its owner's."""
     owner, name = repository.split("/")
-    places = [sources / f"{owner}+{name}" / end for end in ("repo/.git", "repo", "")] if sources else []
+    places = (
+        [sources / f"{owner}+{name}" / end for end in ("repo/.git", "repo", "")] if sources else []
+    )
     for place in places:
         if (place / "HEAD").exists() or (place / ".git").exists():
             return place

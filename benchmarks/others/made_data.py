@@ -60,7 +60,9 @@ def cifar10(folder):
     for number, name in enumerate(names):
         part = slice(64 * number, 64 * (number + 1))
         content = {b"data": rows[part], b"labels": labels[part], b"fine_labels": labels[part]}
-        (place / name).write_bytes(pickle.dumps({key.decode(): value for key, value in content.items()}))
+        (place / name).write_bytes(
+            pickle.dumps({key.decode(): value for key, value in content.items()})
+        )
     meta = {"label_names": [f"class {number}" for number in range(10)]}
     (place / "batches.meta").write_bytes(pickle.dumps(meta))
     # Its absence is what some programs take for an order to download.
@@ -124,7 +126,7 @@ def letters(folder):
 def names(folder):
     """A name in each line, of made syllables."""
     random = numpy.random.default_rng(0)
-    syllables = "an be co da el fi go ha il jo ka lu ma ne os pe ra si ta vu".split()
+    syllables = ["an", "be", "co", "da", "el", "fi", "go", "ha", "il", "jo", "ka", "lu", "ma", "ne"]
     lines = ["".join(random.choice(syllables, random.integers(2, 5))) for _ in range(2000)]
     (folder / "names.txt").write_text("\n".join(sorted(set(lines))))
 
@@ -162,7 +164,9 @@ def electricity(folder):
     count = 17420
     hours = numpy.arange(count)
     columns = ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"]
-    values = numpy.sin(hours[:, None] / (4 + 3 * numpy.arange(7))) + random.normal(0, 0.1, (count, 7))
+    values = numpy.sin(hours[:, None] / (4 + 3 * numpy.arange(7))) + random.normal(
+        0, 0.1, (count, 7)
+    )
     start = datetime(2016, 7, 1)
     for name in ("ETTh1", "ETTh2", "ETTm1"):
         with (folder / f"{name}.csv").open("w", newline="") as file:
@@ -196,6 +200,38 @@ def ratings(folder):
             file.write(f"{user}::{item}::{random.integers(1, 6)}::{random.integers(1, 10**6)}\n")
 
 
+def graphs(folder):
+    """Rings and stars of nodes with tags, as the file of MUTAG names them; its name is the folder's."""
+    random = numpy.random.default_rng(0)
+    lines = ["120"]
+    for number in range(120):
+        nodes, label = int(random.integers(6, 14)), number % 2
+        lines.append(f"{nodes} {label}")
+        for node in range(nodes):
+            ring = sorted({(node - 1) % nodes, (node + 1) % nodes})
+            star = list(range(1, nodes)) if node == 0 else [0]
+            near = star if label else ring
+            lines.append(" ".join(map(str, [node % 3, len(near), *near])))
+    (folder / f"{folder.name}.txt").write_text("\n".join(lines) + "\n")
+
+
+def citations(folder):
+    """Files as those of Cora: 1600 papers of seven classes, whose words and citations tell them."""
+    random = numpy.random.default_rng(0)
+    labels = random.integers(0, 7, 1600)
+    with (folder / "cora.content").open("w") as file:
+        for paper, label in enumerate(labels.tolist()):
+            words_used = random.random(70) < 0.05
+            words_used[10 * label : 10 * label + 4] |= random.random(4) < 0.5
+            marks = "\t".join(map(str, words_used.astype(int)))
+            file.write(f"{paper}\t{marks}\tclass{label}\n")
+    with (folder / "cora.cites").open("w") as file:
+        for paper, label in enumerate(labels.tolist()):
+            alike = numpy.flatnonzero(labels == label)
+            for cited in random.choice(alike, 3).tolist():
+                file.write(f"{cited}\t{paper}\n")
+
+
 MAKERS = {
     "digits": digits,
     "fashion": fashion,
@@ -213,6 +249,8 @@ MAKERS = {
     "short-electricity": short_electricity,
     "rates": rates,
     "ratings": ratings,
+    "graphs": graphs,
+    "citations": citations,
     "folder": lambda folder: None,
 }
 

@@ -39,8 +39,8 @@ def judgements():
 
 
 def watched(rows):
-    """The rows of programs that did steps."""
-    return [row for row in rows if row["steps"] not in ("", "0")]
+    """The rows of programs that did steps, and did not crash."""
+    return [row for row in rows if not row["failed"]]
 
 
 def accused(rows, verdict):

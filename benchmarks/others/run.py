@@ -17,6 +17,7 @@ import argparse
 import csv
 import hashlib
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -36,6 +37,8 @@ FIELDS = (
     "advice", "failed", "shown_before", "digest",
 )  # fmt: skip
 CTRL_C = 130
+# The line of a traceback that names the exception, or of argparse.
+ERROR = re.compile(r"[\w.]*(Error|Exception|NotFound|Exit)\b.*|.*: error: ")
 
 
 def environment(program):
@@ -65,9 +68,9 @@ def watched(program, python, arguments):
         arguments.logs.mkdir(exist_ok=True)
         (arguments.logs / f"{program['name']}.txt").write_text(ended.output)
         (arguments.logs / f"{program['name']}.json").write_text(json.dumps(result, indent=1))
-    facts = {}
+    facts = {"failed": crash(ended.output) or "no report"}
     if result and result["report"]:
-        facts = seen(program, result["report"], result["status"])
+        facts = seen(program, result["report"], result["status"], ended.output)
     if ended.timed_out:
         facts["failed"] = "it did not end in time"
     return {**described(program), "digest": digest, **facts}
@@ -79,12 +82,11 @@ def described(program):
         **{name: program[name] for name in FIELDS[:4]},
         "torch": environment(program).removeprefix("torch-"),
         "wrong": " ".join(sorted(program.get("wrong", ()))),
-        "failed": "no report",
         "shown_before": program.get("shown_before", ""),
     }
 
 
-def seen(program, report, status):
+def seen(program, report, status, output):
     """What the report of a run says."""
     alarms = report["alarms"]
     errors = {alarm["code"] for alarm in alarms if alarm["severity"] == "error"}
@@ -97,16 +99,33 @@ def seen(program, report, status):
         "seconds": round(report["loop_s"], 1),
         "errors": " ".join(sorted(errors)),
         "advice": " ".join(sorted(advice - {"failed"})),
-        "failed": "" if interrupted else failure(report, status),
+        "failed": failure(report, 0 if interrupted else status, output),
     }
 
 
-def failure(report, status):
+def failure(report, status, output):
     """Why a run failed, or which invariants did."""
-    failed = {alarm["message"].split()[0] for alarm in report["alarms"] if alarm["code"] == "failed"}
-    if report["error"]:
-        return " ".join(report["error"].split())[:200]
-    return " ".join(sorted(failed)) or (f"status {status}" if status else "")
+    failed = {
+        alarm["message"].split()[0] for alarm in report["alarms"] if alarm["code"] == "failed"
+    }
+    if report["error"] and status:
+        return shortened(report["error"])
+    if status:
+        return crash(output) or f"status {status}"
+    if not report["steps"]:
+        return "no step was watched"
+    return " ".join(sorted(failed))
+
+
+def crash(output):
+    """The last exception that a program's output names, if any."""
+    errors = [line for line in output.splitlines() if ERROR.match(line)]
+    return shortened(errors[-1]) if errors else ""
+
+
+def shortened(text):
+    """A text on one line, without the names of temporary folders."""
+    return " ".join(re.sub(r"/tmp/\w+/", "", text).split())[:160]
 
 
 def write(table, rows):
@@ -126,7 +145,10 @@ def parsed():
     parser.add_argument("--again", action="store_true", help="also rows of another sanitizer")
     parser.add_argument("--logs", type=Path, help="a folder for output and reports")
     parser.add_argument(
-        "--cache", type=Path, help="a folder for packages", default=Path.home() / ".cache" / "trainbugs-others"
+        "--cache",
+        type=Path,
+        help="a folder for packages",
+        default=Path.home() / ".cache" / "trainbugs-others",
     )
     return parser.parse_args()
 

@@ -40,6 +40,8 @@ class Ended:
 def watch(program, folder, python, packages, report):
     """Run the program of this checkout under the sanitizer, which writes the report."""
     script = folder / program["script"]
+    if "entry" in program:
+        _write_entry(script, *program["entry"].split(":"))
     working = folder / program["folder"] if "folder" in program else script.parent
     name = program["module"] if "module" in program else os.path.relpath(script, working)
     command = [sys.executable, "-m", "trainbugs", "watch", "--python", python, "--json", report]
@@ -54,26 +56,46 @@ def watch(program, folder, python, packages, report):
     }
     # What its authors run before: it prepares the data.
     for step in program.get("prepare", ()):
-        subprocess.run([python, *step], cwd=working, env=environ, check=True, timeout=TIMEOUT_S)
+        prepared = subprocess.run(
+            [python, *step], cwd=working, env=environ, timeout=TIMEOUT_S,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        if prepared.returncode:
+            return Ended(prepared.stdout, timed_out=False)
+    keyboard, terminal = _terminal()
     process = subprocess.Popen(
         [*map(str, command), name, *program["arguments"]],
         cwd=working, env=environ, text=True, errors="replace", start_new_session=True,
-        stdin=_terminal() if program.get("terminal") else subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        # A shell's background job would ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        preexec_fn=lambda: _take(terminal),
     )  # fmt: skip
-    return _end(process, program.get("interrupt_s"))
+    os.close(terminal)
+    try:
+        return _end(process, program.get("interrupt_s"), keyboard)
+    finally:
+        os.close(keyboard)
+
+
+def _write_entry(script, module, function):
+    """Write the script that an installation makes for an entry point."""
+    script.write_text(f"from {module} import {function}\n\n{function}()\n")
 
 
 def _terminal():
-    """The end of a made terminal of 24 lines: some programs ask for its width."""
-    end = pty.openpty()[1]
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    return end
+    """A made keyboard and its terminal of 24 lines."""
+    keyboard, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    return keyboard, terminal
 
 
-def _end(process, interrupt_s):
+def _take(terminal):
+    """Make it the terminal of this process, whose Ctrl-C reaches it and its children."""
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    # A shell's background job would ignore it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _end(process, interrupt_s, keyboard):
     """Wait for the process, with Ctrl-C after so many seconds."""
     signals = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
     timeout = interrupt_s or TIMEOUT_S
@@ -82,9 +104,10 @@ def _end(process, interrupt_s):
             output = process.communicate(timeout=timeout)[0]
         except subprocess.TimeoutExpired:
             number = signals.pop(0)
-            # `trainbugs watch` hands Ctrl-C on.
-            kill = os.kill if number == signal.SIGINT else os.killpg
-            kill(process.pid, number)
+            if number == signal.SIGINT:
+                os.write(keyboard, b"\x03")
+            else:
+                os.killpg(process.pid, number)
             timeout = GRACE_S
         else:
             return Ended(output, timed_out=len(signals) < (2 if interrupt_s else 3))

@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+from sanitizer_invariants.tools.equality import has_own_equality
 from sanitizer_invariants.tools.graphs import find_roots
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 from sanitizer_invariants.tools.passage import find_passed
@@ -52,6 +53,8 @@ class LostParameters(Invariant):
         """The same of a module, at its first part; a copy, or what is unpickled,
         has its parts already.
         """
+        if has_own_equality(module):
+            return
         if module not in self.starts:
             held = (*module._parameters.values(), *module._modules.values())
             is_new = all(holder is None for holder in held)
