@@ -94,6 +94,7 @@ ITERATIONS = {name: iteration for name, (iteration, _) in FAULTS.items()}
 # Wasted work is advice.
 ADVISED = {
     "features": train(parameters=EARLY),
+    "small features": train(before="model.body = nn.Linear(2, 8, bias=False)", parameters=EARLY),
     "a loaded head": train(before=LOADED, parameters=BODY),
     "a head in evaluation mode": train(before="model.head.eval()", parameters=BODY),
     "an adapter": train(before=LARGE, parameters=BODY),
