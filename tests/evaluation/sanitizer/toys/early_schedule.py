@@ -41,6 +41,9 @@ RIGHT = {
     "a long cosine": program(COSINE.format(320)),
     "restarts": program("CosineAnnealingWarmRestarts(optimizer, 10)"),
     "cycles": program("CyclicLR(optimizer, 1e-4, 0.1, 5)"),
+    "again in each epoch": program(
+        "LambdaLR(optimizer, lambda step: 1.0 if step % 64 < 50 else 1e-3)"
+    ),
     "a warm-up": program("LinearLR(optimizer, 0.1, 1.0, 20)"),
     "one step down": program("MultiStepLR(optimizer, [20], 0.1)"),
     "few epochs": program(STEPS, epochs=3),

@@ -93,5 +93,6 @@ RIGHT = {
         "nn.LSTM(7, 3, batch_first=True, bidirectional=True)", "torch.cat([*hidden], 1)"
     ),
     "labelled, of any number": labelled("nn.LSTM(7, 6)", size="16 + iteration"),
+    "labelled, twice the same number": labelled("nn.LSTM(7, 6)", size="16 + iteration // 2"),
     "by chance": program(output="self.head(x + torch.randn_like(x))"),
 }

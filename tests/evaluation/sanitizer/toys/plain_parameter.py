@@ -53,6 +53,10 @@ RIGHT = {
         "self.shift = torch.zeros(3, requires_grad=True)",
         learnt="[*model.parameters(), model.shift]",
     ),
+    "learnt at a rate of 0": program(
+        "self.shift = torch.zeros(3, requires_grad=True)",
+        learnt="[{'params': model.layer.parameters()}, {'params': [model.shift], 'lr': 0.0}]",
+    ),
     "changed by hand": program(
         "self.shift = torch.zeros(3, requires_grad=True)",
         after="model.shift.data -= 0.1 * model.shift.grad; model.shift.grad = None",

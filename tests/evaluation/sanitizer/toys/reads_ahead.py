@@ -37,7 +37,7 @@ class Convolution(nn.Module):
 class Latent(nn.Module):
     def forward(self, x):
         mean = x.mean(1, keepdim=True)
-        return x + mean + torch.randn_like(mean)
+        return x + mean + (torch.randn_like(mean) if self.training else 0)
 
 
 class Pooled(nn.Module):

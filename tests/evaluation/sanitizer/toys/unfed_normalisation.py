@@ -64,5 +64,9 @@ RIGHT = {
         "model[1] = nn.BatchNorm1d(8, track_running_stats=False); " + COPY,
         f"{AVERAGE}; average(points)",
     ),
+    "random weights of another width": program(
+        "average = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16)).eval()",
+        "average[0].weight.normal_(); average(points)",
+    ),
     "all of the state": program(after="average.load_state_dict(model.state_dict()); average(points)"),
 }  # fmt: skip
