@@ -17,8 +17,9 @@ class CopiedInput(TextRule):
     half of all texts is replaced, and then the first: the outputs for the second half change with
     both, those for the first half with the first alone.
 
-    Excepted: networks that read the whole text (autoencoders, and those that find what was masked);
-    modules that draw random numbers, or give nothing for each token.
+    Excepted: texts of which a tenth of the first half is no target; networks that read the whole
+    text (autoencoders, and those that find what was masked); modules that draw random numbers, or
+    give nothing for each token.
 
     Cost: seven calls of copies for the first five calls of a module and then for each 200th.
     """

@@ -17,8 +17,8 @@ class OrderBlind(TextRule):
     tokens of the first half are turned round, all but the last: the outputs for the second half
     stay as they are, but for rounding, although they change with these tokens.
 
-    Excepted: modules that draw random numbers, give nothing for each token, or read ahead; texts of
-    fewer than eight places.
+    Excepted: texts of which a tenth of the first half is no target; modules that draw random
+    numbers, give nothing for each token, or read ahead; texts of fewer than eight places.
 
     Cost: seven calls of copies for the first five calls of a module and then for each 200th.
     """

@@ -18,8 +18,9 @@ class ReadsAhead(TextRule):
     second half of all texts is replaced: the outputs for the first half must not change by more
     than a thousandth.
 
-    Excepted: modules that draw random numbers (a latent variable may know the whole text), that
-    give nothing for each token, or get the same tokens in another argument (as an encoder does).
+    Excepted: texts of which a tenth of the first half is no target; modules that draw random
+    numbers (a latent variable may know the whole text), that give nothing for each token, or get
+    the same tokens in another argument (as an encoder does).
 
     Cost: seven calls of copies for the first five calls of a module and then for each 200th.
     """

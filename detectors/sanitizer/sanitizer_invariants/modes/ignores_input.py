@@ -20,8 +20,8 @@ class IgnoresInput(Invariant):
     Seen where all rows of all outputs are equal bit by bit, in batches of eight samples and more
     that are not equal; at three looks in a row, after 50 steps, one of them in another batch.
 
-    Excepted: outputs that are no numbers of floating point, or are -1 or 1 alone (a policy that
-    always goes as far as it can); outputs without a row for each sample.
+    Excepted: outputs that are no numbers of floating point, or are -1, 0 or 1 alone (a policy that
+    always goes as far as it can, answers that are rounded); outputs without a row for each sample.
 
     Cost: a comparison of the rows of an output at each 50th call of a module.
     """
@@ -70,5 +70,5 @@ def has_one_row(tensor):
 
 
 def is_extreme(tensor):
-    """Whether all numbers are -1 or 1."""
-    return bool((tensor.abs() == 1).all())
+    """Whether all numbers are -1, 0 or 1."""
+    return bool((tensor == tensor.sign()).all())

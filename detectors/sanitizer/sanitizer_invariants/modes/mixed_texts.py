@@ -17,8 +17,8 @@ class MixedTexts(TextRule):
     a copy in evaluation mode the first half of the texts is replaced: the outputs for the second
     half must not change by more than a thousandth.
 
-    Excepted: modules that draw random numbers, or give nothing for each token. Experts with a
-    limited capacity are not.
+    Excepted: texts of which a tenth of the first half is no target; modules that draw random
+    numbers, or give nothing for each token. Experts with a limited capacity are not.
 
     Cost: seven calls of copies for the first five calls of a module and then for each 200th.
     """

@@ -8,7 +8,7 @@ from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of
 from sanitizer_invariants.tools.modes import depends_on_mode, has_parameter_of
 
-CALLS = 50
+CALLS, COPY_CALLS = 50, 5000
 
 
 class NoisyTeacher(Invariant):
@@ -20,10 +20,12 @@ class NoisyTeacher(Invariant):
     they are made; `eval()` is missing.
 
     Of networks with dropout or running statistics, in training mode, that no optimizer has, called
-    without gradients or frozen; at 50 calls in 50 steps of others their weights are the same.
+    without gradients or frozen; at 50 calls in 50 steps of others their weights are the same. Where
+    one of the same class and shapes is trained it may be a copy that follows from time to time
+    (the target of a learner): then at 5000.
 
-    Excepted: copies that follow (targets of learners, averages of weights) at least once in that
-    time; networks that were called in evaluation mode too; parts of other modules.
+    Excepted: copies that follow at least once in that time; networks that were called in evaluation
+    mode too; parts of other modules.
 
     Cost: a look-up for each call of a module; sums over the weights of such a network twice.
     """
@@ -49,7 +51,7 @@ class NoisyTeacher(Invariant):
             self._except(module)
         else:
             teacher.calls += 1
-            if teacher.calls >= CALLS and self.steps - teacher.first >= CALLS:
+            if min(teacher.calls, self.steps - teacher.first) >= teacher.wanted:
                 self._judge(module, teacher)
 
     def _except(self, module):
@@ -67,7 +69,15 @@ class NoisyTeacher(Invariant):
         if not module.training or not parts or not is_still or self._is_trained(module):
             self._except(module)
             return
-        self.teachers[module] = Teacher(self.steps, sum_weights(module), type(parts[0]).__name__)
+        teacher = Teacher(self.steps, sum_weights(module), type(parts[0]).__name__)
+        teacher.wanted = COPY_CALLS if self._has_trained_twin(module) else CALLS
+        self.teachers[module] = teacher
+
+    def _has_trained_twin(self, module):
+        shapes = list_shapes(module)
+        others = [copies.unwrap(other) for other in self.program.modules()]
+        alike = [other for other in others if type(other) is type(module)]
+        return any(self._is_trained(other) and list_shapes(other) == shapes for other in alike)
 
     def _is_trained(self, module):
         return any(has_parameter_of(optimizer, module) for optimizer in self.program.optimizers())
@@ -76,8 +86,8 @@ class NoisyTeacher(Invariant):
         self._except(module)
         if sum_weights(module) == teacher.sums and not self._is_trained(module):
             self.report(
-                f"a {type(module).__name__} that is not trained was called {CALLS} times in "
-                f"training mode while others were trained: its {teacher.part} is not that of "
+                f"a {type(module).__name__} that is not trained was called {teacher.calls} times "
+                f"in training mode while others were trained: its {teacher.part} is not that of "
                 "evaluation",
                 api="torch.nn.Module.eval",
             )
@@ -89,7 +99,12 @@ class Teacher:
     """
 
     def __init__(self, first, sums, part):
-        self.first, self.sums, self.part, self.calls = first, sums, part, 1
+        self.first, self.sums, self.part = first, sums, part
+        self.calls, self.wanted = 1, CALLS
+
+
+def list_shapes(module):
+    return [parameter.shape for parameter in module.parameters()]
 
 
 def sum_weights(module):

@@ -11,7 +11,7 @@ from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.tracing import describe_module, trace_call
 
 LOSSES = ("cross_entropy", "nll_loss")
-LENGTH, COUNTED, SHARE = 4, 16, 1e-3
+LENGTH, COUNTED, LEFT_OUT, SHARE = 4, 16, 0.1, 1e-3
 # New networks attend to all tokens alike: order changes little, and other sums are less still.
 ROUNDING = 2e-5
 # What a network draws besides dropout, as one does that has latent variables.
@@ -138,7 +138,8 @@ def is_text(tensor):
 
 def match(tokens, target, ignored, axis):
     """The shares of the targets that are the token of their own place, and the next one;
-    None where too few can tell.
+    None where too few can tell, or much of the first half is left out: a prefix may be read as a
+    whole.
     """
     tokens = tokens.detach().movedim(axis, 0)
     length, texts = tokens.shape
@@ -147,6 +148,8 @@ def match(tokens, target, ignored, axis):
         return None
     shape = (places, texts) if axis == 0 else (texts, places)
     target = target.detach().reshape(shape).movedim(axis, 0)[: length - 1]
+    if float((target[: length // 2] == ignored).float().mean()) > LEFT_OUT:
+        return None
     present, following = tokens[: length - 1], tokens[1:]
     counted = (target != ignored) & (present != following)
     number = int(counted.sum())

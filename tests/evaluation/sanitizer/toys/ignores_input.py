@@ -43,5 +43,8 @@ RIGHT = {
     "as far as it goes": program(
         output=f"(({HEAD})[:, 0] * 0 + 100).tanh()", loss="mse_loss", type=".float()"
     ),
+    "rounded": program(
+        output=f"(({HEAD})[:, 0] * 0 + 0.1).round()", loss="mse_loss", type=".float()"
+    ),
     "few steps": program("x = torch.zeros_like(x)").replace("range(250)", "range(100)"),
 }  # fmt: skip

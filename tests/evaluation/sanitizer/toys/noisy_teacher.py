@@ -5,11 +5,11 @@ PROGRAM = """
 import copy
 
 
-def make(part):
-    return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), part, nn.Linear(8, 3))
+def make(part, width):
+    return nn.Sequential(nn.Linear(4, width), nn.Tanh(), part, nn.Linear(width, 3))
 
 
-teacher, model = make({part}), make(nn.Identity())
+teacher, model = make({part}, {width}), make(nn.Identity(), 8)
 student = model
 {before}
 optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
@@ -22,12 +22,12 @@ for iteration in range(80):
     optimizer.step()
     {after}
 """
-DROPOUT, NORM = "nn.Dropout(0.1)", "nn.BatchNorm1d(8)"
+DROPOUT, NORM = "nn.Dropout(0.1)", "nn.BatchNorm1d(16)"
 FOLLOW = "[slow.data.lerp_(fast.data, 0.1) for slow, fast in zip(teacher.parameters(), model.parameters())]"
 
 
-def program(part=DROPOUT, before="pass", grad=False, after="pass"):
-    return PROGRAM.format(part=part, before=before, grad=grad, after=after)
+def program(part=DROPOUT, before="pass", grad=False, after="pass", width=16):
+    return PROGRAM.format(part=part, before=before, grad=grad, after=after, width=width)
 
 
 WRONG = {
@@ -42,9 +42,12 @@ RIGHT = {
     "in evaluation mode": program(before="teacher.eval()"),
     "without either": program("nn.Identity()"),
     "no dropout": program("nn.Dropout(0.0)"),
-    "an average": program(after=FOLLOW),
-    "copied from time to time": program(
-        after="iteration % 20 or teacher.load_state_dict(model.state_dict())"
+    "an average": program(after=FOLLOW, width=8),
+    "loaded from time to time": program(
+        after="iteration % 20 or [p.data.mul_(0.9) for p in teacher.parameters()]"
+    ),
+    "a target that is copied rarely": program(
+        after="iteration % 70 or teacher.load_state_dict(model.state_dict())", width=8
     ),
     "the model itself": program(before="student = teacher"),
     "at times in evaluation mode": program(after="teacher.train(iteration % 20 != 0)"),

@@ -117,6 +117,16 @@ RIGHT = {
     "one direction": program("Recurrent()"),
     "padded on the left": program("Convolution(2)"),
     "a latent variable": program("Latent()"),
+    "a prefix that is read as a whole": program(
+        "Attention()", MASK + " & (torch.arange(LENGTH) >= LENGTH // 2)"
+    ).replace("targets.reshape(-1)", "targets[:, LENGTH // 2 - 1 :].reshape(-1)").replace(
+        "logits.reshape", "logits[:, LENGTH // 2 - 1 :].reshape"
+    ),
+    "a prefix that is ignored": program(
+        "Attention()",
+        MASK + " & (torch.arange(LENGTH) >= LENGTH // 2)",
+        "text[:, :-1], text[:, 1:].where(torch.arange(LENGTH) >= LENGTH // 2 - 1, torch.tensor(-100))",
+    ),
     "other targets": program("Attention()", data="text[:, 1:], (text[:, 1:] * 7 + 3) % WORDS"),
     "masked tokens": program(
         "Attention()",
