@@ -10,6 +10,10 @@ from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 from sanitizer_invariants.tools.passage import find_passed
 from sanitizer_invariants.tools.waiting import STEPS, Waiting, is_looked_at
 
+LATE, BETWEEN = "made after the optimizer", "between trained ones and the loss"
+# As many times more parameters than the optimizer has are there to be used.
+TIMES = 10
+
 
 class LostParameters(Invariant):
     """What is added to a model whose other parameters an optimizer trains, or stands between these
@@ -24,8 +28,9 @@ class LostParameters(Invariant):
     steps. Advice, since their gradients are wasted work only: what stands before the trained
     parameters (features that are used as they are); what is joined with the model by a module made
     later (which may join a loss with it); what is loaded by itself, copied, or in evaluation mode;
-    and what stands between, where it has more numbers than the optimizer (prompts, adapters and
-    inputs that are learnt for a network that was not frozen).
+    and what stands between, where it has ten times as many numbers as the optimizer (prompts,
+    adapters and inputs that are learnt for a network that was not frozen). What an optimizer once
+    had is not looked at.
 
     Cost: a walk over the parameters at the first five steps and at three of fifty, and over the
     graph where something is found.
@@ -38,7 +43,7 @@ class LostParameters(Invariant):
         super().__init__(program, report)
         self.registered, self.waiting, self.counts = {}, Waiting(), weakref.WeakKeyDictionary()
         self.starts, self.loaded = weakref.WeakKeyDictionary(), weakref.WeakSet()
-        self.roots = []
+        self.roots, self.learnt, self.first = [], {}, lambda: None
         torch.nn.modules.module.register_module_parameter_registration_hook(self._register)
         torch.nn.modules.module.register_module_module_registration_hook(self._begin)
 
@@ -75,42 +80,63 @@ class LostParameters(Invariant):
 
     def before_step(self, optimizer):
         self.counts[optimizer] = self.counts.get(optimizer, 0) + 1
+        # Of the steps of several optimizers those of one count.
+        self.first = weakref.ref(optimizer) if self.first() is None else self.first
         roots, self.roots = self.roots, []
         if not is_looked_at(self.counts[optimizer]):
             return
-        owned = set()
         for other in self.program.optimizers():
-            owned |= {id(parameter) for parameter in list_parameters(other)}
+            learning = list_parameters(other)
+            self.learnt |= {id(parameter): weakref.ref(parameter) for parameter in learning}
         ids = {id(parameter) for parameter in list_parameters(optimizer)}
         for module in self.program.modules():
-            members = dict(module.named_parameters())
-            if not has_one_of(module, ids):
-                continue
-            late, early = {}, {}
-            for name, parameter in members.items():
-                if id(parameter) in owned or not self._waits(parameter):
-                    continue
-                is_late = self._is_late(parameter, optimizer)
-                is_to_learn = is_late and self._is_to_learn(module, name, ids, optimizer)
-                (late if is_to_learn else early)[name] = parameter
-            between = self._select_between(module, early, ids, roots)
-            self._report(optimizer, late, "made after the optimizer", "error")
-            self._report(optimizer, between, "between trained ones and the loss", "error")
-            rest = [name for name in early if name not in between]
-            self._report(optimizer, rest, "", "info")
+            if has_one_of(module, ids):
+                self._judge(optimizer, module, self._list_waiting(module), roots)
+            elif self.first() is optimizer and not any(map(self._is_learnt, module.parameters())):
+                # A network by itself may be there for its gradients alone, as a loss is.
+                waiting = self._list_waiting(module)
+                between = self._select_between(module, waiting, ids, roots)
+                self._report(optimizer, between, BETWEEN, "error")
+
+    def _list_waiting(self, module):
+        """The parameters of a module that wait, by name."""
+        return {
+            name: parameter
+            for name, parameter in module.named_parameters()
+            if not self._is_learnt(parameter) and self._waits(parameter)
+        }
+
+    def _is_learnt(self, parameter):
+        """Whether an optimizer has, or once had, a parameter."""
+        return self.learnt.get(id(parameter), lambda: None)() is parameter
+
+    def _judge(self, optimizer, module, waiting, roots):
+        """Report the parameters of a module that wait, while others of it are trained."""
+        ids = {id(parameter) for parameter in list_parameters(optimizer)}
+        late = {
+            name
+            for name, parameter in waiting.items()
+            if self._is_late(parameter, optimizer)
+            and self._is_to_learn(module, name, ids, optimizer)
+        }
+        early = {name: waiting[name] for name in waiting if name not in late}
+        between = self._select_between(module, early, ids, roots)
+        self._report(optimizer, [name for name in waiting if name in late], LATE, "error")
+        self._report(optimizer, between, BETWEEN, "error")
+        self._report(optimizer, [name for name in early if name not in between], "", "info")
 
     def _select_between(self, module, early, ids, roots):
         """The names of new parameters by which gradients come to trained ones; none where they are
-        more than those.
+        many times as many.
         """
-        members = dict(module.named_parameters()).values()
-        learning = sum(member.numel() for member in members if id(member) in ids)
+        learning = [self.learnt[number]().numel() for number in ids]
         fresh = {
             name: parameter
             for name, parameter in early.items()
             if self._is_fresh(module, name, parameter)
         }
-        if not fresh or sum(parameter.numel() for parameter in fresh.values()) > learning:
+        count = sum(parameter.numel() for parameter in fresh.values())
+        if not fresh or count > TIMES * sum(learning):
             return []
         passed = find_passed(roots, {id(parameter) for parameter in fresh.values()}, ids)
         return [name for name, parameter in fresh.items() if id(parameter) in passed]

@@ -66,7 +66,32 @@ FAULTS = {
         train(before="nn.utils.weight_norm(model.head)", parameters="model.body.parameters()"),
     ),
 }
+APART = """
+encoder, decoder = nn.Linear(4, 2), nn.Linear(2, 4)
+{before}
+optimizer = torch.optim.SGD(encoder.parameters(), lr=0.1)
+points = torch.randn(64, 4)
+for iteration in range(1, 9):
+    encoder.zero_grad(); decoder.zero_grad()
+    F.mse_loss(decoder(torch.tanh(encoder(points))), points).backward()
+    optimizer.step()
+"""
+LEARNT = """
+first = torch.optim.SGD(decoder.parameters(), lr=0.1)
+for _ in range(5):
+    first.zero_grad()
+    F.mse_loss(decoder(torch.randn(64, 2)), torch.randn(64, 4)).backward()
+    first.step()
+del first"""
+FAULTS["a network of its own"] = (3, APART.format(before=""))
 RIGHT = {
+    "a network that has learnt": APART.format(before=LEARNT),
+    "a frozen network": APART.format(before="decoder.requires_grad_(False)"),
+    "a network in evaluation mode": APART.format(before="decoder.eval()"),
+    "a loaded network": APART.format(before="decoder.load_state_dict(nn.Linear(2, 4).state_dict())"),
+    "a large network": APART.format(
+        before="decoder = nn.Sequential(nn.Linear(2, 40), nn.Linear(40, 4))"
+    ),
     "plain": train(),
     "a new head, and a group for it": train(
         f"{HEAD}; optimizer.add_param_group({{'params': model.head.parameters()}})"
