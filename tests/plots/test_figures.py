@@ -21,7 +21,7 @@ from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import count
 from runner.errors import ResultsError
 from runner.files.locks import CLAIMS
-from runner.results.expected import expected_records, recorded_devices, version_records
+from runner.results.expected import CPU, expected_records, recorded_devices, version_records
 from runner.results.folder_index import INDEX
 from runner.results.store import Store
 from runner.session.promote import promote_runs
@@ -178,7 +178,7 @@ def test_committed_records_are_drawn_without_torch(tmp_path):
         f"{b}/{k}_{c}.png"
         for b in bugs
         for c in catalog.bug(b).cases
-        if recorded_devices(catalog.bug(b), c)
+        if CPU in recorded_devices(catalog.bug(b), c)
         for k in ("origin", "fix", "compare")
     }
     expected |= {f"{b}/versions.png" for b in bugs if version_records(catalog.bug(b))}

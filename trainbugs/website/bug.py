@@ -175,7 +175,11 @@ def _case(bug: Bug, case: Case) -> CasePart:
     picture = name if (bug.expected / name).is_file() else None
     devices = recorded_devices(bug, case.name)
     try:
-        runs = [judged(case, expected_records(bug, case.name, kind), kind) for kind in devices]
+        # Curves of one device are enough: they are most of a page.
+        runs = [
+            judged(case, expected_records(bug, case.name, kind), kind, kind == devices[0])
+            for kind in devices
+        ]
         upstream = [upstream_records(bug, case.name, kind) for kind in devices]
     except ResultsError as error:
         return CasePart(case, None, (), picture, str(error))
@@ -184,15 +188,17 @@ def _case(bug: Bug, case: Case) -> CasePart:
     return CasePart(case, seconds(bug, case), with_upstream, picture)
 
 
-def judged(case: Case, records: Sequence[RunRecord], device: str = CPU) -> Runs:
+def judged(
+    case: Case, records: Sequence[RunRecord], device: str = CPU, with_curves: bool = True
+) -> Runs:
     """Records of a case with their verdict, what was observed,
-    and curves where there can be any.
+    and curves where they are wanted and there can be any.
     """
     verdict = verify(case, records)
     panels: Sequence[chart.PanelChart] = ()
     problem = ""
     try:
-        panels = chart.panels(case, records)
+        panels = chart.panels(case, records) if with_curves else ()
     except (MeasureError, ValueError, ArithmeticError) as error:
         problem = "" if case.plot.heatmap else untrusted.brief(str(error))
     return Runs(device, verdict, _observed(verdict), tuple(panels), tuple(records), problem)
