@@ -70,4 +70,5 @@ CURES = {
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
+    "forgotten-state": "make the optimizer once, before the loop",
 }
