@@ -71,4 +71,5 @@ CURES = {
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
     "forgotten-state": "make the optimizer once, before the loop",
+    "changed-data": "copy an item before you write to it: image = image - mean",
 }
