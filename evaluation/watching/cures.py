@@ -72,4 +72,5 @@ CURES = {
     "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
     "forgotten-state": "make the optimizer once, before the loop",
     "changed-data": "copy an item before you write to it: image = image - mean",
+    "repeated-layer": "make each layer by itself: [Layer() for _ in range(6)]",
 }
