@@ -70,4 +70,7 @@ CURES = {
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
+    "forgotten-state": "make the optimizer once, before the loop",
+    "changed-data": "copy an item before you write to it: image = image - mean",
+    "repeated-layer": "make each layer by itself: [Layer() for _ in range(6)]",
 }

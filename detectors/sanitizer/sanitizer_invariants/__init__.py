@@ -26,7 +26,8 @@ ORDER = (
     "frozen-in-name", "plain-parameter", "learnt-reward", "left-behind", "reads-ahead",
     "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",
     "counted-padding", "sorted-classes", "early-schedule", "order-blind", "noisy-teacher",
-    "overwritten-loss", "mixed-texts", "ignores-input",
+    "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
+    "repeated-layer",
 )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ class SharedSamples(Invariant):
         self.is_counted = False
 
     def after_batch(self, loader, batch):
-        self.current = loader and weakref.ref(loader)
+        self.current = None if loader is None else weakref.ref(loader)
 
     def before_backward(self, tensors):
         loader = self.current and self.current()

@@ -44,7 +44,7 @@ class EarlySchedule(Invariant):
         self.epochs[loader] = self.epochs.get(loader, 0) + 1
 
     def after_batch(self, loader, batch):
-        self.current = loader and weakref.ref(loader)
+        self.current = None if loader is None else weakref.ref(loader)
 
     def before_step(self, optimizer):
         course, loader = self.courses.get(optimizer), self.current and self.current()

@@ -27,6 +27,24 @@ def program(scheduler, batch=STEP, epoch="pass", epochs=5, size=4):
     return PROGRAM.format(scheduler=scheduler, batch=batch, epoch=epoch, epochs=epochs, size=size)
 
 
+# A loader without a length.
+STREAM = """
+from torch.utils.data import IterableDataset
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        return zip(points, labels)
+
+points, labels = x, y
+loader = DataLoader(Stream(), 4)
+model ="""
+
+
+def streamed(text):
+    """The program with a dataset that is read as a stream."""
+    return text.replace("\nmodel =", STREAM, 1)
+
+
 WRONG = {
     "milestones": program(STEPS),
     "a cosine": program(COSINE.format(10)),
@@ -47,6 +65,7 @@ RIGHT = {
     "a warm-up": program("LinearLR(optimizer, 0.1, 1.0, 20)"),
     "one step down": program("MultiStepLR(optimizer, [20], 0.1)"),
     "few epochs": program(STEPS, epochs=3),
+    "a stream": streamed(program(STEPS, "pass", STEP)),
     "few steps": program(STEPS, size=64),
     "one cycle": program("OneCycleLR(optimizer, 0.1, 320)"),
     "a cosine over the epochs": program(COSINE.format(2), "pass", STEP, epochs=9),
