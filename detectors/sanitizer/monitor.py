@@ -24,13 +24,13 @@ class Report:
     def __init__(self, name, severity, program, emit):
         self.name, self.severity = name, severity
         self.program, self.emit = program, emit
-        self.places = set()
+        self.places, self.is_closed = set(), False
 
     def __call__(
         self, message, api=None, parameter=None, iteration=None, where=None, severity=None
     ):
         where = where or self.program.here()
-        if where in self.places:
+        if self.is_closed or where in self.places:
             return
         self.places.add(where)
         severity = severity or self.severity
@@ -44,12 +44,19 @@ class Sanitizer:
     """
 
     def __init__(self, program, emit):
-        self.emit = emit
+        self.emit, self.reports = emit, []
         self.invariants = [self._begin(invariant, program) for invariant in select_invariants()]
         self.listeners = {}
 
     def _begin(self, invariant, program):
-        return invariant(program, Report(invariant.NAME, invariant.SEVERITY, program, self.emit))
+        report = Report(invariant.NAME, invariant.SEVERITY, program, self.emit)
+        self.reports.append(report)
+        return invariant(program, report)
+
+    def close(self):
+        """Report nothing from now on: invariants may have hooks of their own, which stay."""
+        for report in self.reports:
+            report.is_closed = True
 
     def __getattr__(self, moment):
         """The method for a moment; AttributeError where no invariant looks at it,

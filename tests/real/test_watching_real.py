@@ -44,6 +44,25 @@ BLOCK = """
     print([alarm.code for alarm in first.report.broken], first.report.steps)
     print([alarm.code for alarm in second.report.broken], second.report.steps)
 """
+BLOCKS = """
+    import trainbugs_watch
+
+    def discard(clamp):
+        model = nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(6):
+            optimizer.zero_grad()
+            output = model(torch.randn(8, 4))
+            if clamp:
+                output.clamp(0, 1)
+            output.square().mean().backward()
+            optimizer.step()
+
+    for clamp in (True, False, True):
+        with trainbugs_watch.watching() as watched:
+            discard(clamp)
+        print([alarm.code for alarm in watched.report.broken])
+"""
 TESTS = """
     import pytest
 
@@ -179,6 +198,11 @@ def test_a_block_is_watched_and_nothing_around_it(user):
     assert (status, out) == (0, "['stale-gradients'] 5\n[] 5\n"), err
     assert "train.py:10" in err
     assert err.endswith("trainbugs: no invariant was broken in 5 steps of 1 optimizer\n")
+
+
+def test_each_block_is_judged_by_itself(user):
+    status, out, err = user.run(BLOCKS)
+    assert (status, out) == (0, "['discarded-result']\n[]\n['discarded-result']\n"), err
 
 
 def test_a_test_fails_whose_training_breaks_an_invariant(user):

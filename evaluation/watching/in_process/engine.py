@@ -63,6 +63,8 @@ class Engine:
         session = self._session
         session.end()
         self._joining.join(session)
+        if session.teller.monitor is not None:
+            session.teller.monitor.close()
         session.stop()
         self._sanitizer.hooks.LISTENER.listen(None, None)
         self.active = False
