@@ -15,7 +15,7 @@ reproduce: .venv/installed
 
 test: lint
 	$(BIN)/pytest -n 2 -m "not real"
-	$(BIN)/pytest -m real --proof-within 300
+	$(BIN)/pytest -m real --proof-within 180
 
 test-all: lint
 	$(BIN)/pytest -n 2 -m "not real"
