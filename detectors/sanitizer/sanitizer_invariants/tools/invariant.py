@@ -33,6 +33,11 @@ def list_parameters(optimizer):
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
+def list_own_parameters(module):
+    """The parameters of a module without its parts; its class may have made `parameters` anew."""
+    return [parameter for parameter in module._parameters.values() if parameter is not None]
+
+
 def find_name(program, parameter):
     """The name of a parameter in the module that holds it, or None."""
     for module in program.modules():
