@@ -19,13 +19,13 @@ class Invariant:
         self.program, self.report = program, report
 
 
-def is_sampled(count, every):
+def is_sampled(count, every, first=5):
     """Whether the count-th event is looked at by what costs too much to look at each:
-    the first five, then some.
+    the first ones, then some.
 
     Most faults act from the beginning; one that begins later is seen `every` events later at most.
     """
-    return count <= 5 or count % every == 0
+    return count <= first or count % every == 0
 
 
 def list_parameters(optimizer):
