@@ -39,8 +39,8 @@ def judgements():
 
 
 def watched(rows):
-    """The rows of programs that did steps, and did not crash."""
-    return [row for row in rows if not row["failed"]]
+    """The rows of programs that did steps under a known state of version 4, and did not crash."""
+    return [row for row in rows if row["digest"] and not row["failed"]]
 
 
 def accused(rows, verdict):
@@ -69,6 +69,8 @@ def falsely_accused_at_first(rows):
 def main():
     rows = table()
     ran = watched(rows)
+    chosen = json.loads((HERE / "programs.json").read_text())
+    print(f"chosen, and not run yet: {len(chosen) - len(rows)}")
     print(f"programs: {len(rows)}, from {len({row['repository'] for row in rows})} repositories")
     print(f"did steps: {len(ran)}, from {len({row['repository'] for row in ran})} repositories")
     print(f"with a true finding: {len(accused(ran, TRUE))}")

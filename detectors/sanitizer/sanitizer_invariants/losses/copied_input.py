@@ -21,7 +21,7 @@ class CopiedInput(TextRule):
     text (autoencoders, and those that find what was masked); modules that draw random numbers, or
     give nothing for each token.
 
-    Cost: seven calls of copies for the first five calls of a module and then for each 200th.
+    Cost: five calls of a copy at the third such call of a module and then at each 200th.
     """
 
     NAME, LIGHT = "copied-input", False

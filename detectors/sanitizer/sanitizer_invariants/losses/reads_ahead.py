@@ -22,7 +22,7 @@ class ReadsAhead(TextRule):
     numbers (a latent variable may know the whole text), that give nothing for each token, or get
     the same tokens in another argument (as an encoder does).
 
-    Cost: seven calls of copies for the first five calls of a module and then for each 200th.
+    Cost: five calls of a copy at the third such call of a module and then at each 200th.
     """
 
     NAME, LIGHT = "reads-ahead", False

@@ -32,8 +32,8 @@ class MixedSamples(Invariant):
     samples with all (contrastive learning). An attention between samples by design is not, nor are
     experts with a limited capacity.
 
-    Cost: three calls of copies for the first five calls of a module in either mode, and then for
-    each 200th.
+    Cost: three calls of copies for the first five calls of a module in evaluation mode, one in
+    training, and then for each 200th.
     """
 
     NAME, LIGHT = "mixed-samples", False
@@ -66,7 +66,7 @@ class MixedSamples(Invariant):
             return
         counts = self.calls.setdefault(module, {True: 0, False: 0})
         counts[module.training] += 1
-        if is_sampled(counts[module.training], 200):
+        if is_sampled(counts[module.training], 200, 1 if module.training else 5):
             self._look_at(module, len(first), arguments, options)
 
     def _look_at(self, module, size, arguments, options):

@@ -20,7 +20,7 @@ class MixedTexts(TextRule):
     Excepted: texts of which a tenth of the first half is no target; modules that draw random
     numbers, or give nothing for each token. Experts with a limited capacity are not.
 
-    Cost: seven calls of copies for the first five calls of a module and then for each 200th.
+    Cost: five calls of a copy at the third such call of a module and then at each 200th.
     """
 
     NAME, LIGHT = "mixed-texts", False

@@ -4,7 +4,12 @@ import weakref
 
 import torch
 
-from sanitizer_invariants.tools.invariant import Invariant, find_name, list_parameters
+from sanitizer_invariants.tools.invariant import (
+    Invariant,
+    find_name,
+    list_own_parameters,
+    list_parameters,
+)
 
 LOOKS = (5, 10, 15, 20)
 
@@ -62,10 +67,9 @@ class StuckTogether(Invariant):
         message = (
             "two matrices of one module are zero, and their gradients are: each waits for the other"
         )
-        members = list(part.parameters(recurse=False))
-        children = []
+        members, children = list_own_parameters(part), []
         for child in part.children():
-            children += child.parameters(recurse=False)
+            children += list_own_parameters(child)
         for group in (members, children):
             waiting = [parameter for parameter in group if id(parameter) in zeros]
             if len(waiting) > 1:
@@ -89,18 +93,3 @@ def is_alike(tensor):
         return False
     rows = tensor.detach()
     return bool((rows[0] == rows[1]).all()) and bool((rows == rows[:1]).all())
-
-
-def find_pair(module, zeros):
-    """The parameters of a module, or else of its children, that are among `zeros`;
-    None unless there are several.
-    """
-    members = list(module.parameters(recurse=False))
-    children = []
-    for child in module.children():
-        children += child.parameters(recurse=False)
-    for group in (members, children):
-        waiting = [parameter for parameter in group if id(parameter) in zeros]
-        if len(waiting) > 1:
-            return waiting
-    return None

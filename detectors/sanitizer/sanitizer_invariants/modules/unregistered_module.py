@@ -4,7 +4,7 @@ import weakref
 
 import torch
 
-from sanitizer_invariants.tools.invariant import Invariant, list_parameters
+from sanitizer_invariants.tools.invariant import Invariant, list_own_parameters, list_parameters
 from sanitizer_invariants.tools.waiting import STEPS, Waiting, is_looked_at
 
 
@@ -79,7 +79,7 @@ class UnregisteredModule(Invariant):
     def _waits(self, module, owned):
         counts = [
             self.waiting.count(parameter)
-            for parameter in module.parameters(recurse=False)
+            for parameter in list_own_parameters(module)
             if id(parameter) not in owned
         ]
         return STEPS in counts

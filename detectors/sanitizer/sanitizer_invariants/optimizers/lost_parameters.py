@@ -44,6 +44,7 @@ class LostParameters(Invariant):
         self.registered, self.waiting, self.counts = {}, Waiting(), weakref.WeakKeyDictionary()
         self.starts, self.loaded = weakref.WeakKeyDictionary(), weakref.WeakSet()
         self.roots, self.learnt, self.first = [], {}, lambda: None
+        self.passes = 0
         torch.nn.modules.module.register_module_parameter_registration_hook(self._register)
         torch.nn.modules.module.register_module_module_registration_hook(self._begin)
 
@@ -74,6 +75,7 @@ class LostParameters(Invariant):
 
     def before_backward(self, tensors):
         """Keep where the graph of a step begins, if that step will be looked at."""
+        self.passes += 1
         counts = [self.counts.get(optimizer, 0) for optimizer in self.program.optimizers()]
         if any(is_looked_at(count + 1) for count in counts):
             self.roots += find_roots(tensors)
@@ -152,7 +154,7 @@ class LostParameters(Invariant):
         )
 
     def _waits(self, parameter):
-        return self.waiting.count(parameter) == STEPS
+        return self.waiting.count(parameter, self.passes) == STEPS
 
     def _is_late(self, parameter, optimizer):
         reference, modules = self.registered.get(id(parameter), (lambda: None, ()))

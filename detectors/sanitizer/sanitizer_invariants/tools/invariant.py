@@ -19,18 +19,23 @@ class Invariant:
         self.program, self.report = program, report
 
 
-def is_sampled(count, every):
+def is_sampled(count, every, first=5):
     """Whether the count-th event is looked at by what costs too much to look at each:
-    the first five, then some.
+    the first ones, then some.
 
     Most faults act from the beginning; one that begins later is seen `every` events later at most.
     """
-    return count <= 5 or count % every == 0
+    return count <= first or count % every == 0
 
 
 def list_parameters(optimizer):
     """The parameters of an optimizer, in its order."""
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+def list_own_parameters(module):
+    """The parameters of a module without its parts; its class may have made `parameters` anew."""
+    return [parameter for parameter in module._parameters.values() if parameter is not None]
 
 
 def find_name(program, parameter):

@@ -18,16 +18,19 @@ class Waiting:
     def __init__(self):
         self.counts = {}
 
-    def count(self, parameter):
-        """How many steps in a row, this one included."""
-        reference, before, steps = self.counts.pop(id(parameter), (None, None, 0))
+    def count(self, parameter, backward_pass=None):
+        """How many steps in a row, this one included; several after one backward pass are one, if
+        its number is told.
+        """
+        reference, before, steps, last_pass = self.counts.pop(id(parameter), (None, None, 0, None))
         if not parameter.requires_grad or not _has_gradient(parameter):
             return 0
         now = checksum_of(parameter)
-        steps = (
-            steps + 1 if reference is not None and reference() is parameter and now == before else 1
-        )
-        self.counts[id(parameter)] = weakref.ref(parameter), now, steps
+        if reference is None or reference() is not parameter or now != before:
+            steps = 1
+        elif backward_pass is None or backward_pass != last_pass:
+            steps += 1
+        self.counts[id(parameter)] = weakref.ref(parameter), now, steps, backward_pass
         return steps
 
 

@@ -84,7 +84,18 @@ for _ in range(5):
     first.step()
 del first"""
 FAULTS["a network of its own"] = (3, APART.format(before=""))
+EACH = """optimizers = {}
+
+def step_each():
+    for parameter in model.parameters():
+        if parameter not in optimizers:
+            optimizers[parameter] = torch.optim.SGD([parameter], lr=0.1)
+        optimizers[parameter].step()
+"""
 RIGHT = {
+    "an optimizer for each, made at its first step": train(EACH, step="step_each()").replace(
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n", ""
+    ),
     "a network that has learnt": APART.format(before=LEARNT),
     "a frozen network": APART.format(before="decoder.requires_grad_(False)"),
     "a network in evaluation mode": APART.format(before="decoder.eval()"),

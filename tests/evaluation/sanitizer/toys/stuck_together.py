@@ -32,7 +32,13 @@ WRONG = {
         "[each.fill_(0.1) for part in (body, head) for each in part.parameters()]"
     ),
 }
+OWN = """
+    def parameters(self):
+        return [self.base.weight, self.base.bias, self.down.weight, self.up.weight]
+
+    def forward"""
 RIGHT = {
+    "parameters of its own": program("pass").replace("\n    def forward", OWN, 1),
     "plain": program("pass"),
     "one zero": program("body.up.weight.zero_()"),
     "zero head": program("head.weight.zero_(); head.bias.zero_()"),
