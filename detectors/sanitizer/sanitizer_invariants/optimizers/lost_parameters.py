@@ -131,6 +131,8 @@ class LostParameters(Invariant):
         """The names of new parameters by which gradients come to trained ones; none where they are
         many times as many.
         """
+        # What is learnt for a network as its input is no parameter of a module.
+        ids = {number for number in ids if number in self.registered}
         learning = [self.learnt[number]().numel() for number in ids]
         fresh = {
             name: parameter

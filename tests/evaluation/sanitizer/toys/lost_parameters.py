@@ -72,7 +72,7 @@ encoder, decoder = nn.Linear(4, 2), nn.Linear(2, 4)
 optimizer = torch.optim.SGD(encoder.parameters(), lr=0.1)
 points = torch.randn(64, 4)
 for iteration in range(1, 9):
-    encoder.zero_grad(); decoder.zero_grad()
+    optimizer.zero_grad(); encoder.zero_grad(); decoder.zero_grad()
     F.mse_loss(decoder(torch.tanh(encoder(points))), points).backward()
     optimizer.step()
 """
@@ -95,6 +95,11 @@ def step_each():
 RIGHT = {
     "an optimizer for each, made at its first step": train(EACH, step="step_each()").replace(
         "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n", ""
+    ),
+    "an input that is learnt": APART.format(before="").replace(
+        "encoder.parameters(), lr=0.1)\n", "[noise], lr=0.1)\n"
+    ).replace("optimizer =", "noise = torch.zeros(64, 2, requires_grad=True)\noptimizer =").replace(
+        "encoder(points))", "encoder(points) + noise)"
     ),
     "a network that has learnt": APART.format(before=LEARNT),
     "a frozen network": APART.format(before="decoder.requires_grad_(False)"),
