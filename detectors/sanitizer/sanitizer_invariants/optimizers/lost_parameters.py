@@ -44,6 +44,7 @@ class LostParameters(Invariant):
         self.registered, self.waiting, self.counts = {}, Waiting(), weakref.WeakKeyDictionary()
         self.starts, self.loaded = weakref.WeakKeyDictionary(), weakref.WeakSet()
         self.roots, self.learnt, self.first = [], {}, lambda: None
+        self.called = {}
         self.passes = 0
         torch.nn.modules.module.register_module_parameter_registration_hook(self._register)
         torch.nn.modules.module.register_module_module_registration_hook(self._begin)
@@ -73,6 +74,9 @@ class LostParameters(Invariant):
         if isinstance(loaded, torch.nn.Module):
             self.loaded.add(loaded)
 
+    def before_forward(self, module, arguments, options):
+        self.called[id(module)] = weakref.ref(module)
+
     def before_backward(self, tensors):
         """Keep where the graph of a step begins, if that step will be looked at."""
         self.passes += 1
@@ -94,11 +98,16 @@ class LostParameters(Invariant):
         for module in self.program.modules():
             if has_one_of(module, ids):
                 self._judge(optimizer, module, self._list_waiting(module), roots)
-            elif self.first() is optimizer and not any(map(self._is_learnt, module.parameters())):
+            elif self.first() is optimizer and self._is_alone(module):
                 # A network by itself may be there for its gradients alone, as a loss is.
                 waiting = self._list_waiting(module)
                 between = self._select_between(module, waiting, ids, roots)
                 self._report(optimizer, between, BETWEEN, "error")
+
+    def _is_alone(self, module):
+        """Whether a network is called by itself, and no optimizer ever had a part of it."""
+        is_called = self.called.get(id(module), lambda: None)() is module
+        return is_called and not any(map(self._is_learnt, module.parameters()))
 
     def _list_waiting(self, module):
         """The parameters of a module that wait, by name."""

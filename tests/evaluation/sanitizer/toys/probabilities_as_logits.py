@@ -52,7 +52,7 @@ RIGHT = {
         "F.cross_entropy(soft, "
         "labels);", "if iteration % 3 == 0: F.cross_entropy(soft, labels)\n    ")
     .replace("\n     loss", "\n    loss"),
-    "empty": program("F.cross_entropy(out[:0].softmax(1), labels[:0]); loss = F.cross_entropy(out, labels)"),
+    "empty": program("_ = F.cross_entropy(out[:0].softmax(1), labels[:0]); loss = F.cross_entropy(out, labels)"),
 }  # fmt: skip
 
 WRONG = BY_GRAPH | BY_NUMBERS
