@@ -1,16 +1,13 @@
 """The tasks of the repair track: buggy programs under random names, and a key apart."""
 
-import json
-import random
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 
 from evaluation.catalog.declared import declared_programs
+from evaluation.exporting import imported_packages, named_at_random, read_key, write_export
 from evaluation.model import SCRIPT
 from evaluation.repair.patches import TaskId
 from evaluation.running.perturbation import read_texts
@@ -20,13 +17,8 @@ from runner.bugs.catalogue_version import CATALOGUE_VERSION
 from runner.environments import spec
 from runner.errors import ResultsError
 from runner.field_types import Record, Scalar
-from runner.files import untrusted
-from runner.files.atomic import write_text
-from runner.files.structs import MismatchError, as_struct
 from runner.results.expected import expected_records
 
-TASKS, KEY = "tasks.jsonl", "key.json"
-MAX_KEY_BYTES = 20_000_000
 QUESTION = (
     "This program trains a model in PyTorch. It runs to its end without an error, and it has a "
     "silent bug, in the program or in a library that it uses. Write program.py so that it trains "
@@ -97,26 +89,16 @@ def write_tasks(folder: Path, targets: Sequence[Target], root: Path) -> RepairKe
 
     Raises OSError, or ResultsError where a case has no records.
     """
-    shuffled = list(targets)
-    random.SystemRandom().shuffle(shuffled)
-    by_id = {secrets.token_hex(8): target for target in shuffled}
-    lines = [json.dumps(msgspec.to_builtins(_task(name, by_id[name], root))) for name in by_id]
+    by_id = named_at_random(targets)
+    tasks = [_task(name, target, root) for name, target in by_id.items()]
     key = RepairKey(1, CATALOGUE_VERSION, {name: by_id[name].case.id for name in by_id})
-    folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / TASKS, "".join(f"{line}\n" for line in lines))
-    write_text(folder / KEY, json.dumps(msgspec.to_builtins(key), indent=1) + "\n")
-    (folder / KEY).chmod(0o600)
+    write_export(folder, tasks, key)
     return key
 
 
-def read_key(path: Path) -> RepairKey:
+def read_repair_key(path: Path) -> RepairKey:
     """A key; raises ResultsError for a file that is none."""
-    try:
-        return as_struct(untrusted.read_json(path, MAX_KEY_BYTES), RepairKey)
-    except (untrusted.UnsafeError, MismatchError) as error:
-        raise ResultsError(
-            f"{untrusted.shown(path)}: not a key of `trainbugs repair export`: {error}"
-        ) from error
+    return read_key(path, RepairKey, "trainbugs repair export")
 
 
 def _task(name: str, target: Target, root: Path) -> RepairTask:
@@ -125,7 +107,6 @@ def _task(name: str, target: Target, root: Path) -> RepairTask:
     texts = read_texts(target, "buggy")
     files = {SCRIPT if file == program.script.name else file: text for file, text in texts.items()}
     environment = spec.load(root, program.place)
-    words = " ".join(files.values())
     return RepairTask(
         schema=1,
         id=name,
@@ -133,11 +114,7 @@ def _task(name: str, target: Target, root: Path) -> RepairTask:
         files=files,
         parameters={**case.program.parameters, "seed": case.program.seeds[0], "device": "cpu"},
         python=environment.python,
-        packages={
-            package: version
-            for package, version in sorted(environment.pins.items())
-            if package == "torch" or package.lower().replace("-", "_") in words
-        },
+        packages=imported_packages(files.values(), environment.pins),
         effect=bug.labels.effect,
         printed=list(_printed(target, files[SCRIPT])),
         keep=sorted(_measured_names(bug.probe)) if bug.probe else (),

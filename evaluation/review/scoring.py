@@ -85,11 +85,7 @@ def score_reviews(
 
 def _score(key: ReviewKey, model: str, answers: Sequence[Answer], threshold: float) -> ReviewScore:
     judged = _judge(key, answers)
-    by_kind = {
-        kind: [item for item in judged if item.entry.kind == kind]
-        for kind in ("buggy", "fixed", CONTROL)
-    }
-    buggy, fixed, controls = by_kind["buggy"], by_kind["fixed"], by_kind[CONTROL]
+    buggy, fixed, controls = (_of(judged, kind) for kind in ("buggy", "fixed", CONTROL))
     pairs = _pairs(buggy, fixed)
     hits = [first.suspicion >= threshold > second.suspicion for first, second in pairs]
     tokens = [answer.tokens for answer in answers if answer.tokens is not None]
@@ -211,12 +207,13 @@ def _accused(judged: Iterable[Judged], threshold: float) -> int:
 
 
 def _agreement(judged: Iterable[Judged], threshold: float) -> float | None:
-    sides = [
-        {answer.suspicion >= threshold for answer in item.answers}
-        for item in judged
-        if len(item.answers) > 1
-    ]
-    return fmean(len(side) == 1 for side in sides) if sides else None
+    several = [item for item in judged if len(item.answers) > 1]
+    return fmean(_agrees(item, threshold) for item in several) if several else None
+
+
+def _agrees(item: Judged, threshold: float) -> bool:
+    """Whether all samples are on one side of the threshold."""
+    return len({answer.suspicion >= threshold for answer in item.answers}) == 1
 
 
 def chosen_threshold(key: ReviewKey, answers: Sequence[Answer]) -> float:

@@ -1,18 +1,15 @@
 """The tasks of the review track: programs under neutral names, one question, and a key apart."""
 
-import json
-import random
-import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from evaluation.catalog.controls import Controls
 from evaluation.catalog.declared import declared_programs
+from evaluation.exporting import imported_packages, named_at_random, read_key, write_export
 from evaluation.keys import program_digest
 from evaluation.model import CONTROL, SCRIPT, Kind
 from evaluation.records import FaultSite, Hash, rewritten_as
@@ -23,14 +20,9 @@ from runner.bugs.bug import Bug, Target
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_version import CATALOGUE_VERSION
 from runner.environments import spec
-from runner.errors import ResultsError
 from runner.field_types import Name, Scalar
-from runner.files import untrusted
-from runner.files.atomic import write_text
-from runner.files.structs import MismatchError, as_struct, schema
+from runner.files.structs import schema
 
-TASKS, KEY = "tasks.jsonl", "key.json"
-MAX_KEY_BYTES = 20_000_000
 QUESTION = (
     "The program trains a model in PyTorch. It runs to its end without an error. Does it have a "
     "silent bug: a mistake, in the program or in a library that it uses, by which it learns worse, "
@@ -119,31 +111,18 @@ def write_tasks(
 
     Raises OSError.
     """
-    shuffled = list(programs)
-    random.SystemRandom().shuffle(shuffled)
-    by_id = {secrets.token_hex(8): program for program in shuffled}
+    by_id = named_at_random(programs)
     answer_schema = schema(Answer)
-    lines = [
-        json.dumps(msgspec.to_builtins(_task(name, program, answer_schema)))
-        for name, program in by_id.items()
-    ]
+    tasks = [_task(name, program, answer_schema) for name, program in by_id.items()]
     entries = {name: program.entry for name, program in by_id.items()}
     key = ReviewKey(1, CATALOGUE_VERSION, rewritten_as(perturb_seed, None), entries)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / TASKS, "".join(f"{line}\n" for line in lines))
-    write_text(folder / KEY, json.dumps(msgspec.to_builtins(key), indent=1) + "\n")
-    (folder / KEY).chmod(0o600)
+    write_export(folder, tasks, key)
     return key
 
 
-def read_key(path: Path) -> ReviewKey:
+def read_review_key(path: Path) -> ReviewKey:
     """A key; raises ResultsError for a file that is none."""
-    try:
-        return as_struct(untrusted.read_json(path, MAX_KEY_BYTES), ReviewKey)
-    except (untrusted.UnsafeError, MismatchError) as error:
-        raise ResultsError(
-            f"{untrusted.shown(path)}: not a key of `trainbugs review export`: {error}"
-        ) from error
+    return read_key(path, ReviewKey, "trainbugs review export")
 
 
 def _task(name: str, program: ReviewedProgram, answer_schema: Mapping[str, Any]) -> ReviewTask:
@@ -155,19 +134,9 @@ def _task(name: str, program: ReviewedProgram, answer_schema: Mapping[str, Any])
         files=program.files,
         parameters=program.parameters,
         python=environment.python,
-        packages=dict(_imported(program.files.values(), environment.pins)),
+        packages=imported_packages(program.files.values(), environment.pins),
         answer_schema=answer_schema,
     )
-
-
-def _imported(texts: Iterable[str], pins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The pinned packages whose names stand in the texts, as import statements have them; torch is
-    always one.
-    """
-    words = " ".join(texts)
-    for name, version in sorted(pins.items()):
-        if name == "torch" or name.lower().replace("-", "_") in words:
-            yield name, version
 
 
 def _programs(
@@ -180,14 +149,14 @@ def _programs(
         texts = {variant: read_texts(target, variant) for variant in target.variants}
     else:
         rewritten = perturb(target, perturb_seed)
-        scripts = rewritten.scripts
-        texts = {
-            variant: {name: text.decode() for name, text in scripts[variant].items()}
-            for variant in target.variants
-        }
+        texts = {variant: _decode(rewritten.scripts[variant]) for variant in target.variants}
         site = rewritten.target.bug.site
     for variant in target.variants:
         yield _program(target, variant, texts[variant], site, catalog.root)
+
+
+def _decode(scripts: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: text.decode() for name, text in scripts.items()}
 
 
 def _program(

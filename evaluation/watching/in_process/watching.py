@@ -12,7 +12,7 @@ from __future__ import annotations
 import atexit
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -164,8 +164,9 @@ def watch(
 def _as_report(values: dict[str, Any]) -> WatchReport:
     fields = WatchReport.__dataclass_fields__
     alarm_fields = WatchedAlarm.__dataclass_fields__
-    alarms = [
-        WatchedAlarm(**{name: alarm[name] for name in alarm_fields}) for alarm in values["alarms"]
-    ]
-    known = {name: values[name] for name in fields}
-    return WatchReport(**{**known, "alarms": tuple(alarms)})
+    alarms = [WatchedAlarm(**_chosen(alarm, alarm_fields)) for alarm in values["alarms"]]
+    return WatchReport(**{**_chosen(values, fields), "alarms": tuple(alarms)})
+
+
+def _chosen(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: values[name] for name in names}

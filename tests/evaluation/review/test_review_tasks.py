@@ -7,7 +7,9 @@ import pytest
 from support.paths import ROOT
 
 from evaluation.catalog import controls
-from evaluation.review.tasks import KEY, TASKS, collect_programs, read_key, write_tasks
+from evaluation.exporting import KEY, TASKS
+from evaluation.review.tasks import collect_programs, write_tasks
+from evaluation.review.tasks import read_review_key as read_key
 from runner.bugs.catalog import Catalog
 from runner.errors import ResultsError
 

@@ -98,7 +98,8 @@ def manage_repairs(options: RepairOptions) -> ExitStatus:
 
 
 def _export(options: RepairOptions) -> ExitStatus:
-    from evaluation.repair.tasks import KEY, TASKS, repairable, write_tasks
+    from evaluation.exporting import KEY, TASKS
+    from evaluation.repair.tasks import repairable, write_tasks
 
     assert options.out is not None
     catalog = api.load()
@@ -117,13 +118,13 @@ def _export(options: RepairOptions) -> ExitStatus:
 def _grade(options: RepairOptions) -> ExitStatus:
     """Grade the patches; INVALID where some cannot be graded."""
     from evaluation.repair.grading import grade
-    from evaluation.repair.tasks import read_key
+    from evaluation.repair.tasks import read_repair_key
     from runner.progress.lines import on_stderr
     from runner.session.session import Session
 
     assert options.key is not None
     catalog = api.load()
-    key = read_key(options.key)
+    key = read_repair_key(options.key)
     read = [_read(path, key.tasks) for path in options.patches]
     problems = [problem for part in read for problem in part.problems]
     for problem in problems:

@@ -93,7 +93,8 @@ def manage_reviews(options: ReviewOptions) -> ExitStatus:
 
 def _export(options: ReviewOptions) -> ExitStatus:
     from evaluation.catalog import controls
-    from evaluation.review.tasks import KEY, TASKS, collect_programs, write_tasks
+    from evaluation.exporting import KEY, TASKS
+    from evaluation.review.tasks import collect_programs, write_tasks
 
     assert options.out is not None
     catalog = api.load()
@@ -112,10 +113,10 @@ def _export(options: ReviewOptions) -> ExitStatus:
 def _import(options: ReviewOptions) -> ExitStatus:
     """Score the answers; INVALID where some cannot be scored."""
     from evaluation.review.scoring import THRESHOLD, score_reviews
-    from evaluation.review.tasks import read_key
+    from evaluation.review.tasks import read_review_key
 
     assert options.key is not None
-    key = read_key(options.key)
+    key = read_review_key(options.key)
     read = [_read(path, key.tasks) for path in options.answers]
     problems = [problem for part in read for problem in part.problems]
     for problem in problems:

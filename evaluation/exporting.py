@@ -1,0 +1,57 @@
+"""Tasks for people and models outside: a file of tasks, and apart a key that tells what they are."""
+
+import json
+import random
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from runner.errors import ResultsError
+from runner.files import untrusted
+from runner.files.atomic import write_text
+from runner.files.structs import MismatchError, as_struct
+
+TASKS, KEY = "tasks.jsonl", "key.json"
+MAX_KEY_BYTES = 20_000_000
+T = TypeVar("T")
+K = TypeVar("K", bound=Struct)
+
+
+def named_at_random(items: Sequence[T]) -> dict[str, T]:
+    """The items in an order that tells nothing, under names that tell nothing."""
+    shuffled = list(items)
+    random.SystemRandom().shuffle(shuffled)
+    return {secrets.token_hex(8): item for item in shuffled}
+
+
+def write_export(folder: Path, tasks: Iterable[Struct], key: Struct) -> None:
+    """Write the tasks, a line each, and the key, for its owner alone; raises OSError."""
+    lines = [json.dumps(msgspec.to_builtins(task)) for task in tasks]
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / TASKS, "".join(f"{line}\n" for line in lines))
+    write_text(folder / KEY, json.dumps(msgspec.to_builtins(key), indent=1) + "\n")
+    (folder / KEY).chmod(0o600)
+
+
+def read_key(path: Path, kind: type[K], command: str) -> K:
+    """The key that a command wrote; raises ResultsError for a file that is none."""
+    try:
+        return as_struct(untrusted.read_json(path, MAX_KEY_BYTES), kind)
+    except (untrusted.UnsafeError, MismatchError) as error:
+        raise ResultsError(f"{untrusted.shown(path)}: not a key of `{command}`: {error}") from error
+
+
+def imported_packages(texts: Iterable[str], pins: Mapping[str, str]) -> dict[str, str]:
+    """The pinned packages whose names stand in the texts, as import statements have them; torch is
+    always one.
+    """
+    words = " ".join(texts)
+    return {
+        name: version
+        for name, version in sorted(pins.items())
+        if name == "torch" or name.lower().replace("-", "_") in words
+    }
