@@ -1,4 +1,4 @@
-"""Tasks for people and models outside: a file of tasks, and apart a key that tells what they are."""
+"""Tasks for people and models outside, and apart a key that tells what they are."""
 
 import json
 import random
