@@ -145,7 +145,13 @@ def sentences(folder):
     with (folder / "corpus.small").open("w") as file:
         for _ in range(1000):
             pair = random.geometric(0.1, (2, 8))
-            file.write("\t".join(" ".join(f"w{number}" for number in half) for half in pair) + "\n")
+            halves = [words_of(half) for half in pair]
+            file.write("\t".join(halves) + "\n")
+
+
+def words_of(numbers):
+    """A made word for each number, in one text."""
+    return " ".join(f"w{number}" for number in numbers)
 
 
 def shapes(folder):

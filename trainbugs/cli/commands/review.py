@@ -155,5 +155,10 @@ def _show(scores: "Sequence[ReviewScore]", options: ReviewOptions) -> None:
     if options.json:
         print_json(document)
         return
-    rows = [tuple(cell(score) for cell in ROW.values()) for score in scores]
-    show_table([tuple(ROW), *rows])
+    show_table([tuple(ROW), *map(_row, scores)])
+
+
+def _row(score: "ReviewScore") -> tuple[str, ...]:
+    from evaluation.review.scoring import ROW
+
+    return tuple(cell(score) for cell in ROW.values())

@@ -102,11 +102,8 @@ class CutOff(Invariant):
             self._report([held[number] for number in cut], recorder)
 
     def _is_loaded(self, module, parameter):
-        return any(
-            part in self.loaded
-            for part in module.modules()
-            if any(parameter is member for member in part._parameters.values())
-        )
+        owners = [part for part in module.modules() if has_of_its_own(part, parameter)]
+        return any(part in self.loaded for part in owners)
 
     def _report(self, parameters, recorder):
         names = [find_name(self.program, parameter) or "a parameter" for parameter in parameters]
@@ -120,6 +117,11 @@ class CutOff(Invariant):
             parameter=names[0],
             where=where,
         )
+
+
+def has_of_its_own(module, parameter):
+    """Whether a module has this parameter itself, and not by a part."""
+    return any(parameter is member for member in module._parameters.values())
 
 
 def is_silent(parameter):
