@@ -73,4 +73,6 @@ CURES = {
     "forgotten-state": "make the optimizer once, before the loop",
     "changed-data": "copy an item before you write to it: image = image - mean",
     "repeated-layer": "make each layer by itself: [Layer() for _ in range(6)]",
+    "not-a-number": "keep sqrt(), log() and divisions off 0 before they are computed, or take "
+    "smaller steps",
 }
