@@ -73,4 +73,5 @@ CURES = {
     "forgotten-state": "make the optimizer once, before the loop",
     "changed-data": "copy an item before you write to it: image = image - mean",
     "repeated-layer": "make each layer by itself: [Layer() for _ in range(6)]",
+    "merged-differs": "look for a scale, a bias or a transposition that the merge forgets",
 }
