@@ -73,4 +73,7 @@ CURES = {
     "forgotten-state": "make the optimizer once, before the loop",
     "changed-data": "copy an item before you write to it: image = image - mean",
     "repeated-layer": "make each layer by itself: [Layer() for _ in range(6)]",
+    "decay-groups": "choose the vectors by their shape: parameter.dim() < 2",
+    "masked-targets": "set the labels to -100 where the mask is 0",
+    "same-on-ranks": "give the DataLoader a DistributedSampler",
 }

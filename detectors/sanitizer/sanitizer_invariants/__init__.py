@@ -27,7 +27,7 @@ ORDER = (
     "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",
     "counted-padding", "sorted-classes", "early-schedule", "order-blind", "noisy-teacher",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
-    "repeated-layer",
+    "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks",
 )  # fmt: skip
 
 
