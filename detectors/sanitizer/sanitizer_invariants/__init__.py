@@ -26,8 +26,9 @@ ORDER = (
     "frozen-in-name", "plain-parameter", "learnt-reward", "left-behind", "reads-ahead",
     "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",
     "counted-padding", "sorted-classes", "early-schedule", "order-blind", "noisy-teacher",
+    "merged-differs",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
-    "repeated-layer", "merged-differs",
+    "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks",
 )  # fmt: skip
 
 
