@@ -2,19 +2,17 @@
 shuffles.
 """
 
-import ctypes
 import weakref
 
-import torch
 from torch.utils.data import IterableDataset, RandomSampler, SequentialSampler
 from torch.utils.data.distributed import DistributedSampler
 
 from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.digests import bytes_of
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import find_sampler
 
-# Batches of fewer different numbers may be the same by accident.
-DISTINCT, LOOKED_AT, NUMBERS, ROUNDS = 16, 512, 4096, 50
+ROUNDS = 50
 # An order is the same by chance once in 20 * 19 * ... * 13 = 5e9 epochs at most: of 20 samples or
 # more 8 are compared.
 SAMPLES, COMPARED = 20, 8
@@ -168,19 +166,5 @@ def repeats(loader, before, now):
 
 def hash_of(batch):
     """A hash of the numbers of a batch; None where it has too few different ones."""
-    pieces, different = [], set()
-    for tensor in copies.list_tensors(batch):
-        if (
-            type(tensor) is torch.Tensor
-            and tensor.device.type == "cpu"
-            and tensor.layout == torch.strided
-            and tensor.numel()
-        ):
-            flat = tensor.detach().reshape(-1)
-            numbers = flat[:: max(1, len(flat) // NUMBERS)].contiguous()
-            pieces.append(
-                ctypes.string_at(numbers.data_ptr(), numbers.numel() * numbers.element_size())
-            )
-            if len(different) <= DISTINCT:
-                different.update(numbers[:: max(1, len(numbers) // LOOKED_AT) | 1].tolist())
-    return hash(tuple(pieces)) if len(different) > DISTINCT else None
+    pieces = bytes_of(copies.list_tensors(batch))
+    return None if pieces is None else hash(tuple(pieces))

@@ -25,9 +25,18 @@ def train(
     return TRAIN.format(loss=loss, sizes=sizes, every=every)
 
 
-ODD = {
+WHOLE = "loss = F.cross_entropy(model(points[:size]), labels[:size])"
+WRONG = {
     "means": train(),
     "means of a module": train("loss = nn.CrossEntropyLoss()(model(points), targets) / 3"),
+    "two passes": train(sizes="(10, 30)").replace(
+        "enumerate(sizes)", "enumerate(sizes[:: 1 if iteration % 2 else -1])"
+    ),
+}
+LINES = dict.fromkeys(WRONG, "optimizer.step()")
+ODD = {
+    "nothing is left out": train(WHOLE),
+    "a little": train(sizes="(20, 24, 20)").replace("range(1, 6)", "range(1, 30)"),
 }
 RIGHT = {
     "weighted passes": train("loss = F.cross_entropy(model(points), targets) * size / sum(sizes)"),
@@ -38,7 +47,7 @@ RIGHT = {
     "two losses": train(
         "loss = F.cross_entropy(model(points), targets) + F.cross_entropy(model(points), labels)"
     ),
-    "two passes": train(sizes="(30, 7)"),
+    "two passes, the last one smaller": train(sizes="(30, 7)"),
 }
 
 ADVISED, SILENT = ODD, True
