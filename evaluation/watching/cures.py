@@ -67,8 +67,11 @@ CURES = {
     "early-schedule": "step the schedule once in each epoch, or make it for all batches",
     "order-blind": "add a code of the places, along the axis of the text",
     "noisy-teacher": "call eval() on the network that is not trained",
+    "merged-differs": "look for a scale, a bias or a transposition that the merge forgets",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "not-a-number": "keep sqrt(), log() and divisions off 0 before they are computed, or take "
+    "smaller steps",
     "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
     "forgotten-state": "make the optimizer once, before the loop",
     "changed-data": "copy an item before you write to it: image = image - mean",
