@@ -71,6 +71,8 @@ CURES = {
     "loads-part": "rename the keys, as by taking `module.` away, and load with strict=True",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "not-a-number": "keep sqrt(), log() and divisions off 0 before they are computed, or take "
+    "smaller steps",
     "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
     "forgotten-state": "make the optimizer once, before the loop",
     "changed-data": "copy an item before you write to it: image = image - mean",
