@@ -68,6 +68,7 @@ CURES = {
     "order-blind": "add a code of the places, along the axis of the text",
     "noisy-teacher": "call eval() on the network that is not trained",
     "merged-differs": "look for a scale, a bias or a transposition that the merge forgets",
+    "loads-part": "rename the keys, as by taking `module.` away, and load with strict=True",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "

@@ -28,6 +28,7 @@ ORDER = (
     "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",
     "counted-padding", "sorted-classes", "early-schedule", "order-blind", "noisy-teacher",
     "merged-differs",
+    "loads-part",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks",
 )  # fmt: skip

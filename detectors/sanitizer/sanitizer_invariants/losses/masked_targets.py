@@ -114,10 +114,8 @@ def share_in_padding(tokens, padding, target, ignored):
         return 0.0
     target = target.reshape(texts, places)
     counts = target != ignored
-    # Neither the last token before padding, nor what a text has as its end, is in question.
-    inside = padding[:, :places].clone()
-    if places == length:
-        inside[:, 1:] &= padding[:, :-1]
+    # The last token before the padding may learn that a text ends there.
+    inside = padding[:, :places]
     outside = counts[:, : length - 1] & ~padding[:, : length - 1] & ~padding[:, 1:]
     compared = target[:, : length - 1]
     total = int(outside.sum())
