@@ -79,4 +79,7 @@ CURES = {
     "decay-groups": "choose the vectors by their shape: parameter.dim() < 2",
     "masked-targets": "set the labels to -100 where the mask is 0",
     "same-on-ranks": "give the DataLoader a DistributedSampler",
+    "copied-generator": "make the generator from the index, or seed it in a worker_init_fn",
+    "discarded-gradients": "call zero_grad() once for each step, behind it",
+    "clipped-parts": "clip once, in front of the step",
 }

@@ -29,7 +29,8 @@ ORDER = (
     "counted-padding", "sorted-classes", "early-schedule", "order-blind", "noisy-teacher",
     "merged-differs",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
-    "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks",
+    "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
+    "discarded-gradients", "clipped-parts",
 )  # fmt: skip
 
 
