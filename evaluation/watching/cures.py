@@ -72,6 +72,8 @@ CURES = {
     "loads-otherwise": "load after all that initialises the weights, and after they are shared",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "
+    "policy in one mode",
     "not-a-number": "keep sqrt(), log() and divisions off 0 before they are computed, or take "
     "smaller steps",
     "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
