@@ -68,8 +68,12 @@ CURES = {
     "order-blind": "add a code of the places, along the axis of the text",
     "noisy-teacher": "call eval() on the network that is not trained",
     "merged-differs": "look for a scale, a bias or a transposition that the merge forgets",
+    "loads-part": "rename the keys, as by taking `module.` away, and load with strict=True",
+    "loads-otherwise": "load after all that initialises the weights, and after they are shared",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "
+    "policy in one mode",
     "not-a-number": "keep sqrt(), log() and divisions off 0 before they are computed, or take "
     "smaller steps",
     "ignores-input": "look for dead units, and for what overwrites or zeroes the input",
