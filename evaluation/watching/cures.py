@@ -69,6 +69,7 @@ CURES = {
     "noisy-teacher": "call eval() on the network that is not trained",
     "merged-differs": "look for a scale, a bias or a transposition that the merge forgets",
     "loads-part": "rename the keys, as by taking `module.` away, and load with strict=True",
+    "loads-otherwise": "load after all that initialises the weights, and after they are shared",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "learnt-target": "compute the target inside of torch.no_grad(), or call detach() on it",
@@ -83,4 +84,7 @@ CURES = {
     "decay-groups": "choose the vectors by their shape: parameter.dim() < 2",
     "masked-targets": "set the labels to -100 where the mask is 0",
     "same-on-ranks": "give the DataLoader a DistributedSampler",
+    "copied-generator": "make the generator from the index, or seed it in a worker_init_fn",
+    "discarded-gradients": "call zero_grad() once for each step, behind it",
+    "clipped-parts": "clip once, in front of the step",
 }

@@ -2,7 +2,8 @@
 
 - `after_view(tensor, result)`: `view` or `reshape` of a plain tensor of floating point;
 - `after_sample(distribution, value)` and `after_log_prob(distribution, value, result)`: of what
-  `torch.distributions` has.
+  `torch.distributions` has;
+- `after_read(content)`: of what `torch.load` has read.
 """
 
 import functools
@@ -123,8 +124,26 @@ def watch_distribution(bare, tell):
     return call
 
 
+def hook_reads(tell):
+    torch.load = torch.serialization.load = watch_read(torch.load, tell)
+
+
+def watch_read(bare, tell):
+    """A function that reads a file, with its content told."""
+
+    @functools.wraps(bare)
+    def load(*arguments, **options):
+        content = bare(*arguments, **options)
+        tell(content)
+        return content
+
+    skip_code(load.__code__)
+    return load
+
+
 HOOKS = {
     "after_view": hook_views,
     "after_sample": hook_samples,
     "after_log_prob": hook_log_probs,
+    "after_read": hook_reads,
 }
