@@ -86,4 +86,8 @@ CURES = {
     "copied-generator": "make the generator from the index, or seed it in a worker_init_fn",
     "discarded-gradients": "call zero_grad() once for each step, behind it",
     "clipped-parts": "clip once, in front of the step",
+    "foreign-sampler": "give it the loader's dataset, a weight for each sample, or use "
+    "SubsetRandomSampler(indices)",
+    "improper-targets": "convert the targets to what the loss is defined for",
+    "dropped-samples": "leave drop_last=False where you evaluate",
 }

@@ -32,7 +32,8 @@ ORDER = (
     "loads-otherwise",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
-    "discarded-gradients", "clipped-parts",
+    "discarded-gradients", "clipped-parts", "foreign-sampler", "improper-targets",
+    "dropped-samples",
 )  # fmt: skip
 
 
