@@ -70,6 +70,7 @@ CURES = {
     "merged-differs": "look for a scale, a bias or a transposition that the merge forgets",
     "loads-part": "rename the keys, as by taking `module.` away, and load with strict=True",
     "loads-otherwise": "load after all that initialises the weights, and after they are shared",
+    "half-resumed": "load the optimizer's state as well, into the optimizer that steps",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "

@@ -30,6 +30,7 @@ ORDER = (
     "merged-differs",
     "loads-part",
     "loads-otherwise",
+    "half-resumed",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks",
 )  # fmt: skip
