@@ -73,6 +73,7 @@ CURES = {
     "half-resumed": "load the optimizer's state as well, into the optimizer that steps",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "learnt-target": "compute the target inside of torch.no_grad(), or call detach() on it",
     "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "
     "policy in one mode",
     "not-a-number": "keep sqrt(), log() and divisions off 0 before they are computed, or take "
@@ -84,4 +85,7 @@ CURES = {
     "decay-groups": "choose the vectors by their shape: parameter.dim() < 2",
     "masked-targets": "set the labels to -100 where the mask is 0",
     "same-on-ranks": "give the DataLoader a DistributedSampler",
+    "copied-generator": "make the generator from the index, or seed it in a worker_init_fn",
+    "discarded-gradients": "call zero_grad() once for each step, behind it",
+    "clipped-parts": "clip once, in front of the step",
 }

@@ -1,15 +1,11 @@
 """Workers of a DataLoader know what the dataset is told."""
 
-import dis
-import functools
-import types
 import weakref
 
+from sanitizer_invariants.tools.datasets import datasets, find_used_names
 from sanitizer_invariants.tools.invariant import Invariant
 
 PLAIN = (bool, int, float, str)
-# What workers call.
-CALLED = ("__getitem__", "__getitems__", "__iter__")
 
 
 class StaleWorkers(Invariant):
@@ -55,59 +51,9 @@ class StaleWorkers(Invariant):
                     )
 
 
-def datasets(dataset):
-    """A dataset and those that it wraps."""
-    nested = [dataset]
-    for value in nested:
-        inner = getattr(value, "dataset", None)
-        if inner is not None and all(inner is not dataset_now for dataset_now in nested):
-            nested.append(inner)
-    return nested
-
-
 def plain(dataset):
     return {
         name: value
         for name, value in getattr(dataset, "__dict__", {}).items()
         if type(value) in PLAIN
     }
-
-
-def find_used_names(kinds):
-    """The names that are used where samples are made, but not set there."""
-    attributes, following = set(), list(CALLED)
-    for name in following:
-        for definition in definitions(kinds, name):
-            names = list_names_in(definition.__code__)
-            attributes |= names
-            following += [name for name in sorted(names) if name not in following]
-    return attributes
-
-
-def definitions(kinds, name):
-    """The functions of a name in some classes: methods, and what properties call."""
-    members = [vars(base)[name] for kind in kinds for base in kind.__mro__ if name in vars(base)]
-    return [
-        parameter
-        for parameter in map(function, members)
-        if isinstance(parameter, types.FunctionType)
-    ]
-
-
-def function(member):
-    if isinstance(member, property):
-        return member.fget
-    return (
-        member.func
-        if isinstance(member, functools.cached_property)
-        else getattr(member, "__func__", member)
-    )
-
-
-def list_names_in(code):
-    """The names that code uses and does not set, that of comprehensions and functions inside of it
-    included.
-    """
-    stored = {item.argval for item in dis.get_instructions(code) if item.opname == "STORE_ATTR"}
-    inner = [list_names_in(item) for item in code.co_consts if isinstance(item, types.CodeType)]
-    return set(code.co_names).union(*inner) - stored

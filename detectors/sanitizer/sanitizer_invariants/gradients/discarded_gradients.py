@@ -1,0 +1,106 @@
+"""Gradients that were computed are used."""
+
+import weakref
+
+import torch
+
+from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.invariant import Invariant, checksum_of, list_parameters
+
+STEPS = 5
+
+
+class DiscardedGradients(Invariant):
+    """What a backward pass has computed is not cleared before a step uses it, step after step.
+
+    Why: who accumulates the gradients of several passes clears them once for each step. With
+    `zero_grad` in front of each pass the step is by the last one alone: the others are computed in
+    vain, and the batch is as many times smaller than meant.
+
+    Five steps in a row have at least one pass before them whose gradients were cleared, by
+    `zero_grad` of the optimizer or its module, in a program with one optimizer.
+
+    Excepted: programs that have moved a weight in between (a perturbed point), whose step is by
+    gradients that were put there by hand (clipped for each sample, or projected), or that give a
+    network tensors whose own gradients are wanted; several optimizers; skipped steps of a
+    GradScaler.
+
+    Cost: the sum and the version of one small parameter for each pass.
+    """
+
+    NAME = "discarded-gradients"
+    VERSION = 4
+
+    def __init__(self, program, report):
+        super().__init__(program, report)
+        self.is_off, self.pending, self.discarded, self.steps = False, False, 0, 0
+        self.place, self.mark, self.gradient = None, None, None
+
+    def before_forward(self, module, arguments, options):
+        if not self.is_off and torch.is_grad_enabled():
+            tensors = copies.list_tensors((arguments, options))
+            self.is_off = any(
+                tensor.requires_grad
+                and tensor.is_leaf
+                and not isinstance(tensor, torch.nn.Parameter)
+                for tensor in tensors
+            )
+
+    def after_backward(self, tensors):
+        optimizers = [] if self.is_off else self.program.optimizers()
+        if len(optimizers) != 1:
+            self.is_off = True
+            return
+        parameter = find_smallest(optimizers[0])
+        if parameter is not None:
+            self.pending = True
+            self.mark = weakref.ref(parameter), parameter._version, checksum_of(parameter)
+            self.gradient = weakref.ref(parameter.grad)
+
+    def before_zero_grad(self, optimizer):
+        if self.is_off or not self.pending:
+            return
+        self.pending = False
+        if self._has_moved():
+            self.is_off = True
+            return
+        self.discarded += 1
+        self.place = self.program.here()
+
+    def before_scaled_step(self, scaler, optimizer):
+        self.pending = False
+
+    def before_step(self, optimizer):
+        if self.is_off:
+            return
+        parameter = self.mark and self.mark[0]()
+        if parameter is not None and self.gradient() is not parameter.grad:
+            self.is_off = True
+            return
+        self.steps = self.steps + 1 if self.discarded else 0
+        if self.steps == STEPS:
+            self.is_off = True
+            self.report(
+                "the gradients of a backward pass are cleared before a step has used them, in each "
+                f"of {STEPS} steps in a row: only the last pass counts",
+                api="torch.optim.Optimizer.zero_grad",
+                where=self.place,
+            )
+        self.discarded, self.pending = 0, False
+
+    def _has_moved(self):
+        reference, version, before = self.mark
+        parameter = reference()
+        if parameter is None or parameter._version != version:
+            return True
+        return checksum_of(parameter) != before
+
+
+def find_smallest(optimizer):
+    """The smallest parameter that has a gradient."""
+    fitting = [
+        parameter
+        for parameter in list_parameters(optimizer)
+        if parameter.grad is not None and parameter.layout == torch.strided
+    ]
+    return min(fitting, key=lambda parameter: parameter.numel(), default=None)
