@@ -31,6 +31,7 @@ ORDER = (
     "loads-part",
     "loads-otherwise",
     "half-resumed",
+    "untied",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
     "discarded-gradients", "clipped-parts",
