@@ -70,8 +70,11 @@ CURES = {
     "merged-differs": "look for a scale, a bias or a transposition that the merge forgets",
     "loads-part": "rename the keys, as by taking `module.` away, and load with strict=True",
     "loads-otherwise": "load after all that initialises the weights, and after they are shared",
+    "half-resumed": "load the optimizer's state as well, into the optimizer that steps",
+    "untied": "tie the weights after the loading: head.weight = embedding.weight",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "learnt-target": "compute the target inside of torch.no_grad(), or call detach() on it",
     "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "
     "policy in one mode",
     "not-a-number": "keep sqrt(), log() and divisions off 0 before they are computed, or take "
