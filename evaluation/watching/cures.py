@@ -70,6 +70,8 @@ CURES = {
     "merged-differs": "look for a scale, a bias or a transposition that the merge forgets",
     "loads-part": "rename the keys, as by taking `module.` away, and load with strict=True",
     "loads-otherwise": "load after all that initialises the weights, and after they are shared",
+    "half-resumed": "load the optimizer's state as well, into the optimizer that steps",
+    "untied": "tie the weights after the loading: head.weight = embedding.weight",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "constant-loss": "look what the loss compares: itself, or what is clipped or dead?",
@@ -88,4 +90,8 @@ CURES = {
     "copied-generator": "make the generator from the index, or seed it in a worker_init_fn",
     "discarded-gradients": "call zero_grad() once for each step, behind it",
     "clipped-parts": "clip once, in front of the step",
+    "foreign-sampler": "give it the loader's dataset, a weight for each sample, or use "
+    "SubsetRandomSampler(indices)",
+    "improper-targets": "convert the targets to what the loss is defined for",
+    "dropped-samples": "leave drop_last=False where you evaluate",
 }

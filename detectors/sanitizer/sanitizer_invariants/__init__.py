@@ -30,9 +30,12 @@ ORDER = (
     "merged-differs",
     "loads-part",
     "loads-otherwise",
+    "half-resumed",
+    "untied",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
-    "discarded-gradients", "clipped-parts",
+    "discarded-gradients", "clipped-parts", "foreign-sampler", "improper-targets",
+    "dropped-samples",
 )  # fmt: skip
 
 

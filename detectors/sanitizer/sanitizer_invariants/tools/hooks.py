@@ -3,7 +3,8 @@
 - `after_view(tensor, result)`: `view` or `reshape` of a plain tensor of floating point;
 - `after_sample(distribution, value)` and `after_log_prob(distribution, value, result)`: of what
   `torch.distributions` has;
-- `after_read(content)`: of what `torch.load` has read.
+- `after_read(content)`: of what `torch.load` has read;
+- `before_convert(module)` and `after_convert(module)`: around `to`, `to_empty`, `half`.
 """
 
 import functools
@@ -141,9 +142,41 @@ def watch_read(bare, tell):
     return load
 
 
+def hook_before_convert(tell):
+    torch.nn.Module._apply = watch_convert(torch.nn.Module._apply, before=tell)
+
+
+def hook_after_convert(tell):
+    torch.nn.Module._apply = watch_convert(torch.nn.Module._apply, after=tell)
+
+
+def watch_convert(bare, before=None, after=None):
+    """The method that converts a module, with its outermost calls told."""
+    depth = Depth()
+
+    @functools.wraps(bare)
+    def convert(module, *arguments, **options):
+        is_outermost = depth.value == 0 and not is_compiling()
+        if is_outermost and before is not None:
+            before(module)
+        depth.value += 1
+        try:
+            result = bare(module, *arguments, **options)
+        finally:
+            depth.value -= 1
+        if is_outermost and after is not None:
+            after(module)
+        return result
+
+    skip_code(convert.__code__)
+    return convert
+
+
 HOOKS = {
     "after_view": hook_views,
     "after_sample": hook_samples,
     "after_log_prob": hook_log_probs,
     "after_read": hook_reads,
+    "before_convert": hook_before_convert,
+    "after_convert": hook_after_convert,
 }
