@@ -93,4 +93,5 @@ CURES = {
     "SubsetRandomSampler(indices)",
     "improper-targets": "convert the targets to what the loss is defined for",
     "dropped-samples": "leave drop_last=False where you evaluate",
+    "packed-texts": "mask the attention by text, or pass the borders of the texts to it",
 }

@@ -35,7 +35,7 @@ ORDER = (
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
     "discarded-gradients", "clipped-parts", "foreign-sampler", "improper-targets",
-    "dropped-samples",
+    "dropped-samples", "packed-texts",
 )  # fmt: skip
 
 
