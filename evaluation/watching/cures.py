@@ -74,6 +74,7 @@ CURES = {
     "untied": "tie the weights after the loading: head.weight = embedding.weight",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "constant-loss": "look what the loss compares: itself, or what is clipped or dead?",
     "learnt-target": "compute the target inside of torch.no_grad(), or call detach() on it",
     "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "
     "policy in one mode",
