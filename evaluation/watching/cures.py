@@ -76,6 +76,7 @@ CURES = {
     "unfed-observer": "call disable_observer() after the observers have seen batches",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "constant-loss": "look what the loss compares: itself, or what is clipped or dead?",
     "learnt-target": "compute the target inside of torch.no_grad(), or call detach() on it",
     "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "
     "policy in one mode",
@@ -91,4 +92,9 @@ CURES = {
     "copied-generator": "make the generator from the index, or seed it in a worker_init_fn",
     "discarded-gradients": "call zero_grad() once for each step, behind it",
     "clipped-parts": "clip once, in front of the step",
+    "foreign-sampler": "give it the loader's dataset, a weight for each sample, or use "
+    "SubsetRandomSampler(indices)",
+    "improper-targets": "convert the targets to what the loss is defined for",
+    "dropped-samples": "leave drop_last=False where you evaluate",
+    "packed-texts": "mask the attention by text, or pass the borders of the texts to it",
 }

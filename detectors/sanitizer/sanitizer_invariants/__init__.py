@@ -22,7 +22,7 @@ ORDER = (
     "mixed-samples", "padding-leaks", "skipped-token", "input-scale", "no-evaluation-mode",
     "stale-workers", "loads-nothing", "loads-itself", "shared-state", "frozen-moves",
     "rounded-away", "stuck-together", "backward-draws", "vanished-rate", "unused-schedule",
-    "not-a-number", "learnt-target", "ratio-of-policies",
+    "not-a-number", "constant-loss", "learnt-target", "ratio-of-policies",
     "never-steps", "negated-loss", "view-for-transpose", "masked-mean", "unfed-normalisation",
     "frozen-in-name", "plain-parameter", "learnt-reward", "left-behind", "reads-ahead",
     "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",
@@ -36,7 +36,8 @@ ORDER = (
     "unfed-observer",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
-    "discarded-gradients", "clipped-parts",
+    "discarded-gradients", "clipped-parts", "foreign-sampler", "improper-targets",
+    "dropped-samples", "packed-texts",
 )  # fmt: skip
 
 
