@@ -22,8 +22,8 @@ class BatchnormOptions(Invariant):
 
     `eps` is looked at in training; `momentum` at evaluations without gradients, after 20 batches.
 
-    Excepted: a momentum of 1 or None, which is one batch, or the mean of all, on purpose; networks that are
-    not trained here.
+    Excepted: a momentum of 1 or None, which is one batch, or the mean of all, on purpose; networks
+    that are not trained here.
 
     Cost: a look at the normalisations of a module at the first five calls, and then at each 50th.
     """

@@ -37,7 +37,7 @@ RIGHT = {
     "no statistics": program(", momentum=0.9, track_running_stats=False"),
     "not evaluated": program(", momentum=0.9", evaluate=""),
     "eps": program(", eps=0.01"),
-    "frozen": program(", momentum=0.9").replace(
-        "optimizer", "model[1].num_batches_tracked += 99\noptimizer", 1
-    ).replace("model.train()", "model.train(); model[1].eval()"),
+    "frozen": program(", momentum=0.9")
+    .replace("optimizer", "model[1].num_batches_tracked += 99\noptimizer", 1)
+    .replace("model.train()", "model.train(); model[1].eval()"),
 }
