@@ -72,6 +72,8 @@ CURES = {
     "loads-otherwise": "load after all that initialises the weights, and after they are shared",
     "half-resumed": "load the optimizer's state as well, into the optimizer that steps",
     "untied": "tie the weights after the loading: head.weight = embedding.weight",
+    "batchnorm-options": "pass momentum by name: 1 minus what other libraries call so",
+    "unfed-observer": "call disable_observer() after the observers have seen batches",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "constant-loss": "look what the loss compares: itself, or what is clipped or dead?",
