@@ -97,4 +97,5 @@ CURES = {
     "improper-targets": "convert the targets to what the loss is defined for",
     "dropped-samples": "leave drop_last=False where you evaluate",
     "packed-texts": "mask the attention by text, or pass the borders of the texts to it",
+    "uneven-ranks": "sum the losses, divide by the targets of all ranks, and multiply by the ranks",
 }
