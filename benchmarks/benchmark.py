@@ -1,18 +1,21 @@
 """How fast is trainbugs? Each claim is measured beside its alternative in one run,
 and printed with the ratio.
 
-python benchmarks/benchmark.py                 # list, run, warm: a minute python
-benchmarks/benchmark.py cold            # builds the environment four times from nothing: 20 GB of
-download python benchmarks/benchmark.py loader --data DIR   # DIR holds MNIST/raw python
-benchmarks/benchmark.py watch           # what our detectors cost: five minutes python
-benchmarks/benchmark.py sanitizer --repeats 3   # what `trainbugs watch` costs: half an hour python
-benchmarks/benchmark.py schedule        # 10,000 toy runs: ten minutes python
-benchmarks/benchmark.py catalogue       # every bug bare, with -j 1 and with -j 2: forty minutes
-python benchmarks/benchmark.py crowd           # scripts that share cores: three minutes python
-benchmarks/benchmark.py isolation       # what it costs that programs are kept to their paths: four
-minutes python benchmarks/benchmark.py records         # a table of 100,000 records: two minutes,
-0.5 GB of disk python benchmarks/benchmark.py manifest        # a made environment of 19,000 files:
-half a minute
+    python benchmarks/benchmark.py [NAME] [OPTIONS]
+
+| name | what | how long |
+|---|---|---|
+| (none) | list, run, warm | a minute |
+| cold | builds the environment four times from nothing | 20 GB of download |
+| loader --data DIR | DIR holds MNIST/raw | |
+| watch | what our detectors cost | five minutes |
+| sanitizer --repeats 3 | what `trainbugs watch` costs | half an hour |
+| schedule | 10,000 toy runs | ten minutes |
+| catalogue | every bug bare, with -j 1 and with -j 2 | forty minutes |
+| crowd | scripts that share cores | three minutes |
+| isolation | what it costs that programs are kept to their paths | four minutes |
+| records | a table of 100,000 records | two minutes, 0.5 GB of disk |
+| manifest | a made environment of 19,000 files | half a minute |
 """
 
 import argparse

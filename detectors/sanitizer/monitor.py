@@ -7,6 +7,7 @@ settings: {"ignore": ["name", ...], "light": true}; `light` leaves out what cost
 comparisons a step.
 """
 
+import contextlib
 import json
 import os
 import traceback
@@ -38,20 +39,52 @@ class Report:
         self.emit(self.name, message, severity, **details)
 
 
+class Moment:
+    """The launcher's Program, which says once for each moment which line of the program runs:
+    several invariants ask for it, and it is a walk over frames.
+    """
+
+    def __init__(self, program):
+        self.program, self.is_told, self.place = program, False, None
+
+    @contextlib.contextmanager
+    def telling(self):
+        self.is_told, self.place = True, None
+        try:
+            yield
+        finally:
+            self.is_told, self.place = False, None
+
+    def __getattr__(self, name):
+        # What is looked up once is found here from then on; what changes is no attribute.
+        value = getattr(self.program, name)
+        if callable(value):
+            setattr(self, name, value)
+        return value
+
+    def here(self):
+        # What an invariant has hooked by itself may ask at any time.
+        if not self.is_told:
+            return self.program.here()
+        if self.place is None:
+            self.place = self.program.here()
+        return self.place
+
+
 class Sanitizer:
     """Hands each moment to the invariants that look at it. One that fails is switched off,
     and reported. They are told nothing of modules with their own `==`.
     """
 
     def __init__(self, program, emit):
-        self.emit, self.reports = emit, []
-        self.invariants = [self._begin(invariant, program) for invariant in select_invariants()]
+        self.emit, self.reports, self.moment = emit, [], Moment(program)
+        self.invariants = [self._begin(invariant) for invariant in select_invariants()]
         self.listeners = {}
 
-    def _begin(self, invariant, program):
-        report = Report(invariant.NAME, invariant.SEVERITY, program, self.emit)
+    def _begin(self, invariant):
+        report = Report(invariant.NAME, invariant.SEVERITY, self.moment, self.emit)
         self.reports.append(report)
-        return invariant(program, report)
+        return invariant(self.moment, report)
 
     def close(self):
         """Report nothing from now on: invariants may have hooks of their own, which stay."""
@@ -72,11 +105,12 @@ class Sanitizer:
         def tell(*arguments):
             if arguments and has_own_equality(arguments[0]):
                 return
-            for invariant in self.listeners[moment]:
-                try:
-                    getattr(invariant, moment)(*arguments)
-                except Exception:
-                    self._switch_off(invariant)
+            with self.moment.telling():
+                for invariant in self.listeners[moment]:
+                    try:
+                        getattr(invariant, moment)(*arguments)
+                    except Exception:
+                        self._switch_off(invariant)
 
         setattr(self, moment, tell)
         return tell

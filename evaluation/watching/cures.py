@@ -72,6 +72,8 @@ CURES = {
     "loads-otherwise": "load after all that initialises the weights, and after they are shared",
     "half-resumed": "load the optimizer's state as well, into the optimizer that steps",
     "untied": "tie the weights after the loading: head.weight = embedding.weight",
+    "batchnorm-options": "pass momentum by name: 1 minus what other libraries call so",
+    "unfed-observer": "call disable_observer() after the observers have seen batches",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
     "repeated-draws": "set the seed once before the loop, and use fork_rng() for an evaluation",
@@ -95,4 +97,6 @@ CURES = {
     "SubsetRandomSampler(indices)",
     "improper-targets": "convert the targets to what the loss is defined for",
     "dropped-samples": "leave drop_last=False where you evaluate",
+    "packed-texts": "mask the attention by text, or pass the borders of the texts to it",
+    "uneven-ranks": "sum the losses, divide by the targets of all ranks, and multiply by the ranks",
 }

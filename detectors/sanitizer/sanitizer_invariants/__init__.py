@@ -32,10 +32,12 @@ ORDER = (
     "loads-otherwise",
     "half-resumed",
     "untied",
+    "batchnorm-options",
+    "unfed-observer",
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
     "discarded-gradients", "clipped-parts", "foreign-sampler", "improper-targets",
-    "dropped-samples",
+    "dropped-samples", "packed-texts", "uneven-ranks",
 )  # fmt: skip
 
 

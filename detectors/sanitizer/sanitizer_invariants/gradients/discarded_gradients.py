@@ -7,7 +7,7 @@ import torch
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of, list_parameters
 
-STEPS = 5
+STEPS, LIMIT = 5, 100
 
 
 class DiscardedGradients(Invariant):
@@ -17,7 +17,7 @@ class DiscardedGradients(Invariant):
     `zero_grad` in front of each pass the step is by the last one alone: the others are computed in
     vain, and the batch is as many times smaller than meant.
 
-    Five steps in a row have at least one pass before them whose gradients were cleared, by
+    Of the first hundred steps five in a row have at least one pass before them whose gradients were cleared, by
     `zero_grad` of the optimizer or its module, in a program with one optimizer.
 
     Excepted: programs that have moved a weight in between (a perturbed point), whose step is by
@@ -25,7 +25,7 @@ class DiscardedGradients(Invariant):
     network tensors whose own gradients are wanted; several optimizers; skipped steps of a
     GradScaler.
 
-    Cost: the sum and the version of one small parameter for each pass.
+    Cost: the sum and the version of one small parameter for each pass of the first hundred steps.
     """
 
     NAME = "discarded-gradients"
@@ -33,7 +33,8 @@ class DiscardedGradients(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.is_off, self.pending, self.discarded, self.steps = False, False, 0, 0
+        self.is_off, self.pending, self.discarded = False, False, 0
+        self.steps, self.looked_at = 0, 0
         self.place, self.mark, self.gradient = None, None, None
 
     def before_forward(self, module, arguments, options):
@@ -77,6 +78,7 @@ class DiscardedGradients(Invariant):
         if parameter is not None and self.gradient() is not parameter.grad:
             self.is_off = True
             return
+        self.looked_at += 1
         self.steps = self.steps + 1 if self.discarded else 0
         if self.steps == STEPS:
             self.is_off = True
@@ -86,6 +88,7 @@ class DiscardedGradients(Invariant):
                 api="torch.optim.Optimizer.zero_grad",
                 where=self.place,
             )
+        self.is_off = self.is_off or self.looked_at >= LIMIT
         self.discarded, self.pending = 0, False
 
     def _has_moved(self):

@@ -19,8 +19,8 @@ class Untied(Invariant):
     Seen at calls in training mode with gradients, where both parts are there, with parameters of
     one shape under their names, which are not the same.
 
-    Excepted: what is tied again before it is called; parameters whose name or shape has changed; frozen
-    ones.
+    Excepted: what is tied again before it is called; parameters whose name or shape has
+    changed; frozen ones.
 
     Cost: a look at the parameters of a module at each loading and conversion and at the first call
     in training; after it at those that are shared, at each 50th.

@@ -181,7 +181,9 @@ def probe_call(module, arguments, options, place):
     if by_second is None:
         return None
     culprit = find_culprit(module, parts, other_parts, (shape, axis, half))
-    other, _ = call_with(call, tokens, replace, (axis, 0, half))
+    # Tokens whose order is to matter have to matter: those of another text that is packed in
+    # front, or are too far away, do not.
+    other, _ = call_with(call, tokens, replace, (axis, 0, half - 1))
     by_first = compare(output, other, shape, axis, half)
     other, _ = call_with(call, tokens, turn_round, (axis, 0, half - 1))
     by_order = compare(output, other, shape, axis, half, ROUNDING)
