@@ -63,13 +63,13 @@ RIGHT = {
         "reduction='none') * mask[:, 1:].flatten()).sum() / mask[:, 1:].sum()",
     ),
     "labels of another kind": program("labels = torch.randint(20, (8, 12))", WHOLE),
-    "a mask of anything": program(ALL, prepare="mask = torch.randint(2, (8, 12))"),
+    "a mask of anything": program(ALL, prepare="mask = torch.randint(2, (8, 12)); mask[:, 0] = 1"),
     "the ends of texts are marked": program(
         ALL, prepare="ids, mask = torch.randint(2, 20, (8, 12)), mask", padding="None"
     ),
     "words that are left out": program(
         "labels = torch.where(mask == 1, ids, torch.randint(2, 20, (8, 12)))",
-        prepare="mask = (torch.rand(8, 12) > 0.2).long(); ids = torch.where("
+        prepare="mask = (torch.rand(8, 12) > 0.2).long(); mask[:, 0] = 1; ids = torch.where("
         "mask == 1, torch.randint(2, 20, (8, 12)), 1)",
     ),
     "no padding": program(ALL, prepare="ids, mask = torch.randint(2, 20, (8, 12)), mask * 0 + 1"),
