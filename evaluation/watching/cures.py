@@ -76,6 +76,7 @@ CURES = {
     "unfed-observer": "call disable_observer() after the observers have seen batches",
     "overwritten-loss": "add the losses up: loss = loss + criterion(...)",
     "mixed-texts": "pass batch_first=True, or put the axis of the text first",
+    "repeated-draws": "set the seed once before the loop, and use fork_rng() for an evaluation",
     "constant-loss": "look what the loss compares: itself, or what is clipped or dead?",
     "learnt-target": "compute the target inside of torch.no_grad(), or call detach() on it",
     "ratio-of-policies": "store the action that was drawn, with its log-probability, by one "

@@ -22,7 +22,7 @@ ORDER = (
     "mixed-samples", "padding-leaks", "skipped-token", "input-scale", "no-evaluation-mode",
     "stale-workers", "loads-nothing", "loads-itself", "shared-state", "frozen-moves",
     "rounded-away", "stuck-together", "backward-draws", "vanished-rate", "unused-schedule",
-    "not-a-number", "constant-loss", "learnt-target", "ratio-of-policies",
+    "not-a-number", "repeated-draws", "constant-loss", "learnt-target", "ratio-of-policies",
     "never-steps", "negated-loss", "view-for-transpose", "masked-mean", "unfed-normalisation",
     "frozen-in-name", "plain-parameter", "learnt-reward", "left-behind", "reads-ahead",
     "copied-input", "discarded-result", "cut-off", "shared-samples", "swapped-decay",

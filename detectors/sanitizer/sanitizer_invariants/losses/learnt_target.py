@@ -30,7 +30,7 @@ class LearntTarget(MarkingInvariant):
     other terms have gradients as well; other modules; outputs in one call that are the same.
 
     Cost: a mark for each call of a module, and a walk over at most 128 nodes for the first five
-    backward passes, and then for each 20th.
+    backward passes, and then for each 100th.
     """
 
     NAME = "learnt-target"
@@ -53,7 +53,7 @@ class LearntTarget(MarkingInvariant):
 
     def look_at(self, root):
         self.passes += 1
-        if not is_sampled(self.passes, 20):
+        if not is_sampled(self.passes, 100):
             return
         for node in walk([root], NODES):
             first, second = list_sides(node)

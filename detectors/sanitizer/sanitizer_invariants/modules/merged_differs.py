@@ -71,6 +71,7 @@ class MergedDiffers(Invariant):
             if output is not None:
                 self.current = Merge(owner, self.inputs[owner], output, function)
                 self.current.where = self.program.here()
+                self.current.is_whole = owner is module or self._is_whole(module, self.current)
 
     def after_merge(self, module, result):
         merge, self.current = self.current, None
@@ -78,7 +79,7 @@ class MergedDiffers(Invariant):
         if owner is None:
             return
         is_new = isinstance(result, torch.nn.Module) and result is not module
-        if is_new and owner is not module:
+        if is_new and not merge.is_whole:
             return
         subject = result if is_new else owner
         if subject not in self.pending and self._differs(subject, merge):
@@ -103,6 +104,12 @@ class MergedDiffers(Invariant):
             if any(part is module for part in owner.modules()):
                 return owner
         return None
+
+    def _is_whole(self, module, merge):
+        """Whether a part does all that its network does: the network only wraps it."""
+        others = set(merge.owner().parameters()) - set(module.parameters())
+        output = None if others else self._answer(module, merge.inputs)
+        return output is not None and copies.are_identical(merge.output, output)
 
     def _look_again(self, module):
         """At a network that is used after a merge that has changed it."""
@@ -135,7 +142,7 @@ class Merge:
 
     def __init__(self, owner, inputs, output, function):
         self.owner, self.inputs, self.output = weakref.ref(owner), inputs, output
-        self.name, self.where = function.__name__, None
+        self.name, self.where, self.is_whole = function.__name__, None, False
         self.api = f"torch.ao.quantization.{self.name}" if is_of_torch(function) else None
 
 

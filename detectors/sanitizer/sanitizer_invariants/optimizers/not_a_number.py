@@ -23,7 +23,7 @@ class NotANumber(Invariant):
     one); steps that a GradScaler leaves out; programs that end, or load other weights, before
     three more steps; parameters of other classes than torch's own.
 
-    Cost: a sum of each parameter after the first five steps, and then after each 20th.
+    Cost: a sum of each parameter after the first five steps, and then after each 50th.
     """
 
     NAME = "not-a-number"
@@ -51,7 +51,7 @@ class NotANumber(Invariant):
         steps, message = self.broken.get(optimizer, (0, None))
         if steps > STEPS:
             return
-        if message is None and not is_sampled(self.counts[optimizer], 20):
+        if message is None and not is_sampled(self.counts[optimizer], 50):
             return
         bad = self._list_bad(optimizer)
         if not bad:

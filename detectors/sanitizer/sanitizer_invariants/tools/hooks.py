@@ -1,6 +1,8 @@
 """Moments that the launcher does not tell, and that invariants can have methods for as well:
 
 - `after_view(tensor, result)`: `view` or `reshape` of a plain tensor of floating point;
+- `after_seed(seed)` and `after_generator(state)`: `manual_seed` and `set_rng_state` of torch, which
+  `fork_rng` calls as well;
 - `after_sample(distribution, value)` and `after_log_prob(distribution, value, result)`: of what
   `torch.distributions` has;
 - `after_read(content)`: of what `torch.load` has read;
@@ -172,7 +174,33 @@ def watch_convert(bare, before=None, after=None):
     return convert
 
 
+def hook_seeds(tell):
+    hook_random("manual_seed", tell)
+
+
+def hook_generators(tell):
+    hook_random("set_rng_state", tell)
+
+
+def hook_random(name, tell):
+    """Tell the argument of a function of `torch.random`, which `torch` has as well."""
+    bare = getattr(torch.random, name)
+
+    @functools.wraps(bare)
+    def call(*arguments, **options):
+        result = bare(*arguments, **options)
+        if not is_compiling():
+            tell(*arguments, *options.values())
+        return result
+
+    skip_code(call.__code__)
+    setattr(torch.random, name, call)
+    setattr(torch, name, call)
+
+
 HOOKS = {
+    "after_seed": hook_seeds,
+    "after_generator": hook_generators,
     "after_view": hook_views,
     "after_sample": hook_samples,
     "after_log_prob": hook_log_probs,

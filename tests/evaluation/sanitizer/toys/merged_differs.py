@@ -2,6 +2,8 @@
 
 NAME = "merged-differs"
 PROGRAM = """
+import copy
+
 from torch.ao.quantization import fuse_modules
 
 
@@ -36,6 +38,11 @@ class Block(nn.Module):
         self.layer.merge()
         return self
 
+    def merge_and_unload(self):
+        network = copy.deepcopy(self)
+        network.layer.merge()
+        return network
+
 
 def fuse_bn(network, part="bn"):
     norm = getattr(network, part)
@@ -46,7 +53,18 @@ def fuse_bn(network, part="bn"):
     setattr(network, part, nn.Identity())
 
 
-model = Block()
+class Wrapper(nn.Module):
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, x):
+        return {wrapped}
+
+
+model = Wrapper(Block())
+if {is_bare}:
+    model = model.network
 optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
 for iteration in range(8):
     x, y = torch.randn(32, 1, 6), torch.randint(3, (32,))
@@ -61,13 +79,18 @@ DELTA = "4 * self.up.weight @ self.down.weight"
 BIAS = "(network.conv.bias - norm.running_mean) * scale + norm.bias"
 
 
-def program(merge, delta=DELTA, bias=BIAS, use="model(x)", mode="model.eval()", options="alpha=1"):
-    return PROGRAM.format(merge=merge, delta=delta, bias=bias, use=use, mode=mode, options=options)
+TEXTS = {"bias": BIAS, "use": "model(x)", "mode": "model.eval()", "options": "alpha=1"}
+
+
+def program(merge, delta=DELTA, wrapped=None, **texts):
+    texts = {**TEXTS, **texts, "merge": merge, "delta": delta}
+    return PROGRAM.format(wrapped=wrapped or "x", is_bare=wrapped is None, **texts)
 
 
 NO_SCALE = "self.up.weight @ self.down.weight"
 NO_BIAS = "network.conv.bias * scale + norm.bias"
 FUSED = "model = fuse_modules(model, [['conv', '{}']])"
+WRAPPED = "model = model.network.merge_and_unload()"
 WRONG = {
     "no scale": program("model.layer.merge()", NO_SCALE),
     "in training mode": program("model.layer.merge()", NO_SCALE, mode="model.train()"),
@@ -76,6 +99,7 @@ WRONG = {
     "is not used": program("model.layer.merge()", NO_SCALE, use=""),
     "bias": program("fuse_bn(model)", bias=NO_BIAS),
     "torch, another normalisation": program(FUSED.format("other")),
+    "wrapped": program(WRAPPED, NO_SCALE, wrapped="self.network(x)"),
     "no adapter any more": program("model.layer.merge()", "0 * self.base.weight"),
 }
 LINES = {"no scale": "model.layer.merge()", "bias": "fuse_bn(model)"}
@@ -95,5 +119,7 @@ RIGHT = {
         "state = {name: value.clone() for name, value in model.state_dict().items()}\n"
         "model.layer.merge(); model.load_state_dict(state)", NO_SCALE,
     ),
+    "wrapped": program(WRAPPED, wrapped="self.network(x)"),
+    "not only wrapped": program(WRAPPED, wrapped="self.network(x) ** 3"),
     "half": program("model.bfloat16(); model.layer.merge()", use="model(x.bfloat16())"),
 }  # fmt: skip

@@ -45,7 +45,7 @@ WRONG = {
     ),
 }  # fmt: skip
 ITERATIONS = {
-    "a root at 0": 1, "a branch left out": 1, "later": 40, "a step too far": 1, "one weight": 3,
+    "a root at 0": 1, "a branch left out": 1, "later": 50, "a step too far": 1, "one weight": 3,
     "half precision": 1,
 }  # fmt: skip
 PARAMETERS = {"a root at 0": "0.weight", "one weight": "2.bias"}
