@@ -37,7 +37,7 @@ ORDER = (
     "overwritten-loss", "mixed-texts", "ignores-input", "forgotten-state", "changed-data",
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
     "discarded-gradients", "clipped-parts", "foreign-sampler", "improper-targets",
-    "dropped-samples", "packed-texts", "uneven-ranks",
+    "dropped-samples", "packed-texts", "uneven-ranks", "silent-samples",
 )  # fmt: skip
 
 
