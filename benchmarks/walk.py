@@ -1,14 +1,15 @@
 """The order in which fixes of libraries are looked at for new bugs, so that the choice of bugs can
 be judged.
 
-    python benchmarks/walk.py draw LIBRARIES.txt CLONES --seed 0 --since 2023-01-01 --out walk.csv
+    python benchmarks/walk.py draw LIBRARIES.txt CLONES --seed 0 --since 2023-01-01 --most 40 \
+        --out walk.csv
     python benchmarks/walk.py next walk.csv        # the first ones without a decision
     python benchmarks/walk.py check walk.csv       # no decision is without a reason, none skipped
 
 LIBRARIES.txt names a repository a line, OWNER/NAME; CLONES holds their clones, as OWNER+NAME. A fix
 is a commit whose first line says fix or bug, that changes Python files other than tests, docs and
 examples, and no more than MOST_LINES lines of these. All fixes of all libraries are shuffled
-together, so that a library with many commits is met more often. A decision is `taken` with the
+together, so that a library with many commits is met more often; `--most` bounds how much more. A decision is `taken` with the
 name of the bug, or `dropped` with the reason; it is made in this order and none is skipped.
 """
 
@@ -61,11 +62,18 @@ def source_lines(changes: Iterable[str]) -> Iterator[int]:
             yield int(parts[0]) + int(parts[1])
 
 
-def draw(libraries: Sequence[str], clones: Path, seed: int, since: str) -> list[dict[str, str]]:
-    """The rows of a walk, in its order."""
+def draw(
+    libraries: Sequence[str], clones: Path, seed: int, since: str, most: int | None = None
+) -> list[dict[str, str]]:
+    """The rows of a walk, in its order; no more than `most` of each library, drawn by the seed."""
     rows: list[dict[str, str]] = []
     for library in sorted(set(libraries)):
-        rows += fixes(library, clones / library.replace("/", "+"), since)
+        clone = clones / library.replace("/", "+")
+        repository = clone / "repo" if (clone / "repo").is_dir() else clone
+        found = sorted(fixes(library, repository, since), key=lambda row: row["commit"])
+        if most is not None and len(found) > most:
+            found = random.Random(f"{seed} {library}").sample(found, most)  # noqa: S311
+        rows += found
     rows.sort(key=lambda row: (row["library"], row["commit"]))
     random.Random(seed).shuffle(rows)  # noqa: S311
     empty = {"decision": "", "reason": ""}
@@ -110,6 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     drawing.add_argument("clones", type=Path)
     drawing.add_argument("--seed", type=int, required=True)
     drawing.add_argument("--since", required=True)
+    drawing.add_argument("--most", type=int, help="fixes of a library at most, drawn by the seed")
     drawing.add_argument("--out", type=Path, required=True)
     for verb in ("next", "check"):
         verbs.add_parser(verb).add_argument("walk", type=Path)
@@ -127,7 +136,7 @@ def _do(options: argparse.Namespace) -> int:
             raise WalkError(f"{options.out} is there: a walk is drawn once")
         lines = options.libraries.read_text(encoding="utf-8").splitlines()
         libraries = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-        rows = draw(libraries, options.clones, options.seed, options.since)
+        rows = draw(libraries, options.clones, options.seed, options.since, options.most)
         write(options.out, rows)
         print(f"{options.out}: {len(rows)} fixes of {len(set(libraries))} libraries")
         return 0

@@ -99,4 +99,5 @@ CURES = {
     "dropped-samples": "leave drop_last=False where you evaluate",
     "packed-texts": "mask the attention by text, or pass the borders of the texts to it",
     "uneven-ranks": "sum the losses, divide by the targets of all ranks, and multiply by the ranks",
+    "silent-samples": "look for a slice, a mask or a length that leaves these places out",
 }

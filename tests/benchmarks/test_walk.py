@@ -111,3 +111,14 @@ def test_the_next_ones_are_shown(walk, clones, tmp_path, capsys):
 def test_what_is_no_clone_is_one_line(walk, tmp_path, capsys):
     assert run(walk, tmp_path, tmp_path / "nowhere") == 2
     assert "no clone of me/lib" in capsys.readouterr().err
+
+
+def test_a_library_has_no_more_fixes_than_asked_for(walk, clones, tmp_path):
+    words = ["--since", "2024-01-01", "--seed", "0", "--most", "1"]
+    (tmp_path / "libraries.txt").write_text("me/lib\n")
+    out = tmp_path / "walk.csv"
+    assert (
+        walk.main(["draw", str(tmp_path / "libraries.txt"), str(clones), *words, "--out", str(out)])
+        == 0
+    )
+    assert len(walk.read(out)) == 1

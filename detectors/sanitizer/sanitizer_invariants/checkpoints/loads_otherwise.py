@@ -26,7 +26,8 @@ class LoadsOtherwise(Invariant):
     and three of four have a correlation below a half with what was loaded. So a mean of weights, a
     scale, a mask and rounding are left out, and a new head.
 
-    Excepted: modules that change names or values as they load; what is loaded again in between.
+    Excepted: modules that change names or values as they load; what is loaded again in between, or
+    is shared with other processes.
 
     Cost: a comparison of all weights for the first five loadings of a module and then for each
     50th; 64 numbers of each matrix from a file, once.
@@ -130,8 +131,15 @@ def is_same(tensor, source):
         return True
     if tensor.is_meta or source.is_meta or tensor.is_quantized or source.is_quantized:
         return True
+    if is_shared(tensor) or is_shared(source):
+        return True
     with torch.no_grad():
         return copies.are_identical([tensor], [source.to(tensor)])
+
+
+def is_shared(tensor):
+    """Whether other processes may write to a tensor meanwhile."""
+    return tensor.device.type == "cpu" and tensor.is_shared()
 
 
 def is_matrix(tensor):

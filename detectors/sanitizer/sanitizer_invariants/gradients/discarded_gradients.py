@@ -17,8 +17,8 @@ class DiscardedGradients(Invariant):
     `zero_grad` in front of each pass the step is by the last one alone: the others are computed in
     vain, and the batch is as many times smaller than meant.
 
-    Of the first hundred steps five in a row have at least one pass before them whose gradients were cleared, by
-    `zero_grad` of the optimizer or its module, in a program with one optimizer.
+    Of the first hundred steps five in a row have at least one pass before them whose gradients were
+    cleared, by `zero_grad` of the optimizer or its module, in a program with one optimizer.
 
     Excepted: programs that have moved a weight in between (a perturbed point), whose step is by
     gradients that were put there by hand (clipped for each sample, or projected), or that give a
