@@ -79,7 +79,8 @@ class DiscardedGradients(Invariant):
             self.is_off = True
             return
         self.looked_at += 1
-        self.steps = self.steps + 1 if self.discarded else 0
+        # Where nothing is left to step by, more is wrong than that.
+        self.steps = self.steps + 1 if self.discarded and self.pending else 0
         if self.steps == STEPS:
             self.is_off = True
             self.report(

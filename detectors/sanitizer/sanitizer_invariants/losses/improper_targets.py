@@ -8,9 +8,9 @@ from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 SIGNS = {
     "cosine_embedding_loss", "hinge_embedding_loss", "soft_margin_loss", "margin_ranking_loss",
 }  # fmt: skip
-SHARES = {
-    "binary_cross_entropy_with_logits", "multilabel_soft_margin_loss", "cross_entropy", "kl_div",
-}  # fmt: skip
+# Losses of a probability for each target, and of a distribution, whose targets may be densities.
+SHARES = {"binary_cross_entropy_with_logits", "multilabel_soft_margin_loss"}
+DISTRIBUTIONS = {"cross_entropy", "kl_div"}
 # Noisy labels of adversarial training go a little beyond 0 and 1.
 LOWEST, HIGHEST, HITS = -0.5, 1.5, 3
 
@@ -25,9 +25,9 @@ class ImproperTargets(Invariant):
 
     In three losses in a row: targets of `cosine_embedding_loss`, `hinge_embedding_loss`,
     `soft_margin_loss` or `margin_ranking_loss` are 0 somewhere, and nowhere -1; targets of
-    `binary_cross_entropy_with_logits`, `multilabel_soft_margin_loss`, `kl_div`, or of
-    `cross_entropy` with probabilities, are below -0.5 or above 1.5; targets of `ctc_loss` have its
-    blank.
+    `binary_cross_entropy_with_logits` or `multilabel_soft_margin_loss` are below -0.5 or above 1.5,
+    and of `kl_div`, or of `cross_entropy` with probabilities, below -0.5; targets of `ctc_loss`
+    have its blank.
 
     Excepted: classes; `kl_div` with `log_target`; targets with gradients; where no sample has the
     one of two kinds.
@@ -78,6 +78,13 @@ def judge_share(target, arguments):
     return None
 
 
+def judge_distribution(target, arguments):
+    if not target.is_floating_point() or arguments.get("log_target"):
+        return None
+    lowest = float(target.min())
+    return f"are no probabilities: the least one is {lowest:.3g}" if lowest < LOWEST else None
+
+
 def judge_blank(target, arguments):
     blank, lengths = arguments["blank"], arguments["target_lengths"]
     if target.dim() == 2:
@@ -93,5 +100,6 @@ def judge_blank(target, arguments):
 JUDGES = {
     **dict.fromkeys(SIGNS, judge_sign),
     **dict.fromkeys(SHARES, judge_share),
+    **dict.fromkeys(DISTRIBUTIONS, judge_distribution),
     "ctc_loss": judge_blank,
 }

@@ -11,6 +11,8 @@ from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant
 
 TORCH = str(Path(torch.__file__).parent)
+# Other invariants ask for modes as well.
+SANITIZER = str(Path(__file__).resolve().parent.parent)
 
 
 class Mode(Invariant):
@@ -59,7 +61,8 @@ class Mode(Invariant):
         OptimizedModule.training = property(read, write)
 
     def _is_read(self, module, file):
-        where = None if file.startswith(TORCH) or self.program.quiet else self.places.get(module)
+        is_program = not file.startswith((TORCH, SANITIZER)) and not self.program.quiet
+        where = self.places.get(module) if is_program else None
         if where is None or vars(module)["training"] == copies.unwrap(module).training:
             return
         method, value = ("eval", True) if vars(module)["training"] else ("train", False)
