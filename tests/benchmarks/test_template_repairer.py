@@ -3,13 +3,15 @@
 import argparse
 import ast
 import importlib
-import json
-import sys
 
 import pytest
 from support.paths import ROOT
 
+from evaluation.exporting import TASKS
+from evaluation.repair.tasks import repairable, write_tasks
 from evaluation.watching import invariants
+from runner.bugs.catalog import Catalog
+from runner.environments import spec
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 OPTIMIZER = "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
@@ -209,7 +211,10 @@ TEXTS = {
         ("loss = a + 0.5 * b.item()  # HERE\n", "loss = a + 0.5 * b  # HERE\n"),
     ],
     "negated-loss": [
-        ("loss = -F.mse_loss(x, y)\nloss.backward()  # HERE\n", None),
+        (
+            "loss = -F.mse_loss(x, y)\nloss.backward()  # HERE\n",
+            "loss = F.mse_loss(x, y)\nloss.backward()  # HERE\n",
+        )
     ],
     "learnt-target": [
         (
@@ -368,12 +373,6 @@ TEXTS = {
         )
     ],
 }  # fmt: skip
-TEXTS["negated-loss"] = [
-    (
-        "loss = -F.mse_loss(x, y)\nloss.backward()  # HERE\n",
-        "loss = F.mse_loss(x, y)\nloss.backward()  # HERE\n",
-    )
-]
 SAME_CURE = {"clipped-parts": "clip-after-step", "backward-draws": "transparent-checkpoint"}
 PAIRS = [(name, *pair) for name, pairs in TEXTS.items() for pair in pairs]
 
@@ -468,11 +467,25 @@ def test_patches_are_of_the_tasks_that_were_accused(repairer, capsys):
 
 
 def test_records_know_a_program_by_its_digest(repairer, tmp_path):
+    catalog = Catalog(ROOT)
+    targets, _ = repairable(catalog)
+    write_tasks(tmp_path, targets, catalog.root)
+    tasks = repairer.sanitizer_answers.read_tasks(tmp_path / TASKS)
+    sources = argparse.Namespace(committed=True, results=None, watch=False, detector="sanitizer-3")
+    alarms = repairer.sanitizer_answers.alarms_of(tasks, sources)
+    seen = [name for name in alarms if alarms[name]]
+    assert len(tasks) > len(alarms) > len(seen) > 10
+    changed = [{**task, "parameters": {}} for task in tasks]
+    assert repairer.sanitizer_answers.alarms_of(changed, sources) == {}
+
+
+def test_the_environment_of_a_task_is_one_that_is_built(repairer, monkeypatch, tmp_path):
     answers = repairer.sanitizer_answers
-    options = argparse.Namespace(committed=True, results=None, watch=False, detector="sanitizer-3")
-    bug = ROOT / "bugs" / "SO-60335387"
-    case = json.loads((bug / "config.json").read_text())["cases"]["digits"]
-    assert case
-    unknown = {"id": "a", "files": {"program.py": "pass\n"}, "parameters": {}}
-    assert answers.alarms_of([unknown], options) == {}
-    assert sys.executable
+    environment = spec.load(ROOT, "torch-2.2.2")
+    packages = {"torch": environment.pins["torch"]}
+    monkeypatch.setenv("TRAINBUGS_CACHE", str(tmp_path))
+    assert answers.interpreter(environment.python, packages) is None
+    built = spec.Built(environment, tmp_path, None, environment.python, None)
+    monkeypatch.setattr(spec, "find", lambda item: built if item.name == "torch-2.2.2" else None)
+    assert answers.interpreter(environment.python, packages) == built.python
+    assert answers.interpreter(environment.python, {"torch": "0.0.1"}) is None
