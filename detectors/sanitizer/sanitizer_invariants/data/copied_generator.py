@@ -5,6 +5,7 @@ import sys
 import weakref
 
 import torch
+from torch.utils.data import IterableDataset
 
 from sanitizer_invariants.tools.datasets import CALLED, datasets, find_definitions, list_names_in
 from sanitizer_invariants.tools.invariant import Invariant
@@ -32,7 +33,7 @@ class CopiedGenerator(Invariant):
     that makes samples uses.
 
     With several workers in the first epoch, with one that is made anew in the second. Excepted:
-    loaders with a `worker_init_fn`; code that asks for the worker, or seeds anew.
+    streams; loaders with a `worker_init_fn`; code that asks for the worker, or seeds anew.
 
     Cost: a look at the attributes and the code of a dataset, twice for each loader with workers.
     """
@@ -46,6 +47,9 @@ class CopiedGenerator(Invariant):
 
     def before_epoch(self, loader):
         if not loader.num_workers or loader.worker_init_fn is not None:
+            return
+        # A stream begins anew in each epoch; `same-batches` looks at its workers.
+        if isinstance(loader.dataset, IterableDataset):
             return
         self.epochs[loader] = self.epochs.get(loader, 0) + 1
         is_one = loader.num_workers == 1

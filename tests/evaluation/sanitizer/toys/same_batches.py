@@ -9,13 +9,14 @@ from torch.utils.data.distributed import DistributedSampler
 
 class Noise(Dataset):
     def __init__(self):
-        self.generator = np.random.default_rng(0)
+        # `copied-generator` does not look into dictionaries.
+        self.generators = dict(noise=np.random.default_rng(0))
 
     def __len__(self):
         return 64
 
     def __getitem__(self, index):
-        return torch.from_numpy(self.generator.standard_normal(4)).float(), index % 2
+        return torch.from_numpy(self.generators['noise'].standard_normal(4)).float(), index % 2
 
 class Stream(IterableDataset):
     def __init__(self, shards):
@@ -40,7 +41,7 @@ class Resampled(DistributedSampler):
         return iter(torch.randperm(64, generator=torch.Generator().manual_seed(self.round)).tolist())
 
 def seed(worker):
-    get_worker_info().dataset.generator = np.random.default_rng(worker)
+    get_worker_info().dataset.generators["noise"] = np.random.default_rng(worker)
 
 points, labels = torch.randn(64, 4), torch.randint(2, (64,))
 whole = TensorDataset(points, labels)

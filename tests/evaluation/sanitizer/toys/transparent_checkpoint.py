@@ -28,7 +28,7 @@ class Net(nn.Module):
 model = Net()
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 points, labels = torch.randn(64, 4), torch.randint(2, (64,))
-for iteration in range(6):
+for iteration in range(3):
     optimizer.zero_grad()
     F.cross_entropy(model(points), labels).backward()
     optimizer.step()
