@@ -4,7 +4,6 @@ import weakref
 
 import torch
 
-from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of, list_parameters
 
 STEPS, LIMIT = 5, 100
@@ -39,7 +38,7 @@ class DiscardedGradients(Invariant):
 
     def before_forward(self, module, arguments, options):
         if not self.is_off and torch.is_grad_enabled():
-            tensors = copies.list_tensors((arguments, options))
+            tensors = self.program.list_given(arguments, options)
             self.is_off = any(
                 tensor.requires_grad
                 and tensor.is_leaf

@@ -2,7 +2,6 @@
 
 import torch
 
-from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.texts import LOSSES, is_text
 
@@ -39,7 +38,7 @@ class MaskedTargets(Invariant):
     def before_forward(self, module, arguments, options):
         if not torch.is_grad_enabled():
             return
-        tensors = copies.list_tensors((arguments, options))
+        tensors = self.program.list_given(arguments, options)
         for tokens in tensors:
             if not is_text(tokens) or tokens.shape[1] < LENGTH:
                 continue

@@ -44,7 +44,7 @@ class SilentSamples(Invariant):
         record = self.records.get(module)
         if record is not None and record.is_done:
             return
-        given = [t for t in copies.list_tensors((arguments, options)) if self.samples.is_one(t)]
+        given = [t for t in self.program.list_given(arguments, options) if self.samples.is_one(t)]
         # Batches that were joined to others have another size.
         if not given or len(given[0]) not in self.sizes:
             return

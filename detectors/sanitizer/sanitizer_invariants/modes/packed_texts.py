@@ -43,7 +43,7 @@ class PackedTexts(Invariant):
         module = copies.unwrap(module)
         if not torch.is_grad_enabled() or not module.training or module in self.reported:
             return
-        tables = find_tables(copies.list_tensors((arguments, options)))
+        tables = find_tables(self.program.list_given(arguments, options))
         if tables is None:
             return
         self.calls[module] = self.calls.get(module, 0) + 1
