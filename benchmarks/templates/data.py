@@ -59,19 +59,35 @@ def seed_once(program: Program, line: int) -> list[Edit]:
 
 def copy_items(program: Program, line: int) -> list[Edit]:
     """Make a new tensor in the place of writing into that of the dataset."""
-    statement = program.statement_at(line)
+    in_items = [
+        node
+        for node in program.nodes
+        if isinstance(node, ast.stmt)
+        and getattr(program.function(node), "name", "") == "__getitem__"
+    ]
+    here = [_copied(program, item) for item in program.statements_at(line)]
+    edits = [edit for edit in here if edit] or [
+        edit for item in in_items if (edit := _copied(program, item))
+    ]
+    if len(edits) != 1:
+        raise NoCureError(f"{len(edits)} statements write into a name")
+    return edits
+
+
+def _copied(program: Program, statement: ast.stmt) -> Edit | None:
+    """An edit that binds a name anew, for a statement that writes into what it holds."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         operator = ast.unparse(ast.BinOp(ast.Name("a"), statement.op, ast.Name("b")))[2:-2]
         name, value = statement.target.id, program.source(statement.value)
-        return [program.replace(statement, f"{name} = {name} {operator} ({value})")]
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        is_method = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
-        if is_method and function.attr.endswith("_"):
-            name, text = function.value.id, program.source(statement.value)
-            plain = text.replace(f".{function.attr}(", f".{function.attr[:-1]}(", 1)
-            return [program.replace(statement, f"{name} = {plain}")]
-    raise NoCureError("the line writes into no name")
+        return program.replace(statement, f"{name} = {name} {operator} ({value})")
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    function = call.func if isinstance(call, ast.Call) else None
+    is_method = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
+    if not is_method or not function.attr.endswith("_"):
+        return None
+    name, text = function.value.id, program.source(statement)
+    plain = text.replace(f".{function.attr}(", f".{function.attr[:-1]}(", 1)
+    return program.replace(statement, f"{name} = {plain}")
 
 
 def _epochs(program: Program, line: int) -> ast.For:

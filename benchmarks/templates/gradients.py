@@ -61,13 +61,8 @@ def clear_behind_steps(program: Program, line: int) -> list[Edit]:
     if not passes or not inner:
         raise NoCureError("no zero_grad() stands in a loop with a backward pass")
     outer = _steps_around(program, passes[0])
-    cleared = {program.source(receiver(method_call(item, "zero_grad"))) for item in inner}  # type: ignore[arg-type]
     edits = [program.remove(item) for item in inner]
-    return edits + [
-        program.after(item, f"{stepped(item)}.zero_grad()")
-        for item in outer
-        if stepped(item) in cleared
-    ]
+    return edits + [program.after(item, f"{stepped(item)}.zero_grad()") for item in outer]
 
 
 def keep_parameters(program: Program, line: int) -> list[Edit]:

@@ -167,23 +167,27 @@ def ignore_padding(program: Program, line: int) -> list[Edit]:
 def mean_over_mask(program: Program, line: int) -> list[Edit]:
     """Mask the losses of the targets, then divide their sum by that of the mask."""
     for node in _around(program, line):
-        product = receiver(node) if _is_mean(node) else None
+        product = receiver(node) if _is_reduced(node) else None
         if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
             continue
         sides = [product.left, product.right]
         calls = [side for side in sides if isinstance(side, ast.Call) and _is_loss(program, side)]
-        if len(calls) == 1 and isinstance(node, ast.Call):
-            (mask,) = [side for side in sides if side is not calls[0]]
-            configured = _configured(program, calls[0])
-            edit = _with_keyword(program, configured, "reduction", '"none"')
-            assert isinstance(node.func, ast.Attribute)
-            behind = program.replace(node, "").end
-            start = program.replace(node.func.value, "").end
-            while program.text[start] == ")":
-                start += 1
-            text = f".sum() / ({program.source(mask)}).sum()"
-            return [edit, Edit(start, behind, text)]
+        if len(calls) != 1 or not isinstance(node, ast.Call):
+            continue
+        edit = _with_keyword(program, _configured(program, calls[0]), "reduction", '"none"')
+        if last_name(node.func) == "sum":
+            return [edit]
+        (mask,) = [side for side in sides if side is not calls[0]]
+        return [edit, _divided(program, node, program.source(mask))]
     raise NoCureError("no mean of a loss that is multiplied by a mask")
+
+
+def _divided(program: Program, mean: ast.Call, mask: str) -> Edit:
+    """An edit that makes of `(...).mean()` the sum, divided by that of the mask."""
+    start, end = program.replace(receiver(mean), "").end, program.replace(mean, "").end
+    while program.text[start] == ")":
+        start += 1
+    return Edit(start, end, f".sum() / ({mask}).sum()")
 
 
 def focal_of_each(program: Program, line: int) -> list[Edit]:
@@ -418,12 +422,10 @@ def _is_log_probability(program: Program, node: ast.expr) -> bool:
     return "log_prob" in text
 
 
-def _is_mean(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and (node.func.attr == "mean" and not node.args)
-    )
+def _is_reduced(node: ast.AST) -> bool:
+    """Whether it is a mean or a sum of all numbers."""
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_method and node.func.attr in ("mean", "sum") and not node.args
 
 
 def _is_known(program: Program, text: str, user: ast.AST) -> bool:

@@ -59,6 +59,10 @@ def dropout_by_mode(program: Program, line: int) -> list[Edit]:
             continue
         if last_name(call.func) in DROPOUTS and not _is_own_part(call.func):
             edits += _follow_mode(program, call)
+        elif isinstance(call.func, ast.Call) and last_name(call.func.func) == "Dropout":
+            edits.append(
+                program.replace(call.func, f"{program.source(call.func)}.train(self.training)")
+            )
         elif last_name(call.func) == "scaled_dot_product_attention":
             edits += _attention_by_mode(program, call)
     if not edits:
@@ -135,7 +139,9 @@ def _without_gradients(program: Program, statement: ast.stmt) -> ast.With | ast.
 
 
 def _is_bound(program: Program, name: str) -> bool:
-    return any(program.source(item.targets[0]) == name for item in program.assignments())
+    """Whether the program binds a name otherwise than by a definition."""
+    names = [node for node in program.nodes if isinstance(node, ast.Name) and node.id == name]
+    return any(isinstance(node.ctx, ast.Store) for node in names)
 
 
 def _is_in_method(program: Program, node: ast.AST) -> bool:

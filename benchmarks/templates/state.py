@@ -5,6 +5,9 @@ import ast
 from templates.names import is_path, last_name, method_call, optimizers, receiver
 from templates.program import LOOPS, Edit, NoCureError, Program
 
+# Modules of functions of tensors.
+FUNCTIONS_OF = {"torch", "F", "functional", "special", "linalg"}
+
 
 def keep_copy(program: Program, line: int) -> list[Edit]:
     """Keep a deep copy of each state that is loaded again by its name."""
@@ -109,15 +112,20 @@ def register_layers(program: Program, line: int) -> list[Edit]:
 
 
 def keep_result(program: Program, line: int) -> list[Edit]:
-    """Keep the result of a method that changes no tensor, under the tensor's name."""
+    """Keep the result of what changes no tensor under the name of the tensor that it is given."""
     statement = program.statement_at(line)
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        if isinstance(function, ast.Attribute) and is_path(function.value):
-            name, text = program.source(function.value), program.source(statement.value)
-            if name.partition(".")[0] not in ("torch", "F", "nn"):
-                return [program.replace(statement, f"{name} = {text}")]
-    raise NoCureError("the line calls no method of a name, and nothing else")
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        raise NoCureError("the line is no call, and nothing else")
+    call = statement.value
+    if isinstance(call.func, ast.Attribute) and last_name(call.func.value) not in FUNCTIONS_OF:
+        owner: ast.expr = call.func.value
+    elif call.args:
+        owner = call.args[0]
+    else:
+        raise NoCureError("the call is given no tensor")
+    if not is_path(owner):
+        raise NoCureError("what the call is given has no name")
+    return [program.replace(statement, f"{program.source(owner)} = {program.source(call)}")]
 
 
 def call_wrapper(program: Program, line: int) -> list[Edit]:

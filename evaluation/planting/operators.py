@@ -1,7 +1,7 @@
 """All operators, and faulty programs made by them."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evaluation.planting import gradients, losses, missing_calls
@@ -132,18 +132,21 @@ def plant(text: str, operator: Operator, seed: int) -> FaultyProgram | None:
     return FaultyProgram(operator, faulty.text, faulty.lines.get(edit.line))
 
 
-def plant_all(text: str, seed: int, published: str | None = None) -> list[FaultyProgram]:
+def plant_each(text: str, seed: int, published: str | None = None) -> Iterator[FaultyProgram]:
     """The programs that the operators of a seed make of a clean one, in an order by the seed.
 
     Left out is the program that is `published` as the faulty one.
     """
     published_dump = ast.dump(parse_program(published)) if published else None
-    programs = []
     for operator in _order_operators(text, seed):
         program = plant(text, operator, seed)
         if program and ast.dump(parse_program(program.text)) != published_dump:
-            programs.append(program)
-    return programs
+            yield program
+
+
+def plant_all(text: str, seed: int, published: str | None = None) -> list[FaultyProgram]:
+    """All that `plant_each` gives."""
+    return list(plant_each(text, seed, published))
 
 
 def _order_operators(text: str, seed: int) -> Sequence[Operator]:

@@ -12,10 +12,11 @@ from evaluation.catalog.declared import declared_programs
 from evaluation.exporting import imported_packages, named_at_random, read_key, write_export
 from evaluation.keys import program_digest
 from evaluation.model import CONTROL, SCRIPT, Kind
-from evaluation.records import FaultSite, Hash, rewritten_as
+from evaluation.records import FaultSite, Hash
 from evaluation.review.answers import Answer
 from evaluation.rewriting.layout import RewriteError
 from evaluation.running.perturbation import perturb, read_texts
+from evaluation.running.rewritten_session import RewrittenProgram
 from runner.bugs.bug import Bug, Target
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_version import CATALOGUE_VERSION
@@ -105,17 +106,17 @@ def collect_programs(
 
 
 def write_tasks(
-    folder: Path, programs: Sequence[ReviewedProgram], perturb_seed: int | None = None
+    folder: Path, programs: Sequence[ReviewedProgram], rewriting: str = ""
 ) -> ReviewKey:
     """Write tasks.jsonl and key.json into a folder, in an order that tells nothing.
 
-    Raises OSError.
+    `rewriting` says how the programs were rewritten, and by which seed. Raises OSError.
     """
     by_id = named_at_random(programs)
     answer_schema = schema(Answer)
     tasks = [_task(name, program, answer_schema) for name, program in by_id.items()]
     entries = {name: program.entry for name, program in by_id.items()}
-    key = ReviewKey(1, CATALOGUE_VERSION, rewritten_as(perturb_seed, None), entries)
+    key = ReviewKey(1, CATALOGUE_VERSION, rewriting, entries)
     write_export(folder, tasks, key)
     return key
 
@@ -143,26 +144,29 @@ def _programs(
     target: Target, catalog: Catalog, perturb_seed: int | None
 ) -> Iterator[ReviewedProgram]:
     """The programs of a target; raises RewriteError."""
-    bug = target.bug
-    site = bug.site
-    if perturb_seed is None:
-        texts = {variant: read_texts(target, variant) for variant in target.variants}
-    else:
-        rewritten = perturb(target, perturb_seed)
-        texts = {variant: _decode(rewritten.scripts[variant]) for variant in target.variants}
-        site = rewritten.target.bug.site
+    if perturb_seed is not None:
+        yield from rewritten_programs(perturb(target, perturb_seed), catalog.root)
+        return
     for variant in target.variants:
-        yield _program(target, variant, texts[variant], site, catalog.root)
+        yield _program(target, variant, read_texts(target, variant), catalog.root)
+
+
+def rewritten_programs(rewritten: RewrittenProgram, root: Path) -> Iterator[ReviewedProgram]:
+    """The programs of a case as it was rewritten."""
+    target = rewritten.target
+    for variant in target.variants:
+        source_variant = rewritten.variants[variant]
+        texts = read_texts(rewritten.source, source_variant)
+        texts |= _decode(rewritten.scripts[variant])
+        yield _program(target, variant, texts, root)
 
 
 def _decode(scripts: Mapping[str, bytes]) -> dict[str, str]:
     return {name: text.decode() for name, text in scripts.items()}
 
 
-def _program(
-    target: Target, variant: str, texts: Mapping[str, str], site: Any, root: Path
-) -> ReviewedProgram:
-    bug, case = target.bug, target.case
+def _program(target: Target, variant: str, texts: Mapping[str, str], root: Path) -> ReviewedProgram:
+    bug, case, site = target.bug, target.case, target.bug.site
     program = case.program.variants[variant]
     files = {SCRIPT if name == program.script.name else name: text for name, text in texts.items()}
     parameters = {**case.program.parameters, "seed": case.program.seeds[0], "device": "cpu"}

@@ -11,7 +11,7 @@ from evaluation.model import ARGUMENTS, CONTROL, SCRIPT
 from evaluation.planting import judgements
 from evaluation.planting.harm import Harm, judge_metrics, judge_moves
 from evaluation.planting.judgements import Judgement
-from evaluation.planting.operators import FaultyProgram, plant_all
+from evaluation.planting.operators import FaultyProgram, plant_each
 from evaluation.rewriting.layout import RewriteError, RewrittenText
 from evaluation.rewriting.twins import names_to_keep, rewrite
 from evaluation.running.perturbation import Texts, encode_texts, read_texts
@@ -32,6 +32,8 @@ SEEDS = 3
 # It is not imported: whoever does that writes its file at the end.
 MONITOR = Path(__file__).parents[1] / "planting" / "moves_monitor.py"
 MAX_MOVES_BYTES = 100
+# Bugs with planted faults are named after clean programs.
+PREFIX = "planted-"
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Candidate:
     @property
     def case(self) -> Case:
         return self.program.target.case
+
+    @property
+    def program_name(self) -> str:
+        """The name of the clean program."""
+        return clean_name(self.program.source)
 
 
 @dataclass(frozen=True)
@@ -71,9 +78,7 @@ def plant_targets(
     twins are rewritten.
     """
     planted_session = RewrittenSession(session, f"plant-{seed}")
-    sources = clean_targets(targets)
-    all_candidates = [make_candidate(source, seed, session) for source in sources]
-    candidates = [candidate for candidate in all_candidates if candidate]
+    candidates = _make_candidates(clean_targets(targets), seed, session)
     planted_session.add(candidate.program for candidate in candidates)
     judged = _judge(candidates, session, planted_session, all_seeds)
     harmful = [candidate.target for candidate, harm in judged if harm.shown]
@@ -103,23 +108,37 @@ def clean_targets(targets: Sequence[Target]) -> list[Target]:
     return list(by_script.values())
 
 
-def make_candidate(source: Target, seed: int, session: Session) -> Candidate | None:
-    """One fault for a clean program; none, with a line that says so, where no operator fits."""
+def clean_name(source: Target) -> str:
+    """The name of a clean program: that of its bug, or of a control."""
+    return source.case.name if source.bug.id == CONTROL else source.bug.id
+
+
+def make_candidate(source: Target, seed: int) -> Candidate:
+    """One fault for a clean program; raises RewriteError where no operator fits."""
     variants = source.case.program.variants
-    try:
-        texts = read_texts(source, "fixed")
-        script = variants["fixed"].script.name
-        published = None
-        if "buggy" in variants:
+    texts = read_texts(source, "fixed")
+    script = variants["fixed"].script.name
+    published = None
+    if "buggy" in variants:
+        try:
             published = variants["buggy"].script.read_text(encoding="utf-8")
-        programs = plant_all(texts[script], seed, published)
-        if not programs:
-            session.progress.note(f"{source.case.id}: left out, no operator fits")
-            return None
-        return Candidate(_rewrite_pair(source, programs[0], texts, seed), programs[0])
-    except (RewriteError, UnicodeDecodeError, OSError) as error:
-        session.progress.note(f"{source.case.id}: left out, {error}")
-        return None
+        except (UnicodeDecodeError, OSError) as error:
+            raise RewriteError(str(error)) from error
+    faulty = next(plant_each(texts[script], seed, published), None)
+    if faulty is None:
+        raise RewriteError("no operator fits")
+    return Candidate(_rewrite_pair(source, faulty, texts, seed), faulty)
+
+
+def _make_candidates(sources: Sequence[Target], seed: int, session: Session) -> list[Candidate]:
+    """The candidates of clean programs; a line says which programs are left out, and why."""
+    candidates: list[Candidate] = []
+    for source in sources:
+        try:
+            candidates.append(make_candidate(source, seed))
+        except RewriteError as error:
+            session.progress.note(f"{source.case.id}: left out, {error}")
+    return candidates
 
 
 def _rewrite_pair(
@@ -148,7 +167,7 @@ def _planted_target(source: Target, faulty: FaultyProgram, buggy: RewrittenText)
     clean, operator = source.case.program.variants["fixed"], faulty.operator
     line = None if faulty.line is None else buggy.lines.get(faulty.line)
     site = Site(file=clean.script.name, api=operator.api, line=line)
-    bug_id = f"planted-{source.case.name if source.bug.id == CONTROL else source.bug.id}"
+    bug_id = f"{PREFIX}{clean_name(source)}"
     variants = {
         name: Variant(name, clean.script, clean.environment, clean.records, clean.brought)
         for name in ("buggy", "fixed")
@@ -263,5 +282,4 @@ def _count_moves(program: ShownProgram, session: Session) -> int | None:
 
 def _describe(candidate: Candidate, harm: Harm) -> Judgement:
     case, site = candidate.case, candidate.target.bug.site
-    program = case.bug.removeprefix("planted-")
-    return Judgement(program, case.name, case.title, site.line, harm.shown, harm.why)
+    return Judgement(candidate.program_name, case.name, case.title, site.line, harm.shown, harm.why)

@@ -3,15 +3,20 @@
 import json
 import re
 
+import msgspec
 import pytest
 from support.paths import ROOT
 
 from evaluation.catalog import controls
 from evaluation.exporting import KEY, TASKS
+from evaluation.planting import judgements
+from evaluation.planting.judgements import Judgement
+from evaluation.review.planted import collect_planted
 from evaluation.review.tasks import collect_programs, write_tasks
 from evaluation.review.tasks import read_review_key as read_key
+from evaluation.running import planting
 from runner.bugs.catalog import Catalog
-from runner.errors import ResultsError
+from runner.errors import ResultsError, UsageError
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +89,54 @@ def test_the_key_is_for_its_owner_alone(exported):
 def test_a_file_of_tasks_is_no_key(exported):
     with pytest.raises(ResultsError, match="not a key"):
         read_key(exported / TASKS)
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """A results folder in which the first candidates of a seed are judged: a fault does harm, the
+    next one none, and of the third one another line was judged.
+    """
+    catalog = Catalog(ROOT)
+    sources = planting.clean_targets(
+        [*catalog.select(["SO-60335387", "Bolts-654", "PyTorch-16045"])]
+    )
+    candidates = [planting.make_candidate(source, 7) for source in sources]
+    judged = [
+        Judgement(item.program_name, item.case.name, "", item.target.bug.site.line, True, "")
+        for item in candidates
+    ]
+    harmless = msgspec.structs.replace(judged[1], harm=False)
+    moved = msgspec.structs.replace(judged[2], line=1)
+    folder = tmp_path / "rewritten" / "plant-7"
+    folder.mkdir(parents=True)
+    judgements.write(folder, [judged[0], harmless, moved], tmp_path)
+    return candidates[0]
+
+
+def test_planted_pairs_are_those_that_were_judged_to_do_harm(judged, tmp_path):
+    catalog = Catalog(ROOT)
+    programs, left_out = collect_planted(catalog, controls.load(ROOT), 7, tmp_path)
+    buggy, fixed = [program.entry for program in programs]
+    assert (buggy.kind, fixed.kind) == ("buggy", "fixed")
+    assert buggy.bug == fixed.bug == f"planted-{judged.program_name}"
+    assert buggy.program != fixed.program
+    line = programs[0].files["program.py"].splitlines()[buggy.site.line - 1]
+    assert line.strip()
+    reasons = " ".join(left_out)
+    for reason in ("does no harm", "another one", "further programs: not judged"):
+        assert reason in reasons
+    assert len(left_out) == 3
+
+
+def test_the_key_of_planted_pairs_names_the_seed(judged, tmp_path):
+    programs, _ = collect_planted(Catalog(ROOT), controls.load(ROOT), 7, tmp_path)
+    write_tasks(tmp_path, programs, "plant-7")
+    assert read_key(tmp_path / KEY).rewriting == "plant-7"
+    text = (tmp_path / TASKS).read_text()
+    assert "planted" not in text
+    assert judged.program_name not in text
+
+
+def test_a_seed_that_nobody_has_judged_is_an_error(tmp_path):
+    with pytest.raises(UsageError, match="nobody has judged"):
+        collect_planted(Catalog(ROOT), controls.load(ROOT), 8, tmp_path)

@@ -57,6 +57,12 @@ def test_what_is_wrong_is_told_line_by_line_and_the_rest_is_scored(cli, exported
         (["import", "--key", "k"], "needs files of answers"),
         (["import", "a.jsonl", "--key", "k", "--threshold", "101"], "expected 0 to 100"),
         (["import", "a.jsonl", "--key", "k", "--perturb", "1"], "for review export"),
+        (["import", "a.jsonl", "--key", "k", "--plant", "1"], "for review export"),
+        (
+            ["export", "--out", "x", "--perturb", "1", "--plant", "1"],
+            "one of --perturb and --plant",
+        ),
+        (["export", "--out", "x", "--plant", "1"], "nobody has judged"),
         (["import", "a.jsonl", "--key", "missing.json"], "missing.json"),
     ],
 )

@@ -1,15 +1,18 @@
 """Both tracks as tasks of inspect_ai, with the provider that replays answers: no network."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.chat_server import serving
 from support.records import as_pinned
 
 from runner.session.promote import promote_runs
 from trainbugs.inspect_tracks.prompts import (
+    TASK,
     read_tasks,
     repair_answer,
     repair_prompt,
@@ -17,6 +20,12 @@ from trainbugs.inspect_tracks.prompts import (
     review_prompt,
 )
 
+# Nothing listens on port 9.
+WITHOUT_NETWORK = {
+    "HTTP_PROXY": "http://127.0.0.1:9",
+    "HTTPS_PROXY": "http://127.0.0.1:9",
+    "NO_PROXY": "127.0.0.1",
+}
 INSPECT = Path(sys.executable).parent / "inspect"
 
 
@@ -33,13 +42,21 @@ def evaluate(folder, track, texts):
     answers = folder / f"{track}-answers.jsonl"
     lines = [json.dumps({"id": name, "text": text}) for name, text in texts.items()]
     answers.write_text("\n".join(lines))
+    return evaluate_model(
+        folder, track, ["--model", "trainbugs-replay/known", "-M", f"answers={answers}"]
+    )
+
+
+def evaluate_model(folder, track, model, variables=None):
+    """The log of a task that a model was given; what is not on this machine cannot be reached."""
     done = subprocess.run(
         [
             INSPECT, "eval", f"trainbugs/{track}", "-T", f"tasks={folder / track / 'tasks.jsonl'}",
-            "--model", "trainbugs-replay/known", "-M", f"answers={answers}", "--display", "none",
-            "--log-dir", folder / "logs" / track, "--log-format", "eval",
+            *model, "--display", "none", "--log-dir", folder / "logs" / track,
+            "--log-format", "eval",
         ],
         capture_output=True, text=True, cwd=folder,
+        env={**os.environ, **WITHOUT_NETWORK, **(variables or {})},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (log,) = (folder / "logs" / track).glob("*.eval")
@@ -58,6 +75,31 @@ def test_a_log_of_reviews_is_scored(cli, exported):
     assert (status, err) == (0, "")
     assert "trainbugs-replay/known" in out
     assert "1/1" in out
+
+
+def test_a_server_on_this_machine_is_asked(cli, exported):
+    """`openai-api/NAME/MODEL` is inspect's name for what speaks OpenAI's API elsewhere."""
+    key = exported / "review" / "key.json"
+    kinds = {name: entry["kind"] for name, entry in json.loads(key.read_text())["tasks"].items()}
+
+    def answer(prompt):
+        kind = kinds[TASK.search(prompt)[1]]
+        return f'```json\n{{"suspicion": {80 if kind == "buggy" else 20}, "suspects": []}}\n```'
+
+    with serving(answer) as server:
+        log = evaluate_model(
+            exported,
+            "review",
+            ["--model", "openai-api/local/stub"],
+            {"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "none"},
+        )
+    assert len(server.prompts) == len(kinds)
+    status, out, err = cli("review", "import", str(log), "--key", str(key), "--json")
+    assert (status, err) == (0, "")
+    (score,) = json.loads(out)["scores"]
+    assert score["model"] == "openai-api/local/stub"
+    assert (score["paired"], score["pairs"]) == (1, 1)
+    assert score["tokens"] == 110 * len(kinds)
 
 
 def test_an_answer_that_is_no_review_is_a_line(cli, exported):

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from runner.errors import ResultsError, UsageError
 from runner.plurals import counted
 from runner.progress.streams import message
+from runner.session.options import Options
 from trainbugs import api
 from trainbugs.cli.documents import print_json
 from trainbugs.cli.exits import INVALID, SUCCESS, ExitStatus
-from trainbugs.cli.parser import Help, Subparsers, add_command, add_json
+from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
 from trainbugs.cli.terminal import show_table
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ HELP = Help(
     [
         "review export --out tasks",
         "review export --out tasks --perturb 1",
+        "review export --out tasks --plant 1",
         "review import answers.jsonl --key tasks/key.json --out scores",
     ],
 )
@@ -40,8 +42,10 @@ class ReviewOptions:
     key: Path | None
     out: Path | None
     perturb: int | None
+    plant: int | None
     threshold: float | None
     json: bool
+    session: Options
 
     def check(self) -> None:
         """Raise UsageError for options that the action does not have, or lacks."""
@@ -50,9 +54,13 @@ class ReviewOptions:
                 raise UsageError("answers, --key and --threshold are for review import")
             if self.out is None:
                 raise UsageError("review export needs the folder to write: --out DIR")
+            if self.perturb is not None and self.plant is not None:
+                raise UsageError("name one of --perturb and --plant: planted pairs are rewritten")
         else:
-            if self.perturb is not None:
-                raise UsageError("--perturb is for review export; the key of the tasks has it")
+            if self.perturb is not None or self.plant is not None:
+                raise UsageError(
+                    "--perturb and --plant are for review export; the key of the tasks has them"
+                )
             if not self.answers or self.key is None:
                 raise UsageError(
                     "review import needs files of answers, and --key DIR/key.json of the export"
@@ -80,6 +88,10 @@ def add_arguments(subparsers: Subparsers) -> None:
         "--perturb", type=int, metavar="SEED", help="export: other names, order and layout"
     )
     parser.add_argument(
+        "--plant", type=int, metavar="SEED", help="export: pairs with and without a planted fault"
+    )
+    add_session_options(parser, "results")
+    parser.add_argument(
         "--threshold", type=float, metavar="N", help="import: accused from there on; default: 50"
     )
     add_json(parser)
@@ -94,15 +106,23 @@ def manage_reviews(options: ReviewOptions) -> ExitStatus:
 def _export(options: ReviewOptions) -> ExitStatus:
     from evaluation.catalog import controls
     from evaluation.exporting import KEY, TASKS
+    from evaluation.records import rewritten_as
+    from evaluation.review.planted import collect_planted
     from evaluation.review.tasks import collect_programs, write_tasks
 
     assert options.out is not None
     catalog = api.load()
-    programs, left_out = collect_programs(catalog, controls.load(catalog.root), options.perturb)
+    known_controls = controls.load(catalog.root)
+    if options.plant is None:
+        programs, left_out = collect_programs(catalog, known_controls, options.perturb)
+    else:
+        programs, left_out = collect_planted(
+            catalog, known_controls, options.plant, options.session.results
+        )
     for line in left_out:
         print(line, file=sys.stderr)
     try:
-        write_tasks(options.out, programs, options.perturb)
+        write_tasks(options.out, programs, rewritten_as(options.perturb, options.plant))
     except OSError as error:
         raise ResultsError(f"{options.out}: cannot be written: {error.strerror}") from error
     print(f"{options.out / TASKS}: {counted(len(programs), 'program')}")
