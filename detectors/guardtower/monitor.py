@@ -6,7 +6,7 @@ import warnings
 
 import torch
 from one_batch import HandOver
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_flatten
 
 import guardtower
 from guardtower import Severity
@@ -24,7 +24,7 @@ class Tower(HandOver):
     def audit(self, batch, optimizer):
         if batch.loss is None:
             return False
-        inputs = [leaf for leaf in tree_leaves((batch.arguments, batch.options)) if isinstance(leaf, torch.Tensor)]
+        inputs = [leaf for leaf in tree_flatten((batch.arguments, batch.options))[0] if isinstance(leaf, torch.Tensor)]
 
         def step():
             return batch.loss(batch.call(), batch.loss.targets)

@@ -7,13 +7,13 @@ settings: {"ignore": ["name", ...], "light": true}; `light` leaves out what cost
 comparisons a step.
 """
 
-import contextlib
 import json
 import os
 import traceback
 
 from sanitizer_invariants import ALL
 from sanitizer_invariants.tools import hooks
+from sanitizer_invariants.tools.copies import list_tensors
 from sanitizer_invariants.tools.equality import has_own_equality
 
 SETTINGS = json.loads(os.environ.get("TRAINBUGS_SANITIZER", "{}"))
@@ -40,20 +40,13 @@ class Report:
 
 
 class Moment:
-    """The launcher's Program, which says once for each moment which line of the program runs:
-    several invariants ask for it, and it is a walk over frames.
+    """The launcher's Program, which finds once for each moment what several invariants ask for:
+    which line of the program runs, by a walk over frames, and what tensors a call was given.
     """
 
     def __init__(self, program):
-        self.program, self.is_told, self.place = program, False, None
-
-    @contextlib.contextmanager
-    def telling(self):
-        self.is_told, self.place = True, None
-        try:
-            yield
-        finally:
-            self.is_told, self.place = False, None
+        self.program, self.is_told = program, False
+        self.place, self.given = None, None
 
     def __getattr__(self, name):
         # What is looked up once is found here from then on; what changes is no attribute.
@@ -62,13 +55,27 @@ class Moment:
             setattr(self, name, value)
         return value
 
+    def begin(self):
+        self.is_told, self.place, self.given = True, None, None
+
+    def end(self):
+        """What an invariant has hooked by itself may ask at any time: nothing is kept then."""
+        self.is_told, self.place, self.given = False, None, None
+
     def here(self):
-        # What an invariant has hooked by itself may ask at any time.
         if not self.is_told:
             return self.program.here()
         if self.place is None:
             self.place = self.program.here()
         return self.place
+
+    def list_given(self, arguments, options):
+        """The tensors in the arguments of a call that is being told."""
+        if not self.is_told:
+            return list_tensors((arguments, options))
+        if self.given is None:
+            self.given = list_tensors((arguments, options))
+        return self.given
 
 
 class Sanitizer:
@@ -97,7 +104,8 @@ class Sanitizer:
         """
         if moment.startswith("_"):
             raise AttributeError(moment)
-        listeners = [invariant for invariant in self.invariants if hasattr(invariant, moment)]
+        looking = [invariant for invariant in self.invariants if hasattr(invariant, moment)]
+        listeners = [getattr(invariant, moment) for invariant in looking]
         if not listeners:
             raise AttributeError(moment)
         self.listeners[moment] = listeners
@@ -105,12 +113,15 @@ class Sanitizer:
         def tell(*arguments):
             if arguments and has_own_equality(arguments[0]):
                 return
-            with self.moment.telling():
-                for invariant in self.listeners[moment]:
+            self.moment.begin()
+            try:
+                for method in self.listeners[moment]:
                     try:
-                        getattr(invariant, moment)(*arguments)
+                        method(*arguments)
                     except Exception:
-                        self._switch_off(invariant)
+                        self._switch_off(method.__self__)
+            finally:
+                self.moment.end()
 
         setattr(self, moment, tell)
         return tell
@@ -118,7 +129,7 @@ class Sanitizer:
     def _switch_off(self, failed):
         for moment, listeners in self.listeners.items():
             self.listeners[moment] = [
-                invariant for invariant in listeners if invariant is not failed
+                method for method in listeners if method.__self__ is not failed
             ]
         trace = traceback.format_exc(limit=-5)
         self.emit("failed", f"{failed.NAME} is switched off: {trace}", "info")

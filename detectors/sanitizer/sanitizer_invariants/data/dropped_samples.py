@@ -21,8 +21,8 @@ class DroppedSamples(Invariant):
     end, while modules in evaluation mode were called without gradients, and no optimizer stepped.
     An error where a twentieth of the data or more is left out; else advice.
 
-    Excepted: loaders that are trained with, too; several processes, which have to have batches of
-    one size; streams.
+    Said at the end of the program, of loaders that nothing was trained with. Excepted: several
+    processes, which have to have batches of one size; streams.
 
     Cost: a look at what a loader is, in each evaluation.
     """
@@ -32,13 +32,16 @@ class DroppedSamples(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.current, self.trained, self.reported = None, weakref.WeakSet(), weakref.WeakSet()
+        self.current, self.loader, self.trained = None, None, weakref.WeakSet()
+        # By loader: what is to be said of it, if nothing is trained with it until the end.
+        self.pending = weakref.WeakKeyDictionary()
 
     def before_epoch(self, loader):
         self._conclude()
 
     def after_batch(self, loader, batch):
-        if loader is None or loader in self.reported or loader in self.trained:
+        self.loader = None if loader is None else weakref.ref(loader)
+        if loader is None or loader in self.pending or loader in self.trained:
             return
         if self.current is None or self.current.loader() is not loader:
             self.current = Reading(loader)
@@ -54,12 +57,16 @@ class DroppedSamples(Invariant):
         reading.place = reading.place or self.program.here()
 
     def before_step(self, optimizer):
-        if self.current is not None and self.current.loader() is not None:
-            self.trained.add(self.current.loader())
+        loader = self.loader and self.loader()
+        if loader is not None:
+            self.trained.add(loader)
         self.current = None
 
     def end(self):
         self._conclude()
+        for loader, report in list(self.pending.items()):
+            if loader not in self.trained:
+                self.report(**report)
 
     def _conclude(self):
         reading, self.current = self.current, None
@@ -69,15 +76,15 @@ class DroppedSamples(Invariant):
         count = count_dropped(loader)
         if not count or reading.batches != len(loader):
             return
-        self.reported.add(loader)
         size = len(loader.dataset)
-        self.report(
-            f"an evaluation leaves out {count} of {size} samples, the last batch: `drop_last` is "
-            "set",
-            api="torch.utils.data.DataLoader",
-            where=reading.place,
-            severity="error" if count >= SHARE * size else "info",
-        )
+        self.pending[loader] = {
+            "message": f"an evaluation leaves out {count} of {size} samples, the last batch: "
+            "`drop_last` is set",
+            "api": "torch.utils.data.DataLoader",
+            "iteration": self.program.iteration,
+            "where": reading.place,
+            "severity": "error" if count >= SHARE * size else "info",
+        }
 
 
 class Reading:

@@ -25,7 +25,7 @@ class ForeignSampler(Invariant):
     Of `RandomSampler`, `SequentialSampler`, `DistributedSampler` and `WeightedRandomSampler`, where
     the number is smaller than the length of the dataset.
 
-    Excepted: other samplers, and streams.
+    Excepted: other samplers, streams, and a `range`, which says how many are meant.
 
     Cost: two lengths at the beginning of a loader's first epoch.
     """
@@ -58,7 +58,9 @@ def count_samples(sampler):
     if type(sampler) is WeightedRandomSampler:
         return len(sampler.weights)
     if type(sampler) in (RandomSampler, SequentialSampler):
-        return find_length(sampler.data_source)
+        # A range is no dataset: it says how many of the first ones are meant.
+        source = sampler.data_source
+        return None if isinstance(source, range) else find_length(source)
     if type(sampler) is DistributedSampler:
         return find_length(sampler.dataset)
     return None

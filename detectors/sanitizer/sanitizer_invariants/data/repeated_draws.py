@@ -26,7 +26,8 @@ class RepeatedDraws(Invariant):
 
     Excepted: seeds that differ; what draws nothing, or only where a DataLoader is begun; blocks of
     `fork_rng`, whose numbers are not those of training; other optimizers, as those of the next
-    training; generators of a GPU, of NumPy and of Python.
+    training; generators of a GPU, of NumPy and of Python; LBFGS; states that were loaded in
+    between.
 
     Cost: nothing before a seed is set between two steps; from then on a look at the state, of 5
     kilobytes, for each step and each batch.
@@ -54,12 +55,18 @@ class RepeatedDraws(Invariant):
         if self.is_looking and read_state() == self.before:
             self.fresh.add(self.before)
 
+    def after_load(self, loaded):
+        """What begins again from other weights may draw the same numbers again."""
+        self.seen.clear()
+        self.repeated.clear()
+
     def after_batch(self, loader, batch):
         if self.is_looking:
             self.fresh.add(read_state())
 
     def before_step(self, optimizer):
-        if not self.is_looking:
+        # LBFGS calls its closure several times, and all calls are to draw the same.
+        if not self.is_looking or isinstance(optimizer, torch.optim.LBFGS):
             return
         state, fresh = read_state(), self.fresh
         self.before, self.fresh = state, {state}

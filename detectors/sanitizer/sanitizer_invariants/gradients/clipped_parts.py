@@ -1,21 +1,24 @@
 """Gradients are clipped when they are whole."""
 
+import weakref
+
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 
 STEPS, NO_LIMIT = 3, 1e6
 
 
 class ClippedParts(Invariant):
-    """After gradients were clipped, no backward pass adds to them before the step.
+    """What is clipped for a step is not clipped again after a further pass has added to it.
 
     Why: the limit is for the gradient that the step goes by. Clipped after each of several passes,
-    what the first ones have brought is cut again and again, the sum is no gradient of any batch,
-    and it may exceed the limit all the same.
+    what the first ones have brought is cut again and again, and the sum is the gradient of no
+    batch.
 
-    In three steps a backward pass has added to gradients that were clipped after the last step.
+    In three steps gradients were clipped, a backward pass has added to them, and they were clipped
+    again.
 
     Excepted: limits without effect (a million and more), by which some measure a norm; gradients
-    that were cleared in between.
+    that were cleared in between; one clipping, as of an auxiliary loss before the main one.
 
     Cost: the version of each gradient, at each clipping, pass and step of programs that clip.
     """
@@ -25,40 +28,43 @@ class ClippedParts(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        # What was clipped and not used yet: parameter by number, with the gradient's version.
-        self.clipped, self.added, self.steps, self.place = {}, False, 0, None
+        # What was clipped and not used yet: by the number of a parameter, its gradient's version.
+        self.clipped, self.added, self.again = {}, set(), False
+        self.steps, self.place = 0, None
 
     def after_clip(self, parameters, limit, norm):
         if float(limit) >= NO_LIMIT:
             return
-        if not self.added:
-            self.place = self.program.here()
+        self.place = self.program.here()
         for parameter in parameters:
             if parameter.grad is not None:
-                self.clipped[id(parameter)] = parameter, parameter.grad, parameter.grad._version
+                self.again = self.again or id(parameter) in self.added
+                self.clipped[id(parameter)] = weakref.ref(parameter), parameter.grad._version
 
     def after_backward(self, tensors):
-        for parameter, gradient, version in self.clipped.values():
-            if parameter.grad is gradient and gradient._version != version:
-                self.added = True
-                return
+        for key, (reference, version) in self.clipped.items():
+            parameter = reference()
+            gradient = None if parameter is None else parameter.grad
+            if gradient is not None and gradient._version != version:
+                self.added.add(key)
 
     def before_zero_grad(self, optimizer):
         self._forget(optimizer)
 
     def before_step(self, optimizer):
-        if self.added and any(id(item) in self.clipped for item in list_parameters(optimizer)):
-            self.added = False
-            self.steps += 1
-            if self.steps == STEPS:
-                self.report(
-                    "gradients are clipped, and then a backward pass adds to them: the limit holds "
-                    "for parts of what the step goes by",
-                    api="torch.nn.utils.clip_grad_norm_",
-                    where=self.place,
-                )
+        again, self.again = self.again, False
+        self.steps += again
         self._forget(optimizer)
+        if again and self.steps == STEPS:
+            self.report(
+                "gradients are clipped, a backward pass adds to them, and they are clipped again: "
+                "the limit holds for parts of what the step goes by",
+                api="torch.nn.utils.clip_grad_norm_",
+                where=self.place,
+            )
 
     def _forget(self, optimizer):
-        for parameter in list_parameters(optimizer):
-            self.clipped.pop(id(parameter), None)
+        if self.clipped:
+            for parameter in list_parameters(optimizer):
+                self.clipped.pop(id(parameter), None)
+                self.added.discard(id(parameter))

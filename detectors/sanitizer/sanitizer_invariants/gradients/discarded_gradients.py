@@ -4,10 +4,10 @@ import weakref
 
 import torch
 
-from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.graphs import find_roots, walk
 from sanitizer_invariants.tools.invariant import Invariant, checksum_of, list_parameters
 
-STEPS, LIMIT = 5, 100
+STEPS, LIMIT, NODES = 5, 100, 2000
 
 
 class DiscardedGradients(Invariant):
@@ -21,11 +21,12 @@ class DiscardedGradients(Invariant):
     cleared, by `zero_grad` of the optimizer or its module, in a program with one optimizer.
 
     Excepted: programs that have moved a weight in between (a perturbed point), whose step is by
-    gradients that were put there by hand (clipped for each sample, or projected), or that give a
-    network tensors whose own gradients are wanted; several optimizers; skipped steps of a
-    GradScaler.
+    gradients that were put there by hand (clipped for each sample, or projected), whose losses
+    have gradients for other tensors than parameters (an adversarial input), or that go back twice
+    through one call (a gradient for each term); several optimizers; skipped steps of a GradScaler.
 
-    Cost: the sum and the version of one small parameter for each pass of the first hundred steps.
+    Cost: a walk over at most 2000 nodes, the sum of one small parameter, and its version, for each
+    pass of the first hundred steps.
     """
 
     NAME = "discarded-gradients"
@@ -35,11 +36,20 @@ class DiscardedGradients(Invariant):
         super().__init__(program, report)
         self.is_off, self.pending, self.discarded = False, False, 0
         self.steps, self.looked_at = 0, 0
-        self.place, self.mark, self.gradient = None, None, None
+        self.place, self.mark, self.gradient, self.version = None, None, None, None
+        self.is_called = False
+
+    def before_backward(self, tensors):
+        if self.is_off:
+            return
+        nodes = walk(find_roots(tensors), NODES)
+        leaves = [node.variable for node in nodes if hasattr(node, "variable")]
+        self.is_off = not all(isinstance(leaf, torch.nn.Parameter) for leaf in leaves)
 
     def before_forward(self, module, arguments, options):
+        self.is_called = True
         if not self.is_off and torch.is_grad_enabled():
-            tensors = copies.list_tensors((arguments, options))
+            tensors = self.program.list_given(arguments, options)
             self.is_off = any(
                 tensor.requires_grad
                 and tensor.is_leaf
@@ -53,10 +63,30 @@ class DiscardedGradients(Invariant):
             self.is_off = True
             return
         parameter = find_smallest(optimizers[0])
+        was_put = self.pending and not self._is_same_gradient(parameter)
+        if was_put or (self.discarded and not self.is_called):
+            self.is_off = True
+            return
+        self.is_called = False
         if parameter is not None:
             self.pending = True
             self.mark = weakref.ref(parameter), parameter._version, checksum_of(parameter)
-            self.gradient = weakref.ref(parameter.grad)
+            self.gradient, self.version = weakref.ref(parameter.grad), parameter.grad._version
+
+    def _is_same_gradient(self, parameter):
+        """Whether a parameter has the gradient that the pass before has made or added to."""
+        return self.mark[0]() is not parameter or self.gradient() is parameter.grad
+
+    def after_clip(self, parameters, limit, norm):
+        self._note_version()
+
+    def after_unscale(self, scaler, optimizer):
+        self._note_version()
+
+    def _note_version(self):
+        gradient = self.gradient and self.gradient()
+        if gradient is not None:
+            self.version = gradient._version
 
     def before_zero_grad(self, optimizer):
         if self.is_off or not self.pending:
@@ -75,9 +105,12 @@ class DiscardedGradients(Invariant):
         if self.is_off:
             return
         parameter = self.mark and self.mark[0]()
-        if parameter is not None and self.gradient() is not parameter.grad:
-            self.is_off = True
-            return
+        gradient = None if parameter is None else parameter.grad
+        if gradient is not None and self.pending:
+            is_by_hand = self.gradient() is not gradient or gradient._version != self.version
+            self.is_off = self.is_off or is_by_hand
+            if is_by_hand:
+                return
         self.looked_at += 1
         # Where nothing is left to step by, more is wrong than that.
         self.steps = self.steps + 1 if self.discarded and self.pending else 0

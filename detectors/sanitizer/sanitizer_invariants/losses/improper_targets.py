@@ -5,9 +5,7 @@ import torch
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 
 # Losses whose targets say by their sign which of two kinds a sample is.
-SIGNS = {
-    "cosine_embedding_loss", "hinge_embedding_loss", "soft_margin_loss", "margin_ranking_loss",
-}  # fmt: skip
+SIGNS = {"cosine_embedding_loss", "hinge_embedding_loss", "soft_margin_loss"}
 # Losses of a probability for each target, and of a distribution, whose targets may be densities.
 SHARES = {"binary_cross_entropy_with_logits", "multilabel_soft_margin_loss"}
 DISTRIBUTIONS = {"cross_entropy", "kl_div"}
@@ -23,14 +21,14 @@ class ImproperTargets(Invariant):
     logits of a teacher) have no least loss, and outputs run away; a blank among the targets of CTC
     has no path.
 
-    In three losses in a row: targets of `cosine_embedding_loss`, `hinge_embedding_loss`,
-    `soft_margin_loss` or `margin_ranking_loss` are 0 somewhere, and nowhere -1; targets of
+    In three losses in a row: targets of `cosine_embedding_loss`, `hinge_embedding_loss` or
+    `soft_margin_loss` are 0 somewhere, and nowhere -1; targets of
     `binary_cross_entropy_with_logits` or `multilabel_soft_margin_loss` are below -0.5 or above 1.5,
     and of `kl_div`, or of `cross_entropy` with probabilities, below -0.5; targets of `ctc_loss`
     have its blank.
 
-    Excepted: classes; `kl_div` with `log_target`; targets with gradients; where no sample has the
-    one of two kinds.
+    Excepted: losses that are weighted or not reduced, which may leave targets out; classes;
+    `kl_div` with `log_target`; targets with gradients; where no sample has the one of two kinds.
 
     Cost: the least and the greatest number of the targets, for the first five losses and then for
     each 100th.
@@ -51,6 +49,9 @@ class ImproperTargets(Invariant):
         self.losses[place] = self.losses.get(place, 0) + 1
         hits = self.hits.get(place, 0)
         if not is_sampled(self.losses[place], 100) and not 0 < hits < HITS:
+            return
+        # What is weighted, or not summed up yet, may leave out the targets that are odd.
+        if arguments.get("reduction") == "none" or arguments.get("weight") is not None:
             return
         target = arguments["targets" if name == "ctc_loss" else "target"]
         if not isinstance(target, torch.Tensor) or target.is_meta or not target.numel():

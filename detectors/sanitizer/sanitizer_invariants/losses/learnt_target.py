@@ -9,6 +9,8 @@ LOSSES = ("MseLoss", "SmoothL1Loss", "HuberLoss")
 PLACE = "place of a loss, by the sanitizer"
 # What chooses some of the numbers, or leaves some out.
 CHOICES = ("Max", "Amax", "Gather", "Where", "MaskedFill", "Minimum", "Maximum", *SHAPES)
+# What leaves one number of several.
+SINGLE = {"Max", "Amax", "Gather", "Select", "Index"}
 NODES, WAY = 128, 32
 
 
@@ -24,7 +26,8 @@ class LearntTarget(MarkingInvariant):
     Seen in `mse_loss`, `smooth_l1_loss`, `huber_loss` or the square of a difference: one side is
     the output of a module; the other one is a tensor without gradients, plus the output of the
     same module in another call (or another slice of the same output), times numbers from 0 to 1 of
-    which one is 0.5 at least. All in whatever shape, or as a maximum or chosen elements.
+    which one is 0.5 at least. All in whatever shape, or as a maximum or chosen elements. The value
+    is a number for each sample: an output of one column, or what is chosen of several.
 
     Excepted: targets of other forms, as those of a twin network, a cycle, or an equation whose
     other terms have gradients as well; other modules; outputs in one call that are the same.
@@ -45,7 +48,8 @@ class LearntTarget(MarkingInvariant):
         outputs = output if isinstance(output, (tuple, list)) else [output]
         for number, tensor in enumerate(outputs):
             if isinstance(tensor, torch.Tensor) and tensor.grad_fn is not None:
-                self.mark(tensor, (id(module), number, self.calls))
+                columns = tensor.shape[-1] if tensor.dim() > 1 else 1
+                self.mark(tensor, (id(module), number, self.calls, columns))
 
     def after_loss(self, name, arguments, output):
         if output.grad_fn is not None and kind(output.grad_fn) in LOSSES:
@@ -90,7 +94,8 @@ def is_learnt(prediction, target):
     # A column of several outputs is another number, and no other place.
     is_slice = "Slice" in choices & kinds and "Select" not in choices | kinds
     is_other = first != second or is_slice
-    return is_other and first[:2] == second[:2]
+    is_value = first[3] == 1 or bool(choices & SINGLE)
+    return is_other and is_value and first[:2] == second[:2]
 
 
 def descend(node, kinds):

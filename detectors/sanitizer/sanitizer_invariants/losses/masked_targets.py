@@ -2,7 +2,6 @@
 
 import torch
 
-from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
 from sanitizer_invariants.tools.texts import LOSSES, is_text
 
@@ -18,10 +17,11 @@ class MaskedTargets(Invariant):
     not with what is learnt. The labels are to be -100 there.
 
     A mask is a table of two values of the same shape as a table of tokens, given to the same call:
-    on one of its sides, at one end of each text, all tokens are the same one; on the other there
-    are several. Of targets of `cross_entropy` and `nll_loss`, reduced to one number, in training:
-    elsewhere they are the tokens of the same or of the next place; in three losses in a row a
-    twentieth of those that count, or more, stands in padding.
+    on one of its sides, at one end of each text, all tokens are the same one, and texts have
+    different numbers of it; on the other there are several. Of targets of `cross_entropy` and
+    `nll_loss`, reduced to one number, in training: elsewhere they are the tokens of the same or of
+    the next place; in three losses in a row a twentieth of those that count, or more, stands in
+    padding.
 
     Excepted: weighted classes; the first token of padding, which may end the text.
 
@@ -39,7 +39,7 @@ class MaskedTargets(Invariant):
     def before_forward(self, module, arguments, options):
         if not torch.is_grad_enabled():
             return
-        tensors = copies.list_tensors((arguments, options))
+        tensors = self.program.list_given(arguments, options)
         for tokens in tensors:
             if not is_text(tokens) or tokens.shape[1] < LENGTH:
                 continue
@@ -101,7 +101,9 @@ def find_padding(tokens, mask):
 def is_at_ends(padding):
     """Whether each row has its padding in one piece, at one end."""
     changes = (padding[:, 1:] != padding[:, :-1]).sum(1)
-    return bool((changes <= 1).all()) and not bool(padding.all(1).any())
+    lengths = padding.sum(1)
+    is_uneven = bool((lengths != lengths[0]).any())
+    return is_uneven and bool((changes <= 1).all()) and not bool(padding.all(1).any())
 
 
 def share_in_padding(tokens, padding, target, ignored):

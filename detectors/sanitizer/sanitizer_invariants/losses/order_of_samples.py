@@ -42,7 +42,7 @@ class OrderOfSamples(Invariant):
     def after_forward(self, module, arguments, options, output):
         if not self.samples.kinds or not is_loss(module, output):
             return
-        tensors = copies.list_tensors((arguments, options))
+        tensors = self.program.list_given(arguments, options)
         target = next(
             (
                 tensor

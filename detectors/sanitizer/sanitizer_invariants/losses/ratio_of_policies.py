@@ -30,6 +30,9 @@ class RatioOfPolicies(Invariant):
     quarter where more than their mean is taken (some may be padding): within 0.001, and within 0.02
     on a GPU and where half precision or a cast is behind them.
 
+    An error where the network was called without gradients before, as a policy is that acts; else
+    advice: the stored numbers may be those of another policy (logged data).
+
     Excepted: fewer ratios than 8; policies that have made steps; other ways to write a surrogate.
 
     Cost: a walk over at most 256 nodes for each of these passes; where a surrogate is found, one
@@ -42,6 +45,12 @@ class RatioOfPolicies(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.passes, self.known, self.moved = 0, weakref.WeakSet(), set()
+        # Parameters of networks that were called without gradients: of a policy that has acted.
+        self.acted = set()
+
+    def before_forward(self, module, arguments, options):
+        if self.passes <= PASSES and not torch.is_grad_enabled():
+            self.acted.update(id(parameter) for parameter in module.parameters())
 
     def after_step(self, optimizer):
         if self.passes <= PASSES and optimizer not in self.known:
@@ -53,32 +62,36 @@ class RatioOfPolicies(Invariant):
         if self.passes > PASSES:
             return
         for ratio, is_mean_of_all in find_ratios(find_roots(tensors)):
-            share = self._share_of_ones(ratio)
+            leaves, share = self._share_of_ones(ratio)
             if share is not None and share < (SHARE_OF_ALL if is_mean_of_all else SHARE):
-                self._report(share)
+                has_acted = any(id(leaf) in self.acted for leaf in leaves)
+                self._report(share, "error" if has_acted else "info")
 
     def _share_of_ones(self, ratio):
-        """Which share of the ratios is 1; None where they may be others."""
+        """The parameters behind the ratios, and which share of these is 1; None where they may be
+        others.
+        """
         nodes = walk([ratio], BEHIND)
         leaves = [node.variable for node in nodes if hasattr(node, "variable")]
         if any(id(leaf) in self.moved for leaf in leaves):
-            return None
+            return leaves, None
         with torch.no_grad():
             values = ratio._saved_result.detach()
             if values.is_meta or values.numel() < PLACES:
-                return None
+                return leaves, None
             types = {values.dtype, *(leaf.dtype for leaf in leaves)}
             is_exact = not values.is_cuda and types <= {torch.float32, torch.float64}
             is_exact = is_exact and not any(kind(node) == "ToCopy" for node in nodes)
             near = (values - 1).abs() <= (EXACT if is_exact else ROUNDED)
-            return near.double().mean().item()
+            return leaves, near.double().mean().item()
 
-    def _report(self, share):
+    def _report(self, share, severity):
         self.report(
             f"the policy has not moved yet, and {1 - share:.0%} of the ratios of its probabilities "
             "to the stored ones are not 1: they were computed for other actions or inputs, with "
             "dropout, or by another policy",
             api="torch.exp",
+            severity=severity,
         )
 
 

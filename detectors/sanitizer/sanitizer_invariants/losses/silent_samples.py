@@ -8,7 +8,7 @@ from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant
 from sanitizer_invariants.tools.samples import Samples
 
-STEPS, KEPT = 10, 4
+STEPS, KEPT, PARTS = 10, 4, 4
 
 
 class SilentSamples(Invariant):
@@ -20,7 +20,8 @@ class SilentSamples(Invariant):
 
     Of a module that is given whole batches of such a loader in training: in ten steps with a batch
     of one size the gradients of all its outputs are exactly zero at the same places, and not at the
-    others.
+    others. An error where these are a quarter of the batch at most; more may be compared with the
+    others without gradients, as prototypes are: that is advice.
 
     Excepted: batches that were joined to others before, or cut; batches of fewer than four samples.
 
@@ -44,7 +45,7 @@ class SilentSamples(Invariant):
         record = self.records.get(module)
         if record is not None and record.is_done:
             return
-        given = [t for t in copies.list_tensors((arguments, options)) if self.samples.is_one(t)]
+        given = [t for t in self.program.list_given(arguments, options) if self.samples.is_one(t)]
         # Batches that were joined to others have another size.
         if not given or len(given[0]) not in self.sizes:
             return
@@ -68,6 +69,7 @@ class SilentSamples(Invariant):
             f"the same places ({shown}): they are not learnt from",
             api="torch.nn.Module.__call__",
             where=record.place,
+            severity="error" if len(silent) * PARTS <= record.size else "info",
         )
 
 

@@ -27,7 +27,8 @@ class TokenWeights(Invariant):
     data: of two passes either is to be the heavier one at times. The first step that has several
     passes is counted, and not looked at.
 
-    Excepted: passes with several cross entropies, losses that are not reduced to a mean, weighted
+    Excepted: passes of several tasks, whose losses are made at other lines or are of other classes;
+    passes with several cross entropies, losses that are not reduced to a mean, weighted
     classes, targets that are probabilities.
 
     Cost: in programs with two passes a step, a count of the targets of each cross entropy and a
@@ -39,7 +40,7 @@ class TokenWeights(Invariant):
 
     def __init__(self, program, report):
         super().__init__(program, report)
-        self.weights, self.losses, self.passes = [], 0, 0
+        self.weights, self.losses, self.passes, self.kinds = [], 0, 0, set()
         self.accumulates, self.leaves_out = False, False
         self.unequal, self.severe = Differences(), Differences()
 
@@ -65,6 +66,9 @@ class TokenWeights(Invariant):
             return
         count = int((target != arguments["ignore_index"]).sum())
         self.leaves_out = self.leaves_out or count < target.numel()
+        logits = arguments["input"]
+        classes = logits.shape[1 if logits.dim() > 1 else 0]
+        self.kinds.add((logits.dim(), classes, self.program.here()))
         output.register_hook(lambda gradient: self._note(count, gradient))
 
     def _note(self, count, gradient):
@@ -74,7 +78,10 @@ class TokenWeights(Invariant):
     def before_step(self, optimizer):
         weights, counts = self.weights, {self.losses, self.passes}
         self.accumulates = self.passes >= PASSES
+        kinds, self.kinds = self.kinds, set()
         self.weights, self.losses, self.passes = [], 0, 0
+        if len(kinds) != 1:
+            return
         if counts != {len(weights)} or len(weights) < PASSES or min(weights) == 0:
             return
         compared = weights[:-1] if len(weights) > PASSES else weights

@@ -38,7 +38,7 @@ class IgnoresInput(Invariant):
         count = self.calls[module] = self.calls.get(module, 0) + 1
         if count % EVERY or self.program.completed < STEPS:
             return
-        inputs = copies.list_tensors((arguments, options))
+        inputs = self.program.list_given(arguments, options)
         is_constant = ignores(inputs, copies.list_tensors(output)) and self._is_trained(module)
         self.times[module] = self.times.get(module, 0) + 1 if is_constant else 0
         if self.times[module] == TIMES:

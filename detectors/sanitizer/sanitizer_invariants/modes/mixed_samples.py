@@ -55,7 +55,7 @@ class MixedSamples(Invariant):
         module = copies.unwrap(module)
         if module in self.reported:
             return
-        tensors = copies.list_tensors((arguments, options))
+        tensors = self.program.list_given(arguments, options)
         if torch.is_grad_enabled():
             first = self.labelled.find_batch(module, tensors)
         elif self.samples.kinds and copies.is_evaluating(module):

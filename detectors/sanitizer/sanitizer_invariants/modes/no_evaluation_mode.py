@@ -78,7 +78,7 @@ class NoEvaluationMode(Invariant):
         """What was called since its last step is excepted where outputs go into a module of another
         optimizer.
         """
-        tensors = copies.list_tensors((arguments, options))
+        tensors = self.program.list_given(arguments, options)
         has_several = len(self.program.optimizers()) > 1
         if has_several and any(tensor.grad_fn is not None for tensor in tensors):
             owners = set(self.owners[module])

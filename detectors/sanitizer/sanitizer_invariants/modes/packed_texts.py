@@ -10,7 +10,7 @@ from sanitizer_invariants.tools.texts import compare, is_text, replace
 from sanitizer_invariants.tools.tracing import trace_call
 
 # Texts of fewer tokens may be something else.
-LENGTH, FIRST = 2, 2
+LENGTH, TEXTS, FIRST = 2, 3, 2
 
 
 class PackedTexts(Invariant):
@@ -22,12 +22,13 @@ class PackedTexts(Invariant):
     to do with it.
 
     Of a table of tokens that is given to a module in training together with a table of places, of
-    the same shape: each place is the one before and one more, or 0, and 0 comes a second time. In a
-    copy in evaluation mode the tokens of the first text of a row are replaced: the outputs for the
-    second text must not change by more than a thousandth.
+    the same shape: each place is the one before and one more, or 0; some row has three texts or
+    more, of two tokens or more. In a copy in evaluation mode the tokens of the first text of that
+    row are replaced: the outputs for the second text must not change by more than a thousandth.
 
-    Excepted: rows of which a text has a single token; padding whose places are 0; modules that draw
-    random numbers, or give nothing for each token.
+    Excepted: pairs of sentences; several rows with borders at the same places (the columns of a
+    grid); padding whose places are 0; modules that draw random numbers, or give nothing for each
+    token.
 
     Cost: three calls of a copy at the first two such calls of a module and then at each 200th.
     """
@@ -43,7 +44,7 @@ class PackedTexts(Invariant):
         module = copies.unwrap(module)
         if not torch.is_grad_enabled() or not module.training or module in self.reported:
             return
-        tables = find_tables(copies.list_tensors((arguments, options)))
+        tables = find_tables(self.program.list_given(arguments, options))
         if tables is None:
             return
         self.calls[module] = self.calls.get(module, 0) + 1
@@ -75,13 +76,14 @@ def find_second(places):
     steps = places[:, 1:] - places[:, :-1]
     begins = places[:, 1:] == 0
     counts = bool((begins | (steps == 1)).all()) and bool((places[:, 0] == 0).all())
-    if not counts or not bool(begins.any()):
+    is_grid = len(places) > 1 and bool((begins == begins[:1]).all())
+    if not counts or is_grid:
         return None
     for row in range(len(places)):
         found = (begins[row].nonzero().flatten() + 1).tolist()
         borders = [0, *found, places.shape[1]]
         lengths = [end - begin for begin, end in zip(borders, borders[1:])]  # noqa: B905
-        if found and min(lengths) >= LENGTH:
+        if len(lengths) >= TEXTS and min(lengths) >= LENGTH:
             return row, borders[1], borders[2]
     return None
 

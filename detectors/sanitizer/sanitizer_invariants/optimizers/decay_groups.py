@@ -25,7 +25,8 @@ class DecayGroups(Invariant):
     Seen at the first step of an optimizer: one group with `weight_decay` of 0, or several, and
     others with more; each parameter without decay has one axis at most. The group is empty, while
     weights of normalisations are decayed; or it has weights of some normalisations of a kind and
-    lacks others of the same kind and the same rate.
+    lacks others of the same kind and the same rate, in a part of the model of which it has some
+    vectors.
 
     Excepted: groups without decay that hold matrices too (whole parts of a model, as a new head);
     an optimizer that has no weights of normalisations; frozen normalisations.
@@ -60,7 +61,9 @@ class DecayGroups(Invariant):
             self._report(drawn, "holds no parameter at all")
             return
         kept_kinds = {kind for _, parameter, kind in weights if id(parameter) in kept}
-        missed = [item for item in drawn if item[2] in kept_kinds]
+        # A part that is decayed as a whole is meant to be.
+        parts = self._list_parts(kept)
+        missed = [item for item in drawn if item[2] in kept_kinds and find_part(item[0]) in parts]
         self._report(missed, "has the weights of other normalisations alone")
 
     def _list_weights(self):
@@ -74,6 +77,14 @@ class DecayGroups(Invariant):
                     weights.setdefault(id(weight), item)
         return list(weights.values())
 
+    def _list_parts(self, kept):
+        """The parts of the models that have parameters of a group."""
+        parts = set()
+        for model in self.program.modules():
+            named = model.named_parameters()
+            parts.update(find_part(name) for name, parameter in named if id(parameter) in kept)
+        return parts
+
     def _report(self, drawn, what):
         if not drawn:
             return
@@ -84,6 +95,11 @@ class DecayGroups(Invariant):
             api="torch.optim.Optimizer.add_param_group",
             parameter=names[0],
         )
+
+
+def find_part(name):
+    """The first word of a parameter's name: the part of its model."""
+    return name.split(".")[0]
 
 
 def is_normalisation(module):

@@ -37,7 +37,7 @@ class NotANumber(Invariant):
 
     def before_backward(self, tensors):
         starts = [tensors] if isinstance(tensors, torch.Tensor) else tensors
-        self.losses = [start.detach() for start in starts if isinstance(start, torch.Tensor)]
+        self.losses = [start.detach() for start in starts if is_single(start)]
 
     def before_step(self, optimizer):
         count = self.counts[optimizer] = self.counts.get(optimizer, 0) + 1
@@ -99,6 +99,11 @@ def list_not_finite(tensors):
         return []
     # Large numbers may have an infinite sum.
     return [tensor for tensor in looked_at if not bool(tensor.detach().isfinite().all())]
+
+
+def is_single(value):
+    """Whether a value is one number: what is larger is not to be kept."""
+    return isinstance(value, torch.Tensor) and value.numel() == 1
 
 
 def is_looked_at(tensor):

@@ -46,7 +46,7 @@ class SameOnRanks(Invariant):
         made = sum(call["wrapper"] == number for call in self.calls)
         if made >= CALLS or not is_plain(module):
             return
-        tensors = copies.list_tensors((arguments, options))
+        tensors = self.program.list_given(arguments, options)
         pieces = bytes_of([move_part(tensor) for tensor in tensors])
         if pieces is None:
             return

@@ -46,7 +46,7 @@ class TextRule(Invariant):
         if not torch.is_grad_enabled():
             return
         module = copies.unwrap(module)
-        tensors = copies.list_tensors((arguments, options))
+        tensors = self.program.list_given(arguments, options)
         tables = [(number, tensor) for number, tensor in enumerate(tensors) if is_text(tensor)]
         if not tables:
             return

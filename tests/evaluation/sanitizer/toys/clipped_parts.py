@@ -23,7 +23,6 @@ CLIP = "nn.utils.clip_grad_norm_(model.parameters(), {})"
 WRONG = {
     "each pass": program(CLIP.format(0.1)),
     "each value": program("nn.utils.clip_grad_value_(model.parameters(), 0.01)"),
-    "before another loss": program(CLIP.format(0.1), "model(x).square().mean().backward()", 1),
 }
 ITERATIONS = dict.fromkeys(WRONG, 3)
 LINES = dict.fromkeys(WRONG, "nn.utils.clip_grad")
@@ -36,6 +35,9 @@ RIGHT = {
     "a norm is measured": program(CLIP.format("float('inf')")),
     "a step for each": program(CLIP.format(0.1) + "; optimizer.step(); optimizer.zero_grad()")
     .replace("    optimizer.step()\n", ""),
+    "an auxiliary loss first": program(
+        CLIP.format(0.1), "model(x).square().mean().backward()", 1
+    ),
     "another loss for others": program(
         CLIP.format(0.1), "other(x).square().mean().backward()", 1
     ).replace("optimizer = ", "other = nn.Linear(4, 2)\noptimizer = "),

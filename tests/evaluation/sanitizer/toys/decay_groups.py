@@ -56,6 +56,7 @@ RIGHT = {
     "norms": program("'norm' in n"),
     "biases alone": program("n.endswith('bias')"),
     "a whole head": program("n.startswith('last_norm') or n.startswith('head')"),
+    "a head of its own": program("n.startswith('last_norm') or n == 'head.bias'"),
     "no decay at all": program("'LayerNorm.weight' in n", decay=0.0),
     "frozen norms": program(
         "n == 'none'", "[p.requires_grad_(False) for n, p in named if 'norm' in n]"

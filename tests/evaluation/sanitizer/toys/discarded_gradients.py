@@ -35,6 +35,10 @@ APIS = dict.fromkeys(WRONG, "torch.optim.Optimizer.zero_grad")
 SAVE = "kept.append([p.grad.clone() for p in model.parameters()])"
 MEAN = "for p, *grads in zip(model.parameters(), *kept): p.grad = sum(grads) / 3\n    kept.clear()"
 MOVE = "[p.add_(0.01 * p.grad) for p in model.parameters()]"
+ATTACK = (
+    "d = torch.zeros_like(x).requires_grad_(); F.cross_entropy(model(x + d), y).backward(); "
+    "x = x + 0.1 * d.grad.sign(); model.zero_grad()"
+)
 RIGHT = {
     "accumulated": program(first=CLEAR),
     "one pass": program(CLEAR, parts=1),
@@ -49,6 +53,19 @@ RIGHT = {
     ),
     "another optimizer": program(
         CLEAR, before="other = torch.optim.SGD(model[0].parameters(), lr=0.1)"
+    ),
+    "an adversarial point": program(first=CLEAR, parts=1, every=ATTACK),
+    "the norm of each loss": program(
+        parts=1,
+        every="h = model(x); losses = F.cross_entropy(h, y), h.square().mean()\n        "
+        "for loss in losses: optimizer.zero_grad(); loss.backward(retain_graph=True)\n"
+        "        optimizer.zero_grad(); sum(losses).backward(); continue",
+    ),
+    "written into the gradients": program(
+        CLEAR,
+        after=SAVE,
+        last=MEAN.replace("p.grad = sum(grads) / 3", "p.grad.copy_(sum(grads) / 3)"),
+        before="kept = []",
     ),
     "once in a while": program(first=CLEAR, after="if step == 3: optimizer.zero_grad()"),
 }

@@ -36,6 +36,13 @@ RIGHT = {
     "all": program(142, False),
     "whole batches": program(144),
     "the training data": program(142, data="train"),
+    "before the training": program(142, False)
+    .replace(
+        "for epoch in range(2):",
+        "model.eval()\nwith torch.no_grad():\n    for x, y in train: "
+        "model(x)\nfor epoch in range(2):",
+    )
+    .replace("draw(100)", "draw(24)"),
     "a look": program(142, stop="break"),
 }
 SILENT = True

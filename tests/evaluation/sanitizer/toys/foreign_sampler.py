@@ -38,6 +38,7 @@ APIS = {
 }
 RIGHT = {
     "a weight for each sample": program("WeightedRandomSampler(weights[labels], 32)"),
+    "a curriculum": program("RandomSampler(range(64))"),
     "a subset": program("SubsetRandomSampler(part)"),
     "of the subset": program("RandomSampler(part)", "Subset(data, part)"),
     "a few of all": program("RandomSampler(data, num_samples=32)"),

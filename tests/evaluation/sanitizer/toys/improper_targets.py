@@ -37,6 +37,10 @@ LINES = dict.fromkeys(WRONG, "loss = ")
 APIS = {"blanks": "torch.nn.functional.ctc_loss"}
 RIGHT = {
     "signs": program(COSINE.format("is_same * 2 - 1")),
+    "left out later": program(
+        "(F.binary_cross_entropy_with_logits(model(x)[:, 0], is_same * 2.0 - 1, reduction='none') "
+        "* is_same).mean()"
+    ),
     "ties": program(
         "F.margin_ranking_loss(model(x)[:, 0], twin(x)[:, 0], torch.arange(16) % 3 - 1.0)"
     ),

@@ -67,6 +67,9 @@ RIGHT = {
     "the ends of texts are marked": program(
         ALL, prepare="ids, mask = torch.randint(2, 20, (8, 12)), mask", padding="None"
     ),
+    "the first token is of another type": program(
+        ALL, prepare="ids[:, 0] = 0; mask = (ids != 0).long()", padding="None"
+    ),
     "words that are left out": program(
         "labels = torch.where(mask == 1, ids, torch.randint(2, 20, (8, 12)))",
         prepare="mask = (torch.rand(8, 12) > 0.2).long(); mask[:, 0] = 1; ids = torch.where("

@@ -44,5 +44,3 @@ RIGHT = {
         "losses.append(F.cross_entropy(head(h), y))", "loss = losses[iteration % 3]"
     ),
 }  # fmt: skip
-# What these passes have brought is cleared by the last one.
-OTHERS = {"passes of their own": ["discarded-gradients"]}

@@ -29,7 +29,12 @@ for step in range(4):
     optimizer.step()
 """
 CAUSAL, APART = "hidden_places", "hidden_places | others"
-PACKED = "torch.cat([torch.arange(5), torch.arange(7)]).expand(8, 12).contiguous()"
+# Three texts in a row, in one half of the rows of other lengths than in the other.
+PACKED = (
+    "torch.stack(4 * [torch.cat([torch.arange(n) for n in lengths]) "
+    "for lengths in ((5, 4, 3), (3, 3, 6))])"
+)
+ALIKE = "torch.cat([torch.arange(4), torch.arange(4), torch.arange(4)]).repeat(8, 1)"
 
 
 def program(mask, positions=PACKED, dropout=0.0):
@@ -39,14 +44,17 @@ def program(mask, positions=PACKED, dropout=0.0):
 WRONG = {
     "causal alone": program(CAUSAL),
     "with dropout": program(CAUSAL, dropout=0.1),
-    "three texts": program(
-        CAUSAL, "torch.cat([torch.arange(4), torch.arange(4), torch.arange(4)]).repeat(8, 1)"
-    ),
+    "one row": program(CAUSAL, ALIKE.replace("8", "1")).replace("(8, 13)", "(1, 13)"),
 }
 ITERATIONS = dict.fromkeys(WRONG, 1)
 LINES = dict.fromkeys(WRONG, "model(text[:, :-1], positions)")
 RIGHT = {
     "each by itself": program(APART),
+    "the columns of a grid": program(CAUSAL, ALIKE),
+    "pairs of sentences": program(
+        CAUSAL,
+        "torch.stack(4 * [torch.cat([torch.arange(n), torch.arange(12 - n)]) for n in (5, 7)])",
+    ),
     "one text": program(CAUSAL, "torch.arange(12).repeat(8, 1)"),
     "padding of zeros": program(CAUSAL, "F.pad(torch.arange(9), (0, 3)).repeat(8, 1)"),
     "words of something else": program(CAUSAL, "torch.randint(12, (8, 12))"),

@@ -23,10 +23,10 @@ def program(loss, given="x", shuffle=True):
 
 ALL = "F.cross_entropy(logits, y)"
 WRONG = {
-    "the first classes": program("F.cross_entropy(logits[:3], y[:3])"),
     "all but the last": program("F.cross_entropy(logits[:-1], y[:-1])"),
     "masked": program("(F.cross_entropy(logits, y, reduction='none') * (torch.arange(16) > 3)).mean()"),
 }  # fmt: skip
+ADVISED = {"the first classes": program("F.cross_entropy(logits[:3], y[:3])")}
 LINES = dict.fromkeys(WRONG, "logits = model(x)")
 RIGHT = {
     "all": program(ALL),

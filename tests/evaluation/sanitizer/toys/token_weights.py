@@ -40,6 +40,11 @@ ODD = {
 }
 RIGHT = {
     "weighted passes": train("loss = F.cross_entropy(model(points), targets) * size / sum(sizes)"),
+    "several tasks": train(
+        "loss = F.cross_entropy(model(points)[:, : 2 + number], targets % (2 + number))"
+    )
+    .replace("targets[size:] = -100", "targets = targets[:size]")
+    .replace("model(points)", "model(points[:size])"),
     "sums": train("loss = F.cross_entropy(model(points), targets, reduction='sum') / sum(sizes)"),
     "equal": train(sizes="(10, 10, 10)"),
     "a smaller last one": train(sizes="(30, 30, 30, 7)"),
