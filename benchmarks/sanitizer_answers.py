@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from evaluation.keys import program_digest
 from evaluation.model import ARGUMENTS, SCRIPT
 from evaluation.reading.load import load_committed, load_results
+from evaluation.records import CheckRecord
+from runner.bugs.program import UPSTREAM
 from runner.environments import spec
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,9 +51,9 @@ def read_tasks(path: Path) -> list[dict[str, Any]]:
 
 def alarms_of(tasks: Sequence[dict[str, Any]], options: argparse.Namespace) -> dict[str, Alarms]:
     """The errors that were seen in each task's program; a program that was not seen is not in it."""
-    by_digest = _recorded(options)
-    digests = {task["id"]: digest_of(task) for task in tasks}
-    alarms = {name: by_digest[digest] for name, digest in digests.items() if digest in by_digest}
+    recorded = _recorded(options)
+    known = {task["id"]: (digest_of(task), task["packages"]["torch"]) for task in tasks}
+    alarms = {name: recorded[program] for name, program in known.items() if program in recorded}
     if options.watch:
         for task in tasks:
             if task["id"] not in alarms:
@@ -66,22 +68,31 @@ def digest_of(task: dict[str, Any]) -> str:
     return program_digest(files, task["parameters"])
 
 
-def _recorded(options: argparse.Namespace) -> dict[str, Alarms]:
-    """The errors by the digests of programs, from the records that were asked for."""
-    checks = []
+def _recorded(options: argparse.Namespace) -> dict[tuple[str, str], Alarms]:
+    """The errors by the digests of programs and the versions of torch, from the records that were
+    asked for.
+
+    Where a release mends a bug, one text has records of it with both releases: those of the good
+    one are left out.
+    """
+    checks: list[CheckRecord] = []
     if options.committed:
         checks += load_committed(ROOT, [options.detector]).checks
     if options.results:
         checks += load_results(options.results, [options.detector]).checks
     return {
-        check.program: [
-            Alarm(alarm.code, alarm.file, alarm.line, alarm.message, alarm.api)
-            for alarm in check.alarms
-            if alarm.severity == ERROR
-        ]
+        (check.program, (check.runtime.torch or "").partition("+")[0]): _errors(check)
         for check in checks
-        if check.program and check.status == "ok"
+        if check.program and check.status == "ok" and check.kind != UPSTREAM
     }
+
+
+def _errors(check: CheckRecord) -> Alarms:
+    return [
+        Alarm(alarm.code, alarm.file, alarm.line, alarm.message, alarm.api)
+        for alarm in check.alarms
+        if alarm.severity == ERROR
+    ]
 
 
 def watch(task: dict[str, Any]) -> Alarms | None:

@@ -39,17 +39,20 @@ class WalkError(Exception):
 
 def fixes(library: str, clone: Path, since: str) -> Iterator[dict[str, str]]:
     """The fixes of a library, as rows without a number; raises WalkError for what is no clone."""
-    log = ["git", "-C", str(clone), "log", "--no-merges", f"--since={since}", "--numstat"]
-    done = subprocess.run(
-        [*log, "--format=%x00%H%x09%cs%x09%s"], capture_output=True, text=True, check=False
-    )
+    git = ["git", "-C", str(clone)]
+    log = [*git, "log", "--no-merges", f"--since={since}", "--format=%H%x09%cs%x09%s"]
+    done = subprocess.run(log, capture_output=True, text=True, check=False)
     if done.returncode:
         raise WalkError(f"{clone}: no clone of {library}: {done.stderr.strip()[:200]}")
-    for entry in done.stdout.split("\0")[1:]:
-        head, _, changes = entry.partition("\n")
-        commit, date, title = head.split("\t", 2)
-        lines = sum(source_lines(changes.splitlines()))
-        if FIX.search(title) and 0 < lines <= MOST_LINES:
+    for entry in done.stdout.splitlines():
+        commit, date, title = entry.split("\t", 2)
+        if not FIX.search(title):
+            continue
+        # A clone may lack the large files of some commits: these cannot be told.
+        show = [*git, "show", "--numstat", "--format=", commit]
+        changes = subprocess.run(show, capture_output=True, text=True, check=False)
+        lines = sum(source_lines(changes.stdout.splitlines()))
+        if changes.returncode == 0 and 0 < lines <= MOST_LINES:
             yield {"library": library, "commit": commit, "date": date, "title": title}
 
 

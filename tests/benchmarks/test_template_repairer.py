@@ -469,12 +469,16 @@ def test_patches_are_of_the_tasks_that_were_accused(repairer, capsys):
 def test_records_know_a_program_by_its_digest(repairer, tmp_path):
     catalog = Catalog(ROOT)
     targets, _ = repairable(catalog)
-    write_tasks(tmp_path, targets, catalog.root)
+    key = write_tasks(tmp_path, targets, catalog.root)
     tasks = repairer.sanitizer_answers.read_tasks(tmp_path / TASKS)
     sources = argparse.Namespace(committed=True, results=None, watch=False, detector="sanitizer-3")
     alarms = repairer.sanitizer_answers.alarms_of(tasks, sources)
     seen = [name for name in alarms if alarms[name]]
     assert len(tasks) > len(alarms) > len(seen) > 10
+    (one_text,) = [task for task in tasks if key.tasks[task["id"]] == "PyTorch-115607/simple"]
+    assert [alarm.code for alarm in alarms[one_text["id"]]] == ["shadow-step"]
+    newer = one_text | {"packages": {"torch": "2.3.1"}}
+    assert repairer.sanitizer_answers.alarms_of([newer], sources) == {}
     changed = [{**task, "parameters": {}} for task in tasks]
     assert repairer.sanitizer_answers.alarms_of(changed, sources) == {}
 

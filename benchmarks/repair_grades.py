@@ -1,0 +1,188 @@
+"""Grades of patches whose worth is known, for each case: is the grader right about them?
+
+    python benchmarks/repair_grades.py [CASE ...] [--templates] [-j N] [--runs FOLDER]
+
+For each case of the repair track it grades the unchanged program (`noop`), which has to be NOT
+FIXED, and the fixed twin, which has to be FIXED; with `--templates` also what the template repairer
+makes of it, by the sanitizer's records that the options of template_repairer.py name. It writes
+benchmarks/repairs.csv after each case. Rows that are there are kept while the two scripts of their
+case stay as they are: it may be stopped, and goes on. All cases take hours, as each runs on its own
+seeds and on two that are drawn; finished runs are kept in FOLDER.
+"""
+
+import argparse
+import csv
+import hashlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import sanitizer_answers
+from template_repairer import MODEL as TEMPLATES
+from template_repairer import patches as template_patches
+
+from evaluation.model import SCRIPT
+from evaluation.repair.grading import Grade, grade
+from evaluation.repair.patches import Patch
+from evaluation.repair.tasks import repairable
+from evaluation.running.perturbation import read_texts
+from runner.bugs.bug import Target
+from runner.bugs.catalog import Catalog
+from runner.environments import spec
+from runner.errors import TrainbugsError
+from runner.progress.lines import on_stderr
+from runner.session.options import Options
+from runner.session.session import Session
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = Path(__file__).with_name("repairs.csv")
+NOOP, FIXED_TWIN = "noop", "fixed twin"
+EXPECTED = {NOOP: "NOT FIXED", FIXED_TWIN: "FIXED"}
+# Patches name a task; here there is one at a time.
+TASK = "0" * 16
+
+
+class Row(NamedTuple):
+    """A grade; `scripts` is the digest of the two scripts of the case."""
+
+    case: str
+    patch: str
+    outcome: str
+    seeds: str
+    held: str
+    changed: str
+    real: str
+    at_site: str
+    scripts: str
+    reason: str
+
+
+def grade_cases(
+    session: Session,
+    targets: Sequence[Target],
+    table: Path,
+    options: argparse.Namespace,
+) -> list[Row]:
+    """The rows of these cases, which are added to the table; those of others stay."""
+    rows = {(row.case, row.patch): row for row in read_table(table)}
+    for target in targets:
+        digest = scripts_digest(target)
+        missing = [
+            patch
+            for patch in patches_for(target, options)
+            if _scripts_of(rows.get((target.case.id, patch.model))) != digest
+        ]
+        for item in grade(session, missing, {TASK: target}):
+            rows[target.case.id, item.model] = _row(item, digest)
+        write_table(table, rows.values())
+    names = {target.case.id for target in targets}
+    return [row for row in rows.values() if row.case in names]
+
+
+def patches_for(target: Target, options: argparse.Namespace) -> list[Patch]:
+    """The patches of a case."""
+    scripts = {
+        model: target.case.program.variants[variant].script.read_text(encoding="utf-8")
+        for model, variant in ((NOOP, "buggy"), (FIXED_TWIN, "fixed"))
+    }
+    patches = [Patch(TASK, model=model, script=text) for model, text in scripts.items()]
+    if options.templates:
+        patches += _template_patches(target, options)
+    return patches
+
+
+def _template_patches(target: Target, options: argparse.Namespace) -> Iterator[Patch]:
+    program = target.case.program
+    own_name = program.variants["buggy"].script.name
+    texts = read_texts(target, "buggy")
+    files = {SCRIPT if name == own_name else name: text for name, text in texts.items()}
+    parameters = {**program.parameters, "seed": program.seeds[0], "device": "cpu"}
+    packages = spec.load(ROOT, program.variants["buggy"].place).pins
+    task = {"id": TASK, "files": files, "parameters": parameters, "packages": packages}
+    for item in template_patches([task], sanitizer_answers.alarms_of([task], options)):
+        yield Patch(TASK, model=TEMPLATES, script=item["script"])
+
+
+def surprises(rows: Sequence[Row]) -> list[str]:
+    """A line for each patch whose grade is not what it has to be."""
+    return [
+        f"{row.case}: {row.patch} is {row.outcome}, expected {EXPECTED[row.patch]}: {row.reason}"
+        for row in rows
+        if row.outcome != EXPECTED.get(row.patch, row.outcome)
+    ]
+
+
+def scripts_digest(target: Target) -> str:
+    """A short hash of the two scripts of a case."""
+    variants = target.case.program.variants
+    texts = [variants[name].script.read_bytes() for name in ("buggy", "fixed")]
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
+
+
+def read_table(path: Path) -> list[Row]:
+    """The rows of a table; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [Row(**row) for row in csv.DictReader(file)]
+
+
+def write_table(path: Path, rows: "Iterator[Row] | Sequence[Row]") -> None:
+    """Write the rows, sorted by case and patch."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows(sorted(rows))
+
+
+def _scripts_of(row: Row | None) -> str | None:
+    return row.scripts if row else None
+
+
+def _row(item: Grade, digest: str) -> Row:
+    return Row(
+        case=item.case,
+        patch=item.model,
+        outcome=item.outcome,
+        seeds=str(len(item.seeds)),
+        held=str(len(item.held)),
+        changed=str(item.changed),
+        real=str(item.real),
+        at_site={True: "yes", False: "no", None: "-"}[item.at_site],
+        scripts=digest,
+        # Seeds that are drawn are others each time; no reason is given for what is as it has to be.
+        reason="" if item.outcome == EXPECTED.get(item.model) else " ".join(item.reason.split()),
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="BUG/CASE; default: all")
+    parser.add_argument("--templates", action="store_true", help="grade the template repairer, too")
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--runs", type=Path, default=Path("results"), help="default: ./results")
+    parser.add_argument("--table", type=Path, default=TABLE, help="default: repairs.csv")
+    sanitizer_answers.add_sources(parser)
+    options = parser.parse_args()
+    catalog = Catalog(ROOT)
+    targets = [
+        target
+        for target in repairable(catalog)[0]
+        if not options.cases or target.case.id in options.cases
+    ]
+    session = Session(catalog, Options(jobs=options.jobs, results=options.runs), on_stderr())
+    try:
+        rows = grade_cases(session, targets, options.table, options)
+    except TrainbugsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    lines = surprises(rows)
+    print("\n".join([*lines, f"{len(rows)} grades, {len(lines)} of them wrong"]))
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Grades of patches whose worth is known: the table, and how it goes on after a stop."""
+
+import argparse
+import importlib
+
+import pytest
+from support.paths import ROOT
+
+from evaluation.repair.tasks import repairable
+from runner.bugs.catalog import Catalog
+
+
+@pytest.fixture
+def grades(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    return importlib.import_module("repair_grades")
+
+
+@pytest.fixture
+def grade_toy(grades, toy, toy_environment, tmp_path):
+    """Grade the toy bug into a table; returns its rows by the names of patches."""
+
+    def call():
+        (target,), _ = repairable(toy.catalog)
+        options = argparse.Namespace(templates=False)
+        rows = grades.grade_cases(toy.session(), [target], tmp_path / "table.csv", options)
+        return {row.patch: row for row in rows}
+
+    return call
+
+
+def test_the_fixed_twin_is_fixed_and_the_unchanged_program_is_not(grades, grade_toy, tmp_path):
+    rows = grade_toy()
+    assert {name: row.outcome for name, row in rows.items()} == grades.EXPECTED
+    assert grades.surprises([*rows.values()]) == []
+    assert grades.read_table(tmp_path / "table.csv") == sorted(rows.values())
+
+
+def test_what_is_in_the_table_is_graded_again_only_if_a_script_has_changed(
+    grades, grade_toy, toy, monkeypatch
+):
+    first = grade_toy()
+    asked = []
+    real = grades.grade
+    monkeypatch.setattr(grades, "grade", lambda *parts: asked.extend(parts[1]) or real(*parts))
+    assert grade_toy() == first
+    assert asked == []
+    fixed = toy.directory / "fixed.py"
+    fixed.write_text(fixed.read_text() + "\n")
+    assert grade_toy() != first
+    assert [patch.model for patch in asked] == [*grades.EXPECTED]
+
+
+def test_a_grade_that_is_wrong_is_told(grades, grade_toy):
+    row = grade_toy()["noop"]._replace(outcome="FIXED", reason="why")
+    (line,) = grades.surprises([row])
+    assert "noop is FIXED, expected NOT FIXED: why" in line
+
+
+def test_the_committed_table_has_no_wrong_grade_and_knows_its_scripts(grades):
+    rows = grades.read_table(grades.TABLE)
+    assert rows == sorted(rows)
+    assert grades.surprises(rows) == []
+    targets = {target.case.id: target for target in repairable(Catalog(ROOT))[0]}
+    for row in rows:
+        assert row.scripts == grades.scripts_digest(targets[row.case]), row.case
