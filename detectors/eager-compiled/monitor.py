@@ -40,13 +40,17 @@ def compare(batch, optimizer, emit):
             return
         report(eager, passes(batch.model, batch, optimizer), BACKENDS[0], emit)
         return
+    is_compiled = False
     for backend in BACKENDS:
         try:
             compiled = passes(compiled_twin(written, backend), batch, optimizer, owner=written)
         except Exception as error:
             emit("not-compiled", f"{backend}: {type(error).__name__}", severity="info")
             continue
+        is_compiled = True
         report(eager, compiled, backend, emit)
+    if not is_compiled:
+        emit(NOTHING, "the model could not be compiled", severity="info")
 
 
 def compiled_twin(model, backend):
