@@ -185,7 +185,7 @@ class HandOver:
         """The called module that holds all parameters of the optimizer; else the only one that was called."""
         ids = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
         called = list(self.batches)
-        owners = [module for module in called if ids <= {id(parameter) for parameter in module.parameters()}]
+        owners = [module for module in called if ids <= set(map(id, module.parameters()))]
         if owners:
             return owners[-1]
         return called[0] if len(called) == 1 else None
