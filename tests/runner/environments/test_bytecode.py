@@ -1,5 +1,7 @@
 """Bytecode that environments share: linked where it is what it was, and compiled where it is not."""
 
+import importlib.util
+import marshal
 import subprocess
 import sys
 
@@ -65,13 +67,18 @@ def test_edited_bytecode_is_in_no_further_environment(toy, build_another):
     assert (second.directory / BYTECODE).stat().st_ino != path.stat().st_ino
 
 
-def test_bytecode_of_a_wheel_is_never_kept(toy, toy_environment, wheelhouse):
+def test_bytecode_of_a_wheel_is_never_run(toy, toy_environment, wheelhouse):
+    """Not even if its head asks Python not to compare it with the module beside it."""
+    unchecked = importlib.util.MAGIC_NUMBER + b"\1\0\0\0" + bytes(8)
     name = f"odd/__pycache__/__init__.{sys.implementation.cache_tag}.pyc"
-    odd = write_wheel(wheelhouse, "odd", {"odd/__init__.py": "value = 1\n", name: "evil"})
+    evil = unchecked + marshal.dumps(compile("value = 2\n", "evil", "exec"))
+    odd = write_wheel(wheelhouse, "odd", {"odd/__init__.py": "value = 1\n", name: evil})
     (toy_environment / "requirements.txt").write_text(lock(odd, *wheelhouse.glob("toy*")))
     built = builder.build(load(toy), QUIET)
-    assert (built.directory / SITE / name).read_bytes() != b"evil"
-    assert all(path.read_bytes() != b"evil" for path in kept())
+    program = "import odd; print(odd.value)"
+    output = subprocess.run([built.python, "-c", program], capture_output=True, check=True).stdout
+    assert output == b"1\n"
+    assert all(b"evil" not in path.read_bytes() for path in kept())
 
 
 def test_without_an_environment_that_holds_it_bytecode_is_removed(toy, build_another):
