@@ -51,6 +51,7 @@ def build(config, folder):
         cls_token="[CLS]",
         sep_token="[SEP]",
         model_max_length=64,
+        model_input_names=["input_ids", "attention_mask"],
     )
     encoder = ModernBertModel(
         ModernBertConfig(

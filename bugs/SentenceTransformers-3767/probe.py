@@ -14,7 +14,7 @@ def look(names):
 
     model, trainer_dataset = names["model"], names["kwargs"]["train_dataloader"].dataset
     assert isinstance(model, SentenceTransformer) and isinstance(trainer_dataset, datasets.Dataset)
-    passages = list(trainer_dataset["passage"])[:256]
+    passages = list(trainer_dataset["passage"])[:96]
     training = model.training
     model.eval()
     begins = alone = 0.0
