@@ -22,8 +22,8 @@ def look(names):
         batch = passages[start : start + 32]
         features = model.tokenize(batch)
         begins += (features["attention_mask"][:, 0] == 0).sum().item()
-        features = {name: value.to(model.device) for name, value in features.items()}
-        together = model(features)["sentence_embedding"].cpu()
+        tensors = {name: value.to(model.device) for name, value in features.items() if torch.is_tensor(value)}
+        together = model({**features, **tensors})["sentence_embedding"].cpu()
         single = model.encode(batch, batch_size=1, convert_to_tensor=True, show_progress_bar=False).cpu()
         alone += torch.cosine_similarity(together, single).sum().item()
     model.train(training)
