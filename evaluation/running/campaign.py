@@ -70,7 +70,7 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
             for detector_run in detector_runs
             for check in plan_checks(detector_run, shown, bare_runs)
         ]
-        records = execute_checks(checks, shown_session, options.force)
+        records = execute_checks(checks, shown_session, options.force, options.committed)
         overheads = time_detectors(checks, records, options, shown_session)
     return CampaignResult(
         tuple(records[check] for check in checks),

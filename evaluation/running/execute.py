@@ -18,9 +18,17 @@ from runner.session.session import Session
 RecordByCheck = Mapping[DetectorCheck, CheckRecord]
 
 
-def execute_checks(checks: Sequence[DetectorCheck], session: Session, force: bool) -> RecordByCheck:
-    """The records of all checks, which are saved; with `force` finished checks are done again."""
+def execute_checks(
+    checks: Sequence[DetectorCheck], session: Session, force: bool, committed: bool = False
+) -> RecordByCheck:
+    """The records of all checks, which are saved.
+
+    With `force` finished checks are done again, with `committed` those of a detector that was not
+    committed.
+    """
     finished = {} if force else _find_finished(checks, session)
+    if committed:
+        finished = {check: record for check, record in finished.items() if not _is_dirty(record)}
     jobs = [_job(check) for check in checks if check not in finished]
     records = dict(finished)
     with closing(_do_jobs(jobs, session)) as results:
@@ -30,6 +38,11 @@ def execute_checks(checks: Sequence[DetectorCheck], session: Session, force: boo
             say = session.progress.line if is_expected else session.progress.note
             say(f"[{number}/{len(jobs)}] {check.label}: {_describe_end(record)}")
     return records
+
+
+def _is_dirty(record: CheckRecord) -> bool:
+    """Whether the detector was not committed as it was."""
+    return (record.revision or "-dirty").endswith("-dirty")
 
 
 def _find_finished(

@@ -24,7 +24,8 @@ class CampaignOptions:
     `references` are the kinds that detectors with reference runs are given. With `upstream` they
     meet the buggy scripts in releases with the real fix, too, with `all_seeds` each case that needs
     no data with all of its seeds, not only with the first one. By the seed `perturb` they meet the
-    programs rewritten, by `plant` programs with planted faults; neither is timed.
+    programs rewritten, by `plant` programs with planted faults; neither is timed. `committed`
+    records are wanted: those of a detector that was not committed are made anew.
     """
 
     detectors: Sequence[Detector]
@@ -39,6 +40,7 @@ class CampaignOptions:
     all_seeds: bool = False
     perturb: int | None = None
     plant: int | None = None
+    committed: bool = False
 
     def __post_init__(self) -> None:
         """Raise UsageError for options that contradict each other."""

@@ -29,6 +29,7 @@ from runner.bugs.catalog import Catalog
 from runner.errors import UsageError
 from runner.files.swap import changing
 from runner.files.untrusted import without_folders
+from runner.results.revision import find_revision
 from runner.session.options import Options
 
 
@@ -78,6 +79,17 @@ def refuse_part(options: CampaignOptions, session_options: Options, root: Path) 
         raise UsageError(
             f"--update-expected is for whole evaluations: {', '.join(with_data)} need --data DIR"
         )
+
+
+def refuse_uncommitted(options: CampaignOptions) -> None:
+    """Raise UsageError for a detector that is not committed as it is: nothing has run yet."""
+    for detector in options.detectors:
+        revision = find_revision(detector.directory)
+        if revision is None or revision.endswith("-dirty"):
+            raise UsageError(
+                f"detector {detector.name} is not committed: expected records are of committed "
+                "detectors; commit it, and call this again"
+            )
 
 
 def _refuse_loss(detector: Detector, options: CampaignOptions, expected: CommittedChecks) -> None:

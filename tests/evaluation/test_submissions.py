@@ -9,12 +9,8 @@ import pytest
 from support.paths import ROOT
 
 import trainbugs
-from evaluation import keys
 from evaluation.catalog import submissions
-from evaluation.catalog.declared import declared_programs
-from evaluation.scoring import comparison, scores
-from evaluation.scoring.outcomes import outcomes
-from evaluation.store.committed import CommittedChecks
+from evaluation.submission_check import check_submission
 from runner.bugs.catalog import Catalog
 from runner.errors import CatalogError, UsageError
 
@@ -22,45 +18,92 @@ NAMES = submissions.names(ROOT)
 EXAMPLE = "backward-without-zero-grad"
 
 
-def evaluated(name, root=ROOT):
-    return CommittedChecks(root / submissions.FOLDER / name).read()
-
-
 def test_there_is_one():
     assert EXAMPLE in NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name):
-    submission, detector = submissions.load(ROOT, name)
-    assert set(submission.developed_on) <= set(Catalog(ROOT).ids())
-    records, rules = evaluated(name).checks, keys.rules_digest(detector.alarm_rules)
-    assert records
-    assert (detector.directory / "README.md").is_file()
-    for record in records:
-        assert record.detector == detector.name
-        assert record.version == detector.version
-        assert record.rules == rules
-        assert record.runtime.pinned
-        assert not record.revision.endswith("-dirty")
-        # The kit may have another digest by now; where it has not, the detector's is that of the
-        # record.
-        assert record.kit != keys.kit_digest() or record.code == keys.detector_digest(detector)
+def test_a_maintainer_has_nothing_to_say_of_it(name):
+    """Records are of the detector beside them, and tables are those of the records."""
+    findings = check_submission(Catalog(ROOT), ROOT / submissions.FOLDER / name)
+    problems = [problem for problem in findings.problems if "not committed as it is" not in problem]
+    assert problems == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_tables_are_those_of_the_records(name):
-    folder, records = ROOT / submissions.FOLDER / name, evaluated(name)
-    frozen, declared = submissions.load_frozen(ROOT), declared_programs(Catalog(ROOT))
-    table = outcomes(records.checks, records.rules, frozen, declared)
-    scored = scores.scores(table, records.overheads)
-    tables = {
-        "scores": scored,
-        "outcomes": table,
-        "comparisons": comparison.comparisons(table, scored),
-    }
-    for kind, frame in tables.items():
-        assert (folder / f"{kind}.csv").read_text() == frame.to_csv(index=False), kind
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the example, in a catalogue with the same bugs, outside of git."""
+    (tmp_path / "bugs").symlink_to(ROOT / "bugs")
+    (tmp_path / "detectors").mkdir()
+    return copied(tmp_path)
+
+
+def problems_of(folder):
+    findings = check_submission(Catalog(folder.parents[1]), folder)
+    return [problem for problem in findings.problems if "not committed as it is" not in problem]
+
+
+def test_a_copy_is_as_good_but_for_its_commit(copy):
+    findings = check_submission(Catalog(copy.parents[1]), copy)
+    assert problems_of(copy) == []
+    assert len(findings.problems) == 1
+    assert any("it met 9 cases and 18 controls" in note for note in findings.notes)
+
+
+def changed_line(folder, **changes):
+    """Change fields of the first record."""
+    path = folder / f"{EXAMPLE}.jsonl"
+    lines = path.read_text().splitlines()
+    line = json.loads(lines[1])
+    line["check"] |= changes
+    path.write_text("\n".join([lines[0], json.dumps(line), *lines[2:]]) + "\n")
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"revision": "0" * 40 + "-dirty"}, "was made of a detector that was not committed"),
+        ({"pinned": False}, "did not run in a pinned environment"),
+        ({"rules": "0" * 64}, "was made with other alarm rules"),
+        ({"version": "9"}, "expected 1"),
+    ],
+)
+def test_a_record_that_does_not_count_is_named_once_with_the_remedy(copy, changes, words):
+    changed_line(copy, **changes)
+    (problem,) = [problem for problem in problems_of(copy) if words in problem]
+    assert problem.endswith(
+        f"`trainbugs evaluate --detector {EXAMPLE} --update-expected` writes it anew"
+    )
+
+
+def test_tables_of_other_records_are_named(copy):
+    path = copy / "scores.csv"
+    path.write_text(path.read_text().replace(",1", ",2", 1))
+    (copy / "outcomes.csv").unlink()
+    outcomes_problem, scores_problem = sorted(problems_of(copy))
+    assert outcomes_problem.startswith("outcomes.csv: ")
+    assert scores_problem.startswith("scores.csv: is not that of the records; ")
+
+
+def test_what_is_lacking_is_named(copy):
+    (copy / EXAMPLE / "README.md").unlink()
+    path = copy / "submission.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"developed_on": ["Gone-1"]}))
+    words = " ".join(problems_of(copy))
+    assert "developed_on names 'Gone-1', which is no bug here" in words
+    assert "there is no README.md" in words
+
+
+def test_a_detector_that_names_a_bug_will_be_asked_why(copy):
+    path = next((copy / EXAMPLE).glob("*.py"))
+    path.write_text(path.read_text() + "\n# as in PyTorch-115607\n")
+    notes = check_submission(Catalog(copy.parents[1]), copy).notes
+    assert any("name PyTorch-115607: a maintainer will ask why" in note for note in notes)
+
+
+def test_another_folder_is_no_submission(copy, tmp_path):
+    with pytest.raises(UsageError, match="expected submissions/NAME in this clone"):
+        check_submission(Catalog(ROOT), tmp_path / "detectors")
 
 
 def test_they_are_scored_beside_the_committed_ones():

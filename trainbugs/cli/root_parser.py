@@ -10,7 +10,7 @@ from trainbugs.cli.parser import Formatter, Parser
 COMMANDS = (
     "list", "info", "checkout", "new", "tables", "validate", "run", "study", "horizon", "figures",
     "results", "env", "versions", "why", "detectors", "evaluate", "scores", "review", "repair",
-    "watch", "site", "export", "completion",
+    "submit", "watch", "site", "export", "completion",
 )  # fmt: skip
 
 

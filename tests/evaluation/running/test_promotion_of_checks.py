@@ -11,6 +11,7 @@ from support.evaluating import RULES, evaluate
 
 from evaluation.catalog import controls, detectors
 from evaluation.model import Alarm
+from evaluation.running import detector_run
 from evaluation.running.bare_runs import BareRuns
 from evaluation.running.options import CampaignOptions
 from evaluation.running.promote import promote_checks
@@ -61,6 +62,20 @@ def test_only_clean_pinned_and_whole_evaluations_are_committed(toy, make, tmp_pa
     assert committed.rules == {"always": RULES}
     assert (folder / "other.jsonl").read_text() == "of another detector"
     assert {path.name for path in folder.iterdir()} == {"always.jsonl", "other.jsonl"}
+
+
+@pytest.mark.parametrize("committed, asked_again", [(False, False), (True, True)])
+def test_records_of_a_detector_that_was_not_committed_are_made_anew(
+    toy, make, monkeypatch, committed, asked_again
+):
+    """Where committed records are wanted: then the detector is committed by now."""
+    directory = make("always")
+    monkeypatch.setattr(detector_run, "find_revision", lambda directory: "0-dirty")
+    first = evaluate(toy, directory)
+    monkeypatch.setattr(detector_run, "find_revision", lambda directory: "1")
+    second = evaluate(toy, directory, committed=committed)
+    assert {check.revision for check in first.checks} == {"0-dirty"}
+    assert {check.revision for check in second.checks} == {"1" if asked_again else "0-dirty"}
 
 
 # Of a at 7, b at 7, a at 8, b at 8, a at 9, b at 9: the rule `two` has enough with the second one,

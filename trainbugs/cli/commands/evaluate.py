@@ -225,6 +225,7 @@ def _campaign(options: EvaluateOptions, root: Path) -> "CampaignOptions":
         all_seeds=options.all_seeds,
         perturb=options.perturb,
         plant=options.plant,
+        committed=options.update_expected,
     )
 
 
@@ -232,11 +233,12 @@ def _refuse_promotion(
     plan: "CampaignOptions", folders: Mapping[str, Path], options: EvaluateOptions, root: Path
 ) -> None:
     """Raise UsageError where the records could not become committed ones."""
-    from evaluation.running.promote import refuse_part
+    from evaluation.running.promote import refuse_part, refuse_uncommitted
     from runner.session.promote import refuse_installed
 
     refuse_installed("--update-expected", folders.values())
     refuse_part(plan, options.session, root)
+    refuse_uncommitted(plan)
 
 
 def _report(
