@@ -6,7 +6,6 @@ end all of them go to `<output>.json`. The one argument, a JSON file with `param
 beside this file.
 """
 
-import copy
 import json
 import sys
 from pathlib import Path
@@ -102,7 +101,8 @@ def main():
     torch.manual_seed(config["seed"])
     train, validation = digits.load("cpu")
     student = Network(config["width"], config["prototypes"])
-    teacher = copy.deepcopy(student).eval().requires_grad_(False)
+    teacher = Network(config["width"], config["prototypes"]).eval().requires_grad_(False)
+    teacher.load_state_dict(student.state_dict())
     criteria = {
         "class": DINOLoss(output_dim=config["prototypes"]),
         "patches": IBOTPlusPlusPatchLoss(output_dim=config["prototypes"]),
