@@ -58,7 +58,7 @@ def train_epoch(student, teacher, images, criteria, optimizer, config, step, ste
     batches = torch.randperm(len(images)).split(config["batch_size"])
     for batch in batches:
         views = torch.cat([view(images[batch]), view(images[batch])])
-        mask = random_block_mask(size=(len(views), 4, 4))
+        mask = random_block_mask(size=(len(views), 4, 4), min_num_masks_per_block=1)
         with torch.no_grad():
             teacher_class, teacher_patches = teacher(views)
         student_class, student_patches = student(views, mask)
