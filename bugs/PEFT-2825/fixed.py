@@ -90,7 +90,7 @@ def main():
     )
     model = get_peft_model(model, lora_config)
     embedding = model.get_input_embeddings()
-    embedding.register_forward_hook(lambda layer, args, output: output * layer.base_layer.embed_scale)
+    embedding.register_forward_hook(lambda layer, args, output: output * layer.original_module.embed_scale)
     optimizer = torch.optim.AdamW(model.parameters(), lr=config["learning_rate"])
     records = []
     for epoch in range(config["num_epoch"] + 1):

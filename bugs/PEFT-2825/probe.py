@@ -10,6 +10,6 @@ def start():
 @torch.no_grad()
 def look(names):
     layer = names["model"].get_input_embeddings()
-    weight = layer.base_layer.weight
+    weight = layer.original_module.weight
     words = torch.arange(1, 10, device=weight.device)
     return {"scale": (layer(words).norm() / weight[words].norm()).item()}
