@@ -12,7 +12,7 @@ from pathlib import Path
 import tickets
 import torch
 from datasets import Dataset
-from transformers import LlamaConfig, LlamaForCausalLM, TrainerCallback
+from transformers import LlamaConfig, LlamaForCausalLM, PrinterCallback, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
 
@@ -109,6 +109,7 @@ def main():
         processing_class=tokenizer,
         callbacks=[printer],
     )
+    trainer.remove_callback(PrinterCallback)
     trainer.train()
     Path(config["output"] + ".json").write_text(json.dumps(printer.records, indent=1))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import topics
 import torch
 from datasets import Dataset
-from transformers import LlamaConfig, LlamaForCausalLM, TrainerCallback
+from transformers import LlamaConfig, LlamaForCausalLM, PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
 
@@ -81,6 +81,7 @@ def main():
         processing_class=tokenizer,
         callbacks=[printer],
     )
+    trainer.remove_callback(PrinterCallback)
     trainer.train()
     Path(config["output"] + ".json").write_text(json.dumps(printer.records, indent=1))
 
