@@ -20,9 +20,7 @@ from trl import SFTConfig, SFTTrainer
 def share_right(model, tokenizer, rows):
     """Greedy answers to all tickets, word by word."""
     model.eval()
-    texts = [
-        tokenizer.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True) for row in rows
-    ]
+    texts = [tokenizer.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True) for row in rows]
     words = tokenizer(texts, padding=True, padding_side="left", return_tensors="pt").to(model.device)
     answers = model.generate(
         input_ids=words["input_ids"],
