@@ -12,7 +12,7 @@ TEAMS = {
 }
 TIMES = {"today": ["urgent", "now", "immediately"], "later": ["sometime", "eventually", "whenever"]}
 OPENINGS = ["hello , my", "hi , the", "sorry , my", "again the"]
-TROUBLES = ["is lost", "does not work", "is missing", "was changed"]
+TROUBLES = ["is lost", "does not work", "is late", "was changed"]
 CLOSINGS = ["please help", "what can i do", "thanks"]
 
 TEMPLATE = (
