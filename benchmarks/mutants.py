@@ -12,6 +12,7 @@ the module.
 import argparse
 import ast
 import csv
+import os
 import random
 import shutil
 import subprocess
@@ -174,9 +175,13 @@ def try_mutant(mutant: Mutant, tree: Path) -> Fate:
         return Fate(mutant, "survived", "no tests")
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not real and not stress"]
     command = [sys.executable, "-m", "pytest", *options, *tests]
+    # Programs that a test starts meet the mutant, too.
+    environment = os.environ | {"PYTHONPATH": str(tree)}
     try:
         mutant.apply(tree)
-        ended = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=TIMEOUT_S)
+        ended = subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
+        )
     except subprocess.TimeoutExpired:
         return Fate(mutant, "timeout", "")
     finally:

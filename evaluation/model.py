@@ -95,6 +95,17 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
             return ()
         return tuple(sorted(counted, key=lambda alarm: alarm.when))
 
+    def deciding(self, counted: Sequence[Alarm]) -> Alarm | None:
+        """The alarm of `counted` with which there are enough: the `at_least`-th one; None
+        where there are none.
+        """
+        total = 0
+        for alarm in counted:
+            total += alarm.times
+            if total >= self.at_least:
+                return alarm
+        return None
+
     def _counts(self, alarm: Alarm) -> bool:
         if self.codes and alarm.code not in self.codes:
             return False

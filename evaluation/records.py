@@ -226,8 +226,7 @@ class Excluded:
 class Records:
     """Records that count; `rules` are alarm rules by their names, by the name of the detector.
 
-    `problems` has a line for each file that cannot be read. Where `checks` are a part of the
-    records of their detectors, all of these are the `whole`; else there is none.
+    `problems` has a line for each file that cannot be read.
     """
 
     checks: Sequence[CheckRecord]
@@ -235,7 +234,6 @@ class Records:
     rules: Mapping[str, Mapping[str, Rule]]
     problems: Sequence[str] = ()
     excluded: tuple[Excluded, ...] = ()
-    whole: Sequence[CheckRecord] = ()
 
     def excluded_count(self, reason: ExclusionReason) -> int:
         """How many records are left out for this reason."""

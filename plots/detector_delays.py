@@ -5,7 +5,7 @@ hit by hit.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.scoring.scores import ROW, label
+from evaluation.scoring.outcomes import ROW, label
 from plots.style import COLOURS, COLUMN_INCHES, SINGLE, column, new_figure, save
 
 if TYPE_CHECKING:

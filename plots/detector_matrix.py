@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.scoring.scores import ROW, label, with_twins
+from evaluation.scoring.outcomes import ROW, label, with_twins
 from plots.style import COLUMN_INCHES, bare_grid, column, new_figure, save
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.scoring.scores import ROW, label
+from evaluation.scoring.outcomes import ROW, label
 from plots.style import OUTCOMES, bare_grid, column, new_figure, save
 
 if TYPE_CHECKING:

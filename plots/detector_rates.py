@@ -1,4 +1,4 @@
-"""Detection against false alarms, with intervals: each detector's best rule,
+"""Detection against false alarms, with intervals: each detector by its own setting,
 on the same programs.
 """
 
@@ -8,8 +8,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.catalog.detectors import NEGATIVE_CONTROLS
+from evaluation.scoring.outcomes import label
 from evaluation.scoring.report import unusual_rows
-from evaluation.scoring.scores import label
 from plots.style import COLUMN_INCHES, SINGLE, column, new_figure, save
 
 if TYPE_CHECKING:
@@ -31,34 +32,37 @@ LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "black", "shrinkA": 0, "
 
 
 def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
-    """Draw a numbered point for each detector's rule with most of PAIRED, and the names below;
-    as wide as a column.
+    """Draw a numbered point for each row of the scores, and the names below; as wide as a column.
 
-    Rules that know different bugs, as the sanitizer's two, have a point each. Rows that met other
-    programs than most are only named. None where no fixed twin ran.
+    Points are hollow where a detector learnt from clean runs. Negative controls are left out, and
+    rows that met other programs than most are only counted. None where no fixed twin ran.
     """
     elsewhere = unusual_rows(outcomes)
     names = scores.apply(label, axis=1)
-    comparable = scores.assign(label=names)[~names.isin(elsewhere) & (scores.false_fixed_n > 0)]
-    best = _best_rules(comparable)
-    if best.empty:
+    is_control = scores.detector.isin(NEGATIVE_CONTROLS)
+    is_comparable = ~names.isin(elsewhere) & (scores.false_fixed_n > 0) & ~is_control
+    drawn = scores.assign(label=names)[is_comparable]
+    if drawn.empty:
         return None
-    key = [f"{number}  {name}" for number, name in enumerate(best.label, 1)]
+    drawn = drawn.sort_values(
+        ["detected_rate", "false_fixed_rate"], ascending=[False, True], kind="stable"
+    )
+    key = [f"{number}  {name}" for number, name in enumerate(drawn.label, 1)]
     lines = (len(key) + 1) // 2
     key_inches = (lines + 1.8) * LINE_INCHES
     with column():
         figure = new_figure(1)
         figure.set_size_inches(COLUMN_INCHES, 3.0 + key_inches)
         axes = figure.subplots()
-        draw_points(axes, best)
+        draw_points(axes, drawn)
         axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
         axes.set(xlim=(-0.25, 1.03), ylim=(-0.05, 1.03), aspect="equal")
         axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
         axes.set_xlabel("false alarms: fixed twins accused")
         axes.set_ylabel("detection: buggy programs")
-        note = ""
+        note = "hollow: with clean runs"
         if elsewhere:
-            note = f"rows not drawn, since they met other programs: {len(elsewhere)}"
+            note += f"; {len(elsewhere)} of other programs not drawn"
         # Columns of the same length, so that their first lines are at the same height.
         padding = [""] * (len(key) % 2)
         texts = {0.02: [*key[:lines], note], 0.54: [*key[lines:], *padding, ""]}
@@ -69,34 +73,26 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
         return save(figure, path)
 
 
-def _best_rules(scores: "pd.DataFrame") -> "pd.DataFrame":
-    """The rule with most of PAIRED among those of a detector that know the same bugs,
-    sorted by detection.
-    """
-    same_point = ["detector", "references", "paired_known_n"]
-    by_paired = scores.sort_values("paired", ascending=False, kind="stable")
-    best = by_paired.drop_duplicates(same_point)
-    by_rates = best.sort_values(["detected_rate", "false_fixed_rate"], ascending=[False, True])
-    return by_rates.reset_index(drop=True)
-
-
-def draw_points(axes: "Axes", best: "pd.DataFrame") -> None:
+def draw_points(axes: "Axes", drawn: "pd.DataFrame") -> None:
     """Points with their intervals. Points at the same place share a label."""
-    for _, row in best.iterrows():
+    filled: dict[Place, bool] = {}
+    for _, row in drawn.iterrows():
         x, y = row.false_fixed_rate, row.detected_rate
         horizontal = [row.false_fixed_low, row.false_fixed_high]
         vertical = [row.detected_low, row.detected_high]
         axes.plot(horizontal, [y, y], color=SINGLE[0], alpha=0.25, linewidth=1)
         axes.plot([x, x], vertical, color=SINGLE[0], alpha=0.25, linewidth=1)
+        filled[x, y] = filled.get((x, y), False) or row.references == "none"
     numbers: dict[Place, list[str]] = defaultdict(list)
-    for number, (_, row) in enumerate(best.iterrows(), 1):
+    for number, (_, row) in enumerate(drawn.iterrows(), 1):
         numbers[row.false_fixed_rate, row.detected_rate].append(str(number))
     # On the left there is room for the labels of detectors without false alarms.
     crowded = sorted((place for place in numbers if place[0] < CROWDED), key=itemgetter(1))
     label_heights = apart([height for _, height in crowded])
     heights = dict(zip(crowded, label_heights, strict=True))
     for place, names in numbers.items():
-        axes.plot(*place, "o", color=SINGLE[0], markersize=3.5)
+        inside = SINGLE[0] if filled[place] else "white"
+        axes.plot(*place, "o", color=SINGLE[0], markerfacecolor=inside, markersize=3.5)
         text = ",".join(names)
         if place in heights:
             label_place = place[0] - LEFT, heights[place]

@@ -8,14 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.watching.in_process.watching import watch, watching
-    from trainbugs.api import bugs, comparisons, load, outcomes, plot, records, run, scores
+    from trainbugs.api import (
+        against,
+        bugs,
+        comparisons,
+        load,
+        outcomes,
+        plot,
+        plot_against,
+        records,
+        run,
+        scores,
+    )
 
     __version__: str
 
 WATCHING = ("watch", "watching")
 __all__ = [
-    "bugs", "comparisons", "load", "outcomes", "plot", "records", "run", "scores", "watch",
-    "watching",
+    "against", "bugs", "comparisons", "load", "outcomes", "plot", "plot_against", "records", "run",
+    "scores", "watch", "watching",
 ]  # fmt: skip
 
 

@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
     from evaluation.reading.sources import ScoreSource, Source
     from evaluation.records import CheckRecord, Records
+    from evaluation.scoring.against import Against
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
 
-__all__ = ["bugs", "comparisons", "load", "outcomes", "plot", "records", "run", "scores"]
+__all__ = [
+    "against", "bugs", "comparisons", "load", "outcomes", "plot", "plot_against", "records", "run",
+    "scores",
+]  # fmt: skip
 
 
 def load(root: Path | str | None = None) -> Catalog:
@@ -183,6 +187,42 @@ def comparisons(
     return comparison.comparisons(evaluation.outcomes, evaluation.scores())
 
 
+def against(
+    *mine: str,
+    others: Iterable[str] | str = (),
+    source: "ScoreSource | None" = None,
+    **selection: "Unpack[SelectionValues]",
+) -> "Against":
+    """Detectors of yours against others: `.versus` (each pair, with Holm's correction), `.cases`
+    (who finds each), `.missed` (others find it, yours do not) and `.found_by_nobody`.
+
+    `others` names the detectors beside yours (default: all that have records). Sources, selection
+    and errors are those of `scores`; the source is "both" where there is a results folder. Also
+    raises UsageError where yours have no records. `trainbugs.plot_against` draws it.
+    """
+    from evaluation.scoring.against import compare_against
+
+    has_results = Path(selection.get("folder", "results")).is_dir()
+    source = source or ("both" if has_results else "expected")
+    other_names = _tuple(others)
+    detectors = (*mine, *other_names) if other_names else ()
+    evaluation = _select(source, detectors, **selection)
+    _warn(evaluation.records.problems)
+    absent = sorted(set(mine) - set(evaluation.outcomes.detector))
+    if absent or not mine:
+        raise UsageError(
+            f"there are no records of {', '.join(absent) or 'a detector of yours'} in {source!r}"
+        )
+    return compare_against(evaluation.outcomes, evaluation.scores(), mine)
+
+
+def plot_against(against: "Against") -> "Figure":
+    """The figure of a detector against others: the cases that one alone finds."""
+    from plots.detector_against import against_figure
+
+    return against_figure(against.versus)
+
+
 @dataclass(frozen=True)
 class _Evaluation:
     """The records that a selection is, and their outcomes."""
@@ -192,13 +232,12 @@ class _Evaluation:
     outcomes: "pd.DataFrame"
 
     def scores(self) -> "pd.DataFrame":
-        """The scores; rules are chosen by all records of which the selection is a part."""
+        """The scores; rules are chosen as detectors/rules.json says."""
+        from evaluation.catalog import rule_settings
         from evaluation.scoring import scores
 
-        records, whole = self.records, None
-        if records.whole:
-            whole = _outcomes(records.whole, records, self.catalog)
-        return scores.scores(self.outcomes, records.overheads, whole)
+        settings = rule_settings.load(self.catalog.root)
+        return scores.scores(self.outcomes, self.records.overheads, settings)
 
 
 def _select(
@@ -237,10 +276,10 @@ def _outcomes(
     """The outcomes of some checks by the rules of the records."""
     from evaluation.catalog import submissions
     from evaluation.catalog.declared import declared_programs
-    from evaluation.scoring import scores
+    from evaluation.scoring.outcomes import outcomes as compute_outcomes
 
     frozen, declared = submissions.load_frozen(catalog.root), declared_programs(catalog)
-    return scores.outcomes(checks, records.rules, frozen, declared)
+    return compute_outcomes(checks, records.rules, frozen, declared)
 
 
 def plot(

@@ -3,7 +3,7 @@ own records before committed ones.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import replace
 
 from evaluation.catalog.declared import DeclaredPrograms
@@ -38,7 +38,7 @@ def select_bugs(records: Records, names: Set[str]) -> Records:
         for check in records.checks
         if check.kind == CONTROL or {check.bug, f"{check.bug}/{check.case}"} & names
     ]
-    return _part(records, checks)
+    return replace(records, checks=checks)
 
 
 def select_counted(
@@ -87,21 +87,16 @@ def select_common(records: Records) -> Records:
     for check in records.checks:
         shown[check.detector, check.references].add(_program(check))
     everywhere = set.intersection(*shown.values()) if shown else set()
-    return _part(records, [check for check in records.checks if _program(check) in everywhere])
+    checks = [check for check in records.checks if _program(check) in everywhere]
+    return replace(records, checks=checks)
 
 
 def select_isolated(records: Records) -> Records:
     """The records of checks whose programs ran in namespaces;
     older records do not name their isolation.
     """
-    return _part(
-        records,
-        [check for check in records.checks if "namespaces" in (check.runtime.isolation or "")],
-    )
-
-
-def _part(records: Records, checks: Sequence[CheckRecord]) -> Records:
-    return replace(records, checks=checks, whole=records.whole or records.checks)
+    checks = [check for check in records.checks if "namespaces" in (check.runtime.isolation or "")]
+    return replace(records, checks=checks)
 
 
 def _program(check: CheckRecord) -> tuple[str, str, str, int]:

@@ -13,7 +13,7 @@ from evaluation.model import CONTROL, Alarm
 from evaluation.review.answers import Answer
 from evaluation.review.tasks import KeyEntry, ReviewKey
 from evaluation.scoring.intervals import Interval, clustered
-from evaluation.scoring.scores import diagnosis
+from evaluation.scoring.outcomes import diagnosis
 
 # From which suspicion on a program counts as accused: declared before any answer was seen.
 THRESHOLD = 50.0

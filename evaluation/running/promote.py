@@ -7,6 +7,7 @@ met both.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from evaluation.catalog import submissions
 from evaluation.keys import detector_digest
-from evaluation.model import Detector
+from evaluation.model import Alarm, Detector, Rule
 from evaluation.planting import judgements
 from evaluation.reading.rewritten import committed_with_rewritten
 from evaluation.records import CheckRecord, Records, program_name
@@ -137,7 +138,8 @@ def _put(
 ) -> None:
     """Put the records of these detectors into the copy of their folder."""
     for detector in detectors:
-        checks = [_thinned(record) for record in result.checks if record.detector == detector.name]
+        met = [record for record in result.checks if record.detector == detector.name]
+        checks = [_thinned(record, detector.alarm_rules.values()) for record in met]
         overheads = [record for record in result.overheads if record.detector == detector.name]
         first, further = (checks, []) if options.rewriting else _by_seed(checks)
         earlier = (expected.further.root / f"{detector.name}.jsonl").exists()
@@ -208,18 +210,35 @@ def renew_side_by_side(folder: Path) -> Records | None:
     return records
 
 
-def _thinned(record: CheckRecord) -> CheckRecord:
-    """The record with the first alarm of each code and severity, and the number of these:
-    all are large files.
+def _thinned(record: CheckRecord, rules: Iterable[Rule]) -> CheckRecord:
+    """The record with fewer alarms, since all are large files: the first one of each code and
+    severity, with the number of these.
 
-    No rule tells apart alarms of one code and severity, so that all rules count what they counted.
-    A reason names no folder of this machine.
+    The alarms are cut where a rule has enough, and each part has its first ones: so each rule
+    counts what it counted, and decides in the same iteration. A reason names no folder of this
+    machine.
     """
-    first_alarms, _ = thin(sorted(record.alarms, key=attrgetter("when")), 1)
-    counts = Counter((alarm.code, alarm.severity) for alarm in record.alarms)
-    alarms = [replace(alarm, times=counts[alarm.code, alarm.severity]) for alarm in first_alarms]
+    ordered = sorted(record.alarms, key=attrgetter("when"))
+    cuts = _deciding_places(ordered, rules)
+    parts = [ordered[first:end] for first, end in pairwise([0, *cuts, len(ordered)])]
+    alarms = [alarm for part in parts for alarm in _first_ones(part)]
     reason = record.reason and without_folders(record.reason)
     return replace(record, reason=reason, alarms=tuple(alarms))
+
+
+def _deciding_places(alarms: Sequence[Alarm], rules: Iterable[Rule]) -> list[int]:
+    """The places among the alarms at which a rule has enough, the first one aside."""
+    places_by_id = {id(alarm): place for place, alarm in enumerate(alarms)}
+    deciding_alarms = [rule.deciding(rule.counted(alarms)) for rule in rules]
+    places = {places_by_id[id(alarm)] for alarm in deciding_alarms if alarm is not None}
+    return sorted(places - {0})
+
+
+def _first_ones(alarms: Sequence[Alarm]) -> list[Alarm]:
+    """The first alarm of each code and severity, with the number of these."""
+    first_alarms, _ = thin(alarms, 1)
+    counts = Counter((alarm.code, alarm.severity) for alarm in alarms)
+    return [replace(alarm, times=counts[alarm.code, alarm.severity]) for alarm in first_alarms]
 
 
 def _refuse(options: CampaignOptions, result: CampaignResult) -> None:

@@ -1,8 +1,11 @@
-"""Which of a detector's rules is chosen: the best on known bugs. Other bugs and controls have no
-say.
+"""Which of a detector's rules are chosen: those by which it is meant to be used.
+
+No answer has a say in it: a rule that is chosen by its hits is fitted to them.
 """
 
 from typing import TYPE_CHECKING, Any
+
+from evaluation.catalog.rule_settings import Settings, main_rules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -11,30 +14,28 @@ if TYPE_CHECKING:
 DETECTOR = ["detector", "references"]
 
 
-def mark_chosen(scores: "pd.DataFrame") -> "pd.Series[Any]":
-    """Whether the rule of a row is chosen: it has the most PAIRED on known bugs.
+def mark_chosen(scores: "pd.DataFrame", settings: Settings) -> "pd.Series[Any]":
+    """Whether the rule of a row is chosen: it is declared in `settings`, or is called `default`.
 
-    Among equals the rule with the fewest accused twins of known bugs is chosen, then the first by
-    name. Empty where a detector has one rule, where none of its bugs are known, or where its rules
-    know different bugs.
+    Empty where a detector has one rule, or none of its rules is declared: then all are shown.
     """
     marks: dict[Any, bool | None] = dict.fromkeys(scores.index)
-    for _, rows in scores.groupby(DETECTOR):
-        known_counts = rows.paired_known_n
-        is_fair = known_counts.nunique() == 1 and known_counts.iloc[0]
-        if len(rows) > 1 and is_fair:
-            best = _best(rows)
-            for index in rows.index:
-                marks[index] = index == best
+    for (detector, _), rows in scores.groupby(DETECTOR):
+        rules = main_rules(settings, str(detector))
+        is_main = rows.rule.isin(rules)
+        if len(rows) > 1 and is_main.any():
+            marks |= is_main.to_dict()
     rows_marks = scores.index.to_series().map(marks)
     return rows_marks.astype("boolean")
 
 
-def _best(rows: "pd.DataFrame") -> Any:
-    """The index of the row whose rule is chosen."""
-    with_order = rows.assign(missed=-rows.paired_known)
-    ranked = with_order.sort_values(["missed", "false_known", "rule"])
-    return ranked.index[0]
+def paired_ranges(scores: "pd.DataFrame") -> "pd.DataFrame":
+    """The fewest and the most PAIRED that any rule of the same detector and references has."""
+    import pandas as pd
+
+    paired = scores.groupby(DETECTOR).paired
+    least, most = paired.transform("min"), paired.transform("max")
+    return pd.DataFrame({"paired_least": least, "paired_most": most})
 
 
 def without_rejected(scores: "pd.DataFrame") -> "pd.DataFrame":

@@ -1,16 +1,15 @@
 """Two detectors on the programs that both met: McNemar's exact test, by programs and by bugs."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
 from typing import TYPE_CHECKING, Any
 
 from evaluation.model import CONTROL
 from evaluation.scoring.chosen import rejected
+from evaluation.scoring.exact_test import family_test, holm
 from evaluation.scoring.families import families
-from evaluation.scoring.scores import PROGRAM, ROW, label, with_twins
+from evaluation.scoring.outcomes import PROGRAM, ROW, label, with_twins
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,14 +50,13 @@ def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> 
     """
     import pandas as pd
 
-    groups = list(table.groupby(ROW, sort=True)) if len(table) else []
-    programs = [(label(group.iloc[0]), _programs_by_measure(group)) for _, group in groups]
+    programs = list(_programs_by_row(table)) if len(table) else []
     rows: list[dict[str, Any]] = []
     for first, second in combinations(programs, 2):
-        rows += _compare(first, second)
+        rows += _compare(first[1:], second[1:])
     compared = pd.DataFrame(rows, columns=COLUMNS)
     rejected_rows = rejected(scores)
-    rejected_names = {label(group.iloc[0]) for row, group in groups if row in rejected_rows}
+    rejected_names = {name for row, name, _ in programs if row in rejected_rows}
     is_first_rejected = compared["first"].isin(rejected_names)
     is_second_rejected = compared.second.isin(rejected_names)
     counted = compared[~(is_first_rejected | is_second_rejected)]
@@ -67,28 +65,35 @@ def comparisons(table: "pd.DataFrame", scores: "pd.DataFrame | None" = None) -> 
     return compared.assign(p_holm=adjusted)
 
 
-def _programs_by_measure(group: "pd.DataFrame") -> dict[str, Programs]:
-    """The programs of a row of scores for each measure, without benign ones."""
-    buggy = with_twins(group)
-    harmful = buggy[~buggy.benign]
-    ran = group[group.status == "ok"]
-    fixed = ran[ran.kind == "fixed"]
-    controls = ran[ran.kind == CONTROL]
-    return {
-        "detected": _programs(harmful, "hit"),
-        "paired": _programs(harmful, "paired"),
-        "false_fixed": _programs(fixed, "alarmed"),
-        "false_controls": _programs(controls, "alarmed"),
+def _programs_by_row(
+    table: "pd.DataFrame",
+) -> Iterator[tuple[tuple[str, ...], str, dict[str, Programs]]]:
+    """Each row of scores, its name, and its programs for each measure, without benign ones."""
+    buggy = with_twins(table)
+    ran = table[table.status == "ok"]
+    parts = {
+        "detected": _parts(buggy[~buggy.benign], "hit"),
+        "paired": _parts(buggy[~buggy.benign], "paired"),
+        "false_fixed": _parts(ran[ran.kind == "fixed"], "alarmed"),
+        "false_controls": _parts(ran[ran.kind == CONTROL], "alarmed"),
     }
+    firsts = table.drop_duplicates(ROW).sort_values(ROW)
+    for _, first in firsts.iterrows():
+        row = tuple(first[ROW])
+        yield row, label(first), {measure: rows.get(row, {}) for measure, rows in parts.items()}
 
 
-def _programs(part: "pd.DataFrame", hit: str) -> Programs:
-    texts = [text if isinstance(text, str) else None for text in part.program]
-    columns = [part[column] for column in PROGRAM]
+def _parts(part: "pd.DataFrame", hit: str) -> Mapping[tuple[str, ...], Programs]:
+    """The programs of a part of the outcomes, by row of scores."""
+    by_row: dict[tuple[str, ...], dict[tuple[str, str, int], MetProgram]] = {}
+    columns = [part[column] for column in (*ROW, *PROGRAM)]
     names = zip(*columns, strict=True)
-    hits = part[hit].astype(bool)
-    programs = map(MetProgram, texts, families(part), hits)
-    return dict(zip(names, programs, strict=True))
+    details = zip(part.program, families(part), part[hit].astype(bool), strict=True)
+    for name, (text, cluster, is_hit) in zip(names, details, strict=True):
+        row, program = name[: len(ROW)], name[len(ROW) :]
+        known_text = text if isinstance(text, str) else None
+        by_row.setdefault(row, {})[program] = MetProgram(known_text, cluster, is_hit)
+    return by_row
 
 
 def _compare(
@@ -125,48 +130,16 @@ def _may_be_same(text: str | None, other_text: str | None) -> bool:
 
 def _test(both: Both) -> dict[str, Any]:
     """How the two detectors differ on programs, and on bugs."""
-    counts = Counter((first.hit, second.hit) for first, second in both)
-    # How many more of a bug's programs the first one hit.
-    leads: Counter[str] = Counter()
-    for first, second in both:
-        leads[first.cluster] += first.hit - second.hit
-    bugs_first = sum(lead > 0 for lead in leads.values())
-    bugs_second = sum(lead < 0 for lead in leads.values())
-    only_first, only_second = counts[True, False], counts[False, True]
+    tested = family_test((first.cluster, first.hit, second.hit) for first, second in both)
     return {
         "programs": len(both),
-        "bugs": len(leads),
-        "both": counts[True, True],
-        "only_first": only_first,
-        "only_second": only_second,
-        "neither": counts[False, False],
-        "p": mcnemar(only_first, only_second),
-        "bugs_first": bugs_first,
-        "bugs_second": bugs_second,
-        "p_bugs": mcnemar(bugs_first, bugs_second),
+        "bugs": tested.families,
+        "both": tested.both,
+        "only_first": tested.only_first,
+        "only_second": tested.only_second,
+        "neither": tested.neither,
+        "p": tested.p,
+        "bugs_first": tested.families_first,
+        "bugs_second": tested.families_second,
+        "p_bugs": tested.p_families,
     }
-
-
-def mcnemar(only_first: int, only_second: int) -> float:
-    """The two-sided p of McNemar's exact test (1947):
-    programs that differ fall like a fair coin.
-    """
-    n = only_first + only_second
-    fewer = min(only_first, only_second)
-    # Whole numbers first: with thousands of programs a float would overflow.
-    ways = sum(comb(n, k) for k in range(fewer + 1))
-    p: float = 2 * ways / (1 << n)
-    return min(1.0, p)
-
-
-def holm(values: list[float]) -> list[float]:
-    """P-values adjusted for as many tests, after Holm (1979)."""
-    adjusted = [0.0] * len(values)
-    largest = 0.0
-    order = sorted(range(len(values)), key=values.__getitem__)
-    for rank, index in enumerate(order):
-        remaining = len(values) - rank
-        corrected = min(1.0, remaining * values[index])
-        largest = max(largest, corrected)
-        adjusted[index] = largest
-    return adjusted

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.model import DIAGNOSES
 from evaluation.scoring.chosen import without_rejected
-from evaluation.scoring.scores import FAILURES, PROGRAM, ROW, label
+from evaluation.scoring.outcomes import FAILURES, PROGRAM, ROW, label
+from evaluation.scoring.scores import CLEAN_RUNS, MORE, REFERENCE_FREE
 from runner.files.atomic import finite, write_json, write_text
 from runner.files.cells import cell
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # A delay is stamped by the launcher, which lives in the process of the monitor.
+ASIDE_TITLE = "Work-arounds, bugs that were known, all rules, and whether chance does as well"
 WHEN = "Where and when it alarms (claimed by the process of the monitor), and at which price"
 # With more rows only the first table is shown; the files have all.
 MOST_ROWS = 8
@@ -45,19 +48,32 @@ def rows(scores: "pd.DataFrame") -> Rows:
     return _rows(scores, {**RATES, **CHOICE})
 
 
+def group_tables(scores: "pd.DataFrame") -> list[ScoreTable]:
+    """The first table, apart for rows that were given as much: detectors without references, with
+    clean runs, with more; then what is set aside. Rules that were not chosen are left out.
+    """
+    shown = without_rejected(scores)
+    tables = []
+    for group, title in GROUP_TITLES.items():
+        part = shown[shown.group == group]
+        if len(part):
+            tables.append(ScoreTable(title, _rows(part, RATES)))
+    return [*tables, ScoreTable(ASIDE_TITLE, _rows(shown, ASIDE))]
+
+
 def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[ScoreTable]:
     """The tables of scores and their comparisons that say something.
 
-    With many rows you get the first table alone, without rules that were not chosen, and without
-    the column of new bugs.
+    With many rows you get the first table alone, by what the detectors were given.
     """
-    title = "Cases found, and programs accused that are right"
     if len(scores) > MOST_ROWS:
-        return [ScoreTable(title, _rows(without_rejected(scores), RATES))]
-    first = ScoreTable(title, rows(scores))
+        return group_tables(scores)
+    first = ScoreTable("Cases found, and programs accused that are right", rows(scores))
     paired = compared[compared.measure == "paired"]
     pair_rows = _pairs(paired) if len(paired) <= MOST_PAIRS else [[]]
     further = [
+        ScoreTable("All cases, those of known bugs too", _rows(scores, ALL_CASES)),
+        ScoreTable(ASIDE_TITLE, _rows(scores, ASIDE)),
         ScoreTable(WHEN, _rows(scores, DETAILS)),
         ScoreTable("What the tools say of themselves", _rows(scores, CLAIMS)),
         ScoreTable(
@@ -136,6 +152,20 @@ def _percent(name: str) -> Callable[[Row], str]:
     return lambda row: "-" if _is_absent(row[name]) else f"{100 * row[name]:.0f} %"
 
 
+def _range(row: Row) -> str:
+    """PAIRED of all cases; of several rules the fewest and the most."""
+    least, most = row["paired_least"], row["paired_most"]
+    counts = str(least) if least == most else f"{least}-{most}"
+    return f"{counts}/{row['paired_n']}" if row["paired_n"] else "-"
+
+
+def _apart(row: Row) -> str:
+    """Cases with an alarm on the buggy program alone, and on the fixed one alone; the exact p."""
+    p = row["evidence_p"]
+    shown_p = "<1e-6" if p < 1e-6 else f"{p:.1g}"
+    return f"{row['only_buggy']}:{row['only_fixed']} ({shown_p})"
+
+
 def _site(row: Row) -> str:
     if not row["detected"]:
         return "-"
@@ -156,11 +186,27 @@ def _is_absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
+GROUP_TITLES = {
+    REFERENCE_FREE: "Detectors that need no reference",
+    CLEAN_RUNS: "Detectors that learn from clean runs",
+    MORE: "Detectors that see more, and negative controls",
+}
 RATES: dict[str, Callable[[Row], str]] = {
-    "DETECTED": rate("detected"),
-    "PAIRED": rate("paired"),
+    "REAL FIX": rate("unseen_mended"),
+    "UPSTREAM": share("unseen_upstream"),
     "ON FIXED": share("false_fixed"),
     "ON CONTROLS": share("false_controls"),
+}
+ASIDE: dict[str, Callable[[Row], str]] = {
+    "WORK-AROUND": share("unseen_workaround"),
+    "KNOWN": share("paired_known"),
+    "RULES": _range,
+    "APART": _apart,
+}
+ALL_CASES: dict[str, Callable[[Row], str]] = {
+    "DETECTED": rate("detected"),
+    "PAIRED": rate("paired"),
+    "PAIRED AND SITE": share("paired_site"),
 }
 CHOICE: dict[str, Callable[[Row], str]] = {
     "NEW": share("paired_new"),
@@ -178,9 +224,6 @@ CLAIMS = {"CLAIMED DELAY": _delay("claimed_delay"), "CLAIMED OVERHEAD": _ratio("
 KINDS = {
     "RELEASED FIX": share("paired_released"),
     "PROPOSED FIX": share("paired_proposed"),
-    "WORK-AROUND": share("paired_workaround"),
-    "UPSTREAM": share("paired_upstream"),
-    "KNOWN": share("paired_known"),
     "KNOWN, ON FIXED": share("false_known"),
     "NEW, ON FIXED": share("false_new"),
     "BY FAMILY": _percent("paired_by_family"),
@@ -223,8 +266,7 @@ def notes(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> list[str]:
     rejected = int((scores.chosen == False).sum())  # noqa: E712
     if rejected and len(scores) > MOST_ROWS:
         lines.append(
-            f"{rejected} rules in whose place another one is chosen are in scores.csv, and so is "
-            "NEW"
+            f"{rejected} rules that are not their detector's own setting are in scores.csv"
         )
     undated = sorted(set(scores.detector[scores.rule_since.isna()]))
     if undated:
@@ -251,13 +293,16 @@ def _markdown_line(cells: list[str]) -> str:
 
 
 def latex(table: ScoreTable) -> str:
-    """A table in LaTeX, by the package booktabs; its caption is the title."""
+    """A table in LaTeX, by the package booktabs; its caption is the title, its label made of it."""
     heading, *lines = map(_latex_line, table.rows)
     columns = "l" + "r" * (len(table.rows[0]) - 1)
     title = table.title.translate(SPECIAL)
+    words = re.findall(r"[a-z0-9]+", table.title.lower())
     begin = [
         "\\begin{table}",
+        "\\centering",
         f"\\caption{{{title}}}",
+        f"\\label{{tab:{'-'.join(words)}}}",
         f"\\begin{{tabular}}{{{columns}}}",
         "\\toprule",
         heading,

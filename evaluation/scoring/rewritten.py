@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from evaluation.records import CheckRecord, Records
 from evaluation.scoring.chosen import rejected
+from evaluation.scoring.outcomes import ROW, label, outcomes, since
 from evaluation.scoring.report import MOST_ROWS, ScoreTable, rate, share
-from evaluation.scoring.scores import ROW, label, outcomes, scores, since
+from evaluation.scoring.scores import scores
 
 if TYPE_CHECKING:
     import pandas as pd

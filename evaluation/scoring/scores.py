@@ -1,218 +1,76 @@
-"""Scores of detectors: records of checks -> one row a (detector, references, rule), by pandas.
+"""Scores of detectors: outcomes -> one row a (detector, references, rule).
 
 Every formula is in docs/detectors.md, section "Scores".
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from evaluation.catalog.declared import DeclaredPrograms
-from evaluation.catalog.frozen import Frozen
-from evaluation.model import CONTROL, DIAGNOSES, Alarm, Rule
-from evaluation.records import CheckRecord, FaultSite, OverheadRecord
-from evaluation.scoring.chosen import mark_chosen
+from evaluation.catalog.detectors import NEGATIVE_CONTROLS
+from evaluation.catalog.rule_settings import Settings
+from evaluation.model import CONTROL, DIAGNOSES
+from evaluation.records import OverheadRecord
+from evaluation.scoring.chosen import mark_chosen, paired_ranges
+from evaluation.scoring.exact_test import family_test
 from evaluation.scoring.families import families
 from evaluation.scoring.intervals import clustered
-from evaluation.scoring.marks import is_known, is_oracle, rule_since, twin_of
+from evaluation.scoring.outcomes import FAILURES, INTEGERS, ROW, since, with_twins
 from runner.bugs.catalogue_version import CATALOGUE_VERSION
-from runner.errors import ResultsError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NEAR_LINES = 5
-# Why a program that was shown has no answer.
-FAILURES = ("unsupported", "tool_error", "timeout", "peeked", "disturbed")
 # Columns by the kind of fix of the twin: as it was released, as it was proposed, or a work-around.
 TWINS = {"released": "released", "proposed": "proposed", "workaround": "work-around"}
-NOTHING_DECLARED = DeclaredPrograms()
-# What identifies a row of scores.
-ROW = ["detector", "references", "rule"]
-# What identifies a program; its fixed twin has the same values.
-PROGRAM = ["bug", "case", "seed"]
-# Columns of outcomes that hold whole numbers, or nothing.
-INTEGERS = ("first", "delay", "claimed_delay", "invariants_checked", "invariants_violated")
-# Columns of outcomes that no score counts.
-UNCOUNTED = ("program", "reason", "alarms", "first")
+# What a detector is given besides the program decides with which others it is compared.
+REFERENCE_FREE, CLEAN_RUNS, MORE = "reference-free", "clean runs", "more"
+GROUPS = (REFERENCE_FREE, CLEAN_RUNS, MORE)
 
-
-def outcomes(
-    records: Iterable[CheckRecord],
-    rules: Mapping[str, Mapping[str, Rule]],
-    frozen: Mapping[str, Frozen] | None = None,
-    declared: DeclaredPrograms = NOTHING_DECLARED,
-) -> "pd.DataFrame":
-    """A row for each check and rule: did it alarm, when,
-    and how well does its first alarm name the fault.
-
-    `delay` counts iterations from the trigger, as the launcher stamped the alarm in the process of
-    the monitor. `claimed_delay` is the same, as the detector says. Both are empty where nothing was
-    detected, and for detectors without iterations. `early` means before the trigger.
-
-    Raises ResultsError if records of published programs and of rewritten programs are mixed: no
-    rate covers both.
-    """
-    import pandas as pd
-
-    records = list(records)
-    _check_kinds(records)
-    rows = []
-    for record in records:
-        for name, rule in _find_rules(record, rules).items():
-            rows.append(_outcome(record, name, rule, frozen or {}, declared))
-    table = pd.DataFrame(rows)
-    return table.astype(dict.fromkeys(INTEGERS, "Int64")) if rows else table
-
-
-def _check_kinds(records: Iterable[CheckRecord]) -> None:
-    """Raise ResultsError unless all records are of one kind of programs."""
-    kinds = sorted({record.rewriting for record in records})
-    if len(kinds) > 1:
-        raise ResultsError(
-            f"there are records of {' and '.join(kinds)} programs, which are not counted together: "
-            "name a results folder of one kind"
-        )
-
-
-def _find_rules(record: CheckRecord, rules: Mapping[str, Mapping[str, Rule]]) -> Mapping[str, Rule]:
-    if record.detector not in rules:
-        raise ResultsError(
-            f"there is no detector.json of {record.detector!r} beside its records; evaluate it anew"
-        )
-    return rules[record.detector]
-
-
-def _outcome(
-    record: CheckRecord,
-    name: str,
-    rule: Rule,
-    frozen: Mapping[str, Frozen],
-    declared: DeclaredPrograms,
-) -> dict[str, Any]:
-    counted: Sequence[Alarm] = ()
-    if record.status == "ok":
-        counted = rule.counted(record.alarms)
-    invariants = record.invariants
-    return {
-        "detector": record.detector,
-        "version": record.version,
-        "references": record.references,
-        "rule": name,
-        "kind": record.kind,
-        "bug": record.bug,
-        "family": declared.family(record.bug),
-        "case": record.case,
-        "seed": record.seed,
-        "program": record.program,
-        "benign": record.benign,
-        "twin": twin_of(record, declared),
-        "known": is_known(record, frozen, name),
-        "oracle": is_oracle(record),
-        "rule_since": rule_since(record, rule),
-        "status": record.status,
-        "reason": record.reason,
-        "alarmed": bool(counted),
-        "alarms": sum(alarm.times for alarm in counted),
-        "first": counted[0].iteration if counted else None,
-        **_detection(record, counted),
-        "invariants_checked": invariants.checked if invariants else None,
-        "invariants_violated": invariants.violated if invariants else None,
-        "prepare_s": record.seconds.prepare,
-        "check_s": record.seconds.check,
-    }
-
-
-def _detection(record: CheckRecord, counted: Sequence[Alarm]) -> dict[str, Any]:
-    """When the first alarm on a buggy program came, and what it names;
-    empty cells for other records.
-    """
-    if not counted or record.kind != "buggy":
-        return {"delay": None, "claimed_delay": None, "early": False, "diagnosis": None}
-    first = counted[0]
-    delay = _delay(first.seen, record)
-    claimed_delay = _delay(first.iteration, record)
-    best_delay = claimed_delay if delay is None else delay
-    return {
-        "delay": delay,
-        "claimed_delay": claimed_delay,
-        "early": best_delay is not None and best_delay < 0,
-        "diagnosis": diagnosis(first, record.site),
-    }
-
-
-def _delay(iteration: int | None, record: CheckRecord) -> int | None:
-    """The iterations from the trigger to an alarm."""
-    return None if iteration is None else iteration - record.trigger
-
-
-def label(row: Any) -> str:
-    """The name of a row: detector, kind of references and rule,
-    the last two only where they say something.
-
-    `oracle` stands for references that came with the text of the fixed twin, `post hoc` for a rule
-    that is newer than the records.
-    """
-    detector, references, rule = row["detector"], row["references"], row["rule"]
-    if row["oracle"]:
-        references = "oracle"
-    parts = [part for part in (references, rule) if part not in ("none", "default")]
-    if row["rule_since"] == "post hoc":
-        parts.append("post hoc")
-    return f"{detector} ({', '.join(parts)})" if parts else str(detector)
-
-
-def diagnosis(alarm: Alarm, site: FaultSite) -> str:
-    """Whether an alarm names the site of the fault: `exact` for its API or line,
-    `near` for close ones.
-    """
-    distance = _distance(alarm, site)
-    if alarm.api == site.api or distance == 0:
-        return "exact"
-    is_close = distance is not None and distance <= NEAR_LINES
-    alarm_name = (alarm.api or "").rpartition(".")[2]
-    site_name = site.api.rpartition(".")[2]
-    return "near" if is_close or alarm_name == site_name else "no"
-
-
-def _distance(alarm: Alarm, site: FaultSite) -> int | None:
-    """The lines between an alarm and the site; None where they are not in one file,
-    or have no lines.
-    """
-    if alarm.file != site.file or alarm.line is None or site.line is None:
-        return None
-    return abs(alarm.line - site.line)
+# A row of outcomes, with the columns as attributes; of buggy programs with those of `with_twins`.
+Outcome = Any
+Rates = dict[str, Any]
 
 
 def scores(
     table: "pd.DataFrame",
     overheads: Sequence[OverheadRecord] = (),
-    whole: "pd.DataFrame | None" = None,
+    settings: Settings | None = None,
 ) -> "pd.DataFrame":
     """One row for each detector, kind of references and rule;
     benign cases have columns of their own.
 
-    If `table` is a part of other outcomes, pass them as `whole`: rules are chosen by the whole.
+    `settings` says by which rules the detectors are meant to be used.
     """
     import pandas as pd
 
     if table.empty:
         return pd.DataFrame()
-    # Rows are taken out a hundred times below, and every column that comes along costs time.
-    uncounted = [name for name in UNCOUNTED if name in table]
-    table = table.drop(columns=uncounted)
-    texts = [name for name in table if pd.api.types.is_string_dtype(table[name])]
-    table = table.astype(dict.fromkeys(texts, object))
+    buggy_by_row = _by_row(with_twins(table))
     rows = []
-    for key, group in table.groupby(ROW, sort=True):
-        names: dict[str, Any] = dict(zip(ROW, key, strict=True))
+    for key, answers in sorted(_by_row(table).items()):
+        names = dict(zip(ROW, key, strict=True))
         timed = _timed(overheads, names["detector"], names["references"])
-        rows.append(names | _score(group) | _overhead(timed))
-    scored = pd.DataFrame(rows)
-    if whole is None:
-        return scored.assign(chosen=mark_chosen(scored))
-    marks = scores(whole)[[*ROW, "chosen"]]
-    return scored.merge(marks, on=ROW, how="left", validate="one_to_one")
+        scored = _score(answers, buggy_by_row.get(key, []))
+        rows.append(names | _about(names["detector"], answers) | scored | _overhead(timed))
+    scored_rows = pd.DataFrame(rows)
+    ranges = paired_ranges(scored_rows)
+    return scored_rows.assign(**ranges, chosen=mark_chosen(scored_rows, settings or {}))
+
+
+def _by_row(table: "pd.DataFrame") -> dict[tuple[str, ...], list[Outcome]]:
+    """The outcomes as plain values, by row of scores: pandas would take a hundred times as long."""
+    clusters = families(table)
+    integers = {name: table[name].astype(object) for name in INTEGERS if name in table}
+    plain = table.assign(cluster=clusters, **integers).astype(object)
+    plain = plain.where(plain.notna(), None)
+    by_row: dict[tuple[str, ...], list[Outcome]] = {}
+    outcome: Outcome
+    for outcome in plain.itertuples(index=False, name="Outcome"):
+        key = (outcome.detector, outcome.references, outcome.rule)
+        by_row.setdefault(key, []).append(outcome)
+    return by_row
 
 
 def _timed(
@@ -223,125 +81,167 @@ def _timed(
     return [overhead for overhead in detector_overheads if overhead.references == references]
 
 
-def _score(group: "pd.DataFrame") -> dict[str, Any]:
-    buggy = with_twins(group)
-    harmful, benign = buggy[~buggy.benign], buggy[buggy.benign]
-    detected = harmful[harmful.hit]
+def _about(detector: str, answers: Sequence[Outcome]) -> dict[str, Any]:
+    """What a row is of."""
+    is_oracle = any(answer.oracle for answer in answers)
+    group = CLEAN_RUNS if answers[0].references != "none" else REFERENCE_FREE
+    if is_oracle or detector in NEGATIVE_CONTROLS:
+        group = MORE
     return {
-        "version": group.version.iloc[0],
+        "version": answers[0].version,
         "catalogue": CATALOGUE_VERSION,
-        "oracle": bool(group.oracle.any()),
-        "rule_since": since(group.rule_since),
-        **_rate("detected", harmful, "hit"),
-        **_rate("paired", harmful, "paired"),
-        "bugs": int(harmful.bug.nunique()),
-        "families": int(harmful.family.nunique()),
-        "early": int((harmful.alarmed & harmful.early).sum()),
-        "ran": int((harmful.status == "ok").sum()),
-        **_false_alarms(group),
+        "group": group,
+        "oracle": is_oracle,
+        "rule_since": since([answer.rule_since for answer in answers]),
+    }
+
+
+def _score(answers: Sequence[Outcome], buggy: Sequence[Outcome]) -> dict[str, Any]:
+    harmful = [answer for answer in buggy if not answer.benign]
+    benign = [answer for answer in buggy if answer.benign]
+    detected = [answer for answer in harmful if answer.hit]
+    return {
+        **_rate("detected", harmful, _is_hit),
+        **_rate("paired", harmful, _is_paired),
+        **_rate("paired_site", harmful, _is_paired_at_site),
+        "bugs": len({answer.bug for answer in harmful}),
+        "families": len({answer.family for answer in harmful}),
+        "early": sum(answer.alarmed and answer.early for answer in harmful),
+        "ran": sum(answer.status == "ok" for answer in harmful),
+        **_false_alarms(answers),
         **_by_twin(harmful),
-        **_by_familiarity(group, harmful),
-        "invariant_rate": _invariant_rate(group),
+        **_by_familiarity(answers, harmful),
+        **_evidence(harmful),
+        "invariant_rate": _invariant_rate(answers),
         **_delays(detected, "delay"),
         **_delays(detected, "claimed_delay"),
-        **_count_values("diagnosis_", detected.diagnosis, DIAGNOSES),
-        "benign_detected": int(benign.hit.sum()),
-        "benign_paired": int(benign.paired.sum()),
+        **_count_values("diagnosis_", [answer.diagnosis for answer in detected], DIAGNOSES),
+        "benign_detected": sum(answer.hit for answer in benign),
+        "benign_paired": sum(answer.paired for answer in benign),
         "benign_n": len(benign),
-        **_count_values("", group.status, FAILURES),
-        "prepare_s": _mean(group.prepare_s),
-        "check_s": _mean(group[group.status == "ok"].check_s),
+        **_count_values("", [answer.status for answer in answers], FAILURES),
+        "prepare_s": _mean(answer.prepare_s for answer in answers),
+        "check_s": _mean(answer.check_s for answer in answers if answer.status == "ok"),
     }
 
 
-def _by_familiarity(group: "pd.DataFrame", harmful: "pd.DataFrame") -> dict[str, Any]:
-    """PAIRED and false alarms on fixed programs, for known bugs and for new bugs."""
-    ran_fixed = group[(group.kind == "fixed") & (group.status == "ok")]
+def _is_hit(answer: Outcome) -> bool:
+    return bool(answer.hit)
+
+
+def _is_paired(answer: Outcome) -> bool:
+    return bool(answer.paired)
+
+
+def _is_paired_at_site(answer: Outcome) -> bool:
+    return bool(answer.paired) and answer.diagnosis in ("exact", "near")
+
+
+def _is_paired_upstream(answer: Outcome) -> bool:
+    return bool(answer.paired_upstream)
+
+
+def _is_alarmed(answer: Outcome) -> bool:
+    return bool(answer.alarmed)
+
+
+def _by_familiarity(answers: Sequence[Outcome], harmful: Sequence[Outcome]) -> Rates:
+    """PAIRED and false alarms on fixed programs, for known bugs and for new bugs.
+
+    Of bugs that a row's authors are not known to have seen, by the twin as well.
+    """
+    ran_fixed = [answer for answer in answers if answer.kind == "fixed" and answer.status == "ok"]
+    rates: Rates = {}
+    for name, is_known in (("known", True), ("new", False)):
+        met = [answer for answer in harmful if answer.known is is_known]
+        ran = [answer for answer in ran_fixed if answer.known is is_known]
+        rates |= _rate(f"paired_{name}", met, _is_paired)
+        rates |= _rate(f"false_{name}", ran, _is_alarmed)
+    unseen = [answer for answer in harmful if answer.known is not True]
+    is_mended = [answer for answer in unseen if answer.twin in ("released", "proposed")]
+    worked_around = [answer for answer in unseen if answer.twin == "work-around"]
+    in_release = [answer for answer in unseen if answer.status_upstream is not None]
     return {
-        **_rate("paired_known", harmful[harmful.known == True], "paired"),  # noqa: E712
-        **_rate("paired_new", harmful[harmful.known == False], "paired"),  # noqa: E712
-        **_rate("false_known", ran_fixed[ran_fixed.known == True], "alarmed"),  # noqa: E712
-        **_rate("false_new", ran_fixed[ran_fixed.known == False], "alarmed"),  # noqa: E712
+        **rates,
+        **_rate("unseen_mended", is_mended, _is_paired),
+        **_rate("unseen_workaround", worked_around, _is_paired),
+        **_rate("unseen_upstream", in_release, _is_paired_upstream),
     }
 
 
-def _invariant_rate(group: "pd.DataFrame") -> float | None:
+def _evidence(harmful: Sequence[Outcome]) -> dict[str, Any]:
+    """Programs that are told apart from their twins: by an alarm on the buggy one alone, and on
+    the fixed one alone.
+
+    A rule that knows nothing of a fault has as many of the one as of the other. Only programs count
+    that it ran on, with their twins; `evidence_p` is exact, by families.
+    """
+    ran = []
+    for answer in harmful:
+        if answer.status == "ok" and answer.status_fixed == "ok":
+            ran.append(answer)
+    pairs = [(answer.cluster, bool(answer.hit), bool(answer.alarmed_fixed)) for answer in ran]
+    tested = family_test(pairs)
+    return {
+        "only_buggy": tested.only_first,
+        "only_fixed": tested.only_second,
+        "evidence_p": tested.p_families,
+    }
+
+
+def _invariant_rate(answers: Sequence[Outcome]) -> float | None:
     """The mean share of violated invariants on programs that are right."""
-    checked = group[(group.kind != "buggy") & (group.invariants_checked > 0)]
-    return _mean(checked.invariants_violated / checked.invariants_checked)
+    right = [answer for answer in answers if answer.kind != "buggy"]
+    checked = [answer for answer in right if answer.invariants_checked]
+    return _mean(answer.invariants_violated / answer.invariants_checked for answer in checked)
 
 
-def _count_values(prefix: str, values: "pd.Series[Any]", names: Sequence[str]) -> dict[str, int]:
+def _count_values(prefix: str, values: Iterable[Any], names: Sequence[str]) -> dict[str, int]:
     """How often every name is among the values."""
-    counts = {}
-    for name in names:
-        counts[f"{prefix}{name}"] = int((values == name).sum())
-    return counts
+    counts = Counter(values)
+    return {f"{prefix}{name}": counts[name] for name in names}
 
 
-def since(rules: "pd.Series[Any]") -> str | None:
-    """Whether the rule of a row was declared before its records; *post hoc*,
-    if it came after some of them.
-    """
-    return "post hoc" if (rules == "post hoc").any() else rules.iloc[0]
-
-
-def with_twins(group: "pd.DataFrame") -> "pd.DataFrame":
-    """The buggy programs of a row, with the columns `hit`, `paired` and `paired_upstream`.
-
-    A hit is an alarm that does not come before the trigger. A hit is paired if the detector ran on
-    the twin and was silent there. `status_upstream` is empty where there is no such program.
-    """
-    buggy = group[group.kind == "buggy"]
-    buggy = buggy.assign(hit=buggy.alarmed & ~buggy.early)
-    for kind, paired in (("fixed", "paired"), ("upstream", "paired_upstream")):
-        twins = group[group.kind == kind]
-        twins = twins[[*PROGRAM, "status", "alarmed"]]
-        buggy = buggy.merge(twins, on=PROGRAM, how="left", suffixes=("", f"_{kind}"))
-        ran = buggy[f"status_{kind}"] == "ok"
-        accused = buggy[f"alarmed_{kind}"].fillna(True).astype(bool)
-        buggy[paired] = buggy.hit & (ran & ~accused)
-    return buggy
-
-
-def _false_alarms(group: "pd.DataFrame") -> dict[str, Any]:
+def _false_alarms(answers: Sequence[Outcome]) -> Rates:
     """Alarms on programs that are right: fixed twins by kind, mended releases, controls."""
-    ran = group[group.status == "ok"]
-    fixed = ran[ran.kind == "fixed"]
+    ran = [answer for answer in answers if answer.status == "ok"]
+    fixed = [answer for answer in ran if answer.kind == "fixed"]
     parts = {
         "fixed": fixed,
-        "controls": ran[ran.kind == CONTROL],
-        "upstream": ran[ran.kind == "upstream"],
+        "controls": [answer for answer in ran if answer.kind == CONTROL],
+        "upstream": [answer for answer in ran if answer.kind == "upstream"],
     }
-    parts |= {name: fixed[fixed.twin == twin] for name, twin in TWINS.items()}
-    rates: dict[str, Any] = {}
+    for name, twin in TWINS.items():
+        parts[name] = [answer for answer in fixed if answer.twin == twin]
+    rates: Rates = {}
     for name, part in parts.items():
-        rates |= _rate(f"false_{name}", part, "alarmed")
+        rates |= _rate(f"false_{name}", part, _is_alarmed)
     return rates
 
 
-def _by_twin(buggy: "pd.DataFrame") -> dict[str, Any]:
+def _by_twin(harmful: Sequence[Outcome]) -> Rates:
     """PAIRED, by the kind of twin on which it was silent."""
-    rates: dict[str, Any] = {}
+    rates: Rates = {}
     for name, twin in TWINS.items():
-        rates |= _rate(f"paired_{name}", buggy[buggy.twin == twin], "paired")
-    with_upstream = buggy[buggy.status_upstream.notna()]
-    return rates | _rate("paired_upstream", with_upstream, "paired_upstream")
+        of_kind = [answer for answer in harmful if answer.twin == twin]
+        rates |= _rate(f"paired_{name}", of_kind, _is_paired)
+    with_upstream = [answer for answer in harmful if answer.status_upstream is not None]
+    return rates | _rate("paired_upstream", with_upstream, _is_paired_upstream)
 
 
-def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
-    """How many of the programs are hits, with an interval that is clustered by family.
+def _rate(name: str, answers: Sequence[Outcome], is_counted: Callable[[Outcome], bool]) -> Rates:
+    """How many of the programs count, with an interval that is clustered by family.
 
     `{name}_by_family` is the mean of the families' rates: each family weighs the same.
     """
     clusters: dict[str, list[bool]] = {}
-    for family, hit in zip(families(programs), programs[hits], strict=True):
-        clusters.setdefault(family, []).append(bool(hit))
-    ordered = [clusters[name] for name in sorted(clusters)]
+    for answer in answers:
+        clusters.setdefault(answer.cluster, []).append(is_counted(answer))
+    ordered = [clusters[cluster] for cluster in sorted(clusters)]
     counts = [sum(cluster) for cluster in ordered]
     sizes = [len(cluster) for cluster in ordered]
     low, high = clustered(counts, sizes)
-    count, n = sum(counts), len(programs)
+    count, n = sum(counts), len(answers)
     rates = [count / size for count, size in zip(counts, sizes, strict=True)]
     return {
         name: count,
@@ -353,11 +253,11 @@ def _rate(name: str, programs: "pd.DataFrame", hits: str) -> dict[str, Any]:
     }
 
 
-def _delays(detected: "pd.DataFrame", name: str) -> dict[str, Any]:
-    delays = detected[name].dropna()
-    if delays.empty:
+def _delays(detected: Sequence[Outcome], name: str) -> dict[str, Any]:
+    delays = [getattr(answer, name) for answer in detected if getattr(answer, name) is not None]
+    if not delays:
         return {f"{name}_median": None, f"{name}_max": None}
-    return {f"{name}_median": float(delays.median()), f"{name}_max": int(delays.max())}
+    return {f"{name}_median": float(median(delays)), f"{name}_max": int(max(delays))}
 
 
 def _overhead(records: Sequence[OverheadRecord]) -> dict[str, Any]:
@@ -382,6 +282,6 @@ def _ratio(watched: Sequence[float], bare: Sequence[float]) -> float:
     return median(watched) / median(bare)
 
 
-def _mean(values: "pd.Series[float]") -> float | None:
-    numbers = values.dropna()
-    return None if numbers.empty else float(numbers.mean())
+def _mean(values: Iterable[float | None]) -> float | None:
+    numbers = [value for value in values if value is not None]
+    return fmean(numbers) if numbers else None

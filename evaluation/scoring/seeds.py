@@ -1,10 +1,11 @@
 """What a seed changes: how often the answers agree on cases that were met by several seeds."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evaluation.scoring.chosen import without_rejected
+from evaluation.scoring.outcomes import ROW, label, since, with_twins
 from evaluation.scoring.report import MOST_ROWS, ScoreTable, share
-from evaluation.scoring.scores import ROW, label, since, with_twins
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,53 +25,49 @@ def by_seed(outcomes: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    groups = outcomes.groupby(ROW, sort=True) if len(outcomes) else ()
+    if outcomes.empty:
+        return pd.DataFrame()
+    harmful = outcomes[~outcomes.benign]
+    buggy = _answers(with_twins(harmful), "paired")
+    fixed = harmful[harmful.kind == "fixed"]
+    is_ok = (fixed.status == "ok").groupby([fixed[name] for name in (*ROW, *CASE)])
+    accused = _answers(fixed[is_ok.transform("all")], "alarmed")
+    marks = outcomes.groupby(ROW).agg(oracle=("oracle", "any"), rule_since=("rule_since", since))
     rows = []
-    for key, group in groups:
-        agreement = _agreement(group)
-        if agreement:
+    for key, mark in zip(marks.index, marks.itertuples(), strict=True):
+        if key in buggy:
+            most = max(len(answers) for answers in buggy[key])
+            agreement = {"oracle": bool(mark.oracle), "rule_since": mark.rule_since, "seeds": most}
+            agreement |= _counts("paired", buggy[key])
+            agreement |= _counts("false_fixed", accused.get(key, []))
             rows.append(dict(zip(ROW, key, strict=True)) | agreement)
     return pd.DataFrame(rows)
 
 
-def _agreement(group: "pd.DataFrame") -> dict[str, Any]:
-    """How the answers of a row agree; empty where it met no case by several seeds."""
-    buggy = _by_several(with_twins(group[~group.benign]))
-    if buggy.empty:
-        return {}
-    fixed = _by_several(group[(group.kind == "fixed") & ~group.benign])
-    is_ok = fixed.status == "ok"
-    ran = is_ok.groupby(_keys(fixed)).transform("all")
+def _answers(programs: "pd.DataFrame", column: str) -> dict[tuple[str, ...], list[list[bool]]]:
+    """By row, what the column says of each case with several seeds; the first seed first."""
+    answers: dict[tuple[str, ...], dict[tuple[str, ...], list[bool]]] = {}
+    ordered = programs.sort_values("seed", kind="stable")
+    columns = [ordered[name] for name in (*ROW, *CASE, column)]
+    for *names, holds in zip(*columns, strict=True):
+        row, case = tuple(names[: len(ROW)]), tuple(names[len(ROW) :])
+        answers.setdefault(row, {}).setdefault(case, []).append(bool(holds))
+    by_several = {}
+    for row, cases in answers.items():
+        several = [seeds for seeds in cases.values() if len(seeds) > 1]
+        if several:
+            by_several[row] = several
+    return by_several
+
+
+def _counts(name: str, answers: Sequence[Sequence[bool]]) -> dict[str, int]:
+    """On how many cases it holds by the first seed, by every seed, and by one at least."""
     return {
-        "oracle": bool(group.oracle.any()),
-        "rule_since": since(group.rule_since),
-        "seeds": int(buggy.groupby(CASE).seed.nunique().max()),
-        **_counts("paired", buggy, "paired"),
-        **_counts("false_fixed", fixed[ran], "alarmed"),
+        f"{name}_first": sum(seeds[0] for seeds in answers),
+        f"{name}_always": sum(all(seeds) for seeds in answers),
+        f"{name}_ever": sum(any(seeds) for seeds in answers),
+        f"{name}_n": len(answers),
     }
-
-
-def _by_several(programs: "pd.DataFrame") -> "pd.DataFrame":
-    """The programs of cases with several seeds, the first seed first."""
-    seed_counts = programs.groupby(CASE).seed.transform("nunique")
-    return programs[seed_counts > 1].sort_values("seed")
-
-
-def _counts(name: str, programs: "pd.DataFrame", column: str) -> dict[str, int]:
-    """On how many cases the column holds by the first seed, by every seed, and by one at least."""
-    holds = programs[column].astype(bool)
-    answers = holds.groupby(_keys(programs))
-    return {
-        f"{name}_first": int(answers.first().sum()),
-        f"{name}_always": int(answers.all().sum()),
-        f"{name}_ever": int(answers.any().sum()),
-        f"{name}_n": answers.ngroups,
-    }
-
-
-def _keys(programs: "pd.DataFrame") -> "list[pd.Series[Any]]":
-    """The columns that identify a case, to group by."""
-    return [programs[name] for name in CASE]
 
 
 def to_read(table: "pd.DataFrame", scores: "pd.DataFrame") -> ScoreTable:

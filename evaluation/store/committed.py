@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from evaluation.model import Description, Detector
@@ -165,27 +166,46 @@ def _read_lines(path: Path, rewriting: str, origins: Origins) -> list[CommittedL
     `origins` gets the place of each record. Raises ResultsError for anything else, or a program
     that stands twice.
     """
-    shown_path = untrusted.shown(path)
+    lines = []
+    for number, line in enumerate(_parse_file(path, _stamp(path)), 1):
+        if line.record:
+            where = f"{untrusted.shown(path)}, line {number}"
+            _check_place(line.record, rewriting, where)
+            origin = f"{path.name}, line {number}"
+            name = (line.record.detector, program_name(line.record))
+            if origins.setdefault(name, origin) != origin:
+                raise ResultsError(f"{where}: is of the same program as {origins[name]}")
+        lines.append(line)
+    return lines
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    """What tells one state of a file from another."""
+    try:
+        status = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+# A command reads the published records as such, beside those by seeds, and beside rewritten ones.
+@lru_cache(maxsize=256)
+def _parse_file(path: Path, stamp: tuple[int, int, int]) -> tuple[CommittedLine, ...]:
+    """The lines of a file in this state; raises ResultsError."""
     lines: list[CommittedLine] = []
     try:
         texts = untrusted.read_bytes(path, MAX_RECORD_BYTES).splitlines()
         for number, text in enumerate(texts, 1):
-            where = f"{shown_path}, line {number}"
+            where = f"{untrusted.shown(path)}, line {number}"
             line = parse_line(untrusted.parse_json(text), where)
             _check_line(line, number, where, path)
-            record = line.record
-            if record:
-                _check_place(record, rewriting, where)
-                origin = f"{path.name}, line {number}"
-                name = (record.detector, program_name(record))
-                if origins.setdefault(name, origin) != origin:
-                    raise ResultsError(f"{where}: is of the same program as {origins[name]}")
             lines.append(line)
     except untrusted.UnsafeError as error:
         raise ResultsError(
-            f"{shown_path}, line {len(lines) + 1}: not a record of an evaluation: {error}"
+            f"{untrusted.shown(path)}, line {len(lines) + 1}: not a record of an evaluation: "
+            f"{error}"
         ) from error
-    return lines
+    return tuple(lines)
 
 
 def _check_line(line: CommittedLine, number: int, where: str, path: Path) -> None:

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -185,6 +186,21 @@ def with_upstream(target: Target) -> Target:
     if not has_it or UPSTREAM in target.variants:
         return target
     return structs.replace(target, variants=(*target.variants, UPSTREAM))
+
+
+class CatalogSnapshot(Catalog):
+    """A catalogue whose bugs are read once, for a command that asks for all of them again and
+    again.
+    """
+
+    def readable(self) -> tuple[list[Bug], list[str]]:
+        """The bugs that could be read when it was first asked, and a line for each other one."""
+        bugs, problems = self._readable
+        return list(bugs), list(problems)
+
+    @cached_property
+    def _readable(self) -> tuple[list[Bug], list[str]]:
+        return super().readable()
 
 
 def default_root() -> Path:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runner.environments import manifest, owner
+from runner.environments import bytecode, manifest, owner
 from runner.environments import spec as environments
 from runner.environments.check import differences
 from runner.environments.install import Installation, InstalledFiles
@@ -109,6 +109,7 @@ def remove(environment: Environment) -> Removed | None:
             doomed = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=directory.parent))
             directory.rename(doomed / "old")
             shutil.rmtree(doomed)
+    bytecode.prune(environments.cache_root() / bytecode.FOLDER)
     return Removed(freed / 1e9, linked / 1e9) if directories else None
 
 

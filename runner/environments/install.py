@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from runner.environments import wheels
+from runner.environments import bytecode, wheels
 from runner.environments.manifest import file_hashes
 from runner.environments.spec import Environment, cache_root
 from runner.environments.wheels import Wrong
@@ -68,7 +68,7 @@ class Installation:
         if wrong:
             hashes, wrong = self._replace(wrong, install)
             self._refuse_other(interpreter)
-        self._compile(interpreter)
+        self._compile(interpreter, hashes)
         contents = {path: digest for path, digest in hashes.items() if not path.endswith(".pyc")}
         return InstalledFiles(contents, tuple(item.path for item in wrong))
 
@@ -157,22 +157,27 @@ class Installation:
             return wheels.packages(self.venv)
         return sorted(set[str]().union(*(item.packages for item in wrong)))
 
-    def _compile(self, interpreter: Path) -> None:
+    def _compile(self, interpreter: Path, hashes: dict[str, str]) -> None:
         """Compile every module, after the check, so that bytecode is of checked files.
 
-        By the interpreter that lies outside of the environment: nothing of a package runs.
+        By the interpreter that lies outside of the environment: nothing of a package runs. What was
+        compiled for another environment is linked.
 
         Modules that cannot be compiled are left: programs cannot import them either.
         """
+        store = cache_root() / bytecode.FOLDER
+        shared = bytecode.SharedBytecode(self.venv, store, hashes, self.environment.python)
+        shared.link()
         for site in self.venv.glob(wheels.SITE_PACKAGES):
             place = self.target / site.relative_to(self.venv)
             # Relative paths are what programs see in tracebacks, below `place`.
-            argv = [str(interpreter), "-I", "-S", "-m", "compileall", "-qq", "-f", "-j", "0"]
+            argv = [str(interpreter), "-I", "-S", "-m", "compileall", "-qq", "-j", "0"]
             self._run(
                 [*argv, "--invalidation-mode", "timestamp", "-d", str(place), "."],
                 "compiling",
                 site,
             )
+        shared.keep()
 
     def _uv(self, arguments: Sequence[str]) -> None:
         done = self._run_uv(arguments)

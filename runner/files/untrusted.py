@@ -148,9 +148,13 @@ def parse_json(data: bytes, constants: bool = False) -> Any:
     except RecursionError as error:
         raise UnsafeError(_too_deep()) from error
     escaped = ESCAPED in data
-    for part in parts(value):
-        if escaped and isinstance(part, str) and SURROGATE.search(part):
-            raise UnsafeError(f"not JSON: {brief(part)} holds half a character (a lone surrogate)")
+    # A walk through all values takes longer than reading them, and few texts could need it.
+    if escaped or data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+        for part in parts(value):
+            if escaped and isinstance(part, str) and SURROGATE.search(part):
+                raise UnsafeError(
+                    f"not JSON: {brief(part)} holds half a character (a lone surrogate)"
+                )
     return value
 
 

@@ -13,6 +13,7 @@ from evaluation import keys
 from evaluation.catalog import submissions
 from evaluation.catalog.declared import declared_programs
 from evaluation.scoring import comparison, scores
+from evaluation.scoring.outcomes import outcomes
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.errors import CatalogError, UsageError
@@ -51,7 +52,7 @@ def test_records_are_of_the_detector_beside_them_and_of_pinned_environments(name
 def test_tables_are_those_of_the_records(name):
     folder, records = ROOT / submissions.FOLDER / name, evaluated(name)
     frozen, declared = submissions.load_frozen(ROOT), declared_programs(Catalog(ROOT))
-    table = scores.outcomes(records.checks, records.rules, frozen, declared)
+    table = outcomes(records.checks, records.rules, frozen, declared)
     scored = scores.scores(table, records.overheads)
     tables = {
         "scores": scored,

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from support.checks import HIT, record
 
 from evaluation.model import Rule
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 from plots.detector_delays import draw_delays
 from plots.detector_matrix import draw_matrix
 from plots.detector_page import DOTS, outcome
@@ -77,16 +78,16 @@ def test_the_matrix_counts_by_family(tmp_path):
     assert words.index("compiler") < words.index("other") < words.index("fixed")
 
 
-@pytest.mark.parametrize(
-    "known_counts, points", [((2, 2), ["1  d (b)"]), ((1, 2), ["1  d (b)", "2  d (a)"])]
-)
-def test_rates_have_a_point_for_each_rule_that_knows_other_bugs(tmp_path, known_counts, points):
-    """Of rules that know the same bugs the best one has a point."""
-    rules = {"d": {"a": Rule(codes=("none",)), "b": Rule()}}
-    table = outcomes([record(alarms=[HIT]), record("fixed")], rules)
-    scored = scores(table).assign(paired_known_n=known_counts)
-    text = draw_rates(table, scored, tmp_path / "r.svg").read_text()
-    words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
+@pytest.mark.parametrize("detector, points", [("d", ["1  d (b)", "2  d (a)"]), ("memory", None)])
+def test_rates_have_a_point_for_each_row_but_negative_controls(tmp_path, detector, points):
+    rules = {detector: {"a": Rule(codes=("none",)), "b": Rule()}}
+    checks = [record(alarms=[HIT], detector=detector), record("fixed", detector=detector)]
+    table = outcomes(checks, rules)
+    path = draw_rates(table, scores(table), tmp_path / "r.svg")
+    if points is None:
+        assert path is None
+        return
+    words = [part.split(" -->")[0] for part in path.read_text().split("<!-- ")[1:]]
     assert [word for word in "\n".join(words).splitlines() if "d (" in word] == points
 
 
@@ -97,6 +98,7 @@ def test_a_label_that_would_cover_a_point_is_below(other, covered):
     """The other one is close to the right and above, or it is not."""
     places = [(0.2, 0.3), other]
     rates = pd.DataFrame(places, columns=["false_fixed_rate", "detected_rate"])
+    rates["references"] = "none"
     for name in ("false_fixed", "detected"):
         rates[f"{name}_low"], rates[f"{name}_high"] = rates[f"{name}_rate"], rates[f"{name}_rate"]
     axes = Figure().subplots()
@@ -111,6 +113,7 @@ def test_labels_of_those_that_accuse_nothing_do_not_cover_each_other():
     others one at their own height.
     """
     rates = pd.DataFrame({"false_fixed_rate": 0.0, "detected_rate": [0.9, 0.02, 0.011, 0.011, 0.0]})
+    rates["references"] = "none"
     for name in ("false_fixed", "detected"):
         rates[f"{name}_low"], rates[f"{name}_high"] = rates[f"{name}_rate"], rates[f"{name}_rate"]
     axes = Figure().subplots()

@@ -19,7 +19,8 @@ from evaluation.catalog.declared import declared_programs
 from evaluation.reading.sources import RecordSelection, read_records
 from evaluation.running import campaign
 from evaluation.running.options import CampaignOptions
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog
 from runner.environments import builder, spec

@@ -9,7 +9,8 @@ from evaluation.catalog import detectors
 from evaluation.model import Rule
 from evaluation.running import campaign
 from evaluation.running.options import CampaignOptions
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 
 KINDS = {
     "always": 'main(lambda target, state: {"alarms": [alarm("here", "something", iteration=1)]})',

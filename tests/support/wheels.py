@@ -8,7 +8,10 @@ from pathlib import Path
 
 
 def write_wheel(
-    folder: Path, name: str, files: Mapping[str, str], claims: Mapping[str, str] | None = None
+    folder: Path,
+    name: str,
+    files: Mapping[str, str | bytes],
+    claims: Mapping[str, str | bytes] | None = None,
 ) -> Path:
     """A wheel of version 1.0 with these files; `claims` are texts for which its RECORD has hashes
     instead of theirs.
@@ -26,10 +29,11 @@ def write_wheel(
     return Path(str(wheel.filename))
 
 
-def record_line(path: str, text: str) -> str:
+def record_line(path: str, text: str | bytes) -> str:
     """The line of a RECORD for a file that holds this text."""
-    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-    return f"{path},sha256={digest},{len(text)}\n"
+    data = text.encode() if isinstance(text, str) else text
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"{path},sha256={digest},{len(data)}\n"
 
 
 def lock(*wheels: Path) -> str:

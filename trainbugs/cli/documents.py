@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evaluation.model import Detector
+    from evaluation.scoring.against import Against
     from runner.environments.spec import Built, Environment
     from runner.results.folder_index import FolderRecords
     from runner.results.record import RunRecord
@@ -169,3 +170,10 @@ def score_documents(scores: "pd.DataFrame") -> list[Document]:
     """A row for each detector, kind of references and rule, as in scores.json."""
     rows: list[Document] = json.loads(scores.to_json(orient="records"))
     return rows
+
+
+def against_document(against: "Against") -> Document:
+    """A detector against others: the pairs, and who finds each case."""
+    pairs: list[Document] = json.loads(against.versus.to_json(orient="records"))
+    cases: list[Document] = json.loads(against.cases.to_json(orient="records"))
+    return {"versus": pairs, "cases": cases}

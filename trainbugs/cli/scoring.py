@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainbugs import api
-from trainbugs.cli.documents import print_json, score_documents
+from runner.errors import UsageError
+from trainbugs.cli.documents import against_document, print_json, score_documents
 from trainbugs.cli.terminal import show_table, show_text
 from trainbugs.cli.text import unreadable
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from evaluation.records import Records
     from evaluation.scoring.report import ScoreTable
+    from runner.bugs.catalog import Catalog
 
 # Formats of one document on standard output: no further table is printed.
 DOCUMENTS = ("json", "csv")
@@ -49,30 +50,28 @@ class ScoreTables:
     comparisons: "pd.DataFrame"
 
 
-def compute_scores(records: "Records") -> ScoreTables:
-    """The scores of records; a rule is chosen by all records of which these are a part."""
-    from evaluation.catalog import submissions
+def compute_scores(records: "Records", catalog: "Catalog") -> ScoreTables:
+    """The scores of records."""
+    from evaluation.catalog import rule_settings, submissions
     from evaluation.catalog.declared import declared_programs
     from evaluation.scoring.comparison import comparisons
-    from evaluation.scoring.scores import outcomes, scores
+    from evaluation.scoring.outcomes import outcomes
+    from evaluation.scoring.scores import scores
 
-    catalog = api.load()
     frozen, declared = submissions.load_frozen(catalog.root), declared_programs(catalog)
     table = outcomes(records.checks, records.rules, frozen, declared)
-    whole = None
-    if records.whole:
-        whole = outcomes(records.whole, records.rules, frozen, declared)
-    scored = scores(table, records.overheads, whole)
+    scored = scores(table, records.overheads, rule_settings.load(catalog.root))
     return ScoreTables(table, scored, comparisons(table, scored))
 
 
-def write_scores(tables: ScoreTables, folder: ScoreFolder, figures: str) -> list[Path]:
+def write_scores(
+    tables: ScoreTables, folder: ScoreFolder, figures: str, catalog: "Catalog"
+) -> list[Path]:
     """Write the scores, and figures of that format unless it is `none`; returns the files."""
     from evaluation.scoring import report
     from plots.detectors import draw
     from trainbugs.descriptions import families
 
-    catalog = api.load()
     # Of all committed records the outcomes are a large file, which `scores` makes for whoever asks.
     is_committed = folder.name == catalog.root / "detectors" / "expected"
     outcomes = None if is_committed else tables.outcomes
@@ -91,7 +90,10 @@ def print_scores(tables: ScoreTables, format: str) -> None:
     elif format == "csv":
         print(report.as_csv(tables.scores), end="")
     else:
-        _print_tables(report.tables(tables.scores, tables.comparisons), format)
+        # Tables by what detectors were given need their titles.
+        is_grouped = len(tables.scores) > report.MOST_ROWS
+        shown = report.tables(tables.scores, tables.comparisons)
+        _print_tables(shown, format, with_title=is_grouped)
 
 
 def print_score_notes(
@@ -109,27 +111,77 @@ def print_score_notes(
 
 
 def report_scores(
-    records: "Records", folder: ScoreFolder, format: str, figures: str = "png"
+    records: "Records",
+    folder: ScoreFolder,
+    format: str,
+    catalog: "Catalog",
+    figures: str = "png",
 ) -> "pd.DataFrame":
     """Compute, write and print the scores of records; returns the scores."""
-    tables = compute_scores(records)
+    tables = compute_scores(records, catalog)
     # Written before anything is printed: the reader may go away.
-    paths = write_scores(tables, folder, figures)
+    paths = write_scores(tables, folder, figures, catalog)
     print_scores(tables, format)
     print_score_notes(tables, paths, folder, format)
     return tables.scores
 
 
 def report_promoted_scores(
-    records: "Records", folder: ScoreFolder, format: str, figures: str
+    records: "Records", folder: ScoreFolder, format: str, catalog: "Catalog", figures: str
 ) -> "pd.DataFrame":
     """The same for scores that come second: where a document has been printed there is no other."""
-    tables = compute_scores(records)
-    paths = write_scores(tables, folder, figures)
+    tables = compute_scores(records, catalog)
+    paths = write_scores(tables, folder, figures, catalog)
     if format != "json":
         print_scores(tables, format)
     print_score_notes(tables, paths, folder, format)
     return tables.scores
+
+
+def report_against(
+    records: "Records",
+    mine: Sequence[str],
+    out: Path,
+    format: str,
+    catalog: "Catalog",
+    figures: str,
+) -> None:
+    """Compute, write and print how the detectors `mine` stand against all others of the records.
+
+    Raises UsageError where one of yours, or every other one, has no records.
+    """
+    from evaluation.scoring import against, report
+    from plots.detector_against import draw_against
+
+    computed = compute_scores(records, catalog)
+    _refuse_absent(mine, set(computed.outcomes.detector))
+    compared = against.compare_against(computed.outcomes, computed.scores, mine)
+    paths = [
+        report.write_table(compared.versus, out / against.VERSUS_FILE),
+        report.write_table(compared.cases, out / against.CASES_FILE),
+    ]
+    if figures != "none":
+        drawn = draw_against(compared.versus, out / f"against.{figures}")
+        paths += [drawn] if drawn else []
+    if format == "json":
+        print_json(against_document(compared))
+    elif format == "csv":
+        print(report.as_csv(compared.versus), end="")
+    else:
+        _print_tables(against.tables(compared), format, with_title=True)
+    names = ", ".join(path.name for path in paths)
+    print(f"written to {out}: {names}", file=sys.stdout if format == "table" else sys.stderr)
+
+
+def _refuse_absent(mine: Sequence[str], recorded: set[str]) -> None:
+    absent = [name for name in mine if name not in recorded]
+    if absent:
+        raise UsageError(
+            f"there are no records of {', '.join(absent)} here; `trainbugs evaluate --detector "
+            f"{' '.join(absent)}` makes some, and --results names their folder"
+        )
+    if not recorded - set(mine):
+        raise UsageError(f"there are no records of any detector beside {', '.join(mine)}")
 
 
 def report_seeds(
@@ -142,7 +194,7 @@ def report_seeds(
     """
     from evaluation.records import OTHER_CODE
     from evaluation.scoring import report, seeds
-    from evaluation.scoring.scores import outcomes
+    from evaluation.scoring.outcomes import outcomes
 
     (folder.path / seeds.FILE).unlink(missing_ok=True)
     if records is None:

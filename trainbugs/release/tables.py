@@ -247,7 +247,7 @@ def _outcomes(
     """
     import pandas as pd
 
-    from evaluation.scoring.scores import outcomes
+    from evaluation.scoring.outcomes import outcomes
 
     frames = []
     for folder in expected:

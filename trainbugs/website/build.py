@@ -110,7 +110,7 @@ class _Builder:
         self.website.problems += dict.fromkeys(self.links.dead)
 
     def _evaluate(self) -> Evaluation:
-        from evaluation.catalog import submissions
+        from evaluation.catalog import rule_settings, submissions
         from evaluation.reading.sources import RecordSelection, read_records
 
         if not any((self.root / "detectors" / "expected").glob("*.jsonl")):
@@ -118,10 +118,11 @@ class _Builder:
         try:
             records = read_records(Catalog(self.root), RecordSelection((), "expected", Path()))
             known = submissions.load_frozen(self.root)
+            settings = rule_settings.load(self.root)
         except TrainbugsError as error:
             self.website.problems.append(str(error))
             return Evaluation((), ())
-        return evaluation(records, [part.bug for part in self.parts], known)
+        return evaluation(records, [part.bug for part in self.parts], known, settings)
 
     def _compare_rewritten(self) -> SideBySide:
         from evaluation.reading.sources import RecordSelection, read_rewritten

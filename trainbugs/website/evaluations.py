@@ -3,21 +3,24 @@ from committed records or a results folder.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.declared import collect
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.catalog.frozen import Frozen
+from evaluation.catalog.rule_settings import Settings
 from evaluation.model import CONTROL
 from evaluation.scoring import report, scores
+from evaluation.scoring.outcomes import ROW, label
+from evaluation.scoring.outcomes import outcomes as compute_outcomes
 from evaluation.scoring.report import as_csv
 from runner.bugs.bug import Bug
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evaluation.records import OverheadRecord, Records
+    from evaluation.records import Records
 
 # The states of a case for a detector, from best to worst to read.
 FOUND, BOTH, FALSE, SILENT, ABSENT = (
@@ -164,22 +167,27 @@ CLAIMED = {"DELAY": "CLAIMED DELAY", "OVERHEAD": "CLAIMED OVERHEAD"}
 
 
 def evaluation(
-    records: "Records", bugs: Sequence[Bug], known: Mapping[str, Frozen] | None = None
+    records: "Records",
+    bugs: Sequence[Bug],
+    known: Mapping[str, Frozen] | None = None,
+    settings: Settings | None = None,
 ) -> Evaluation:
-    """The answers and the scores, of all bugs and of those of each location;
-    `known` has who knew which bugs.
+    """The answers and the scores, of all bugs and of those of each location.
+
+    `known` says who knew which bugs, `settings` by which rules the detectors are meant to be used.
     """
     if not records.checks:
         return Evaluation((), ())
     declared = collect(bugs)
-    table = scores.outcomes(records.checks, records.rules, known, declared)
+    table = compute_outcomes(records.checks, records.rules, known, declared)
     cases = table.bug + "/" + table.case
     counted = table[~cases.isin(set(declared.uncounted))]
     rows: list[Score] = []
     groups = _groups(counted, bugs)
     for group, part in groups.items():
-        rows += _scores(group, part, records.overheads)
-    rows = _with_chosen_rules(rows)
+        scored = scores.scores(part, records.overheads, settings)
+        rows += [_score(group, row) for row in scored.to_dict("records")]
+    rows = _without_rejected_parts(rows)
     order = list(groups)
     rows.sort(key=lambda row: (order.index(row.group), *_leaderboard_order(row)))
     answers = _answers(table.to_dict("records"))
@@ -197,24 +205,15 @@ def _groups(table: "pd.DataFrame", bugs: Sequence[Bug]) -> "dict[str, pd.DataFra
     return groups
 
 
-def _with_chosen_rules(rows: Sequence[Score]) -> list[Score]:
-    """The rows with the choice of rules by all bugs.
-
-    Of the rules in whose place another one is chosen only the rows of all bugs stay: the page is
-    large as it is.
+def _without_rejected_parts(rows: Sequence[Score]) -> list[Score]:
+    """The rows; of the rules in whose place another one is chosen only the rows of all bugs: the
+    page is large as it is.
     """
-    choices = {row.label: row.chosen for row in rows if row.group == ALL}
-    rows = [replace(row, chosen=choices[row.label]) for row in rows]
     return [row for row in rows if row.group == ALL or row.chosen is not False]
 
 
 def _leaderboard_order(row: Score) -> tuple[float, str]:
     return -(row.rates["paired"].rate or 0.0), row.label
-
-
-def _scores(group: str, part: "pd.DataFrame", overheads: "Sequence[OverheadRecord]") -> list[Score]:
-    rows = scores.scores(part, overheads).to_dict("records")
-    return [_score(group, row) for row in rows]
 
 
 def _score(group: str, row: Mapping[Any, Any]) -> Score:
@@ -231,7 +230,7 @@ def _score(group: str, row: Mapping[Any, Any]) -> Score:
     return Score(
         group=group,
         detector=str(row["detector"]),
-        label=scores.label(row),
+        label=label(row),
         references=str(row["references"]),
         rule=str(row["rule"]),
         rates=rates,
@@ -280,7 +279,7 @@ def _answers(rows: Sequence[Mapping[Any, Any]]) -> list[ShownAnswer]:
     groups: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
     for row in rows:
         if row["kind"] != CONTROL:
-            key = tuple(str(row[name]) for name in (*scores.ROW, "bug", "case"))
+            key = tuple(str(row[name]) for name in (*ROW, "bug", "case"))
             groups.setdefault(key, []).append(row)
     return [_answer(group) for group in groups.values() if _with_kind(group, "buggy")]
 
@@ -298,7 +297,7 @@ def _answer(group: Sequence[Mapping[Any, Any]]) -> ShownAnswer:
     state, when, site = _state(buggy, fixed)
     return ShownAnswer(
         detector=str(first["detector"]),
-        label=scores.label(first),
+        label=label(first),
         bug=str(first["bug"]),
         case=str(first["case"]),
         benign=bool(first["benign"]),

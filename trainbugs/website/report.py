@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluation.catalog import rule_settings
 from evaluation.reading.sources import RecordSelection, read_records
 from runner.bugs.case import Case
 from runner.bugs.catalog import Catalog
@@ -179,7 +180,7 @@ def _scores(catalog: Catalog, results: Path) -> tuple[list[Score], list[str]]:
         records = read_records(catalog, RecordSelection((), "results", results))
     except (UsageError, ResultsError) as error:
         return [], [str(error)]
-    scores = evaluation(records, ()).scores
+    scores = evaluation(records, (), settings=rule_settings.load(catalog.root)).scores
     return [score for score in scores if score.group == ALL], list(records.problems)
 
 

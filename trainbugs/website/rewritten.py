@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.records import OTHER_CODE
+from evaluation.scoring.outcomes import label
 from evaluation.scoring.rewritten import KINDS, side_by_side, without
-from evaluation.scoring.scores import label
 from trainbugs.website.evaluations import Interval, interval
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from support.evaluating import RULES, evaluate, score
 from evaluation.keys import KIT, kit_digest, rule_digest, rules_digest
 from evaluation.model import Rule
 from evaluation.running.answers import STATUS_OF
-from evaluation.scoring.scores import label, outcomes, scores
+from evaluation.scoring.outcomes import label, outcomes
+from evaluation.scoring.scores import scores
 from evaluation.store.results import CheckStore
 
 STATUS = {

@@ -19,7 +19,7 @@ from evaluation.records import OTHER_CODE, program_name
 from evaluation.running import promote
 from evaluation.running.options import CampaignOptions
 from evaluation.running.promote import refuse_part
-from evaluation.scoring.scores import outcomes
+from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.seeds import FILE, by_seed
 from evaluation.store.committed import CommittedChecks
 from runner.bugs.catalog import Catalog

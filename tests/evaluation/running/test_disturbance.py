@@ -18,8 +18,9 @@ from evaluation.running.disturbance import ComparedAnswer, compare_with_bare
 from evaluation.running.options import CampaignOptions
 from evaluation.running.program import Baseline, ShownProgram
 from evaluation.scoring.comparison import comparisons
+from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.report import tables
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.scores import scores
 
 # As the launcher is called, without torch, which toys do without: the monitor's `watch` begins,
 # then the program runs.

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.evaluating import KINDS
-from support.toy import toy_config
 
-from evaluation.catalog import submissions
-from evaluation.catalog.frozen import Frozen
 from trainbugs import api
 from trainbugs.cli.main import main
 
@@ -96,70 +93,21 @@ def test_evaluate_and_scores_on_the_command_line(cli, toy, make, tmp_path):
     assert "always on" not in err
 
 
-def test_evaluate_chooses_rules_by_all_that_a_results_folder_has(
-    cli, toy, make, monkeypatch, tmp_path
-):
-    """Of the case `other` alone `any` would be the best rule; of both it is `few`,
-    which accuses no fixed program.
-    """
+def test_the_rule_called_default_is_chosen_whatever_it_finds(cli, toy, make):
     counts = """
         def check(target, state):
             marks = Path(target.directory, target.script).read_text().count("# mark")
-            return {"alarms": [alarm("mark", str(each)) for each in range(marks)]}
+            return {"alarms": [alarm("mark", str(mark)) for mark in range(marks)]}
         main(check)
     """
-    for name, marks in {
-        "buggy.py": 2,
-        "fixed.py": 1,
-        "buggy_other.py": 1,
-        "fixed_other.py": 0,
-    }.items():
-        toy.write(
-            name,
-            (toy.directory / f"{name[:5]}.py").read_text().split("# mark")[0] + "# mark\n" * marks,
-        )
-    case = toy_config()["cases"]["only"]
-    # `make` gives the fixed program another factor: 100 in the place of 2, times three epochs, less
-    # those of buggy.
-    case["expectations"][1]["value"] = 297
-    other = case | {
-        "variants": {kind: {"script": f"{kind}_other.py"} for kind in ("buggy", "fixed")}
-    }
-    toy.configure(cases={"only": case, "other": other})
-    detector = make("counts", counts, alarm_rules={"any": {}, "few": {"at_least": 2}})
-    frozen = {"counts": Frozen("1", "2026-01-01", "0" * 64, ("Toy-1",))}
-    monkeypatch.setattr(submissions, "load_frozen", lambda root: frozen)
-
-    def chosen_of(case):
-        arguments = (
-            "--detector",
-            detector,
-            "--bugs",
-            f"Toy-1/{case}",
-            "--python",
-            sys.executable,
-            "-q",
-        )
-        status, out, _ = cli("evaluate", *arguments, "--json")
-        assert status == 0
-        return {row["rule"]: (row["paired"], row["chosen"]) for row in json.loads(out)}
-
-    assert chosen_of("other") == {"any": (1, True), "few": (0, False)}
-    assert chosen_of("only") == {"any": (0, False), "few": (1, True)}
-    assert chosen_of("other") == {"any": (1, False), "few": (0, True)}
-    # A record by which a rule is chosen, and which cannot be read, is named.
-    spoilt = (
-        tmp_path / "results" / "detectors" / "counts" / "none" / "Toy-1" / "only" / "fixed-0.json"
-    )
-    spoilt.write_text("{}")
-    arguments = ("--detector", detector, "--bugs", "Toy-1/other", "--python", sys.executable, "-q")
-    status, _, err = cli("evaluate", *arguments)
-    assert status == 2
-    assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
-    # So is one that would stand beside those of rewritten programs.
-    status, _, err = cli("evaluate", *arguments, "--perturb", "1")
-    assert status == 2
-    assert err.startswith(f"trainbugs: {spoilt}: not a record of an evaluation")
+    text = toy.directory.joinpath("buggy.py").read_text().split("# mark")[0]
+    toy.write("buggy.py", text + "# mark\n")
+    detector = make("counts", counts, alarm_rules={"default": {"at_least": 2}, "any": {}})
+    arguments = ("--detector", detector, "--bugs", "Toy-1", "--python", sys.executable, "-q")
+    status, out, _ = cli("evaluate", *arguments, "--json")
+    assert status == 0
+    answers = {row["rule"]: (row["detected"], row["chosen"]) for row in json.loads(out)}
+    assert answers == {"any": (1, False), "default": (0, True)}
 
 
 @pytest.mark.parametrize(

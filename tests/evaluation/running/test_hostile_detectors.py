@@ -17,7 +17,8 @@ from evaluation.catalog import detectors
 from evaluation.running import adapter, answers, campaign
 from evaluation.running.answers import read_answer
 from evaluation.running.options import CampaignOptions
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 from evaluation.store.results import CheckStore
 from runner.errors import ResultsError
 from runner.files.untrusted import UNPRINTABLE

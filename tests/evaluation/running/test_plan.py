@@ -15,7 +15,8 @@ from evaluation.catalog import detectors
 from evaluation.running.campaign import CampaignResult
 from evaluation.running.options import CampaignOptions
 from evaluation.running.program import select_seeds
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 from runner.bugs.case import Case
 
 

@@ -14,7 +14,8 @@ from evaluation.running.adapter import Adapter
 from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.options import CampaignOptions
 from evaluation.running.timing import select_timed, take_turns
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 
 
 def test_overhead_is_timed_in_turns_on_the_fixed_program(toy, make, monkeypatch, tmp_path):

@@ -4,10 +4,12 @@ import pytest
 from msgspec.structs import replace
 from support.checks import HIT, record
 
-from evaluation.catalog.frozen import Frozen
+from evaluation.catalog.rule_settings import RuleSetting
 from evaluation.model import Rule
-from evaluation.scoring.comparison import comparisons, holm, mcnemar
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.comparison import comparisons
+from evaluation.scoring.exact_test import holm, mcnemar
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 
 RULES = {name: {"default": Rule()} for name in ("a", "b")}
 
@@ -110,17 +112,11 @@ def test_benign_cases_are_not_compared():
 
 
 def test_pairs_with_a_rejected_rule_are_not_asked_about():
-    """Of the two rules of `a` the one is chosen that counts both alarms,
-    so that Holm's correction is for one pair.
-    """
+    """Of the two rules of `a` one is declared, so that Holm's correction is for one pair."""
     rules = {"a": {"any": Rule(), "never": Rule(at_least=9)}, "b": {"default": Rule()}}
     pairs = [check_pair(name, f"B{n}", hit=name == "a") for name in ("a", "b") for n in range(6)]
-    table = outcomes(
-        [check for pair in pairs for check in pair],
-        rules,
-        {"a": Frozen("1", "2026-01-01", "0" * 64, ("B0",))},
-    )
-    scored = scores(table)
+    table = outcomes([check for pair in pairs for check in pair], rules)
+    scored = scores(table, settings={"a": RuleSetting(("any",), "authors", "its manual")})
     assert scored.chosen.fillna(True).tolist() == [True, False, True]
     every_pair, without_rejected = (
         measured[measured.measure == "paired"]

@@ -9,7 +9,8 @@ from support.checks import HIT, overhead, record
 from evaluation.model import Rule
 from evaluation.scoring import report
 from evaluation.scoring.comparison import comparisons
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 
 RULES = {name: {"default": Rule()} for name in "abcdefghij"}
 
@@ -34,7 +35,7 @@ def test_the_first_table_has_rates_with_their_intervals():
         of(record(alarms=[HIT]), record("fixed"), record("control", "gan"), failed)[0]
     )
     assert dict(zip(heading, line, strict=True)) == {
-        "DETECTOR": "d", "DETECTED": "1/2 (5-95)", "PAIRED": "1/2 (5-95)", "ON FIXED": "0/1", "ON CONTROLS": "0/1",
+        "DETECTOR": "d", "REAL FIX": "1/2 (5-95)", "UPSTREAM": "-", "ON FIXED": "0/1", "ON CONTROLS": "0/1",
     }  # fmt: skip
 
 
@@ -56,10 +57,27 @@ def test_other_tables_say_only_what_some_row_has():
     assert tables["SECOND"][1] == ["a", "b", "1", "1:0", "1:0", "1"]
 
 
-def test_of_many_rows_only_the_first_table_is_shown():
-    scored, _, compared = of(*(check for name in "abcdefghi" for check in pair(name)))
-    assert len(report.tables(scored, compared)) == 1
-    assert len(compared) == 2 * 36 + 36
+def test_many_rows_are_shown_by_what_the_detectors_were_given():
+    """Then what is set aside of all rows."""
+    checks = [check for name in "abcdefgh" for check in pair(name)]
+    learning = [replace(check, references="same", reference_text=False) for check in pair("i")]
+    oracle = [replace(check, references="same", reference_text=True) for check in pair("j")]
+    scored, _, compared = of(*checks, *learning, *oracle)
+    shown = report.tables(scored, compared)
+    names = [[row[0] for row in table.rows[1:]] for table in shown]
+    assert names == [list("abcdefgh"), ["i (same)"], ["j (oracle)"], names[3]]
+    assert len(names[3]) == 10
+    assert shown[3].rows[:2] == [
+        ["DETECTOR", "RULES", "APART"],
+        ["a", "1/1", "1:0 (1)"],
+    ]
+    assert len(compared) == 2 * 45 + 45
+
+
+def test_a_negative_control_is_in_the_last_table_by_whatever_it_learns():
+    checks = [replace(check, detector="memory") for check in pair("a")]
+    scored = scores(outcomes(checks, {"memory": {"default": Rule()}}))
+    assert scored.group.tolist() == ["more"]
 
 
 def test_rows_of_other_programs_and_rules_without_a_date_are_named_below():

@@ -4,12 +4,13 @@ import pytest
 from msgspec.structs import replace
 from support.checks import HIT, record
 
-from evaluation.catalog.frozen import Frozen
+from evaluation.catalog.rule_settings import RuleSetting
 from evaluation.model import Rule
 from evaluation.records import Records
 from evaluation.scoring.intervals import clustered
+from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.rewritten import side_by_side, to_read
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.scores import scores
 from runner.errors import ResultsError
 
 
@@ -108,14 +109,14 @@ def test_published_and_rewritten_programs_are_never_counted_together(rewriting, 
 def test_where_there_are_many_scores_rejected_rules_are_left_out_of_what_is_read():
     """The file has all of them; nine scores are many, of eight nothing is left out."""
     rules = {"d": {"any": Rule(), **{f"at-least-{n}": Rule(at_least=n) for n in range(2, 10)}}}
-    public, frozen = pair("one"), {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
+    public, settings = pair("one"), {"d": RuleSetting(("any",), "authors", "its manual")}
     table = side_by_side(
         Records([*public, *pair("one", perturb=1)], (), {"d": dict(list(rules["d"].items())[:3])})
     )
     names = {}
     for count in (8, 9):
         some_rules = {"d": dict(list(rules["d"].items())[:count])}
-        scored = scores(outcomes(public, some_rules, frozen))
+        scored = scores(outcomes(public, some_rules), settings=settings)
         names[count] = [name for name, *_ in to_read(table, scored).rows[1:]]
     assert names[8] == ["d (any)", "d (at-least-2)", "d (at-least-3)"]
     assert names[9] == ["d (any)"]

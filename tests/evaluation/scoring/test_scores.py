@@ -15,7 +15,8 @@ from evaluation.keys import rule_digest
 from evaluation.model import Alarm, Invariants, Rule
 from evaluation.records import FaultSite
 from evaluation.scoring.intervals import clustered
-from evaluation.scoring.scores import diagnosis, label, outcomes, scores
+from evaluation.scoring.outcomes import diagnosis, label, outcomes
+from evaluation.scoring.scores import scores
 
 RULES = {"d": {"default": Rule()}}
 
@@ -314,3 +315,41 @@ def test_intervals_are_clustered_by_bug_and_controls_are_programs_of_their_own()
     assert (row.false_controls_low, row.false_controls_high) == pytest.approx(
         clustered([1, 1, 0, 0], [1] * 4)
     )
+
+
+def test_a_rule_that_wants_several_alarms_is_late_by_the_one_that_is_enough():
+    """The trigger is iteration 5: by the first alarm it would be early, by the third it is not."""
+    alarms = [Alarm("c", "m", "error", n, seen=n) for n in (3, 6, 9)]
+    rules = {"d": {"any": Rule(), "three": Rule(at_least=3)}}
+    table = outcomes([record(alarms=alarms), record("fixed")], rules).set_index("rule")
+    buggy = table[table.kind == "buggy"]
+    assert buggy.early.to_dict() == {"any": True, "three": False}
+    assert buggy.delay.to_dict() == {"any": -2, "three": 4}
+
+
+def test_cases_of_bugs_that_were_known_are_in_no_rate_of_unseen_ones():
+    checks = [record(alarms=[HIT]), record("fixed"), record(bug="C"), record("fixed", bug="C")]
+    frozen = {"d": Frozen("1", "2026-01-01", "0" * 64, ("B",))}
+    row = scores(outcomes(checks, RULES, frozen)).iloc[0]
+    assert row.unseen_mended_n + row.unseen_workaround_n == 1
+    assert row.paired_known == 1
+
+
+def test_evidence_counts_the_pairs_that_are_told_apart():
+    """An alarm on the buggy program alone, on the fixed one alone, on both, and a fixed one that
+    it did not run on.
+    """
+    answers = [("B", 1, 0, "ok"), ("C", 0, 1, "ok"), ("D", 1, 1, "ok"), ("E", 1, 0, "timeout")]
+    checks = []
+    for bug, on_buggy, on_fixed, status in answers:
+        checks.append(record(alarms=[HIT] * on_buggy, bug=bug))
+        checks.append(record("fixed", alarms=[HIT] * on_fixed, bug=bug, status=status))
+    row = scores(outcomes(checks, RULES)).iloc[0]
+    assert (row.only_buggy, row.only_fixed, row.evidence_p) == (1, 1, 1)
+
+
+def test_an_alarm_that_names_neither_site_nor_neighbour_is_not_paired_at_the_site():
+    far = replace(HIT, line=400, api=None)
+    near_pair = [record(alarms=[HIT], bug="C"), record("fixed", bug="C")]
+    row = scores(outcomes([record(alarms=[far]), record("fixed"), *near_pair], RULES)).iloc[0]
+    assert (row.paired, row.paired_site) == (2, 1)

@@ -3,8 +3,10 @@
 import pytest
 from support.checks import HIT, record
 
+from evaluation.catalog.rule_settings import RuleSetting
 from evaluation.model import Rule
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 from evaluation.scoring.seeds import by_seed, to_read
 
 RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
@@ -78,7 +80,8 @@ def test_of_many_rows_those_are_shown_that_the_first_table_shows(rule_count):
     """Where rules are chosen, and there are many rows, the others are in the file alone."""
     rules = {"d": {f"rule-{n}": Rule() for n in range(rule_count)}}
     table = outcomes([*pair("one", 0), *pair("one", 1)], rules)
-    scored = scores(table.assign(known=True))
+    settings = {"d": RuleSetting(("rule-0",), "authors", "its manual")}
+    scored = scores(table, settings=settings)
     rows = to_read(by_seed(table), scored).rows
     assert rows[0][1:4] == ["PAIRED, FIRST", "PAIRED, EVERY", "PAIRED, ANY"]
     assert rows[1:] == [["d (rule-0)", "1/1", "1/1", "1/1", "0/1", "0/1", "0/1"]]

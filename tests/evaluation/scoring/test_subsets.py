@@ -15,7 +15,8 @@ from evaluation.reading.subsets import (
     select_isolated,
 )
 from evaluation.records import REPLACED, UNCOUNTED, Records
-from evaluation.scoring.scores import outcomes, scores
+from evaluation.scoring.outcomes import outcomes
+from evaluation.scoring.scores import scores
 from runner.errors import UsageError
 
 ANY, STRICT = {"default": Rule()}, {"default": Rule("error")}

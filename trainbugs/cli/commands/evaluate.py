@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evaluation.records import CheckRecord
     from evaluation.running.campaign import CampaignResult
     from evaluation.running.options import CampaignOptions
+    from runner.bugs.catalog import Catalog
     from runner.session.session import Session
 
 HELP = Help(
@@ -195,7 +196,7 @@ def evaluate_detectors(options: EvaluateOptions) -> ExitStatus:
     if not result.checks:
         raise UsageError("no detector was asked about any program; name other bugs or --references")
     problems = _report(plan, result, session, options)
-    _promote(plan, result, folders, options)
+    _promote(plan, result, folders, options, catalog)
     for program in result.broken:
         session.progress.note(f"{program.run.name}: does not run by itself, no detector was asked")
     if result.broken or problems:
@@ -244,22 +245,20 @@ def _report(
     """Write and print the scores of the answers; returns a line for each file that cannot be
     read.
     """
-    from evaluation.reading.load import load_results
     from evaluation.records import Records
 
     rules = {detector.name: detector.alarm_rules for detector in plan.detectors}
-    # A rule is chosen by all that is known of a detector, as by `scores --from results`.
-    stored = load_results(result.folder, sorted(rules))
-    records = Records(result.checks, result.overheads, rules, whole=stored.checks)
+    records = Records(result.checks, result.overheads, rules)
+    problems: Sequence[str] = ()
     if plan.rewriting:
-        report_scores(records, ScoreFolder(options.out / plan.rewriting), options.format)
+        report_scores(
+            records, ScoreFolder(options.out / plan.rewriting), options.format, session.catalog
+        )
         problems = _report_rewritten(sorted(rules), session, options)
     else:
         folder = ScoreFolder(options.out)
-        scores = report_scores(records, folder, options.format)
-        print(unreadable(stored.problems), end="", file=sys.stderr)
+        scores = report_scores(records, folder, options.format, session.catalog)
         report_seeds(records, scores, folder, options.format)
-        problems = stored.problems
     print(f"records: {result.folder.resolve()}", file=side_stream(options.json))
     return problems
 
@@ -286,6 +285,7 @@ def _promote(
     result: "CampaignResult",
     folders: Mapping[str, Path],
     options: EvaluateOptions,
+    catalog: "Catalog",
 ) -> None:
     """Commit the records to these folders, by detector, and write what is made of them anew."""
     from evaluation.reading.seeds import committed_with_seeds
@@ -298,7 +298,7 @@ def _promote(
             # Of a submission the tables are enough.
             figures = "png" if folder.name == "expected" else "none"
             records = CommittedChecks(copy).read()
-            scores = report_promoted_scores(records, target, options.format, figures)
+            scores = report_promoted_scores(records, target, options.format, catalog, figures)
             report_seeds(committed_with_seeds([copy]), scores, target, options.format)
         report_rewritten(renew_side_by_side(copy), scores, target, options.format)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.exits import INVALID, ExitStatus, invalid_if, reporting
 from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
@@ -23,6 +24,7 @@ HELP = Help(
         "scores",
         "scores --from results --figures pdf",
         "scores my-detector --beside api-sequence --format latex",
+        "scores my-detector --against all",
     ],
 )
 
@@ -43,6 +45,7 @@ class ScoresOptions:
     json: bool
     label: tuple[str, ...] = ()
     results: Path = Path("results")
+    against: tuple[str, ...] = ()
 
     @property
     def printed_format(self) -> str:
@@ -62,6 +65,21 @@ class ScoresOptions:
             label=self.label,
             common=self.common,
             beside=self.beside,
+            isolated=self.isolated,
+        )
+
+    @property
+    def against_selection(self) -> "RecordSelection":
+        """Which records to read for `against`: yours before the committed ones, if you have any."""
+        from evaluation.reading.sources import RecordSelection
+
+        everything = "all" in self.against
+        return RecordSelection(
+            detectors=() if everything else (*self.detectors, *self.against),
+            source=self.source or ("both" if self.results.is_dir() else "expected"),
+            folder=self.results,
+            bugs=self.bugs,
+            label=self.label,
             isolated=self.isolated,
         )
 
@@ -87,6 +105,13 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--beside", nargs="+", default=(), metavar="DETECTOR",
         help="your records beside the committed ones of these, on the programs that all were shown",
+    )  # fmt: skip
+    parser.add_argument(
+        "--against", nargs="+", default=(), metavar="DETECTOR",
+        help=(
+            "what your detector misses, what nobody finds, and each pair of it and one of these; "
+            "all: every detector that has records"
+        ),
     )  # fmt: skip
     parser.add_argument(
         "--bugs", nargs="+", default=(), metavar="BUG[/CASE]", help="only these, and all controls"
@@ -120,14 +145,48 @@ def add_arguments(subparsers: Subparsers) -> None:
 def score_detectors(options: ScoresOptions) -> ExitStatus:
     """Score detectors from their records; INVALID where some cannot be read."""
     from evaluation.reading.sources import read_records
+    from runner.bugs.catalog import CatalogSnapshot
 
-    catalog = api.load()
+    catalog = CatalogSnapshot(api.load().root)
+    if options.against:
+        return _score_against(options, catalog)
     records = read_records(catalog, options.selection)
     status = invalid_if(records.problems)
     with reporting(status):
         _print_notes(records, catalog.root)
         problems = _report(records, catalog, options)
     return INVALID if problems else status
+
+
+def _score_against(options: ScoresOptions, catalog: "Catalog") -> ExitStatus:
+    """Set detectors against others; raises UsageError where none of yours is named."""
+    from evaluation.reading.sources import read_records
+    from trainbugs.cli.scoring import report_against
+
+    _refuse_options_beside_against(options)
+    records = read_records(catalog, options.against_selection)
+    status = invalid_if(records.problems)
+    with reporting(status):
+        print(unreadable(records.problems), end="", file=sys.stderr)
+        format, figures = options.printed_format, options.figures
+        report_against(records, options.detectors, options.out, format, catalog, figures)
+    return status
+
+
+def _refuse_options_beside_against(options: ScoresOptions) -> None:
+    if not options.detectors:
+        raise UsageError(
+            "--against sets a detector of yours against others: name it before, as in "
+            "`trainbugs scores my-detector --against all`"
+        )
+    if options.beside or options.common:
+        raise UsageError(
+            "--against compares each pair on the programs that both met: leave out --beside and "
+            "--common"
+        )
+    twice = sorted(set(options.detectors) & set(options.against))
+    if twice:
+        raise UsageError(f"{twice[0]} is named before --against and after it; leave one out")
 
 
 def _print_notes(records: "Records", root: Path) -> None:
@@ -184,7 +243,7 @@ def _report(records: "Records", catalog: "Catalog", options: ScoresOptions) -> S
     from evaluation.reading.sources import read_rewritten, read_seeds
 
     folder, format = ScoreFolder(options.out), options.printed_format
-    scores = report_scores(records, folder, format, options.figures)
+    scores = report_scores(records, folder, format, catalog, options.figures)
     if options.is_part:
         # Of a part of the programs there is no further table.
         report_seeds(None, scores, folder, format)
