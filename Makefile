@@ -39,7 +39,10 @@ gpu: .venv/installed
 
 .venv/installed: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --editable '.[test]'
+	$(BIN)/pip install --quiet 'uv>=0.9,<1'
+	@# In a sixth of pip's time; by pip where uv does not know your package index.
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[test]' || \
+		$(BIN)/pip install --quiet --editable '.[test]'
 	touch $@
 
 clean:
