@@ -24,7 +24,7 @@ SHAPE_CHANGES = ("unsqueeze", "squeeze", "flatten")
 
 def softmax_first(tree: ast.Module) -> Iterator[Edit]:
     modules, functions = frozenset({"CrossEntropyLoss"}), frozenset({"cross_entropy"})
-    for call in _find_losses(tree, modules, functions):
+    for call in find_losses(tree, modules, functions):
         yield Edit(call.lineno, replace_argument(call, 0, "argument.softmax(1)"))
 
 
@@ -32,7 +32,7 @@ def labels_apart(tree: ast.Module) -> Iterator[Edit]:
     imports = [statement for statement in tree.body if isinstance(statement, ast.Import)]
     if not any(statement.names[0].name == "torch" for statement in imports):
         return
-    for call in _find_losses(tree, MODULES, FUNCTIONS):
+    for call in find_losses(tree, MODULES, FUNCTIONS):
         # Evaluated twice: only what is a plain value, or a part of one.
         if isinstance(call.args[1], ast.Name | ast.Subscript):
             shuffled = "argument[torch.randperm(len(argument))]"
@@ -49,7 +49,7 @@ def lost_unsqueeze(tree: ast.Module) -> Iterator[Edit]:
             yield Edit(node.lineno, _drop_call(node, right))
 
 
-def _find_losses(
+def find_losses(
     tree: ast.Module, modules: frozenset[str], functions: frozenset[str]
 ) -> Iterator[ast.Call]:
     """The calls of loss functions with a prediction and a target, by position,

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evaluation.planting import gradients, losses, missing_calls
+from evaluation.planting import deepcrime, gradients, losses, missing_calls
 from evaluation.planting.edits import Operator
 from evaluation.planting.seed_operators import operator_names
 from evaluation.rewriting import choice
@@ -12,8 +12,128 @@ from evaluation.rewriting.layout import parse_program, write_program
 
 BACKWARD, DETACH = "torch.Tensor.backward", "torch.Tensor.detach"
 CROSS_ENTROPY = "torch.nn.functional.cross_entropy"
+LOADER = "torch.utils.data.DataLoader.__init__"
 OPTIMIZER = "torch.optim.Optimizer.__init__"
 STEP, ZERO_GRAD = "torch.optim.Optimizer.step", "torch.optim.Optimizer.zero_grad"
+
+# DeepCrime's: a program whose fault it is that a choice is bad counts where it does harm.
+_DEEPCRIME: tuple[Operator, ...] = (
+    Operator(
+        "dc-change-label",
+        "half of the labels are their neighbours'",
+        CROSS_ENTROPY,
+        deepcrime.change_label,
+    ),
+    Operator(
+        "dc-delete-training-data",
+        "nine tenths of the training data are left out",
+        LOADER,
+        deepcrime.delete_training_data,
+    ),
+    Operator(
+        "dc-add-noise",
+        "noise is added to the inputs",
+        "torch.randn_like",
+        deepcrime.add_noise,
+    ),
+    Operator(
+        "dc-change-batch-size",
+        "batches are eight times as large",
+        LOADER,
+        deepcrime.change_batch_size,
+    ),
+    Operator(
+        "dc-disable-batching",
+        "one batch holds all data",
+        LOADER,
+        deepcrime.disable_batching,
+    ),
+    Operator(
+        "dc-change-learning-rate",
+        "the learning rate is a thousandth",
+        OPTIMIZER,
+        deepcrime.change_learning_rate,
+    ),
+    Operator(
+        "dc-change-activation",
+        "an activation is a sigmoid",
+        "torch.nn.Sigmoid",
+        deepcrime.change_activation,
+    ),
+    Operator(
+        "dc-remove-activation",
+        "an activation is left out",
+        "torch.nn.Identity",
+        deepcrime.remove_activation,
+    ),
+    Operator(
+        "dc-add-activation",
+        "the output goes through a ReLU before the loss",
+        "torch.Tensor.relu",
+        deepcrime.add_activation,
+    ),
+    Operator(
+        "dc-change-weights-initialisation",
+        "all parameters begin at zero",
+        "torch.nn.init.zeros_",
+        deepcrime.change_weights_initialisation,
+    ),
+    Operator(
+        "dc-change-optimizer",
+        "another optimizer with the same rate",
+        OPTIMIZER,
+        deepcrime.change_optimizer,
+    ),
+    Operator(
+        "dc-change-gradient-clip",
+        "gradients are clipped to a thousandth",
+        "torch.nn.utils.clip_grad_norm_",
+        deepcrime.change_gradient_clip,
+    ),
+    Operator(
+        "dc-remove-bias",
+        "a layer has no bias",
+        "torch.nn.Linear",
+        deepcrime.remove_bias,
+    ),
+    Operator(
+        "dc-add-bias",
+        "a layer has a bias",
+        "torch.nn.Linear",
+        deepcrime.add_bias,
+    ),
+    Operator(
+        "dc-change-loss",
+        "the absolute error in the place of the squared one, or the other way round",
+        "torch.nn.functional.l1_loss",
+        deepcrime.change_loss,
+        judged_by_loss=False,
+    ),
+    Operator(
+        "dc-change-dropout",
+        "nine tenths are dropped",
+        "torch.nn.Dropout",
+        deepcrime.change_dropout,
+    ),
+    Operator(
+        "dc-add-weights-regularisation",
+        "a weight decay of 0.1",
+        OPTIMIZER,
+        deepcrime.add_weights_regularisation,
+    ),
+    Operator(
+        "dc-change-weights-regularisation",
+        "the weight decay is a hundred times as large",
+        OPTIMIZER,
+        deepcrime.change_weights_regularisation,
+    ),
+    Operator(
+        "dc-remove-weights-regularisation",
+        "there is no weight decay",
+        OPTIMIZER,
+        deepcrime.remove_weights_regularisation,
+    ),
+)
 
 # A new operator also joins seeds.json: no earlier seed plants it.
 OPERATORS: tuple[Operator, ...] = (
@@ -102,6 +222,7 @@ OPERATORS: tuple[Operator, ...] = (
         losses.lost_unsqueeze,
         judged_by_loss=False,
     ),
+    *_DEEPCRIME,
 )
 
 
