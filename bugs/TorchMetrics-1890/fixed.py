@@ -46,7 +46,7 @@ def main():
         device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.set_num_threads(1)
     torch.manual_seed(config["seed"])
-    train, validation = digits.load(config["images"], config["wrong_labels"], config["seed"], device)
+    train, validation = digits.load(config["images"], config["drawn_labels"], config["seed"], device)
     model = nn.Sequential(nn.Linear(64, config["width"]), nn.ReLU(), nn.Linear(config["width"], 10)).to(device)
     kept = copy.deepcopy(model)
     criterion = nn.CrossEntropyLoss()
