@@ -18,10 +18,11 @@ def real():
 @pytest.fixture(scope="session")
 def answers(tmp_path_factory):
     """What the committed records of detectors say of each case, with their scores."""
-    from evaluation.catalog import submissions
+    from evaluation.catalog import rule_settings, submissions
     from evaluation.reading.sources import RecordSelection, read_records
     from trainbugs.website.evaluations import evaluation
 
     catalog = Catalog(ROOT)
     read = read_records(catalog, RecordSelection((), "expected", tmp_path_factory.mktemp("none")))
-    return evaluation(read, list(catalog), submissions.load_frozen(ROOT))
+    frozen, settings = submissions.load_frozen(ROOT), rule_settings.load(ROOT)
+    return evaluation(read, list(catalog), frozen, settings)

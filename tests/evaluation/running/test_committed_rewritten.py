@@ -268,6 +268,7 @@ def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     """
     # Toys have no repository, and run in the interpreter of the tests.
     monkeypatch.setattr(promote, "_refuse_record", lambda record: None)
+    monkeypatch.setattr(promote, "refuse_uncommitted", lambda options: None)
     toy.configure(seeds=[0])
     detector, expected = (
         write_detector(tmp_path / "always", ALWAYS),

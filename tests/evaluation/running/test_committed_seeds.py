@@ -16,7 +16,7 @@ from evaluation.catalog.detectors import read as read_detector
 from evaluation.reading.seeds import committed_with_seeds
 from evaluation.reading.sources import RecordSelection, read_records, read_seeds
 from evaluation.records import OTHER_CODE, program_name
-from evaluation.running import promote
+from evaluation.running import execute, promote
 from evaluation.running.options import CampaignOptions
 from evaluation.running.promote import refuse_part
 from evaluation.scoring.outcomes import outcomes
@@ -33,6 +33,8 @@ TITLE = "Cases that were met by several seeds:"
 def test_from_the_command_to_the_scores(cli, toy, tmp_path, monkeypatch):
     # Toys have no repository, and run in the interpreter of the tests.
     monkeypatch.setattr(promote, "_refuse_record", lambda record: None)
+    monkeypatch.setattr(promote, "refuse_uncommitted", lambda options: None)
+    monkeypatch.setattr(execute, "_is_dirty", lambda record: False)
     toy.configure(seeds=[0, 1])
     detector, expected = (
         write_detector(tmp_path / "always", ALWAYS),
@@ -114,6 +116,7 @@ def test_records_by_further_seeds_go_with_the_program_that_they_are_of(
 ):
     """A plain evaluation keeps those of programs that are what they were, and drops the others."""
     monkeypatch.setattr(promote, "_refuse_record", lambda record: None)
+    monkeypatch.setattr(promote, "refuse_uncommitted", lambda options: None)
     toy.configure(seeds=[0, 1])
     detector, expected = (
         write_detector(tmp_path / "always", ALWAYS),

@@ -450,8 +450,8 @@ def test_the_real_site_is_whole(real):
     side_by_side = (
         real.pages["leaderboard.html"].split('<table id="beside"')[1].split("</table>")[0]
     )
-    assert "dslinter (zero-grad)" in side_by_side
-    assert "dslinter (all)" not in side_by_side
+    assert "dslinter (all)" in side_by_side
+    assert "dslinter (zero-grad)" not in side_by_side
     assert all(f"bugs/{name}.html" in real.pages for name in Catalog(ROOT).ids())
     assert len([name for name in real.pages if name.startswith("studies/")]) == len(
         list(ROOT.glob("bugs/*/studies/*.md"))
