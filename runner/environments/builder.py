@@ -62,8 +62,9 @@ def build(
         owner.needs_trust(ready, trust)
         return ready
     try:
-        owner.make_cache(target.parent)
-        owner.refuse_cache(target.parent, trust)
+        for folder in (target.parent, environments.cache_root() / bytecode.FOLDER):
+            owner.make_cache(folder)
+            owner.refuse_cache(folder, trust)
         with _lock(target, progress):
             ready = None if force else _ready(environment, target)
             return ready or _build(environment, target, backend, progress, keep)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.environments import wheels
+from runner.environments import owner, wheels
 
 FOLDER = "bytecode"
 
@@ -56,7 +56,7 @@ class SharedBytecode:
                 continue
             with suppress(OSError):
                 kept = self._folder / name[:2] / f"{name[2:]}-{_digest(place)}.pyc"
-                kept.parent.mkdir(parents=True, exist_ok=True)
+                owner.make_cache(kept.parent)
                 kept.hardlink_to(place)
 
     @property

@@ -12,6 +12,7 @@ from support.wheels import lock, write_wheel
 
 from runner.environments import builder, spec
 from runner.environments.bytecode import FOLDER
+from runner.errors import EnvironmentBuildError
 
 SITE = f"lib/python{PYTHON}/site-packages"
 MODULE = f"{SITE}/toypackage/__init__.py"
@@ -87,3 +88,12 @@ def test_without_an_environment_that_holds_it_bytecode_is_removed(toy, build_ano
     assert kept()
     builder.remove(load(toy))
     assert not kept()
+
+
+def test_a_store_that_others_may_write_to_is_refused(toy, toy_environment):
+    """What they put there would run in the next environment."""
+    folder = spec.cache_root() / FOLDER
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    with pytest.raises(EnvironmentBuildError, match=FOLDER):
+        builder.build(load(toy), QUIET)
