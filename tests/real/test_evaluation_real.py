@@ -14,7 +14,7 @@ import pytest
 from support.detectors import OWN
 from support.paths import ROOT
 
-from evaluation.catalog import controls, detectors, submissions
+from evaluation.catalog import controls, detectors, rule_settings, submissions
 from evaluation.catalog.declared import declared_programs
 from evaluation.reading.sources import RecordSelection, read_records
 from evaluation.running import campaign
@@ -189,6 +189,13 @@ NOT_MET = {
     "PyTorch-124717/evaluation", "PyTorch-84803/translation", "PytorchUNet-470/discs",
     "PytorchUNet-470/rmsprop", "Transformers-47394/captions", "UNet3plus-23/lesions",
 }  # fmt: skip
+# Bugs that were added after all detectors were frozen: nobody has met them yet.
+NOT_MET |= {
+    case.id
+    for bug in Catalog(ROOT)
+    if bug.declared and bug.declared.split == "test"
+    for case in bug.cases.values()
+}
 # Mended releases that came after the evaluation.
 LATER_MENDED = {
     "MONAI-4650/scans", "PyTorch-107076/eager", "PyTorch-107076/inductor",
@@ -214,7 +221,7 @@ def counted():
 
 
 WITHOUT_RECORDS = {
-    "eager-compiled", "guardtower", "losslint", "mldoct", "preflight-ml", "sanitizer", "tinytorchtest",
+    "eager-compiled", "guardtower", "losslint", "mldoct", "preflight-ml", "releases", "sanitizer", "tinytorchtest",
     "torch-preflight", "torcheck", "torchmortem", "torchtest2", "traincheck-full", "training-doctor", "traintools",
 }  # fmt: skip
 
@@ -261,7 +268,8 @@ def test_traincheck_was_shown_both_programs_of_each_case_of_a_part(counted):
 def test_committed_scores_are_those_of_the_committed_records(counted):
     frozen, declared = submissions.load_frozen(ROOT), declared_programs(Catalog(ROOT))
     table = outcomes(counted.checks, counted.rules, frozen, declared)
-    scored = scores(table, counted.overheads).to_json(orient="records")
+    settings = rule_settings.load(ROOT)
+    scored = scores(table, counted.overheads, settings).to_json(orient="records")
     assert json.loads(scored) == json.loads((COMMITTED / "scores.json").read_text())
 
 

@@ -36,7 +36,8 @@ def temporary(monkeypatch):
 def unpinned(monkeypatch):
     """Toys have no repository, and run in the interpreter of the tests."""
     for name in ("runner.studies.promote._refuse_runs", "runner.session.promote._refuse_unexpected",
-                 "evaluation.running.promote._refuse_record", "trainbugs.cli.commands.study.refuse_unfit"):  # fmt: skip
+                 "evaluation.running.promote._refuse_record",
+                 "evaluation.running.promote.refuse_uncommitted", "trainbugs.cli.commands.study.refuse_unfit"):  # fmt: skip
         monkeypatch.setattr(name, lambda *_: None, raising=False)
     monkeypatch.setattr("runner.studies.promote.refuse_unfit", lambda study: None)
 
