@@ -57,6 +57,11 @@ def test_other_tables_say_only_what_some_row_has():
     assert tables["SECOND"][1] == ["a", "b", "1", "1:0", "1:0", "1"]
 
 
+def first_cells(table):
+    """The names of the rows, without the heading."""
+    return [row[0] for row in table.rows[1:]]
+
+
 def test_many_rows_are_shown_by_what_the_detectors_were_given():
     """Then what is set aside of all rows."""
     checks = [check for name in "abcdefgh" for check in pair(name)]
@@ -64,7 +69,7 @@ def test_many_rows_are_shown_by_what_the_detectors_were_given():
     oracle = [replace(check, references="same", reference_text=True) for check in pair("j")]
     scored, _, compared = of(*checks, *learning, *oracle)
     shown = report.tables(scored, compared)
-    names = [[row[0] for row in table.rows[1:]] for table in shown]
+    names = [first_cells(table) for table in shown]
     assert names == [list("abcdefgh"), ["i (same)"], ["j (oracle)"], names[3]]
     assert len(names[3]) == 10
     assert shown[3].rows[:2] == [
