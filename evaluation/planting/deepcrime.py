@@ -10,14 +10,14 @@ import ast
 from collections.abc import Callable, Iterator
 
 from evaluation.planting.edits import (
-    Block,
     Edit,
     find_assignments,
     find_calls,
+    insert_statement,
     is_optimizer,
     last_name,
     new_expression,
-    new_statement,
+    rename_function,
     replace_argument,
 )
 from evaluation.planting.losses import FUNCTIONS, MODULES, find_losses
@@ -115,7 +115,7 @@ def change_weights_initialisation(tree: ast.Module) -> Iterator[Edit]:
     for block, place, _, call in find_assignments(tree, is_optimizer):
         parameters = ast.unparse(call.args[0])
         text = f"for parameter in {parameters}:\n    torch.nn.init.zeros_(parameter)"
-        yield Edit(call.lineno, _insert(block, place, text))
+        yield Edit(call.lineno, insert_statement(block, place, text))
 
 
 def change_optimizer(tree: ast.Module) -> Iterator[Edit]:
@@ -151,7 +151,7 @@ def change_loss(tree: ast.Module) -> Iterator[Edit]:
     for call in find_calls(tree):
         function = call.func
         if isinstance(function, ast.Attribute) and function.attr in OTHER_LOSSES:
-            yield Edit(call.lineno, _rename(function, OTHER_LOSSES[function.attr]))
+            yield Edit(call.lineno, rename_function(function, OTHER_LOSSES[function.attr]))
 
 
 def change_dropout(tree: ast.Module) -> Iterator[Edit]:
@@ -272,17 +272,3 @@ def _add_keyword(call: ast.Call, name: str, text: str) -> Callable[[], None]:
         call.keywords.append(ast.keyword(name, new_expression(text)))
 
     return add
-
-
-def _rename(function: ast.Attribute, name: str) -> Callable[[], None]:
-    def rename() -> None:
-        function.attr = name
-
-    return rename
-
-
-def _insert(block: Block, place: int, text: str) -> Callable[[], None]:
-    def insert() -> None:
-        block.insert(place, new_statement(text, block[place]))
-
-    return insert

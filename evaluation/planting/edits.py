@@ -159,3 +159,21 @@ def replace_argument(call: ast.Call, index: int, text: str) -> Callable[[], None
         call.args[index] = new_expression(text, argument=call.args[index])
 
     return replace
+
+
+def insert_statement(block: Block, place: int, text: str) -> Callable[[], None]:
+    """An edit that puts a statement before the one at a place."""
+
+    def insert() -> None:
+        block.insert(place, new_statement(text, block[place]))
+
+    return insert
+
+
+def rename_function(function: ast.Attribute, name: str) -> Callable[[], None]:
+    """An edit that calls another function of the same module or object."""
+
+    def rename() -> None:
+        function.attr = name
+
+    return rename

@@ -9,6 +9,7 @@ from evaluation.planting.edits import (
     find_assignments,
     find_blocks,
     find_calls,
+    insert_statement,
     is_optimizer,
     last_name,
     method_of,
@@ -47,7 +48,7 @@ def frozen_head(tree: ast.Module) -> Iterator[Edit]:
     for block, place, _, call in find_assignments(tree, is_optimizer):
         parameters = ast.unparse(call.args[0])
         text = f"for parameter in list({parameters})[-2:]:\n    parameter.requires_grad_(False)"
-        yield Edit(call.lineno, _insert(block, place, text))
+        yield Edit(call.lineno, insert_statement(block, place, text))
 
 
 def stale_parameters(tree: ast.Module) -> Iterator[Edit]:
@@ -115,10 +116,3 @@ def _first_import(tree: ast.Module) -> int:
 def _imports_copy(tree: ast.Module) -> bool:
     imports = [statement for statement in tree.body if isinstance(statement, ast.Import)]
     return any(alias.name == "copy" for statement in imports for alias in statement.names)
-
-
-def _insert(block: Block, place: int, text: str) -> Callable[[], None]:
-    def insert() -> None:
-        block.insert(place, new_statement(text, block[place]))
-
-    return insert

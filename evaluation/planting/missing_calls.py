@@ -13,6 +13,7 @@ from evaluation.planting.edits import (
     neighbour_line,
     new_statement,
     remove_statement,
+    rename_function,
 )
 
 
@@ -40,7 +41,7 @@ def evaluation_mode(tree: ast.Module) -> Iterator[Edit]:
     for block, (place,) in find_sequences(tree, "train"):
         method = method_of(block[place], "train")
         if method:
-            yield Edit(block[place].lineno, _rename(method, "eval"))
+            yield Edit(block[place].lineno, rename_function(method, "eval"))
 
 
 def break_left_in(tree: ast.Module) -> Iterator[Edit]:
@@ -55,13 +56,6 @@ def _move(block: Block, place: int, new_place: int) -> Callable[[], None]:
         block.insert(new_place, block.pop(place))
 
     return move
-
-
-def _rename(method: ast.Attribute, name: str) -> Callable[[], None]:
-    def rename() -> None:
-        method.attr = name
-
-    return rename
 
 
 def _append(block: Block, text: str) -> Callable[[], None]:
