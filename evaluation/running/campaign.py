@@ -2,7 +2,7 @@
 programs run bare first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +19,13 @@ from evaluation.running.plan import plan_checks, rewrite_targets, select_targets
 from evaluation.running.program import ShownProgram
 from evaluation.running.timing import time_detectors
 from evaluation.store.results import CheckStore
+from runner.bugs.bug import Target
 from runner.errors import UsageError
+from runner.plurals import counted
 from runner.progress.lines import Progress
 from runner.sandbox import process
 from runner.sandbox.isolation import isolation, weakness
+from runner.session.forecast import forecast
 from runner.session.session import Session
 
 
@@ -50,6 +53,7 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
     controls = load_controls(session.catalog.root)
     _note_weakness(session.progress)
     published = select_targets(options, controls, session)
+    _announce(published, options, session)
     shown_session, targets = rewrite_targets(options, published, session)
 
     bare_runs = BareRuns(shown_session, controls)
@@ -85,6 +89,17 @@ def _refuse_contradictions(options: CampaignOptions, session: Session) -> None:
         raise UsageError("--all-seeds and --seeds choose seeds: name one of them")
     if session.remote and options.rewriting:
         raise UsageError("--perturb and --plant try programs on this machine: leave out --executor")
+
+
+def _announce(targets: Sequence[Target], options: CampaignOptions, session: Session) -> None:
+    """Say how long the programs will run: once bare, once under each detector that runs them."""
+    watching = [detector for detector in options.detectors if "in_process" in detector.needs]
+    once = forecast(
+        session.catalog.root, targets, session.options, only_first_seed=not options.all_seeds
+    )
+    if once.is_long:
+        whole = once.times(1 + len(watching))
+        session.progress.line(f"{counted(len(targets), 'case')}: {whole}")
 
 
 def _note_weakness(progress: Progress) -> None:

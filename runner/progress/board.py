@@ -115,18 +115,18 @@ class Board(Generic[T]):
 
 def table(done: int, total: int, rows: Sequence[TaskRow], left_s: float | None) -> str:
     """A line about all jobs, then a line for each one that runs, for the first ROWS."""
-    remaining = "" if left_s is None else f", about {_duration(left_s)} left"
+    remaining = "" if left_s is None else f", about {duration(left_s)} left"
     head = f"{done} of {total} done, {len(rows)} running{remaining}"
     lines = [head]
     for row in rows[:ROWS]:
-        lines.append(f"  {row.name}  {_duration(row.elapsed)}{_expected(row)}{_note(row)}")
+        lines.append(f"  {row.name}  {duration(row.elapsed)}{_expected(row)}{_note(row)}")
     if len(rows) > ROWS:
         lines.append(f"  … and {len(rows) - ROWS} more")
     return "\n".join(lines)
 
 
 def _expected(row: TaskRow) -> str:
-    return "" if row.seconds is None else f" of {_duration(row.seconds)}"
+    return "" if row.seconds is None else f" of {duration(row.seconds)}"
 
 
 def _note(row: TaskRow) -> str:
@@ -134,7 +134,8 @@ def _note(row: TaskRow) -> str:
     return f"  {note}" if note else ""
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 12 s, 3 min, 1.6 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

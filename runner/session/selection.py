@@ -1,8 +1,9 @@
 """Selection of cases: by label, by what they need, by how long they take."""
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
@@ -16,6 +17,8 @@ from runner.results.expected import seconds
 
 if TYPE_CHECKING:
     from runner.session.options import Options
+
+T = TypeVar("T")
 
 LOCATIONS = LISTS["location"]
 
@@ -144,6 +147,14 @@ def to_run(
         if target.case.program.data
     ]
     return [target for target in targets if not target.case.program.data], notes
+
+
+def draw_sample(targets: Sequence[T], size: int, seed: int) -> list[T]:
+    """So many of the targets, drawn by a seed, in the order of the catalogue; all where there are
+    no more.
+    """
+    drawn = random.Random(seed).sample(range(len(targets)), min(size, len(targets)))
+    return [targets[index] for index in sorted(drawn)]
 
 
 def without_gpu_cases(

@@ -19,12 +19,14 @@ from runner.execution.local import LocalPool
 from runner.execution.queue import Done, LocalQueue, RunQueue
 from runner.execution.resources import Slots
 from runner.execution.run import Run
+from runner.plurals import counted
 from runner.progress.lines import Progress
 from runner.results.expected import expected_records, upstream_records
 from runner.results.record import RunRecord
 from runner.results.revision import NOT_RUN, find_revision
 from runner.results.store import Store
 from runner.sandbox.isolation import isolation, weakness
+from runner.session.forecast import forecast
 from runner.session.options import Options
 from runner.verdicts.drift import drift
 from runner.verdicts.outcome import Outcome, summary
@@ -118,6 +120,7 @@ class Session:
         """Yields the index of each target with the records of its runs; all are planned before the
         first one starts.
         """
+        self.announce(targets)
         planned = [self.plan(target) for target in targets]
         target_indices = {id(run): index for index, runs in enumerate(planned) for run in runs}
         remaining = Counter(target_indices.values())
@@ -132,6 +135,12 @@ class Session:
                 remaining[index] -= 1
                 if not remaining[index]:
                     yield index, tuple(done[id(run)] for run in planned[index])
+
+    def announce(self, targets: Sequence[Target]) -> None:
+        """Say how long the runs of all targets will take, where that is long."""
+        expected = forecast(self.catalog.root, targets, self.options)
+        if expected.is_long:
+            self.progress.line(f"{counted(len(targets), 'case')}: {expected}")
 
     def execute(self, runs: Sequence[Run]) -> Done:
         """Yields each of these runs with its record, as they end; finished ones are not executed

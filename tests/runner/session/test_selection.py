@@ -6,14 +6,14 @@ import sys
 
 import pytest
 from support.copies import replace
+from support.promoted import promoted
 from support.toy import OWN_PYTHON, PYTHON, toy_config
 
 import trainbugs
 from runner.environments import spec
 from runner.errors import UsageError
 from runner.results.expected import seconds
-from runner.session.promote import promote_runs
-from runner.session.selection import Filter
+from runner.session.selection import Filter, draw_sample
 
 LACKING = "no case fits --label 'compiler'; `trainbugs list` shows all"
 LOW = "low values, and not by the compiler"
@@ -58,6 +58,31 @@ def test_declared_facts_filter_bugs(toy):
     assert lack == "no case fits --state-upstream 'fixed'; `trainbugs list` shows all"
 
 
+def test_a_sample_is_drawn_by_its_seed_in_the_order_of_the_catalogue():
+    targets = list(range(100))
+    drawn = draw_sample(targets, 20, 7)
+    assert drawn == sorted(set(drawn))
+    assert len(drawn) == 20
+    assert draw_sample(targets, 20, 7) == drawn
+    assert draw_sample(targets, 20, 8) != drawn
+
+
+def test_a_sample_of_more_than_there_are_is_all():
+    assert draw_sample([1, 2, 3], 20, 0) == [1, 2, 3]
+
+
+def test_run_of_a_sample_on_the_command_line(cli, toy):
+    drawn = cli("run", "--all", "--sample", "1", "--python", sys.executable)
+    assert drawn[0] == 0
+    assert "Toy-1/only" in drawn[1]
+
+
+def test_a_sample_of_named_bugs_is_refused(cli, toy):
+    status, _, errors = cli("run", "Toy-1", "--sample", "1")
+    assert status == 2
+    assert "--sample draws from all cases" in errors
+
+
 def names(filtered):
     return [bug.id for bug in filtered]
 
@@ -87,13 +112,9 @@ def test_filters(toy, options, expected):
 def test_seconds_are_those_of_the_expected_records(toy):
     bug, case = toy.bug, toy.bug.cases["only"]
     assert seconds(bug, case) is None
-    outcome = toy.run()
-    pinned = tuple(
-        replace(record, pinned=True, environment="toy", revision="0") for record in outcome.records
-    )
-    promote_runs([replace(outcome, records=pinned)])
+    records = promoted(toy)
     duration = seconds(bug, case) or 0.0
-    assert duration == pytest.approx(sum(record.wall_s for record in outcome.records))
+    assert duration == pytest.approx(sum(record.wall_s for record in records))
     assert duration > 0
     assert Filter(max_seconds=duration * 2).of([bug]) == [bug]
     assert Filter(max_seconds=duration / 2).of([bug]) == []
@@ -114,18 +135,7 @@ def test_seconds_are_those_of_the_expected_records(toy):
 
 def test_seconds_need_no_metrics(toy, monkeypatch):
     """A list of many bugs shall not read megabytes of metrics."""
-    outcome = toy.run()
-    promote_runs(
-        [
-            replace(
-                outcome,
-                records=tuple(
-                    replace(r, pinned=True, environment="toy", revision="0")
-                    for r in outcome.records
-                ),
-            )
-        ]
-    )
+    promoted(toy)
     monkeypatch.delattr("runner.results.record.read_record")
     assert (seconds(toy.bug, toy.bug.cases["only"]) or 0) > 0
 

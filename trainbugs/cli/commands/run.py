@@ -22,6 +22,7 @@ from trainbugs.cli.parser import (
     add_session_options,
 )
 from trainbugs.cli.terminal import show_table, show_verdicts, side_stream
+from trainbugs.cli.types import count, seed
 
 if TYPE_CHECKING:
     from runner.bugs.bug import Bug, Target
@@ -39,6 +40,7 @@ HELP = Help(
         "run PyTorch-115607/simple --python ~/venv/bin/python --device cuda",
         "run PyTorch-115607 --inject --environment torch-2.13.0",
         "run --all -j 2",
+        "run --all --sample 20 --sample-seed 7   # a random share",
         "run --label compiler",
         "run my/own/bug --record-only            # needs no expectations",
     ],
@@ -56,6 +58,8 @@ class RunOptions:
 
     targets: tuple[str, ...]
     all: bool
+    sample: int | None
+    sample_seed: int
     session: Options
     record_only: bool
     upstream: bool
@@ -77,6 +81,8 @@ class RunOptions:
                 "--update-expected needs verdicts, and --record-only gives none; leave out one of "
                 "them"
             )
+        if self.sample is not None and self.targets:
+            raise UsageError("--sample draws from all cases: leave out the names, or --sample")
 
     def check_targets(self) -> None:
         """Raise UsageError unless the options say what to run, and in which release."""
@@ -105,6 +111,19 @@ def add_arguments(subparsers: Subparsers) -> None:
         "--all",
         action="store_true",
         help="run the whole catalogue, or all with a --label, less what is retired or lacks data",
+    )
+    parser.add_argument(
+        "--sample",
+        type=count,
+        metavar="N",
+        help="only N cases of all, drawn at random: a share for a reviewer with an hour",
+    )
+    parser.add_argument(
+        "--sample-seed",
+        type=seed,
+        default=0,
+        metavar="SEED",
+        help="by which --sample draws; default: 0",
     )
     add_session_options(parser, *SESSION_OPTIONS)
     parser.add_argument(
@@ -156,10 +175,12 @@ def _select(options: RunOptions, catalog: "Catalog", progress: "Progress") -> "l
     """The targets to run; those that are left out are noted."""
     from runner.bugs.catalog import with_upstream
     from runner.session.promote import refuse_installed
-    from runner.session.selection import to_run
+    from runner.session.selection import draw_sample, to_run
 
     options.check_targets()
     targets, notes = to_run(catalog, options.targets, options.session)
+    if options.sample is not None:
+        targets = draw_sample(targets, options.sample, options.sample_seed)
     if options.upstream:
         targets = [with_upstream(target) for target in targets]
     if options.update_expected:
