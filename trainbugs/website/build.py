@@ -19,8 +19,9 @@ from trainbugs.release.about import about, bibtex
 from trainbugs.website import index
 from trainbugs.website.bug import BugPart, commands, read
 from trainbugs.website.downloads import Download, dataset, downloads
-from trainbugs.website.evaluations import ABSENT, FALSE, RATES, SILENT, Evaluation, evaluation
+from trainbugs.website.evaluations import ABSENT, FALSE, SILENT, Evaluation, evaluation
 from trainbugs.website.folder import Website
+from trainbugs.website.leaderboard_pages import Leaderboard
 from trainbugs.website.links import Links, copied, listed, place
 from trainbugs.website.markdown import Heading, Text, render
 from trainbugs.website.rewritten import SideBySide, side_by_side_table
@@ -101,9 +102,9 @@ class _Builder:
             bug = part.bug.id
             titles = [(summary.place, summary.title) for summary in summaries if summary.bug == bug]
             self._add_bug(part, stories[bug], titles, sizes[f"{bug}.zip"])
-        self._add_leaderboard()
         self._add_docs()
         self._add_downloads(offered)
+        self._add_leaderboard()
         self._add_files()
         for part in self.parts:
             self.website.problems += part.problems
@@ -227,38 +228,20 @@ class _Builder:
         )
 
     def _add_leaderboard(self) -> None:
-        scores = self.evaluation.scores
-        rows = index.score_rows(scores, self._needs() if scores else {})
-        self._page(
-            "leaderboard.html",
-            "leaderboard.html",
-            "leaderboard.html",
-            title="Leaderboard",
-            scores=scores,
+        board = Leaderboard(
+            root=self.root,
             evaluation=self.evaluation,
-            bugs=len(self.parts),
             beside=self.side_by_side,
-            rows=as_index(rows),
-            facets=index.score_facets(rows),
-            columns=index.SCORE_COLUMNS,
-            rates=RATES,
-            matrix=self._committed_figure("matrix"),
-            overhead=self._committed_figure("overhead"),
+            bugs=len(self.parts),
+            pages=self.links.pages,
+            files=frozenset(self.website.files),
         )
-
-    def _needs(self) -> dict[str, list[str]]:
-        """What each detector looks at, in words."""
-        from evaluation.catalog import detectors
-
-        needs = {}
-        for name in detectors.names(self.root):
-            detector = detectors.load(self.root, name)
-            needs[name] = [need.replace("_", " ") for need in detector.needs]
-        return needs
-
-    def _committed_figure(self, name: str) -> str | None:
-        source = f"detectors/expected/{name}.png"
-        return source if (self.root / source).is_file() else None
+        section = "leaderboard.html"
+        try:
+            for page in board.all():
+                self._page(page.place, page.template, section, title=page.title, **page.values)
+        except TrainbugsError as error:
+            self.website.problems.append(str(error))
 
     def _add_studies(self) -> list[Summary]:
         summaries = []

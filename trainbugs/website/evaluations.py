@@ -2,8 +2,8 @@
 from committed records or a results folder.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.declared import collect
@@ -12,6 +12,7 @@ from evaluation.catalog.frozen import Frozen
 from evaluation.catalog.rule_settings import Settings
 from evaluation.model import CONTROL
 from evaluation.scoring import report, scores
+from evaluation.scoring.comparison import comparisons
 from evaluation.scoring.outcomes import ROW, label
 from evaluation.scoring.outcomes import outcomes as compute_outcomes
 from evaluation.scoring.report import as_csv
@@ -53,6 +54,13 @@ class ShownAnswer:
     state: str
     when: str
     site: str
+    # Whether the case is in the scores.
+    counted: bool = True
+
+    @property
+    def id(self) -> str:
+        """The case as users name it."""
+        return f"{self.bug}/{self.case}"
 
 
 @dataclass(frozen=True)
@@ -79,10 +87,13 @@ NOTHING_COUNTED = Interval(0, 0, None, None)
 class Score:
     """One row of the leaderboard: a detector, kind of references and rule, on a group of bugs.
 
-    Of several rules one is `chosen`; None where there is nothing to choose.
+    `board` is the table in which it stands, by what the detector is given. Of several rules one is
+    `chosen`; None where there is nothing to choose.
     """
 
     group: str
+    board: str
+    version: str
     detector: str
     label: str
     references: str
@@ -98,16 +109,54 @@ class Score:
         """Whether the detector is a negative control."""
         return self.detector in NEGATIVE_CONTROLS
 
+    @property
+    def is_main(self) -> bool:
+        """Whether it is of all bugs, by the detector's own setting, and no negative control."""
+        return self.group == ALL and self.chosen is not False and not self.negative
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two rows on the cases that both met: those on which one alone is PAIRED, the families on
+    which one is so more often, and McNemar's exact p of these families.
+    """
+
+    first: str
+    second: str
+    cases: int
+    only_first: int
+    only_second: int
+    families_first: int
+    families_second: int
+    p: float
+
+    @property
+    def swapped(self) -> "Pair":
+        """The same pair, the second row first."""
+        return Pair(
+            first=self.second,
+            second=self.first,
+            cases=self.cases,
+            only_first=self.only_second,
+            only_second=self.only_first,
+            families_first=self.families_second,
+            families_second=self.families_first,
+            p=self.p,
+        )
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that the records say: answers by case, scores by group of bugs,
-    and the table behind both as CSV.
+    """All that the records say: answers by case, scores by group of bugs, pairs of rows that are
+    their detectors' own setting, and the table behind all as CSV.
     """
 
     answers: tuple[ShownAnswer, ...]
     scores: tuple[Score, ...]
     outcomes: str = ""
+    # The names of the controls that a row accuses, by its label.
+    accused_controls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pairs: tuple[Pair, ...] = ()
 
     def answers_about(self, bug: str) -> list[ShownAnswer]:
         """The answers about a bug, the best ones first."""
@@ -155,6 +204,16 @@ RATES = {
     "false_fixed": "False on fixed",
     "false_controls": "On controls",
 }
+# The columns of the three tables, with an interval each.
+BOARD_RATES = {
+    "unseen_mended": "Real fix",
+    "unseen_upstream": "Upstream",
+    "false_fixed": "On fixed",
+    "false_controls": "On controls",
+    "unseen_workaround": "Work-around",
+}
+# What stands beside them as text.
+BOARD_TEXTS = {"known": "KNOWN", "rules": "RULES", "apart": "APART"}
 TEXTS = {
     "delay": "DELAY",
     "site": "SITE",
@@ -190,8 +249,40 @@ def evaluation(
     rows = _without_rejected_parts(rows)
     order = list(groups)
     rows.sort(key=lambda row: (order.index(row.group), *_leaderboard_order(row)))
-    answers = _answers(table.to_dict("records"))
-    return Evaluation(tuple(answers), tuple(rows), as_csv(table))
+    return Evaluation(
+        tuple(_answers(table.to_dict("records"), set(declared.uncounted))),
+        tuple(rows),
+        as_csv(table),
+        _accused_controls(table),
+        tuple(_pairs(counted, rows)),
+    )
+
+
+def _accused_controls(table: "pd.DataFrame") -> dict[str, tuple[str, ...]]:
+    """The controls that each row accuses, by its label."""
+    accused = table[(table.kind == CONTROL) & table.alarmed]
+    names: dict[str, list[str]] = {}
+    for row in accused.to_dict("records"):
+        names.setdefault(label(row), []).append(str(row["case"]))
+    return {row: tuple(sorted(set(controls))) for row, controls in names.items()}
+
+
+def _pairs(table: "pd.DataFrame", rows: Sequence[Score]) -> Iterator[Pair]:
+    """Each pair of rows that are their detectors' own setting, negative controls aside."""
+    shown = {(row.detector, row.references, row.rule) for row in rows if row.is_main}
+    keys = table[ROW].itertuples(index=False, name=None)
+    compared = comparisons(table[[key in shown for key in keys]])
+    for pair in compared[compared.measure == "paired"].to_dict("records"):
+        yield Pair(
+            first=pair["first"],
+            second=pair["second"],
+            cases=pair["programs"],
+            only_first=pair["only_first"],
+            only_second=pair["only_second"],
+            families_first=pair["bugs_first"],
+            families_second=pair["bugs_second"],
+            p=pair["p_bugs"],
+        )
 
 
 def _groups(table: "pd.DataFrame", bugs: Sequence[Bug]) -> "dict[str, pd.DataFrame]":
@@ -219,8 +310,9 @@ def _leaderboard_order(row: Score) -> tuple[float, str]:
 def _score(group: str, row: Mapping[Any, Any]) -> Score:
     import pandas as pd
 
-    rates = {name: interval(row, name) for name in RATES}
+    rates = {name: interval(row, name) for name in (*RATES, *BOARD_RATES)}
     texts = {name: _text(row, heading) for name, heading in TEXTS.items()}
+    texts |= {name: report.ASIDE[heading](row) for name, heading in BOARD_TEXTS.items()}
     overhead = _measured(row, "overhead")
     if group != ALL:
         # Controls and overheads are of no group.
@@ -229,6 +321,8 @@ def _score(group: str, row: Mapping[Any, Any]) -> Score:
         overhead = None
     return Score(
         group=group,
+        board=str(row["group"]),
+        version=str(row["version"]),
         detector=str(row["detector"]),
         label=label(row),
         references=str(row["references"]),
@@ -275,13 +369,14 @@ def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
-def _answers(rows: Sequence[Mapping[Any, Any]]) -> list[ShownAnswer]:
+def _answers(rows: Sequence[Mapping[Any, Any]], uncounted: Set[str]) -> list[ShownAnswer]:
     groups: dict[tuple[str, ...], list[Mapping[Any, Any]]] = {}
     for row in rows:
         if row["kind"] != CONTROL:
             key = tuple(str(row[name]) for name in (*ROW, "bug", "case"))
             groups.setdefault(key, []).append(row)
-    return [_answer(group) for group in groups.values() if _with_kind(group, "buggy")]
+    answers = [_answer(group) for group in groups.values() if _with_kind(group, "buggy")]
+    return [replace(answer, counted=answer.id not in uncounted) for answer in answers]
 
 
 def _with_kind(rows: Sequence[Mapping[Any, Any]], kind: str) -> list[Mapping[Any, Any]]:
