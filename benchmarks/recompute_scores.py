@@ -154,7 +154,7 @@ def count_case(
 
 
 def interval(pairs: Mapping[str, list[bool]]) -> tuple[float, float]:
-    """Wilson's interval of the effective sample size, as docs/detectors.md describes it."""
+    """Wilson's interval of the effective sample size, as docs/scores.md describes it."""
     clusters = list(pairs.values())
     sizes, hits = [len(cluster) for cluster in clusters], [sum(cluster) for cluster in clusters]
     n, share, most = sum(sizes), sum(hits) / sum(sizes), sum(s * s for s in sizes) / sum(sizes)

@@ -1,6 +1,6 @@
 """Scores of detectors: outcomes -> one row a (detector, references, rule).
 
-Every formula is in docs/detectors.md, section "Scores".
+Every formula is in docs/scores.md.
 """
 
 from collections import Counter

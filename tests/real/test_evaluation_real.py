@@ -127,8 +127,9 @@ def test_static_tools_and_learning_ones(tmp_path):
 
 @pytest.mark.real
 def test_the_page_leads_to_a_working_detector(tmp_path):
-    """Files and commands of docs/detectors.md, word by word."""
-    text = (ROOT / "docs" / "detectors.md").read_text()
+    """Files and commands of the pages on detectors and on evaluate, word by word."""
+    pages = [ROOT / "docs" / name for name in ("detectors.md", "evaluate.md")]
+    text = "\n".join(page.read_text() for page in pages)
     files = re.findall(
         r"`(my-[a-z]+/[a-z]+\.(?:json|py))`[^`]*```(?:json|python)\n(.*?)```", text, re.DOTALL
     )

@@ -16,7 +16,7 @@ ALL_NAMES = {name for table in TABLES for name in MOMENTS["names_in"](table)}
 
 
 def as_markdown(table):
-    """The table as docs/detectors.md shows it."""
+    """The table as docs/detector-contract.md shows it."""
     lines = ["| method | arguments | when |", "|---|---|---|"]
     for moments in table:
         names = ", ".join(f"`{name}`" for name in moments.names)
@@ -26,7 +26,7 @@ def as_markdown(table):
 
 
 def test_the_documents_show_the_tables():
-    text = (ROOT / "docs" / "detectors.md").read_text()
+    text = (ROOT / "docs" / "detector-contract.md").read_text()
     for table in TABLES:
         assert f"\n\n{as_markdown(table)}\n\n" in text
 

@@ -121,7 +121,7 @@ def test_activations_as_functions_are_changed_too():
 def test_of_its_24_operators_each_is_here_or_has_a_reason():
     assert len(DEEPCRIME) + len(UNDONE) == 24
     assert len(DEEPCRIME) == len(LINES) + 1
-    page = " ".join((ROOT / "docs/detectors.md").read_text().split())
+    page = " ".join((ROOT / "docs/evaluate.md").read_text().split())
     assert f"{len(DEEPCRIME)} of the 24 operators of DeepCrime" in page
 
 

@@ -89,7 +89,7 @@ def test_each_operator_plants_one_fault_and_says_where(operator):
 
 def test_there_are_at_least_ten_and_the_page_says_how_many():
     assert len(OURS) == 16
-    assert "one of sixteen known fault patterns" in (ROOT / "docs/detectors.md").read_text()
+    assert "one of sixteen known fault patterns" in (ROOT / "docs/evaluate.md").read_text()
     assert len({operator.name for operator in OPERATORS}) == len(OPERATORS)
     assert len(LINES) == len(OURS)
     assert len({operator.title for operator in OPERATORS}) == len(OPERATORS)

@@ -226,7 +226,7 @@ def test_the_page_says_which_controls_its_example_of_the_compiler_counts(scored,
     count = own_rate.removeprefix("1/")
     sentence = f"its {count} controls: {own_rate} of my-detector, {other_rates[0]} of the other two"
     assert other_rates[0] == other_rates[1]
-    assert sentence in " ".join((ROOT / "docs" / "detectors.md").read_text().split())
+    assert sentence in " ".join((ROOT / "docs" / "evaluate.md").read_text().split())
 
 
 @pytest.mark.parametrize(
