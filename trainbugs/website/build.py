@@ -16,10 +16,10 @@ from runner.files import untrusted
 from runner.results.revision import find_revision
 from trainbugs.descriptions import harm_rows
 from trainbugs.release.about import about, bibtex
-from trainbugs.website import index
+from trainbugs.website import index, leaderboard
 from trainbugs.website.bug import BugPart, commands, read
 from trainbugs.website.downloads import Download, dataset, downloads
-from trainbugs.website.evaluations import ABSENT, FALSE, SILENT, Evaluation, evaluation
+from trainbugs.website.evaluations import Evaluation, evaluation
 from trainbugs.website.folder import Website
 from trainbugs.website.leaderboard_pages import Leaderboard
 from trainbugs.website.links import Links, copied, listed, place
@@ -29,7 +29,14 @@ from trainbugs.website.tables import index as as_index
 from trainbugs.website.templating import Templates, asset
 
 ASSETS = ("site.css", "site.js", "icon.svg")
-DOCS = ("*.md", "docs/*.md", "detectors/README.md", "detectors/*/README.md", "benchmarks/README.md")
+DOCS = (
+    "*.md",
+    "docs/*.md",
+    "detectors/README.md",
+    "detectors/*/README.md",
+    "benchmarks/README.md",
+    "submissions/README.md",
+)
 MAX_PAGE_BYTES = 2_000_000
 # What the figures of a study show, by the ends of their names.
 STUDY_FIGURES = {
@@ -53,21 +60,23 @@ class Summary:
     question: str
 
 
-def build(catalog: Catalog) -> Website:
-    """The website of a catalogue. A bug or a record that cannot be read is a problem,
-    and stops nothing else.
+def build(catalog: Catalog, repository: str = "") -> Website:
+    """The website of a catalogue, which links to a `repository` on the web if there is one. A bug
+    or a record that cannot be read is a problem, and stops nothing else.
     """
     website = Website()
     bugs, problems = catalog.readable()
     website.problems += problems
-    _Builder(catalog, bugs, website).build()
+    _Builder(catalog, bugs, website, repository).build()
     return website
 
 
 class _Builder:
     """Makes the pages of a website, one kind after the other."""
 
-    def __init__(self, catalog: Catalog, bugs: list[Bug], website: Website) -> None:
+    def __init__(
+        self, catalog: Catalog, bugs: list[Bug], website: Website, repository: str
+    ) -> None:
         root = catalog.root
         self.catalog, self.root, self.website = catalog, root, website
         self.parts = [read(bug, root) for bug in bugs]
@@ -85,6 +94,9 @@ class _Builder:
             "footer": _footer(root),
             "pages": frozenset(places),
             "bibtex": bibtex(self.release),
+            "places": places,
+            "version": self.release.version,
+            "repository": repository,
         }
         self.templates = Templates(self.links, common)
         self.evaluation = self._evaluate()
@@ -207,12 +219,12 @@ class _Builder:
     ) -> None:
         bug = part.bug
         answers = self.evaluation.answers_about(bug.id)
-        quiet = [answer for answer in answers if answer.state in (SILENT, FALSE, ABSENT)]
         self._page(
             f"bugs/{bug.id}.html",
             "bug.html",
             "index.html",
             title=f"{bug.id}: {bug.title}",
+            description=f"A silent training bug, reproduced: {bug.labels.symptom}.",
             part=part,
             story=story.html if story else "",
             problems=part.problems,
@@ -221,8 +233,7 @@ class _Builder:
             contents=_contents(part, story),
             found=self._finders(bug),
             answers=answers,
-            quiet=quiet,
-            alarmed=[answer for answer in answers if answer not in quiet],
+            cross=leaderboard.cross_table(self.evaluation, bug.id),
             provenances=_provenances(bug),
             summaries=studies,
         )
@@ -232,7 +243,7 @@ class _Builder:
             root=self.root,
             evaluation=self.evaluation,
             beside=self.side_by_side,
-            bugs=len(self.parts),
+            bugs=[part.bug for part in self.parts],
             pages=self.links.pages,
             files=frozenset(self.website.files),
         )
@@ -336,10 +347,16 @@ def _sections(text: Text) -> list[Heading]:
 
 def _contents(part: BugPart, story: Text | None) -> list[tuple[str, str]]:
     """The anchors and headings of the page of a bug."""
-    contents = [("page-run", "Run it")]
+    has_curves = bool(part.cases and part.cases[0].runs and part.cases[0].runs[0].panels)
+    contents = [("page-curves", "What happens")] if has_curves else []
+    contents += [
+        ("page-side-by-side", "Side by side"),
+        ("page-facts", "Facts"),
+        ("page-run", "Run it"),
+    ]
     if story:
         contents += [(heading.anchor, heading.text) for heading in _sections(story)]
-    contents += [("page-side-by-side", "Side by side"), ("page-cases", "Cases")]
+    contents.append(("page-cases", "Cases"))
     if part.versions:
         contents.append(("page-versions", "Versions"))
     return [

@@ -65,6 +65,17 @@ class Board:
 
 
 @dataclass(frozen=True)
+class CrossTable:
+    """Answers about a bug by row and case: of each row its label, its detector, and the answers by
+    case. `others` are by rules in whose place another one is chosen.
+    """
+
+    cases: Sequence[str]
+    rows: Sequence[tuple[str, str, Mapping[str, ShownAnswer]]]
+    others: Sequence[ShownAnswer]
+
+
+@dataclass(frozen=True)
 class Headline:
     """How many harmful cases came after the first bugs, by whose answers rules were declared; how
     many of them no careful detector finds that needs no reference; how many all such detectors
@@ -180,6 +191,20 @@ def matrix_rows(
         states = [answers[row.label].state if row.label in answers else None for row in columns]
         rows.append((first, states))
     return rows
+
+
+def cross_table(evaluation: Evaluation, bug: str) -> CrossTable:
+    """What the rows say of the cases of a bug, the best ones first."""
+    rejected = {score.label for score in evaluation.scores if score.chosen is False}
+    answers = evaluation.answers_about(bug)
+    shown = [answer for answer in answers if answer.label not in rejected]
+    rows: dict[str, tuple[str, str, dict[str, ShownAnswer]]] = {}
+    for answer in shown:
+        row = rows.setdefault(answer.label, (answer.label, answer.detector, {}))
+        row[2][answer.case] = answer
+    cases = sorted({answer.case for answer in answers})
+    others = [answer for answer in answers if answer.label in rejected]
+    return CrossTable(cases, list(rows.values()), others)
 
 
 def parts(root: Path, evaluation: Evaluation) -> Iterator[DetectorPart]:

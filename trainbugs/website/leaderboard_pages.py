@@ -1,12 +1,14 @@
 """The pages of the leaderboard: their templates and what these show."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evaluation.catalog import development
 from evaluation.model import Detector
+from runner.bugs.bug import Bug
+from runner.bugs.catalogue_counts import counted_bugs
 from trainbugs.website import index, leaderboard
 from trainbugs.website.evaluations import BOARD_RATES, RATES, Evaluation
 from trainbugs.website.leaderboard import DetectorPart
@@ -26,14 +28,14 @@ class LeaderboardPage:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """All that its pages are made of. `bugs` is the number of all bugs, `pages` has the places of
-    texts by their sources, `files` those of other files of the site.
+    """All that its pages are made of. `bugs` are the bugs of the catalogue, `pages` has the places
+    of texts by their sources, `files` those of other files of the site.
     """
 
     root: Path
     evaluation: Evaluation
     beside: SideBySide
-    bugs: int
+    bugs: Sequence[Bug]
     pages: Mapping[str, str]
     files: frozenset[str]
 
@@ -57,7 +59,7 @@ class Leaderboard:
             "headline": leaderboard.headline(self.evaluation, first),
             "first": len(first),
             "evaluation": self.evaluation,
-            "bugs": self.bugs,
+            "bugs": len(counted_bugs(self.bugs)),
             "beside": self.beside,
             "rates": BOARD_RATES,
             "days": {part.detector.name: part.authorship.day for part in parts if part.authorship},
@@ -88,6 +90,7 @@ class Leaderboard:
             "columns": columns,
             "rows": leaderboard.matrix_rows(self.evaluation, columns),
             "marks": leaderboard.MARKS,
+            "known": self._known,
             "picture": self._figure("matrix"),
         }
         title = "Which detector finds which case"
@@ -102,8 +105,14 @@ class Leaderboard:
             "rates": BOARD_RATES,
             "all_rates": RATES,
             "kinds": leaderboard.KINDS,
+            "known": self._known,
         }
         return LeaderboardPage(part.place, "detector.html", name, values)
+
+    @property
+    def _known(self) -> frozenset[str]:
+        """The bugs that have a page: records may be of others."""
+        return frozenset(bug.id for bug in self.bugs)
 
     def _figure(self, name: str) -> str | None:
         source = f"detectors/expected/{name}.png"

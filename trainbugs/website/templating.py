@@ -22,6 +22,9 @@ NAVIGATION = (
     ("downloads.html", "Downloads"),
 )
 
+# Of a page that says nothing else.
+DESCRIPTION = "A benchmark of silent training bugs in PyTorch programs."
+
 
 class Templates:
     """Renders pages; `common` is what all templates know."""
@@ -50,6 +53,10 @@ class Templates:
             "generator": "",
             "css": "",
             "js": "",
+            "places": {},
+            "version": "",
+            "repository": "",
+            "description": DESCRIPTION,
             **common,
         }
         self.environment = environment

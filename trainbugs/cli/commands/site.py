@@ -29,6 +29,7 @@ class SiteOptions:
 
     source: str
     out: Path | None
+    repository: str
     results: Path | None = None
 
 
@@ -52,6 +53,12 @@ def add_arguments(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR|FILE", help="default: ./site, or ./report.html for results"
+    )
+    parser.add_argument(
+        "--repository",
+        default="",
+        metavar="URL",
+        help="of the repository on the web, to which each page links",
     )
     add_session_options(parser, "results")
 
@@ -82,8 +89,10 @@ def _write_pages(options: SiteOptions) -> _Written:
             "--results names your own results, and is for --from results; without it nothing reads "
             "them"
         )
+    if options.repository and not options.repository.startswith("https://"):
+        raise UsageError(f"--repository is {options.repository!r}, expected https://…")
     out = options.out or Path("site")
-    website = build(api.load())
+    website = build(api.load(), options.repository)
     write(website, out)
     size = f"{len(website.pages)} pages, {website.size / 1e6:.1f} MB"
     return _Written(f"site: {out / 'index.html'} ({size}", tuple(website.problems))

@@ -74,6 +74,7 @@
       // One group is chosen: a column that says it in each row takes room.
       table.classList.toggle("one-group", Boolean(group && group.value));
       status.textContent = count + " of " + index.length + " " + table.dataset.thing;
+      if (!count) status.textContent += ": nothing fits. Take a filter away, or press Reset.";
     }
 
     function write() {
@@ -127,6 +128,41 @@
     form.hidden = false;
     show();
     read();
+  }
+
+  // A table without filters: a click on a heading sorts its rows.
+  function sortable(table) {
+    const body = table.tBodies[0];
+    const heads = Array.from(table.tHead.rows[0].cells);
+    const collator = new Intl.Collator("en", { numeric: true });
+
+    function key(row, column) {
+      const cell = row.cells[column];
+      return cell.dataset.value === undefined ? cell.textContent.trim() : cell.dataset.value;
+    }
+
+    function compare(column, down) {
+      return function (a, b) {
+        const x = key(a, column), y = key(b, column);
+        // What is not known comes last, in either order.
+        if (x === "" || y === "") return x === y ? 0 : x === "" ? 1 : -1;
+        const order = collator.compare(x, y);
+        return down ? -order : order;
+      };
+    }
+
+    heads.forEach(function (head, column) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent;
+      head.replaceChildren(button);
+      button.addEventListener("click", function () {
+        const down = column > 0 ? head.getAttribute("aria-sort") !== "descending" : head.getAttribute("aria-sort") === "ascending";
+        heads.forEach((each) => each.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        body.append(...Array.from(body.rows).sort(compare(column, down)));
+      });
+    });
   }
 
   // ---- Curves -------------------------------------------------------------------------------------------------------
@@ -214,5 +250,6 @@
   }
 
   document.querySelectorAll("form[data-finder]").forEach(finder);
+  document.querySelectorAll("table[data-sortable]").forEach(sortable);
   document.querySelectorAll("figure[data-chart]").forEach(chart);
 })();

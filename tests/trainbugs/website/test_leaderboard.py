@@ -1,0 +1,172 @@
+"""The leaderboard: three tables, the matrix, and a page for each detector."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from support.checks import HIT
+from support.copies import replace
+from support.paths import ROOT
+from support.rewritten import CODE, commit, pair
+from support.website import Page
+
+import trainbugs
+from evaluation.catalog import authors, detectors, development
+from evaluation.model import CONTROL
+from evaluation.reading.sources import RecordSelection, read_records
+from evaluation.scoring import report
+from runner.bugs.catalog import Catalog
+from runner.errors import CatalogError
+from trainbugs.website import leaderboard
+from trainbugs.website.build import build
+from trainbugs.website.evaluations import FOUND, Pair, evaluation
+
+
+def first_bugs():
+    described = development.load(ROOT)
+    assert described
+    return described.bugs
+
+
+def test_the_tables_have_the_rows_that_the_terminal_prints(answers):
+    *printed, _ = report.group_tables(trainbugs.scores())
+    shown = {
+        board.title: {row.label for row in board.rows} for board in leaderboard.boards(answers)
+    }
+    for table in printed:
+        assert shown[table.title] == {row[0] for row in table.rows[1:]}
+    assert len(shown) == len(printed)
+
+
+def test_negative_controls_stand_last_in_their_table(answers):
+    for board in leaderboard.boards(answers):
+        flags = [row.negative for row in board.rows]
+        assert flags == sorted(flags)
+    assert any(row.negative for row in leaderboard.boards(answers)[-1].rows)
+
+
+def test_the_headline_is_the_one_of_the_readme(answers):
+    numbers = leaderboard.headline(answers, first_bugs())
+    words = " ".join((ROOT / "README.md").read_text().split())
+    assert f"Of {numbers.cases} cases that came after the first 25 bugs" in words
+    assert f", {numbers.escaped} escape every detector" in words
+    assert f"they find {numbers.without_references} together" in words
+    assert f"with clean runs {numbers.with_clean_runs};" in words
+
+
+def test_the_page_says_the_headline(real, answers):
+    numbers = leaderboard.headline(answers, first_bugs())
+    assert f"<strong>{numbers.escaped} escape</strong>" in real.pages["leaderboard.html"]
+
+
+def test_each_detector_has_a_page_that_names_version_day_and_authors(real):
+    authorships = authors.load(ROOT)
+    for name in detectors.names(ROOT):
+        page = unescape(real.pages[f"detectors/{name}.html"])
+        assert detectors.load(ROOT, name).version in page
+        assert authorships[name].day in page
+        assert all(author in page for author in authorships[name].authors)
+
+
+def test_a_page_lists_what_a_row_finds_and_which_controls_it_accuses(real, answers):
+    page = real.pages["detectors/trainproof.html"]
+    outcomes = trainbugs.outcomes()
+    own = outcomes[(outcomes.detector == "trainproof") & (outcomes.rule == "live-5")]
+    found = [
+        answer
+        for answer in answers.answers
+        if answer.label == "trainproof (live-5)" and answer.state == FOUND
+    ]
+    assert f"{leaderboard.KINDS[FOUND]} ({len(found)})" in page
+    assert all(f">{answer.id}</a>" in page for answer in found)
+    accused = sorted(set(own[(own.kind == CONTROL) & own.alarmed].case))
+    assert f"Controls that it accuses ({len(accused)})" in page
+    section = page.split("Controls that it accuses")[1].split("</section>")[0]
+    assert re.findall(r"<li>(.*?)</li>", section) == accused
+
+
+def test_a_detector_without_records_says_so(real):
+    assert "It has no committed records yet" in real.pages["detectors/traincheck-full.html"]
+    unrecorded = real.pages["leaderboard.html"].split('id="unrecorded"')[1]
+    assert "traincheck-full" in unrecorded
+
+
+def test_pairs_are_those_of_the_comparisons(answers):
+    compared = trainbugs.comparisons()
+    compared = compared[compared.measure == "paired"]
+    by_names = {(row["first"], row["second"]): row for row in compared.to_dict("records")}
+    assert len(answers.pairs) > 50
+    for pair_ in answers.pairs:
+        row = by_names[pair_.first, pair_.second]
+        assert pair_.p == pytest.approx(row["p_bugs"])
+        assert (pair_.only_first, pair_.only_second) == (row["only_first"], row["only_second"])
+
+
+def test_a_pair_can_be_read_from_the_other_side():
+    one = Pair("a", "b", 9, 1, 2, 3, 4, 0.5)
+    assert one.swapped == Pair("b", "a", 9, 2, 1, 4, 3, 0.5)
+    assert one.swapped.swapped == one
+
+
+def test_the_matrix_has_a_row_for_each_harmful_case_that_counts(real, answers):
+    counted = {answer.id for answer in answers.answers if answer.counted and not answer.benign}
+    table = real.pages["matrix.html"].split("<tbody>")[1].split("</tbody>")[0]
+    rows = table.split("<tr>")[1:]
+    assert len(rows) == len(counted)
+    columns = real.pages["matrix.html"].count('class="turned"')
+    assert {row.count("<td") for row in rows} == {columns}
+    assert "memory" not in real.pages["matrix.html"].split("<tbody>")[0]
+
+
+def test_a_bug_has_a_cross_table_of_rows_and_cases(answers):
+    table = leaderboard.cross_table(answers, "SO-60335387")
+    assert set(table.cases) == {"digits", "lr1e-3", "lr1e-4", "lr1e-5"} & set(table.cases)
+    labels = [label for label, *_ in table.rows]
+    assert len(labels) == len(set(labels))
+    assert "dslinter (zero-grad)" not in labels
+    assert "dslinter (zero-grad)" in {answer.label for answer in table.others}
+
+
+def test_authors_of_all_detectors_are_named():
+    assert set(authors.load(ROOT)) >= set(detectors.names(ROOT))
+    named = set(json.loads((ROOT / "detectors" / "authors.json").read_text()))
+    assert named == set(detectors.names(ROOT))
+
+
+def test_a_submission_names_its_authors_itself():
+    assert authors.load(ROOT)["backward-without-zero-grad"].day == "2026-11-23"
+
+
+def test_authors_that_cannot_be_read_are_named(tmp_path):
+    folder = tmp_path / "detectors"
+    folder.mkdir()
+    (folder / "authors.json").write_text('{"d": {"authors": [], "day": "2026-11-26"}}')
+    with pytest.raises(CatalogError, match="authors"):
+        authors.load(tmp_path)
+
+
+def test_each_page_leads_to_licence_submission_and_repository(real, toy):
+    for name, page in real.pages.items():
+        links = Page(page).links
+        for place in ("licences.html", "submissions.html", "overview.html#cite"):
+            assert any(link.endswith(place) for link in links), name
+        assert '<meta name="description"' in page
+    site = build(toy.catalog, "https://example.org/trainbugs")
+    assert all("https://example.org/trainbugs" in page for page in site.pages.values())
+
+
+def test_a_repository_is_a_web_address(cli):
+    status, _, errors = cli("site", "--repository", "javascript:alert(1)")
+    assert status == 2
+    assert "expected https://" in errors
+
+
+def test_who_accuses_fewer_stands_before_who_accuses_more(toy):
+    for name, fixed in (("a", (HIT,)), ("z", ())):
+        buggy, twin = pair(alarms=(), code=CODE)
+        commit(toy.root, name, "", [buggy, replace(twin, alarms=fixed)])
+    records = read_records(Catalog(toy.root), RecordSelection((), "expected", Path()))
+    (board,) = leaderboard.boards(evaluation(records, ()))
+    assert [row.detector for row in board.rows] == ["z", "a"]
