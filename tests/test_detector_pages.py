@@ -4,6 +4,7 @@ import ast
 import inspect
 import itertools
 import re
+import runpy
 from typing import get_args
 
 import pandas as pd
@@ -84,6 +85,13 @@ def test_the_contract_shows_each_need():
 def test_an_alarm_on_the_page_has_keys_of_an_alarm():
     (alarm,) = re.findall(r'\{"code": .*?\}', CONTRACT, re.S)
     assert set(re.findall(r'"(\w+)":', alarm)) == set(Alarm.__struct_fields__) - {"seen", "times"}
+
+
+def test_the_kit_has_what_the_page_shows():
+    shown = code_names(first_cells(CONTRACT, "| name | what it does |"))
+    kit = runpy.run_path(str(KIT / "detector_kit.py"))
+    assert {"main", "launch"} < set(shown)
+    assert set(shown) - set(kit) == set()
 
 
 def test_the_members_of_a_program_are_there():
