@@ -1,9 +1,10 @@
-"""The pages on detectors: their tables are those of the code, their numbers those of today."""
+"""The pages on detectors and their records: their tables are those of the code, their numbers those of today."""
 
 import ast
 import inspect
 import itertools
 import re
+import runpy
 from typing import get_args
 
 import pandas as pd
@@ -16,12 +17,14 @@ from evaluation.keys import KIT
 from evaluation.model import Alarm, Description, Need, OwnAnswer, Rule, Status
 from evaluation.running.adapter import Adapter
 from evaluation.scoring import against, report
+from evaluation.scoring.chosen import without_rejected
+from evaluation.scoring.outcomes import label, with_twins
 from runner.bugs.catalog import Catalog
 from trainbugs.cli.main import main
 
-CONTRACT, DETECTORS, EVALUATE, SCORES = (
-    (ROOT / "docs" / name).read_text()
-    for name in ("detector-contract.md", "detectors.md", "evaluate.md", "scores.md")
+CONTRACT, DETECTORS, EVALUATE, RECORDS, SCORES = (
+    (ROOT / "docs" / f"{name}.md").read_text()
+    for name in ("detector-contract", "detectors", "evaluate", "records", "scores")
 )
 # Endings of columns that belong to a number of programs.
 ENDINGS = ("", "_n", "_rate", "_low", "_high", "_by_family")
@@ -84,6 +87,13 @@ def test_an_alarm_on_the_page_has_keys_of_an_alarm():
     assert set(re.findall(r'"(\w+)":', alarm)) == set(Alarm.__struct_fields__) - {"seen", "times"}
 
 
+def test_the_kit_has_what_the_page_shows():
+    shown = code_names(first_cells(CONTRACT, "| name | what it does |"))
+    kit = runpy.run_path(str(KIT / "detector_kit.py"))
+    assert {"main", "launch"} < set(shown)
+    assert set(shown) - set(kit) == set()
+
+
 def test_the_members_of_a_program_are_there():
     tree = ast.parse((KIT / "launcher" / "program.py").read_text())
     (program,) = (
@@ -141,6 +151,30 @@ def test_the_page_on_scores_has_every_column_of_the_file():
         if not {column.removesuffix(ending) for ending in ENDINGS} & described
     ]
     assert missing == []
+
+
+def test_the_page_on_records_shows_the_scores_of_every_row():
+    heading = "| detector | DETECTED | PAIRED | ON FIXED | ON CONTROLS |"
+    _, _, table = RECORDS.partition(f"\n{heading}\n")
+    lines = [line.strip("| ").split(" | ") for line in table.partition("\n\n")[0].splitlines()]
+    cells = {name: shown for name, *shown in lines if "**" not in name and "---" not in name}
+    expected = {}
+    columns = ("detected", "paired", "false_fixed", "false_controls")
+    for _, row in without_rejected(trainbugs.scores()).iterrows():
+        expected[label(row)] = [f"{row[name]}/{row[f'{name}_n']}" for name in columns]
+    assert cells == expected
+
+
+def test_the_page_on_records_says_what_traincheck_finds():
+    buggy = with_twins(trainbugs.outcomes("expected", "traincheck"))
+    names = set(re.findall(r"[\w.-]+", tables_below(RECORDS, "### TrainCheck")))
+    paired = buggy[buggy.paired]
+    assert len(paired) > 0
+    assert {*paired.bug} <= {name for word in names for name in (word, word.rstrip("."))}
+    counts = buggy.status.value_counts()
+    assert f"| it answers | {counts.ok} |" in RECORDS
+    assert f"| it is not done in time | {counts.timeout} |" in RECORDS
+    assert f"| {counts.tool_error} |" in tables_below(RECORDS, "### TrainCheck")
 
 
 def test_the_page_says_how_many_environments_a_whole_evaluation_needs():
