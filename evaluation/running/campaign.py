@@ -1,5 +1,5 @@
 """A whole evaluation: detectors × programs × references, then overheads;
-programs run bare first.
+programs that somebody has still to look at run bare first.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +13,9 @@ from evaluation.running.adapter import environment_of
 from evaluation.running.bare_runs import BareRuns
 from evaluation.running.check_order import neutral_order
 from evaluation.running.detector_run import DetectorRun, DetectorSettings
-from evaluation.running.execute import execute_checks
+from evaluation.running.execute import execute_checks, find_finished
 from evaluation.running.options import CampaignOptions
-from evaluation.running.plan import plan_checks, rewrite_targets, select_targets
+from evaluation.running.plan import plan_checks, ready_checks, rewrite_targets, select_targets
 from evaluation.running.program import ShownProgram
 from evaluation.running.timing import time_detectors
 from evaluation.store.results import CheckStore
@@ -58,9 +58,7 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
 
     bare_runs = BareRuns(shown_session, controls)
     settings = _settings(options, session, shown_session, bare_runs)
-    programs = bare_runs.with_baselines(
-        bare_runs.programs(targets, session.options.seeds, options.all_seeds)
-    )
+    programs = bare_runs.programs(targets, session.options.seeds, options.all_seeds)
     for detector in options.detectors:
         settings.store.save_detector(detector)
     with ExitStack() as stack:
@@ -69,17 +67,19 @@ def run(options: CampaignOptions, session: Session) -> CampaignResult:
             for detector_run in _detector_runs(options, settings, session.progress)
         ]
         shown = neutral_order(programs)
-        checks = [
+        planned = [
             check
             for detector_run in detector_runs
             for check in plan_checks(detector_run, shown, bare_runs)
         ]
-        records = execute_checks(checks, shown_session, options.force, options.committed)
-        overheads = time_detectors(checks, records, options, shown_session)
+        finished = find_finished(planned, shown_session, options.force, options.committed)
+        checks, broken = ready_checks(planned, finished, bare_runs)
+        records = execute_checks(checks, finished, shown_session)
+        overheads = time_detectors(checks, records, options, shown_session, bare_runs)
     return CampaignResult(
         tuple(records[check] for check in checks),
         tuple(overheads),
-        tuple(program for program in programs if not program.baseline),
+        tuple(broken),
         settings.store.root,
     )
 

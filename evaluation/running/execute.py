@@ -19,16 +19,9 @@ RecordByCheck = Mapping[DetectorCheck, CheckRecord]
 
 
 def execute_checks(
-    checks: Sequence[DetectorCheck], session: Session, force: bool, committed: bool = False
+    checks: Sequence[DetectorCheck], finished: RecordByCheck, session: Session
 ) -> RecordByCheck:
-    """The records of all checks, which are saved.
-
-    With `force` finished checks are done again, with `committed` those of a detector that was not
-    committed.
-    """
-    finished = {} if force else _find_finished(checks, session)
-    if committed:
-        finished = {check: record for check, record in finished.items() if not _is_dirty(record)}
+    """The records of all checks, which are saved; `finished` ones are not done again."""
     jobs = [_job(check) for check in checks if check not in finished]
     records = dict(finished)
     with closing(_do_jobs(jobs, session)) as results:
@@ -40,22 +33,27 @@ def execute_checks(
     return records
 
 
-def _is_dirty(record: CheckRecord) -> bool:
-    """Whether the detector was not committed as it was."""
-    return (record.revision or "-dirty").endswith("-dirty")
+def find_finished(
+    checks: Sequence[DetectorCheck], session: Session, force: bool, committed: bool = False
+) -> RecordByCheck:
+    """The records of checks that were done before; none with `force`.
 
-
-def _find_finished(
-    checks: Sequence[DetectorCheck], session: Session
-) -> dict[DetectorCheck, CheckRecord]:
-    """The records of checks that were done before."""
+    With `committed` those of a detector that was not committed are left out, and done anew.
+    """
+    if force:
+        return {}
     finished = {}
     for check in checks:
         record = check.detector_run.settings.store.find(check.blank_record())
-        if record:
+        if record and not (committed and _is_dirty(record)):
             finished[check] = record
             session.progress.line(f"{check.label}: done before")
     return finished
+
+
+def _is_dirty(record: CheckRecord) -> bool:
+    """Whether the detector was not committed as it was."""
+    return (record.revision or "-dirty").endswith("-dirty")
 
 
 def _job(check: DetectorCheck) -> Job[DetectorCheck]:

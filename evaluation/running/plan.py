@@ -2,7 +2,8 @@
 and the checks of every detector run on them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 
 from evaluation.catalog.controls import Controls
 from evaluation.running.bare_runs import BareRuns
@@ -39,26 +40,39 @@ def rewrite_targets(
 def plan_checks(
     detector_run: DetectorRun, programs: Iterable[ShownProgram], bare_runs: BareRuns
 ) -> list[DetectorCheck]:
-    """The checks of a detector run; the references that its detector learns from are run bare."""
+    """The checks of a detector run, with the references that its detector learns from; nothing has
+    run yet.
+    """
     count = detector_run.detector.reference_count
-    references_by_program = {
-        program: bare_runs.references(program, detector_run.reference_kind, count)
-        for program in programs
-    }
+    checks = []
+    for program in programs:
+        references = bare_runs.references(program, detector_run.reference_kind, count)
+        if references is not None:
+            checks.append(DetectorCheck(detector_run, program, tuple(references)))
+    return checks
+
+
+def ready_checks(
+    checks: Sequence[DetectorCheck], finished: Container[DetectorCheck], bare_runs: BareRuns
+) -> tuple[list[DetectorCheck], list[ShownProgram]]:
+    """The checks, after bare runs of the programs and the references of those that are still to be
+    done; and the programs that do not end well alone, whose checks are left out.
+    """
+    unfinished = [check for check in checks if check not in finished]
     # All of them at once, as many at a time as there are slots.
+    programs = {check.program.key: check.program for check in unfinished}
+    ran = {program.key: program for program in bare_runs.with_baselines(list(programs.values()))}
     bare_runs.with_baselines(
-        [
-            reference
-            for references in references_by_program.values()
-            for reference in references or ()
-        ],
-        "reference: ",
+        [reference for check in unfinished for reference in check.references], "reference: "
     )
-    return [
-        DetectorCheck(detector_run, program, tuple(bare_runs.with_baselines(references)))
-        for program, references in references_by_program.items()
-        if references is not None
-    ]
+    ready = []
+    for check in checks:
+        if check in finished:
+            ready.append(check)
+        elif ran[check.program.key].baseline:
+            references = tuple(bare_runs.with_baselines(check.references))
+            ready.append(replace(check, program=ran[check.program.key], references=references))
+    return ready, [program for program in ran.values() if not program.baseline]
 
 
 def _select_bugs(options: CampaignOptions, session: Session) -> list[Target]:

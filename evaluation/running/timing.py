@@ -15,6 +15,7 @@ from evaluation.keys import kit_digest, overhead_key
 from evaluation.model import TimedPart, Training
 from evaluation.records import SCHEMA, CheckRecord, OverheadRecord
 from evaluation.running.adapter import Adapter
+from evaluation.running.bare_runs import BareRuns
 from evaluation.running.detector_check import DetectorCheck
 from evaluation.running.detector_run import DetectorRun
 from evaluation.running.execute import RecordByCheck
@@ -42,6 +43,7 @@ def time_detectors(
     records: RecordByCheck,
     options: CampaignOptions,
     session: Session,
+    bare_runs: BareRuns,
 ) -> list[OverheadRecord]:
     """The overheads of the detectors of finished checks, timed one at a time,
     with nothing else beside them.
@@ -50,7 +52,7 @@ def time_detectors(
     if session.remote and timed:
         session.progress.note("nothing is timed on a cluster: for overheads leave out --executor")
         return []
-    overheads = [_time_check(check, records[check], options) for check in timed]
+    overheads = [_time_check(check, records[check], options, bare_runs) for check in timed]
     return [overhead for overhead in overheads if overhead]
 
 
@@ -74,7 +76,7 @@ def select_timed(
 
 
 def _time_check(
-    check: DetectorCheck, record: CheckRecord, options: CampaignOptions
+    check: DetectorCheck, record: CheckRecord, options: CampaignOptions, bare_runs: BareRuns
 ) -> OverheadRecord | None:
     """The timing of a detector on the program of a finished check,
     by the part of the run that the detector times.
@@ -86,18 +88,19 @@ def _time_check(
     finished = None if options.force else store.find(blank)
     if finished:
         return finished
+    # A check that was done before has not run here.
+    (program,) = bare_runs.with_baselines([check.program])
+    references = bare_runs.with_baselines(check.references)
     bare_adapter = _bare_adapter(detector_run.adapter, part)
 
     def run_bare() -> tuple[Training | None, float]:
         with detector_run.place() as place:
-            answer, seconds = bare_adapter.check(check.program, None, place, lambda elapsed: None)
+            answer, seconds = bare_adapter.check(program, None, place, lambda elapsed: None)
         return answer.training, seconds
 
     def run_watched() -> tuple[Training | None, float]:
         with detector_run.place() as place:
-            _, seconds = detector_run.answer(
-                check.program, check.references, place, lambda note: None
-            )
+            _, seconds = detector_run.answer(program, references, place, lambda note: None)
         return seconds.training, seconds.check
 
     def show(text: str) -> None:

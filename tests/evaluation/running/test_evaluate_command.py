@@ -1,6 +1,7 @@
 """The command evaluate, and scores after it, on the toy bug."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -198,3 +199,18 @@ def test_what_scores_need_is_asked_for_before_any_check(cli, make, monkeypatch, 
     assert out == ""
     assert err == line
     assert not list(tmp_path.rglob("results"))
+
+
+def test_a_program_runs_bare_only_where_somebody_has_still_to_look_at_it(cli, make):
+    python = ("--python", sys.executable, "--overhead", "none")
+    cli("evaluate", "--detector", make("always"), *python)
+    # As on another machine, to which the answers alone were brought.
+    shutil.rmtree("results/Toy-1")
+    status, out, err = cli("evaluate", "--detector", make("always"), *python)
+    assert status == 0
+    assert "bare: " not in err
+    assert out.splitlines()[1].startswith("always")
+    Path("results/detectors/always/none/Toy-1/only/buggy-0.json").unlink()
+    _, _, err = cli("evaluate", "--detector", make("always"), *python)
+    assert err.count("bare: ") == 1
+    assert "bare: Toy-1/only/buggy" in err

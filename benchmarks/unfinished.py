@@ -1,0 +1,69 @@
+"""Keeps the answers of an evaluation that is not whole yet, so that it goes on on another machine.
+
+    python unfinished.py pack RESULTS DETECTOR …      # RESULTS/detectors -> detectors/unfinished
+    python unfinished.py unpack RESULTS DETECTOR …    # the other way round
+
+Then `trainbugs evaluate --results RESULTS` finds the answers, and asks for the others alone. Answers
+of the same code are put together. A whole evaluation becomes the committed one by
+`--update-expected`; nothing in detectors/unfinished is in any score.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from evaluation.catalog import detectors
+from evaluation.keys import detector_digest
+from evaluation.model import Detector
+from evaluation.records import CheckRecord, program_name
+from evaluation.store.committed import CommittedChecks
+from evaluation.store.results import CheckStore
+
+ROOT = Path(__file__).resolve().parents[1]
+UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
+
+
+def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISHED) -> int:
+    """Add the answers of a results folder to the kept ones; returns how many are kept then.
+
+    Answers of another code, and of a detector that was not committed, are left out.
+    """
+    digest = detector_digest(detector)
+    records = {}
+    for record in (*kept.read([detector.name]).checks, *store.read([detector.name]).checks):
+        if record.code == digest and not (record.revision or "-dirty").endswith("-dirty"):
+            records[record.references, program_name(record)] = record
+    kept.root.mkdir(exist_ok=True)
+    kept.replace(detector, records.values(), ())
+    return len(records)
+
+
+def unpack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISHED) -> int:
+    """Write the kept answers of a detector into a results folder; returns how many.
+
+    An answer that is there already stays.
+    """
+    records: list[CheckRecord] = list(kept.read([detector.name]).checks)
+    for record in records:
+        if store.find(record) is None:
+            store.save(record)
+    return len(records)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("action", choices=("pack", "unpack"))
+    parser.add_argument("results", type=Path)
+    parser.add_argument("detectors", nargs="+", metavar="DETECTOR")
+    arguments = parser.parse_args()
+    store = CheckStore(arguments.results.absolute() / "detectors")
+    action = pack if arguments.action == "pack" else unpack
+    for name in arguments.detectors:
+        print(f"{name}: {action(store, detectors.load(ROOT, name))} answers")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
