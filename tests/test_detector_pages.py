@@ -12,19 +12,17 @@ import pytest
 from support.paths import ROOT
 
 import trainbugs
-from evaluation.catalog import controls
 from evaluation.keys import KIT
 from evaluation.model import Alarm, Description, Need, OwnAnswer, Rule, Status
 from evaluation.running.adapter import Adapter
 from evaluation.scoring import against, report
 from evaluation.scoring.chosen import without_rejected
 from evaluation.scoring.outcomes import label, with_twins
-from runner.bugs.catalog import Catalog
 from trainbugs.cli.main import main
 
-CONTRACT, DETECTORS, EVALUATE, RECORDS, SCORES = (
+CONTRACT, EVALUATE, RECORDS, SCORES = (
     (ROOT / "docs" / f"{name}.md").read_text()
-    for name in ("detector-contract", "detectors", "evaluate", "records", "scores")
+    for name in ("detector-contract", "evaluate", "records", "scores")
 )
 # Endings of columns that belong to a number of programs.
 ENDINGS = ("", "_n", "_rate", "_low", "_high", "_by_family")
@@ -175,21 +173,6 @@ def test_the_page_on_records_says_what_traincheck_finds():
     assert f"| it answers | {counts.ok} |" in RECORDS
     assert f"| it is not done in time | {counts.timeout} |" in RECORDS
     assert f"| {counts.tool_error} |" in tables_below(RECORDS, "### TrainCheck")
-
-
-def test_the_page_says_how_many_environments_a_whole_evaluation_needs():
-    catalog = Catalog(ROOT)
-    active = set(catalog.active())
-    cases = [target.case for target in controls.load(ROOT).targets()]
-    for bug in catalog:
-        if bug.id in active:
-            cases += [case for case in bug.cases.values() if "gpu" not in case.program.needs]
-    environments = set()
-    for case in cases:
-        for variant in ("buggy", "fixed"):
-            if variant in case.program.variants:
-                environments.add(case.program.variants[variant].environment)
-    assert f"in {len(environments)} environments" in DETECTORS
 
 
 def test_the_page_shows_how_two_detectors_differ_on_bugs_of_the_compiler():
