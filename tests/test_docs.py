@@ -119,6 +119,10 @@ def test_the_readme_is_short():
     assert len(README.splitlines()) <= 120
 
 
+def test_the_page_for_contributors_is_one_page():
+    assert len(text("CONTRIBUTING.md").splitlines()) <= 90
+
+
 def broken(page: str, link: str) -> str | None:
     """What is wrong with a link."""
     name, _, anchor = unquote(link).partition("#")
@@ -166,7 +170,7 @@ def test_commands_are_understood(page):
 def test_pages_show_commands():
     """If none were found, the tests above would hold of anything."""
     assert ["run", "--all", "-j", "2"] in commands("docs/machines.md")
-    assert ["list", "--markdown"] in mentions("CONTRIBUTING.md")
+    assert ["list", "--markdown"] in mentions("docs/contributing-bugs.md")
     assert ["run", "DIR"] not in mentions("docs/running.md")
     assert "running.md#words" in links("docs/bugs.md")
     assert "words" in anchors(ROOT / "docs" / "running.md")

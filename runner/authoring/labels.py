@@ -39,7 +39,8 @@ def check_provenance(bug: Bug) -> Iterator[str]:
     if names:
         cases = f"case{'s' if len(names) > 1 else ''} {', '.join(names)}"
         yield (
-            f"provenance is missing ({cases}): derived_from, realism and differs (CONTRIBUTING.md)"
+            f"provenance is missing ({cases}): derived_from, realism and differs "
+            "(docs/contributing-bugs.md)"
         )
     path = bug.directory / "README.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -214,7 +214,7 @@ class Status(Written, frozen=True):
 
     state: Literal["retired"]
     since: Annotated[Day, Meta(description="The day.")]
-    reason: Annotated[Text, Meta(description="Why; see CONTRIBUTING.md.")]
+    reason: Annotated[Text, Meta(description="Why; see docs/contributing-bugs.md.")]
 
 
 class Config(Written, frozen=True):
