@@ -77,8 +77,15 @@ def _files(folder: Path) -> list[list[str]]:
     return [
         [path.name, hashlib.sha256(untrusted.read_bytes(path, MAX_FILE_BYTES, folder)).hexdigest()]
         for path in files_in(folder)
-        if path.name not in ("README.md", "detector.json") and path.suffix != ".pyc"
+        if path.name not in ("README.md", "detector.json")
+        and path.suffix != ".pyc"
+        and not _is_cached(path.relative_to(folder))
     ]
+
+
+def _is_cached(path: Path) -> bool:
+    """Whether a file lies in a hidden folder: linters and editors keep theirs there."""
+    return any(part.startswith(".") for part in path.parts[:-1])
 
 
 def _hash(parts: Any) -> str:

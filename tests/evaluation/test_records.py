@@ -3,6 +3,7 @@ and the keys that the committed ones have.
 """
 
 import json
+import shutil
 
 import pytest
 from msgspec import to_builtins
@@ -339,6 +340,20 @@ def test_the_key_of_a_committed_timing_comes_out_again():
         digest, bare, run, "none", len(timing.bare), "loop", timing.machine
     )
     assert timing.kit == kit_digest()
+
+
+def test_what_linters_keep_in_a_detector_changes_no_digest(tmp_path):
+    folder = tmp_path / "api-sequence"
+    shutil.copytree(ROOT / "detectors" / "api-sequence", folder)
+    before = detector_digest(detectors.read(folder))
+    cached = folder / ".ruff_cache" / "0.1"
+    cached.mkdir(parents=True)
+    (cached / "17").write_text("seen")
+    (folder / "module.pyc").write_text("seen")
+    assert detector_digest(detectors.read(folder)) == before
+    # A hidden file counts: it may choose the interpreter.
+    (folder / ".python-version").write_text("3.11")
+    assert detector_digest(detectors.read(folder)) != before
 
 
 def test_the_digest_of_rules_covers_what_they_mean():

@@ -1,0 +1,57 @@
+"""detectors/unfinished: answers of evaluations that are not whole, of the code of today."""
+
+import re
+
+import pytest
+from support.paths import ROOT
+
+from evaluation.catalog import detectors
+from evaluation.keys import detector_digest
+from evaluation.scoring.outcomes import outcomes, with_twins
+from evaluation.store.committed import CommittedChecks
+from runner.bugs.catalog import Catalog
+
+FOLDER = ROOT / "detectors" / "unfinished"
+NAMES = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.jsonl")})
+
+
+def later_bugs():
+    """The bugs that came when all detectors of ours were frozen."""
+    return {bug.id for bug in Catalog(ROOT) if bug.declared and bug.declared.split == "test"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_are_of_the_code_of_today(name):
+    """Others are of no use to a whole evaluation: take them away."""
+    digest = detector_digest(detectors.load(ROOT, name))
+    records = CommittedChecks(FOLDER).read([name]).checks
+    assert {record.code for record in records} == {digest}
+    assert not any((record.revision or "-dirty").endswith("-dirty") for record in records)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whose_evaluation_is_whole_has_no_unfinished_answers(name):
+    digest = detector_digest(detectors.load(ROOT, name))
+    committed = CommittedChecks(ROOT / "detectors" / "expected").read([name]).checks
+    assert digest not in {record.code for record in committed}
+
+
+def test_the_page_of_the_sanitizer_says_what_it_finds_of_later_bugs():
+    records = CommittedChecks(FOLDER).read(["sanitizer", "sanitizer-3"])
+    table = outcomes(records.checks, records.rules)
+    later = table[table.bug.isin(later_bugs())]
+    paired = with_twins(later)
+    found = {
+        (row.detector, row.rule): int(rows.paired.sum())
+        for (row, rows) in (
+            (rows.iloc[0], rows) for _, rows in paired.groupby(["detector", "rule"])
+        )
+    }
+    text = " ".join((ROOT / "detectors" / "sanitizer" / "README.md").read_text().split())
+    said = re.search(r"the first (\d+) of them \| (\d+) of (\d+) ", text)
+    assert said
+    first, hits, cases = map(int, said.groups())
+    assert first == cases == paired[paired.detector == "sanitizer"].bug.nunique()
+    assert hits == found["sanitizer", "default"]
+    assert found["sanitizer-3", "default"] == 0
+    assert not later[later.kind == "fixed"].alarmed.any()
