@@ -61,15 +61,25 @@ def group_tables(scores: "pd.DataFrame") -> list[ScoreTable]:
     return [*tables, ScoreTable(ASIDE_TITLE, _rows(shown, ASIDE))]
 
 
+def is_grouped(scores: "pd.DataFrame") -> bool:
+    """Whether so many rows are shown that the first table is all that you get."""
+    return len(without_rejected(scores)) > MOST_ROWS
+
+
 def tables(scores: "pd.DataFrame", compared: "pd.DataFrame") -> list[ScoreTable]:
     """The tables of scores and their comparisons that say something.
 
-    With many rows you get the first table alone, by what the detectors were given.
+    With many rows you get the rules alone that are their detectors' own setting; where these are
+    many, too, the first table alone, by what the detectors were given.
     """
-    if len(scores) > MOST_ROWS:
+    if is_grouped(scores):
         return group_tables(scores)
+    if len(scores) > MOST_ROWS:
+        scores = without_rejected(scores)
+    labels = {label(row) for _, row in scores.iterrows()}
     first = ScoreTable("Cases found, and programs accused that are right", rows(scores))
-    paired = compared[compared.measure == "paired"]
+    is_shown = compared["first"].isin(labels) & compared.second.isin(labels)
+    paired = compared[is_shown & (compared.measure == "paired")]
     pair_rows = _pairs(paired) if len(paired) <= MOST_PAIRS else [[]]
     further = [
         ScoreTable("All cases, those of known bugs too", _rows(scores, ALL_CASES)),

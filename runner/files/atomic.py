@@ -73,5 +73,5 @@ def finite(value: Any) -> Any:
 def unwritable(path: Path, error: OSError) -> ResultsError:
     """The error for a user whose results cannot be written to `path`."""
     return ResultsError(
-        f"{path}: cannot be written: {error.strerror}; name a folder with room by --results"
+        f"{path}: cannot be written: {error.strerror}; name another folder, by --out or --results"
     )

@@ -23,13 +23,16 @@ MAX_TRIES = 100
 Path = tuple[str | int, ...]
 
 
-def near(name: str, names: Iterable[str]) -> str:
-    """The text ` (did you mean ...?)`, empty where no name is similar to this one."""
+def near(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """The text ` (did you mean ...?)`, empty where no name is similar to this one.
+
+    `cutoff` is the least similarity, from 0 to 1.
+    """
     import difflib
 
     lower = {candidate.lower(): candidate for candidate in names}
     close = [
-        lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)
+        lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=cutoff)
     ]
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 

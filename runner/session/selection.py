@@ -195,7 +195,8 @@ def _near_label(label: str, bugs: Iterable[Bug]) -> str:
     for bug in bugs:
         for text in _texts(bug):
             words.update(word for word in text.lower().split() if len(word) > 3)
-    return near(label, {*LOCATIONS, *words})
+    # Among so many words some look like any other one by chance.
+    return near(label, LOCATIONS) or near(label, words, cutoff=0.8)
 
 
 def _texts(bug: Bug) -> tuple[str, str]:

@@ -109,6 +109,16 @@ def add_json(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_figures(parser: argparse._ActionsContainer) -> None:
+    """Add the option --figures: the format of figures of scores."""
+    parser.add_argument(
+        "--figures",
+        choices=("png", "pdf", "svg", "none"),
+        default="png",
+        help="their format, or none of them; default: png",
+    )
+
+
 def add_quiet(parser: Parser) -> None:
     """Add the option --quiet."""
     parser.add_argument(

@@ -91,9 +91,8 @@ def print_scores(tables: ScoreTables, format: str) -> None:
         print(report.as_csv(tables.scores), end="")
     else:
         # Tables by what detectors were given need their titles.
-        is_grouped = len(tables.scores) > report.MOST_ROWS
         shown = report.tables(tables.scores, tables.comparisons)
-        _print_tables(shown, format, with_title=is_grouped)
+        _print_tables(shown, format, with_title=report.is_grouped(tables.scores))
 
 
 def print_score_notes(

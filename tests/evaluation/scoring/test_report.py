@@ -79,6 +79,22 @@ def test_many_rows_are_shown_by_what_the_detectors_were_given():
     assert len(compared) == 2 * 45 + 45
 
 
+def test_rules_that_are_not_shown_do_not_count_as_rows():
+    """Two detectors with nine rules, of which one each is their own setting, get all tables."""
+    rules = {
+        "default": Rule(),
+        **{f"at-{number}": Rule(at_least=number) for number in range(2, 10)},
+    }
+    checks = [check for name in "ab" for check in pair(name)]
+    table = outcomes(checks, {"a": rules, "b": rules})
+    scored = scores(table)
+    assert len(scored) == 18
+    shown = report.tables(scored, comparisons(table, scored))
+    assert not report.is_grouped(scored)
+    assert first_cells(shown[0]) == ["a", "b"]
+    assert shown[-1].rows[1:] == [["a", "b", "1", "0:0", "0:0", "1"]]
+
+
 def test_a_negative_control_is_in_the_last_table_by_whatever_it_learns():
     checks = [replace(check, detector="memory") for check in pair("a")]
     scored = scores(outcomes(checks, {"memory": {"default": Rule()}}))

@@ -252,6 +252,8 @@ def test_the_skeleton_of_a_bug_lacks_only_what_is_to_be_said(cli, toy, toy_envir
     assert "README.md lacks the real difference" in out
     assert cli("new", "New-3", "--environment", "toy", "--directory", str(tmp_path / "n"))[0] == 0
     assert toy.catalog.bug(str(tmp_path / "n")).id == "New-3"
+    spaced = cli("new", "New-4", "--environment", "toy", "--directory", str(tmp_path / "my bug"))
+    assert f"`trainbugs validate '{tmp_path / 'my bug'}'`" in spaced[1]
 
 
 def test_a_new_bug_runs_in_the_newest_environment_that_is_there(cli, toy, tmp_path, monkeypatch):
@@ -304,6 +306,8 @@ def test_all_with_the_fault_put_back_is_all_that_have_one(cli, toy):
         ),
         (["list", "--label", "facter"], "no case fits --label 'facter' (did you mean factor"),
         (["list", "--label", "foo"], "no case fits --label 'foo'; `"),
+        # As near to words of root causes as any word is.
+        (["list", "--label", "lowest"], "no case fits --label 'lowest'; `"),
         (["list", "--needs", "bogus"], "no case fits --needs 'bogus' (expected one of none);"),
         (
             ["list", "--needs", "gpu", "--max-seconds", "3", "--markdown"],

@@ -424,7 +424,7 @@ def test_a_results_folder_that_cannot_be_made(cli, tmp_path):
     (tmp_path / "file").write_text("")
     status, _, err = cli("run", "Toy-1", "--results", tmp_path / "file" / "results", *OWN_PYTHON)
     assert status == 2
-    assert "cannot be written: Not a directory; name a folder with room by --results" in err
+    assert "cannot be written: Not a directory; name another folder, by --out or --results" in err
 
 
 def test_what_was_computed_before_an_error_is_kept(cli, toy, shared):

@@ -14,6 +14,7 @@ from trainbugs.cli.parser import (
     Help,
     Subparsers,
     add_command,
+    add_figures,
     add_json,
     add_quiet,
     add_session_options,
@@ -72,6 +73,7 @@ class EvaluateOptions:
     session: Options
     update_expected: bool
     out: Path
+    figures: str
     json: bool
     quiet: bool
 
@@ -168,6 +170,7 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores"
     )
+    add_figures(parser)
     add_json(parser)
     add_quiet(parser)
 
@@ -254,12 +257,16 @@ def _report(
     problems: Sequence[str] = ()
     if plan.rewriting:
         report_scores(
-            records, ScoreFolder(options.out / plan.rewriting), options.format, session.catalog
+            records,
+            ScoreFolder(options.out / plan.rewriting),
+            options.format,
+            session.catalog,
+            options.figures,
         )
         problems = _report_rewritten(sorted(rules), session, options)
     else:
         folder = ScoreFolder(options.out)
-        scores = report_scores(records, folder, options.format, session.catalog)
+        scores = report_scores(records, folder, options.format, session.catalog, options.figures)
         report_seeds(records, scores, folder, options.format)
     print(f"records: {result.folder.resolve()}", file=side_stream(options.json))
     return problems

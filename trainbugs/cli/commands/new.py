@@ -1,5 +1,6 @@
 """The subcommand new: the skeleton of a new bug."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,6 @@ def make_bug(options: NewOptions) -> ExitStatus:
     for path in new(options.id, directory, root, environment):
         print(path)
     print(f"it runs in {environment} (`environment` in config.json)")
-    name = options.directory or options.id
+    name = shlex.quote(str(options.directory or options.id))
     print(f"fill in what says TODO; `trainbugs validate {name}` tells what is left")
     return SUCCESS

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from runner.errors import UsageError
 from trainbugs import api
 from trainbugs.cli.exits import INVALID, ExitStatus, invalid_if, reporting
-from trainbugs.cli.parser import Help, Subparsers, add_command, add_json, add_session_options
+from trainbugs.cli.parser import (
+    Help,
+    Subparsers,
+    add_command,
+    add_figures,
+    add_json,
+    add_session_options,
+)
 from trainbugs.cli.scoring import ScoreFolder, report_rewritten, report_scores, report_seeds
 from trainbugs.cli.text import unreadable
 
@@ -128,13 +135,7 @@ def add_arguments(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--format", choices=formats, default="table", help="of what is printed; default: table"
     )
-    kinds = ("png", "pdf", "svg", "none")
-    parser.add_argument(
-        "--figures",
-        choices=kinds,
-        default="png",
-        help="their format, or none of them; default: png",
-    )
+    add_figures(parser)
     add_session_options(parser, "label", "results")
     parser.add_argument(
         "--out", type=Path, default=Path("scores"), metavar="DIR", help="default: ./scores"
