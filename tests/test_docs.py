@@ -119,6 +119,13 @@ def test_the_readme_is_short():
     assert len(README.splitlines()) <= 120
 
 
+def test_the_list_of_pages_names_each_page_once():
+    listed = Counter(link for link in links("docs/README.md") if link.endswith(".md"))
+    pages = {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
+    assert {link for link in listed if "/" not in link} == pages
+    assert set(listed.values()) == {1}
+
+
 def test_the_page_for_contributors_is_one_page():
     assert len(text("CONTRIBUTING.md").splitlines()) <= 90
 
