@@ -64,9 +64,7 @@ def main():
     graph = neighbours.load(config["neighbours"], config["train_images"], device)
     model = Network(config["width"], config["dropout"]).to(device)
     criterion = nn.CrossEntropyLoss()
-    optimizer = torch.optim.Adam(
-        model.parameters(), lr=config["learning_rate"], weight_decay=config["weight_decay"]
-    )
+    optimizer = torch.optim.Adam(model.parameters(), lr=config["learning_rate"], weight_decay=config["weight_decay"])
     records = []
     for epoch in range(1, config["num_epoch"] + 1):
         loss = train_epoch(model, graph, optimizer, criterion, config["batch_size"])
