@@ -114,7 +114,7 @@ def _rows(scores: "pd.DataFrame", columns: dict[str, Callable[[Row], str]]) -> R
 
 
 def _pairs(compared: "pd.DataFrame") -> Rows:
-    heading = ["FIRST", "SECOND", "N", "ALONE", "BUGS", "P"]
+    heading = ["FIRST", "SECOND", "N", "ALONE", "FAMILIES", "P"]
     lines = []
     for _, row in compared.iterrows():
         alone = f"{row.only_first}:{row.only_second}"
