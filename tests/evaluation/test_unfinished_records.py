@@ -36,6 +36,22 @@ def test_whose_evaluation_is_whole_has_no_unfinished_answers(name):
     assert digest not in {record.code for record in committed}
 
 
+def test_the_page_of_the_sanitizer_says_what_it_finds_of_the_bugs_it_was_developed_on():
+    """A training error, of those cases that were asked about so far."""
+    records = CommittedChecks(FOLDER).read(["sanitizer"])
+    table = outcomes(records.checks, records.rules)
+    own = with_twins(table[~table.bug.isin(later_bugs())])
+    harmful = own[~own.benign]
+    fixed = table[(table.kind == "fixed") & ~table.bug.isin(later_bugs())]
+    controls = table[table.kind == "control"]
+    text = " ".join((ROOT / "detectors" / "sanitizer" / "README.md").read_text().split())
+    assert f"the {len(harmful)} harmful cases in torch 2.2.2" in text
+    assert (
+        f"{harmful.paired.sum()} of {len(harmful)} cases; {fixed.alarmed.sum()} of {len(fixed)} "
+        f"fixed programs accused, {controls.alarmed.sum()} of {len(controls)} controls"
+    ) in text
+
+
 def test_the_page_of_the_sanitizer_says_what_it_finds_of_later_bugs():
     records = CommittedChecks(FOLDER).read(["sanitizer", "sanitizer-3"])
     table = outcomes(records.checks, records.rules)
