@@ -2,7 +2,10 @@
 its outputs those of the command.
 """
 
+import re
+
 import pytest
+from support.paths import ROOT
 from support.watch_page import OUTPUT, PAGE, PROGRAM, known, output, with_outputs, with_programs
 
 TEXT = PAGE.read_text()
@@ -17,6 +20,15 @@ def test_programs_are_those_beside_the_page():
     assert [f"watch docs/{path}" for path in shown] == [
         example["words"] for example in EXAMPLES.values()
     ]
+
+
+def test_the_rate_of_false_alarms_is_that_of_the_page_about_programs_of_others():
+    ((programs, repositories, interval),) = re.findall(
+        r"(\d+ of \d+) programs of (\d+) repositories that other people wrote (\(95 %.*?\))", TEXT
+    )
+    others = (ROOT / "benchmarks" / "others" / "README.md").read_text()
+    assert f"| falsely accused by version 4 | {programs} {interval} |" in others
+    assert f"programs of {repositories} repositories" in others
 
 
 def test_every_output_is_held():
