@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def cells(table, columns=OF_A_MACHINE):
     """The cells of a printed table, without the columns that differ between machines."""
     heading, *lines = [re.split(r" {2,}", line.strip()) for line in table.splitlines()]
     kept = [number for number, name in enumerate(heading) if name not in columns]
-    return [[line[number] for number in kept] for line in (heading, *lines)]
+    return [itemgetter(*kept)(line) for line in (heading, *lines)]
 
 
 @pytest.mark.real

@@ -235,8 +235,10 @@ def _part(
 
 def _by_kind(evaluation: Evaluation, label: str) -> dict[str, list[ShownAnswer]]:
     """The answers of a row by their kind, in the order of KINDS; kinds without one are left out."""
-    own = [answer for answer in evaluation.answers if answer.label == label]
-    by_kind = {kind: [answer for answer in own if answer.state == kind] for kind in KINDS}
+    by_kind: dict[str, list[ShownAnswer]] = {kind: [] for kind in KINDS}
+    for answer in evaluation.answers:
+        if answer.label == label:
+            by_kind[answer.state].append(answer)
     return {kind: answers for kind, answers in by_kind.items() if answers}
 
 
