@@ -44,7 +44,7 @@ class Forecast:
         if self.untimed:
             parts.append(f"{counted(self.untimed, 'run')} that nobody has timed")
         if self.missing:
-            parts.append(f"first {counted(len(self.missing), 'environment')} to build")
+            parts.append(f"{counted(len(self.missing), 'environment')} to build first")
         return ", ".join(parts)
 
 

@@ -373,6 +373,6 @@ def test_where_the_cache_cannot_be_written_its_variable_is_named(
     assert (status, out) == (2, "")
     # First what the runs will take.
     forecast, error = err.splitlines()
-    assert "first 1 environment to build" in forecast
+    assert "1 environment to build first" in forecast
     assert "file/.cache/trainbugs/environments cannot be written" in error
     assert "name a folder of yours in TRAINBUGS_CACHE" in error

@@ -44,7 +44,7 @@ def test_what_is_said():
     several = replace(expected, untimed=3, at_a_time=2, missing=("a", "b"))
     assert str(several) == (
         "about 2.0 h of runs by the committed records, 2 at a time 60 min, "
-        "3 runs that nobody has timed, first 2 environments to build"
+        "3 runs that nobody has timed, 2 environments to build first"
     )
     assert several.times(3).seconds == 21600
     assert several.times(3).untimed == 9
