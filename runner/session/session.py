@@ -120,7 +120,7 @@ class Session:
         """Yields the index of each target with the records of its runs; all are planned before the
         first one starts.
         """
-        self.announce(targets)
+        self._announce(targets)
         planned = [self.plan(target) for target in targets]
         target_indices = {id(run): index for index, runs in enumerate(planned) for run in runs}
         remaining = Counter(target_indices.values())
@@ -136,7 +136,7 @@ class Session:
                 if not remaining[index]:
                     yield index, tuple(done[id(run)] for run in planned[index])
 
-    def announce(self, targets: Sequence[Target]) -> None:
+    def _announce(self, targets: Sequence[Target]) -> None:
         """Say how long the runs of all targets will take, where that is long."""
         expected = forecast(self.catalog.root, targets, self.options)
         if expected.is_long:
