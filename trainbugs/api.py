@@ -246,8 +246,10 @@ def plot_detectors(
 def plot_against(against: "Against") -> "Figure":
     """The figure of a detector against others: the cases that one alone finds."""
     from plots.detector_against import against_figure
+    from plots.style import column
 
-    return against_figure(against.versus)
+    with column():
+        return against_figure(against.versus)
 
 
 @dataclass(frozen=True)
