@@ -2,15 +2,18 @@
 with the range over seeds.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from plots.style import (
     COLOURS,
+    COLUMN_INCHES,
     PREFIX,
     SINGLE,
     Only,
@@ -34,6 +37,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SMALL = 12
+# Height of a row of panels on paper, and of each line of a legend above it.
+PAPER_ROW_INCHES, LEGEND_LINE_INCHES = 1.65, 0.14
+# Characters of a line of a label beside such a panel.
+PAPER_LABEL = 25
+# A logarithmic axis that is shorter than this (largest by smallest) has plain numbers, and one that
+# is longer has powers of ten.
+SHORT_AXIS, LONG_AXIS = 4.0, 200.0
+# With less than this between the largest and the smallest value it is no logarithmic axis.
+FLAT = 1.3
 # Line styles of a panel's lines, in turn, and what else is common to those that config.json calls
 # dashed.
 SOLID = ("-", (0, (1, 1.2)), (0, (6, 1.5)))
@@ -90,9 +102,51 @@ def compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
     """Both variants in the same axes, from finished runs of both;
     raises MeasureError as `draw_case` does.
     """
-    runs = finished_runs(records)
     figure = new_figure(len(case.plot.panels))
-    for axes, panel in zip(_axes(figure, case), case.plot.panels, strict=True):
+    _compare_in(_axes(figure, case), case, records)
+    benign = ", benign" if case.benign else ""
+    figure.suptitle(f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
+    return figure
+
+
+def compare_on_paper(case: Case, records: Sequence[RunRecord], columns: int) -> "Figure":
+    """Both variants in the same axes, 3.5 inches wide for each of 1 or 2 columns of a paper.
+
+    It has no title, which is for the caption. Raises MeasureError as `draw_case` does.
+    """
+    rows = math.ceil(len(case.plot.panels) / columns)
+    figure = new_figure(1)
+    row_inches = PAPER_ROW_INCHES + LEGEND_LINE_INCHES * max(map(_legend_lines, case.plot.panels))
+    figure.set_size_inches(COLUMN_INCHES * columns, row_inches * rows)
+    panel_axes = _axes(figure, case, columns)
+    _compare_in(panel_axes, case, records)
+    for axes, panel in zip(panel_axes, case.plot.panels, strict=True):
+        axes.set_ylabel("\n".join(wrap(panel.label, PAPER_LABEL)))
+        _narrow_legend(axes, panel)
+    return figure
+
+
+def _narrow_legend(axes: "Axes", panel: Panel) -> None:
+    """One name a line in a legend whose names are too long for two beside each other."""
+    if _is_narrow(panel):
+        _add_legend(axes, 1)
+
+
+def _is_narrow(panel: Panel) -> bool:
+    names = [line.label or "" for line in panel.lines]
+    longest = max(map(len, names)) if len(names) > 1 else 0
+    return len("buggy, ") + longest > PAPER_LABEL
+
+
+def _legend_lines(panel: Panel) -> int:
+    """How many lines the legend of a panel has on paper."""
+    names = len(VARIANTS) * len(panel.lines)
+    return names if _is_narrow(panel) else math.ceil(names / 2)
+
+
+def _compare_in(panel_axes: "Sequence[Axes]", case: Case, records: Sequence[RunRecord]) -> None:
+    runs = finished_runs(records)
+    for axes, panel in zip(panel_axes, case.plot.panels, strict=True):
         has_one_line = len(panel.lines) == 1
         for line, look in zip(panel.lines, _looks(panel), strict=True):
             for variant in VARIANTS:
@@ -100,16 +154,18 @@ def compare(case: Case, records: Sequence[RunRecord]) -> "Figure":
                 variant_look = _variant_look(look, variant)
                 _plot(axes, case, line, variant, runs[variant], variant_look, label)
         _finish(axes, panel)
-    benign = ", benign" if case.benign else ""
-    figure.suptitle(f"{case.id}: buggy and fixed{benign}{seeds_text(records)}")
-    return figure
 
 
-def _axes(figure: "Figure", case: Case) -> "list[Axes]":
-    grid = figure.subplots(1, len(case.plot.panels), squeeze=False)
-    for axes in grid[0]:
+def _axes(figure: "Figure", case: Case, columns: int | None = None) -> "list[Axes]":
+    """Axes for each panel, in rows of so many; in one row by default."""
+    panels = len(case.plot.panels)
+    columns = columns or panels
+    grid = figure.subplots(math.ceil(panels / columns), columns, squeeze=False)
+    for axes in grid.flat[:panels]:
         axes.set_xlabel(case.plot.x)
-    return list(grid[0])
+    for axes in grid.flat[panels:]:
+        axes.remove()
+    return list(grid.flat[:panels])
 
 
 def _plot(
@@ -175,16 +231,43 @@ def _finish(axes: "Axes", panel: Panel) -> None:
 
     axes.set_ylabel(panel.label)
     axes.set_yscale(panel.scale)
+    if panel.scale == "log":
+        _label_log_axis(axes)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if all(_has_integers(line) for line in axes.lines):
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    # Above the axes: data may be anywhere in them.
-    look: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-    if len(panel.lines) > 1:
+    _add_legend(axes, 2 if len(panel.lines) > 1 else len(axes.lines))
+
+
+def _add_legend(axes: "Axes", columns: int) -> None:
+    """A legend above the axes: data may be anywhere in them."""
+    has_variants_alone = len(axes.lines) <= len(VARIANTS)
+    axes.legend(
+        ncols=columns,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderaxespad=0.2,
         # Long enough to show how a line is broken.
-        axes.legend(ncols=2, handlelength=2.2, **look)
+        handlelength=None if has_variants_alone else 2.2,
+    )
+
+
+def _label_log_axis(axes: "Axes") -> None:
+    """Ticks with room for their labels: matplotlib's own cover each other on short axes."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+    low, high = axes.dataLim.minposy, axes.dataLim.ymax
+    if high < FLAT * low:
+        axes.set_yscale("linear")
+        return
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    if high > LONG_AXIS * low:
+        return
+    if high < SHORT_AXIS * low:
+        axes.yaxis.set_major_locator(MaxNLocator(4))
     else:
-        axes.legend(ncols=len(axes.lines), **look)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
 
 
 def _has_integers(line: "Line2D") -> bool:

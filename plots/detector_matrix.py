@@ -3,15 +3,15 @@ and right programs that it accuses.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.scoring.outcomes import ROW, label, with_twins
-from plots.style import COLUMN_INCHES, bare_grid, column, new_figure, save
+from plots.style import COLUMN_INCHES, bare_grid, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ROW_INCHES, HEAD_INCHES = 0.165, 0.95
 # Colours of cells with found bugs and with accused programs: the more, the darker.
@@ -22,32 +22,31 @@ OTHER = "other"
 Cell = tuple[int, int]
 
 
-def draw_matrix(
-    outcomes: "pd.DataFrame", scores: "pd.DataFrame", families: Mapping[str, str], path: Path
-) -> Path:
-    """Draw the cases found and not accused when fixed, by family, beside the false alarms;
+def matrix_figure(
+    outcomes: "pd.DataFrame", scores: "pd.DataFrame", families: Mapping[str, str]
+) -> "Figure":
+    """The cases found and not accused when fixed, by family, beside the false alarms;
     as wide as a column.
     """
     parts = {key: with_twins(group) for key, group in outcomes.groupby(ROW)}
     present = {families.get(bug, OTHER) for bug in outcomes.bug[outcomes.kind == "buggy"]}
     shown = [name for name in (*ORDER, OTHER) if name in present]
     shown += sorted(present - {*ORDER, OTHER})
-    with column():
-        figure = new_figure(1)
-        figure.set_size_inches(COLUMN_INCHES, HEAD_INCHES + ROW_INCHES * len(scores))
-        axes = figure.subplots()
-        # Apart from the families, since they count something else.
-        right_places = [len(shown) + 0.25, len(shown) + 1.25]
-        for y, (_, row) in enumerate(scores.iterrows()):
-            buggy = parts[tuple(row[ROW])]
-            for x, family in enumerate(shown):
-                _cell(axes, x, y, _hits(buggy, families, family), FOUND)
-            for right, name in zip(right_places, ("false_fixed", "false_controls"), strict=True):
-                _cell(axes, right, y, (row[name], row[f"{name}_n"]), ACCUSED)
-        rows = [label(row) for _, row in scores.iterrows()]
-        places = [*range(len(shown)), *right_places]
-        _label(axes, rows, places, [*shown, "fixed", "controls"])
-        return save(figure, path)
+    figure = new_figure(1)
+    figure.set_size_inches(COLUMN_INCHES, HEAD_INCHES + ROW_INCHES * len(scores))
+    axes = figure.subplots()
+    # Apart from the families, since they count something else.
+    right_places = [len(shown) + 0.25, len(shown) + 1.25]
+    for y, (_, row) in enumerate(scores.iterrows()):
+        buggy = parts[tuple(row[ROW])]
+        for x, family in enumerate(shown):
+            _cell(axes, x, y, _hits(buggy, families, family), FOUND)
+        for right, name in zip(right_places, ("false_fixed", "false_controls"), strict=True):
+            _cell(axes, right, y, (row[name], row[f"{name}_n"]), ACCUSED)
+    rows = [label(row) for _, row in scores.iterrows()]
+    places = [*range(len(shown)), *right_places]
+    _label(axes, rows, places, [*shown, "fixed", "controls"])
+    return figure
 
 
 def _hits(buggy: "pd.DataFrame", families: Mapping[str, str], name: str) -> Cell:

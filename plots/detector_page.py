@@ -3,15 +3,15 @@ has no answer.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.scoring.outcomes import ROW, label
-from plots.style import OUTCOMES, bare_grid, column, new_figure, save
+from plots.style import OUTCOMES, bare_grid, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # A page of a paper within its margins. The page grows if there are more cells: their size stays.
 PAGE_INCHES = (7.2, 9.6)
@@ -30,27 +30,26 @@ SHORT = {
 }
 
 
-def draw_page(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path:
-    """Draw a cell for each case and row of the scores, over all seeds."""
+def page_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure":
+    """A cell for each case and row of the scores, over all seeds."""
     buggy = outcomes[outcomes.kind == "buggy"]
     cases = sorted(set(zip(buggy.bug, buggy.case, buggy.benign, strict=True)))
     names = [_case_name(*case) for case in cases]
     names.append("controls")
     width = MARGIN_INCHES[0] + CELL_INCHES[0] * len(scores)
     height = MARGIN_INCHES[1] + CELL_INCHES[1] * len(names)
-    with column(DOTS):
-        figure = new_figure(1)
-        figure.set_size_inches(max(PAGE_INCHES[0], width), max(PAGE_INCHES[1], height))
-        axes = figure.subplots()
-        for x, (_, row) in enumerate(scores.iterrows()):
-            answers = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
-            by_case = _by_case(answers)
-            for y, (bug, case, _) in enumerate(cases):
-                _cell(axes, x, y, *outcome(by_case.get((bug, case), ())))
-            _cell(axes, x, len(cases), *_controls(row))
-        detectors = [label(row) for _, row in scores.iterrows()]
-        _label(axes, detectors, names)
-        return save(figure, path)
+    figure = new_figure(1)
+    figure.set_size_inches(max(PAGE_INCHES[0], width), max(PAGE_INCHES[1], height))
+    axes = figure.subplots()
+    for x, (_, row) in enumerate(scores.iterrows()):
+        answers = outcomes[(outcomes[ROW] == row[ROW]).all(axis=1)]
+        by_case = _by_case(answers)
+        for y, (bug, case, _) in enumerate(cases):
+            _cell(axes, x, y, *outcome(by_case.get((bug, case), ())))
+        _cell(axes, x, len(cases), *_controls(row))
+    detectors = [label(row) for _, row in scores.iterrows()]
+    _label(axes, detectors, names)
+    return figure
 
 
 def _case_name(bug: str, case: str, benign: bool) -> str:

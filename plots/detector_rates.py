@@ -5,17 +5,17 @@ on the same programs.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.catalog.detectors import NEGATIVE_CONTROLS
 from evaluation.scoring.outcomes import label
 from evaluation.scoring.report import unusual_rows
-from plots.style import COLUMN_INCHES, SINGLE, column, new_figure, save
+from plots.style import COLUMN_INCHES, SINGLE, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Place = tuple[float, float]
 LINE_INCHES = 0.125
@@ -31,8 +31,8 @@ LEFT = 0.05
 LEADER = {"arrowstyle": "-", "linewidth": 0.4, "color": "black", "shrinkA": 0, "shrinkB": 2}
 
 
-def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> Path | None:
-    """Draw a numbered point for each row of the scores, and the names below; as wide as a column.
+def rates_figure(outcomes: "pd.DataFrame", scores: "pd.DataFrame") -> "Figure | None":
+    """A numbered point for each row of the scores, and the names below; as wide as a column.
 
     Points are hollow where a detector learnt from clean runs. Negative controls are left out, and
     rows that met other programs than most are only counted. None where no fixed twin ran.
@@ -50,27 +50,26 @@ def draw_rates(outcomes: "pd.DataFrame", scores: "pd.DataFrame", path: Path) -> 
     key = [f"{number}  {name}" for number, name in enumerate(drawn.label, 1)]
     lines = (len(key) + 1) // 2
     key_inches = (lines + 1.8) * LINE_INCHES
-    with column():
-        figure = new_figure(1)
-        figure.set_size_inches(COLUMN_INCHES, 3.0 + key_inches)
-        axes = figure.subplots()
-        draw_points(axes, drawn)
-        axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
-        axes.set(xlim=(-0.25, 1.03), ylim=(-0.05, 1.03), aspect="equal")
-        axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
-        axes.set_xlabel("false alarms: fixed twins accused")
-        axes.set_ylabel("detection: buggy programs")
-        note = "hollow: with clean runs"
-        if elsewhere:
-            note += f"; {len(elsewhere)} of other programs not drawn"
-        # Columns of the same length, so that their first lines are at the same height.
-        padding = [""] * (len(key) % 2)
-        texts = {0.02: [*key[:lines], note], 0.54: [*key[lines:], *padding, ""]}
-        for x, part in texts.items():
-            figure.text(x, 0.01, "\n".join(part), fontsize=6.5, va="bottom", linespacing=1.3)
-        below = key_inches / figure.get_figheight()
-        figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
-        return save(figure, path)
+    figure = new_figure(1)
+    figure.set_size_inches(COLUMN_INCHES, 3.0 + key_inches)
+    axes = figure.subplots()
+    draw_points(axes, drawn)
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.7, linestyle=":", zorder=0)
+    axes.set(xlim=(-0.25, 1.03), ylim=(-0.05, 1.03), aspect="equal")
+    axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
+    axes.set_xlabel("false alarms: fixed twins accused")
+    axes.set_ylabel("detection: buggy programs")
+    note = "hollow: with clean runs"
+    if elsewhere:
+        note += f"; {len(elsewhere)} of other programs not drawn"
+    # Columns of the same length, so that their first lines are at the same height.
+    padding = [""] * (len(key) % 2)
+    texts = {0.02: [*key[:lines], note], 0.54: [*key[lines:], *padding, ""]}
+    for x, part in texts.items():
+        figure.text(x, 0.01, "\n".join(part), fontsize=6.5, va="bottom", linespacing=1.3)
+    below = key_inches / figure.get_figheight()
+    figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
+    return figure
 
 
 def draw_points(axes: "Axes", drawn: "pd.DataFrame") -> None:

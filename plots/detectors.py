@@ -4,16 +4,21 @@ delays.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from evaluation.scoring.chosen import without_rejected
-from plots.detector_delays import draw_delays
-from plots.detector_matrix import draw_matrix
-from plots.detector_page import draw_page
-from plots.detector_rates import draw_rates
+from plots.detector_delays import delays_figure
+from plots.detector_matrix import matrix_figure
+from plots.detector_page import DOTS, page_figure
+from plots.detector_rates import rates_figure
+from plots.style import COLUMN_DOTS, column, save
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
+
+DetectorFigure: TypeAlias = Literal["matrix", "page", "rates", "delays"]
+NAMES: Final[tuple[DetectorFigure, ...]] = get_args(DetectorFigure)
 
 
 def draw(
@@ -30,13 +35,38 @@ def draw(
     tables of evaluation.scoring.scores; `families` has the family of each bug. Delays are drawn
     where some alarm has an iteration.
     """
+    paths = []
+    for name in NAMES:
+        # The settings hold while the file is written, too.
+        with column(_dots(name)):
+            drawn = detector_figure(name, outcomes, scores, families)
+            if drawn:
+                paths.append(save(drawn, directory / f"{name}.{kind}"))
+    return paths
+
+
+def detector_figure(
+    name: DetectorFigure,
+    outcomes: "pd.DataFrame",
+    scores: "pd.DataFrame",
+    families: Mapping[str, str],
+) -> "Figure | None":
+    """One of the figures, as `draw` writes it; None where there is nothing to draw."""
     if not (outcomes.kind == "buggy").any():
-        return []
+        return None
     shown = without_rejected(scores)
-    paths = [
-        draw_matrix(outcomes, shown, families, directory / f"matrix.{kind}"),
-        draw_page(outcomes, scores, directory / f"page.{kind}"),
-        draw_rates(outcomes, shown, directory / f"rates.{kind}"),
-        draw_delays(outcomes, shown, directory / f"delays.{kind}"),
-    ]
-    return [path for path in paths if path]
+    with column(_dots(name)):
+        match name:
+            case "matrix":
+                return matrix_figure(outcomes, shown, families)
+            case "page":
+                return page_figure(outcomes, scores)
+            case "rates":
+                return rates_figure(outcomes, shown)
+            case "delays":
+                return delays_figure(outcomes, shown)
+
+
+def _dots(name: DetectorFigure) -> int:
+    """Dots an inch."""
+    return DOTS if name == "page" else COLUMN_DOTS

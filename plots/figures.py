@@ -80,7 +80,7 @@ def _draw_cases(places: Sequence[tuple[CaseRuns, Path]], kind: str, only: Only) 
     for item, folder in places:
         draw_figures = draw_heatmaps if item.case.plot.heatmap else draw_case
         try:
-            with _naming(item.case):
+            with naming(item.case):
                 paths += draw_figures(item.case, item.records, folder, kind, only)
         except MeasureError as error:
             problems.append(str(error))
@@ -101,7 +101,7 @@ def compare(item: CaseRuns) -> "Figure":
     finished = [record for record in item.records if record.ok]
     variants = {record.variant for record in finished}
     missing = [variant for variant in VARIANTS if variant not in variants]
-    with _naming(item.case), styled():
+    with naming(item.case), styled():
         if missing:
             raise MeasureError(f"there is no finished run of the {missing[0]} variant")
         if item.case.plot.heatmap:
@@ -110,7 +110,7 @@ def compare(item: CaseRuns) -> "Figure":
 
 
 @contextmanager
-def _naming(case: Case) -> Iterator[None]:
+def naming(case: Case) -> Iterator[None]:
     """A context in which whatever cannot be drawn raises MeasureError with a line that names the
     case.
     """

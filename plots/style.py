@@ -40,8 +40,10 @@ OUTCOMES = {
 }
 PREFIX = {"buggy": "origin", "fixed": "fix"}
 SINGLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-# Width of a column of a paper.
-COLUMN_INCHES = 3.5
+# Width of a column of a paper, and of its whole page.
+COLUMN_INCHES, TEXT_INCHES = 3.5, 7.0
+# Dots an inch of a figure that is as wide as a column.
+COLUMN_DOTS = 220
 # Width and height of a panel. More than two panels share MOST_INCHES, so that text stays large
 # enough in a README.
 PANEL_INCHES = (4.6, 3.4)
@@ -62,6 +64,17 @@ SETTINGS: dict[Any, Any] = {
     "figure.dpi": 120,
     # With a fixed salt, the same records give the same file, whenever and wherever they are drawn.
     "svg.hashsalt": "trainbugs",
+    # Publishers refuse the Type 3 fonts that matplotlib embeds by default.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+}
+# Of a figure on paper: smaller text, and what is around it.
+PAPER_SETTINGS: dict[Any, Any] = {
+    "font.size": 7.5,
+    "legend.fontsize": 7,
+    "lines.linewidth": 1.0,
+    "savefig.dpi": COLUMN_DOTS,
+    "figure.dpi": COLUMN_DOTS,
 }
 
 
@@ -73,7 +86,7 @@ def styled() -> Iterator[None]:
 
 
 @contextmanager
-def column(dots: int = 220) -> Iterator[None]:
+def column(dots: int = COLUMN_DOTS) -> Iterator[None]:
     """A context with the settings for figures as wide as a column of a paper: smaller text,
     more dots an inch.
     """
@@ -81,6 +94,13 @@ def column(dots: int = 220) -> Iterator[None]:
         styled(),
         matplotlib.rc_context({"font.size": 7.5, "savefig.dpi": dots, "figure.dpi": dots}),
     ):
+        yield
+
+
+@contextmanager
+def on_paper() -> Iterator[None]:
+    """A context with the settings for figures of a paper that are one or two columns wide."""
+    with styled(), matplotlib.rc_context(PAPER_SETTINGS):
         yield
 
 

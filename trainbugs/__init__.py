@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         outcomes,
         plot,
         plot_against,
+        plot_detectors,
         records,
         run,
         scores,
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 WATCHING = ("watch", "watching")
 __all__ = [
-    "against", "bugs", "comparisons", "load", "outcomes", "plot", "plot_against", "records", "run",
-    "scores", "watch", "watching",
+    "against", "bugs", "comparisons", "load", "outcomes", "plot", "plot_against", "plot_detectors",
+    "records", "run", "scores", "watch", "watching",
 ]  # fmt: skip
 
 

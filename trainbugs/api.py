@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from evaluation.reading.sources import ScoreSource, Source
     from evaluation.records import CheckRecord, Records
     from evaluation.scoring.against import Against
+    from plots.detectors import DetectorFigure
     from runner.session.options import OptionValues
     from runner.verdicts.outcome import Outcome
 
 __all__ = [
-    "against", "bugs", "comparisons", "load", "outcomes", "plot", "plot_against", "records", "run",
-    "scores",
+    "against", "bugs", "comparisons", "load", "outcomes", "plot", "plot_against", "plot_detectors",
+    "records", "run", "scores",
 ]  # fmt: skip
 
 
@@ -216,11 +217,39 @@ def against(
     return compare_against(evaluation.outcomes, evaluation.scores(), mine)
 
 
+def plot_detectors(
+    name: "DetectorFigure",
+    source: "ScoreSource" = "expected",
+    *detectors: str,
+    **selection: "Unpack[SelectionValues]",
+) -> "Figure":
+    """A figure of detectors, as `trainbugs scores` draws it; nothing is written.
+
+    `name` is "matrix" (cases found by family, and false alarms), "page" (every case), "rates"
+    (detection against false alarms) or "delays". The other parameters and the errors are those of
+    `scores`; also raises UsageError for another name, and where there is nothing to draw.
+    """
+    from plots.detectors import NAMES, detector_figure
+    from trainbugs.descriptions import families
+
+    if name not in NAMES:
+        raise UsageError(f"there is no figure {name!r} of detectors; expected {', '.join(NAMES)}")
+    evaluation = _select(source, detectors, **selection)
+    _warn(evaluation.records.problems)
+    scored = evaluation.scores()
+    figure = detector_figure(name, evaluation.outcomes, scored, families(evaluation.catalog))
+    if figure is None:
+        raise UsageError(f"the records have nothing that the figure {name!r} shows")
+    return figure
+
+
 def plot_against(against: "Against") -> "Figure":
     """The figure of a detector against others: the cases that one alone finds."""
     from plots.detector_against import against_figure
+    from plots.style import column
 
-    return against_figure(against.versus)
+    with column():
+        return against_figure(against.versus)
 
 
 @dataclass(frozen=True)

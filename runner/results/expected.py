@@ -11,7 +11,15 @@ from runner.bugs.case import Case
 from runner.bugs.program import UPSTREAM
 from runner.errors import ResultsError
 from runner.files import untrusted
-from runner.results.record import METRICS, START_BYTES, Amount, RunRecord, read_record, run_name
+from runner.results.record import (
+    METRICS,
+    START_BYTES,
+    Amount,
+    RunRecord,
+    Time,
+    read_record,
+    run_name,
+)
 
 # The folder of expected records from other environments; no case may have this name.
 VERSIONS = "versions"
@@ -53,7 +61,22 @@ def expected_seconds(bug: Bug, case: str) -> list[float]:
 
     Metrics are not read.
     """
-    return [_wall_s(path) for path in expected_paths(bug, case)]
+    return [_start(path).wall_s for path in expected_paths(bug, case)]
+
+
+def expected_days(bug: Bug) -> list[str]:
+    """The day (YYYY-MM-DD) of each expected record of a bug's cases that can be read.
+
+    Metrics are not read.
+    """
+    paths = [path for case in bug.cases for path in expected_paths(bug, case)]
+    days = []
+    for path in paths:
+        try:
+            days.append(_start(path).started[:10])
+        except ResultsError:
+            continue
+    return days
 
 
 def expected_paths(bug: Bug, case: str, device: str = CPU) -> list[Path]:
@@ -67,18 +90,19 @@ def _folder(bug: Bug, case: str, device: str) -> Path:
 
 
 class _Start(msgspec.Struct):
+    started: Time
     wall_s: Amount
 
 
-def _wall_s(path: Path) -> float:
+def _start(path: Path) -> _Start | RunRecord:
     try:
         start, metrics, _ = untrusted.read_start(path, START_BYTES).partition(METRICS)
         if metrics:
-            return msgspec.json.decode(start + b"}", type=_Start).wall_s
+            return msgspec.json.decode(start + b"}", type=_Start)
     except (untrusted.UnsafeError, msgspec.DecodeError):
         pass
     # A file of another layout is read as a whole, so that the error names what is wrong with it.
-    return read_record(path).wall_s
+    return read_record(path)
 
 
 def version_path(bug: Bug, record: RunRecord) -> Path:

@@ -1,6 +1,5 @@
 """Whole runs: all the records that a case says, each of them once. Pure functions."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from runner.bugs.case import Case
@@ -75,7 +74,8 @@ def _twice(
         has_fields = all(name in record for name in fields)
         if not has_fields or not matches_where(record, where):
             continue
-        point = json.dumps([record[name] for name in fields])
+        # 1, 1.0 and True are different points, though they are equal.
+        point = repr([record[name] for name in fields])
         if point in points:
             return ", ".join(f"{name} = {record[name]!r}" for name in fields)
         points.add(point)

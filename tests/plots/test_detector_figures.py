@@ -12,11 +12,12 @@ from support.checks import HIT, record
 from evaluation.model import Rule
 from evaluation.scoring.outcomes import outcomes
 from evaluation.scoring.scores import scores
-from plots.detector_delays import draw_delays
-from plots.detector_matrix import draw_matrix
+from plots.detector_delays import delays_figure
+from plots.detector_matrix import matrix_figure
 from plots.detector_page import DOTS, outcome
-from plots.detector_rates import draw_points, draw_rates
-from plots.detectors import draw
+from plots.detector_rates import draw_points, rates_figure
+from plots.detectors import NAMES, detector_figure, draw
+from plots.style import save
 
 RULES = {"d": {"default": Rule()}, "e": {"default": Rule()}}
 
@@ -49,10 +50,18 @@ def test_figures_of_a_paper_are_as_wide_as_a_column(tmp_path):
     ]
 
 
+def test_a_figure_is_had_without_a_file():
+    table = outcomes([record(alarms=[HIT]), record("fixed")], RULES)
+    figures = [detector_figure(name, table, scores(table), {"B": "compiler"}) for name in NAMES]
+    assert all(isinstance(figure, Figure) for figure in figures)
+    silent = table[table.kind == "fixed"]
+    assert detector_figure("matrix", silent, scores(silent), {}) is None
+
+
 def test_the_figure_of_delays_says_that_they_are_claimed(tmp_path):
     table = outcomes([record(alarms=[HIT]), record("fixed")], RULES)
-    path = draw_delays(table, scores(table), tmp_path / "delays.svg")
-    assert "claimed by the monitor" in path.read_text()
+    figure = delays_figure(table, scores(table))
+    assert "claimed by the monitor" in save(figure, tmp_path / "delays.svg").read_text()
 
 
 def test_what_cannot_be_drawn_is_left_out(tmp_path):
@@ -72,7 +81,8 @@ def test_the_matrix_counts_by_family(tmp_path):
         for buggy in records
     ]
     table = outcomes(records, RULES)
-    text = draw_matrix(table, scores(table), {"B": "compiler"}, tmp_path / "m.svg").read_text()
+    figure = matrix_figure(table, scores(table), {"B": "compiler"})
+    text = save(figure, tmp_path / "m.svg").read_text()
     words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
     assert [word for word in words if "/" in word] == ["2/3", "0/1", "1/4"]
     assert words.index("compiler") < words.index("other") < words.index("fixed")
@@ -83,11 +93,12 @@ def test_rates_have_a_point_for_each_row_but_negative_controls(tmp_path, detecto
     rules = {detector: {"a": Rule(codes=("none",)), "b": Rule()}}
     checks = [record(alarms=[HIT], detector=detector), record("fixed", detector=detector)]
     table = outcomes(checks, rules)
-    path = draw_rates(table, scores(table), tmp_path / "r.svg")
+    figure = rates_figure(table, scores(table))
     if points is None:
-        assert path is None
+        assert figure is None
         return
-    words = [part.split(" -->")[0] for part in path.read_text().split("<!-- ")[1:]]
+    text = save(figure, tmp_path / "r.svg").read_text()
+    words = [part.split(" -->")[0] for part in text.split("<!-- ")[1:]]
     assert [word for word in "\n".join(words).splitlines() if "d (" in word] == points
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from runner.bugs.catalog import Catalog
-from trainbugs.run_records import read_expected
+from runner.results.expected import expected_days
 
 # Where nobody says where it is published.
 URN = "urn:trainbugs"
@@ -29,8 +29,9 @@ def about(catalog: Catalog, url: str = URN) -> About:
     """The release of a catalogue. Its day is that of the newest record:
     the same records make the same release.
     """
-    records, _ = read_expected(catalog, ())
-    day = max((record.started[:10] for record in records), default="1970-01-01")
+    bugs, _ = catalog.readable()
+    days = [day for bug in bugs for day in expected_days(bug)]
+    day = max(days, default="1970-01-01")
     return About(TITLE[0].upper() + TITLE[1:], version("trainbugs"), day, url, [AUTHORS])
 
 

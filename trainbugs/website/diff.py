@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from trainbugs.website.code import lines
 
 CONTEXT = 4
+# The kind of a change, and which lines it has on the left and on the right.
+Opcode: TypeAlias = tuple[str, int, int, int, int]
 Kind = Literal["same", "changed", "removed", "added", "gap"]
 
 
@@ -26,28 +28,41 @@ class DiffRow:
 
 def rows(left: str, right: str) -> list[DiffRow]:
     """The rows of two scripts; empty where they are the same."""
-    matcher = SequenceMatcher(None, left.splitlines(), right.splitlines(), autojunk=False)
-    sides = (lines(left), lines(right))
+    texts = (left.splitlines(), right.splitlines())
+    groups = _changed_groups(*texts)
+    if not groups:
+        return []
+    *_, left_end, _, right_end = groups[-1][-1]
+    # Highlighting is most of the time of a page, and what follows the last change is not shown.
+    sides = (_highlighted(texts[0][:left_end]), _highlighted(texts[1][:right_end]))
     shown_rows: list[DiffRow] = []
     shown = 0
-    for group in matcher.get_grouped_opcodes(CONTEXT):
-        if all(tag == "equal" for tag, *_ in group):
-            continue
+    for group in groups:
         start, end = group[0][1], group[-1][2]
         if start > shown:
             shown_rows.append(DiffRow("gap", count=start - shown))
         for opcode in group:
             shown_rows += _opcode_rows(opcode, sides)
         shown = end
-    hidden = len(sides[0]) - shown
-    if shown_rows and hidden > 0:
+    hidden = len(texts[0]) - shown
+    if hidden > 0:
         shown_rows.append(DiffRow("gap", count=hidden))
     return shown_rows
 
 
-def _opcode_rows(
-    opcode: tuple[str, int, int, int, int], sides: tuple[Sequence[str], Sequence[str]]
-) -> Iterator[DiffRow]:
+def _changed_groups(left: Sequence[str], right: Sequence[str]) -> list[list[Opcode]]:
+    """The runs of lines that differ, with CONTEXT lines around each."""
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    groups = matcher.get_grouped_opcodes(CONTEXT)
+    return [group for group in groups if any(tag != "equal" for tag, *_ in group)]
+
+
+def _highlighted(start: Sequence[str]) -> list[str]:
+    """The first lines of a script, highlighted."""
+    return lines("".join(f"{line}\n" for line in start))
+
+
+def _opcode_rows(opcode: Opcode, sides: tuple[Sequence[str], Sequence[str]]) -> Iterator[DiffRow]:
     tag, start, end, other_start, other_end = opcode
     for offset in range(max(end - start, other_end - other_start)):
         left = _line(sides[0], start + offset, end)

@@ -32,6 +32,7 @@ PASSIVE = (
     ".cff",
     ".csv",
     ".in",
+    ".ipynb",
     ".jpeg",
     ".jpg",
     ".json",

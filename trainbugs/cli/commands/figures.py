@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.errors import ResultsError, UsageError
 from trainbugs import api
-from trainbugs.cli.drawing import draw_runs
+from trainbugs.cli.drawing import draw_runs, print_drawn
 from trainbugs.cli.exits import ExitStatus, invalid_if, reporting
 from trainbugs.cli.parser import Help, Subparsers, add_command, add_session_options
 from trainbugs.cli.text import unreadable
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 HELP = Help(
     "draw the figures of bugs from their records",
-    ["figures", "figures SO-60335387 --from results --format pdf"],
+    [
+        "figures",
+        "figures SO-60335387 --from results --format pdf",
+        "figures --paper --out paper",
+    ],
 )
 
 
@@ -31,7 +35,8 @@ class FiguresOptions:
 
     bugs: tuple[str, ...]
     source: str
-    format: str
+    format: str | None
+    paper: bool
     out: Path
     results: Path = Path("results")
 
@@ -47,8 +52,14 @@ def add_arguments(subparsers: Subparsers) -> None:
         default="expected",
         help="whose records",
     )
+    parser.add_argument("--format", choices=("png", "pdf", "svg"), help="default: png")
     parser.add_argument(
-        "--format", choices=("png", "pdf", "svg"), default="png", help="default: png"
+        "--paper",
+        action="store_true",
+        help=(
+            "PDFs for a paper, 3.5 and 7 inches wide, without titles; without BUG also what is in "
+            "the catalogue, and the scores of detectors"
+        ),
     )
     parser.add_argument(
         "--out", type=Path, default=Path("figures"), metavar="DIR", help="default: ./figures"
@@ -60,8 +71,8 @@ def draw_figures(options: FiguresOptions) -> ExitStatus:
     """Draw the figures of bugs, and print the names of their files;
     INVALID where some records cannot be read.
     """
-    from plots.figures import draw_maps
-
+    if options.paper and options.format:
+        raise UsageError("--paper draws PDFs: leave out --format")
     catalog = api.load()
     bugs = [catalog.bug(name) for name in options.bugs or catalog.ids()]
     runs, problems = _read(bugs, catalog, options)
@@ -70,12 +81,58 @@ def draw_figures(options: FiguresOptions) -> ExitStatus:
         raise UsageError(f"there are no {options.source} records of {names} to draw")
     status = invalid_if(problems)
     with reporting(status):
-        draw_runs(runs, options.out, options.format)
-        if options.source == "expected":
-            for path in draw_maps(bugs, options.out, options.format, catalog.root):
-                print(f"figure: {path}")
+        if options.paper:
+            _draw_paper(runs, catalog, options)
+        else:
+            _draw_all(runs, bugs, catalog, options)
         print(unreadable(problems), end="", file=sys.stderr)
     return status
+
+
+def _draw_all(
+    runs: "Sequence[CaseRuns]",
+    bugs: "Sequence[Bug]",
+    catalog: "Catalog",
+    options: FiguresOptions,
+) -> None:
+    """Draw the curves, and the maps of versions that are committed."""
+    from plots.figures import draw_maps
+
+    kind = options.format or "png"
+    draw_runs(runs, options.out, kind)
+    if options.source == "expected":
+        for path in draw_maps(bugs, options.out, kind, catalog.root):
+            print(f"figure: {path}")
+
+
+def _draw_paper(runs: "Sequence[CaseRuns]", catalog: "Catalog", options: FiguresOptions) -> None:
+    """Draw the curves for a paper; with all bugs also the catalogue and the scores."""
+    from plots.paper import draw_paper
+
+    print_drawn(draw_paper(runs, options.out), None)
+    if options.bugs or options.source != "expected":
+        return
+    for path in (_draw_catalogue(catalog, options.out), *_draw_scores(catalog, options.out)):
+        print(f"figure: {path}")
+
+
+def _draw_catalogue(catalog: "Catalog", out: Path) -> Path:
+    from plots.taxonomy import draw_taxonomy
+    from runner.bugs.catalogue_counts import count
+
+    bugs, _ = catalog.readable()
+    return draw_taxonomy(count(bugs), out / "taxonomy.pdf")
+
+
+def _draw_scores(catalog: "Catalog", out: Path) -> "Sequence[Path]":
+    from evaluation.reading.sources import RecordSelection, read_records
+    from plots.detectors import draw
+    from trainbugs.cli.scoring import compute_scores
+    from trainbugs.descriptions import families
+
+    tables = compute_scores(read_records(catalog, RecordSelection((), "expected", Path())), catalog)
+    folder = out / "detectors"
+    return draw(tables.outcomes, tables.scores, folder, "pdf", families(catalog))
 
 
 def _read(

@@ -1,0 +1,112 @@
+"""Figures for a paper: their fonts, their width, and that no text covers another."""
+
+import re
+import zlib
+
+import pytest
+from support.overlaps import overlapping_texts
+from support.paths import ROOT
+
+from plots import curves
+from plots.figures import CaseRuns, draw
+from plots.paper import draw_paper
+from plots.style import new_figure, on_paper, styled
+from runner.bugs.catalog import Catalog
+from runner.results.expected import expected_records
+from trainbugs.cli.main import main
+
+# Logarithmic axes of all lengths, four panels, three lines in a panel, long names.
+CASES = (
+    "SO-60335387/lr1e-4",
+    "LDAM-DRW-6/cross-entropy",
+    "CycleGAN-1201/heartbeats",
+    "nanoGPT-240/gpt",
+    "PyTorch-104336/turns",
+    "SentenceTransformers-3767/shops",
+)
+
+
+def case_runs(name):
+    (target,) = Catalog(ROOT).select([name])
+    records = tuple(expected_records(target.bug, target.case.name))
+    return CaseRuns(target.bug, target.case, records)
+
+
+def fonts(path):
+    """The kinds of fonts in a PDF, whose objects may be compressed."""
+    content = path.read_bytes()
+    for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL):
+        try:
+            content += zlib.decompress(stream)
+        except zlib.error:
+            continue
+    return set(re.findall(rb"/(Type3|Type42|CIDFontType2|TrueType)\b", content))
+
+
+def width_inches(path):
+    (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) [\d.]+ ?\]", path.read_bytes())
+    return float(box) / 72
+
+
+def test_a_pdf_has_fonts_that_publishers_take(toy, tmp_path):
+    outcome = toy.run()
+    item = CaseRuns(outcome.target.bug, outcome.target.case, outcome.records)
+    drawn = [*draw([item], tmp_path / "screen", "pdf").paths, *draw_paper([item], tmp_path).paths]
+    assert len(drawn) == 6
+    for path in drawn:
+        assert fonts(path) == {b"CIDFontType2"}, path
+
+
+def test_a_figure_is_as_wide_as_a_column_and_as_a_page(toy, tmp_path):
+    outcome = toy.run()
+    item = CaseRuns(outcome.target.bug, outcome.target.case, outcome.records)
+    column, page = draw_paper([item], tmp_path).paths
+    assert [path.name for path in (column, page)] == ["only_column.pdf", "only_page.pdf"]
+    assert (width_inches(column), width_inches(page)) == (3.5, 7.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_text_covers_another(name):
+    item = case_runs(name)
+    for columns in (1, 2):
+        with on_paper():
+            figure = curves.compare_on_paper(item.case, item.records, columns)
+            assert overlapping_texts(figure) == []
+    with styled():
+        assert overlapping_texts(curves.compare(item.case, item.records)) == []
+
+
+def test_texts_that_cover_each_other_are_found():
+    with styled():
+        figure = new_figure(1)
+        axes = figure.subplots()
+        axes.text(0.5, 0.5, "first")
+        axes.text(0.5, 0.5, "second")
+        figure.text(1.2, 0.5, "outside").set_in_layout(False)
+        assert sorted(overlapping_texts(figure)) == [
+            "'first' covers 'second'",
+            "'outside' is cut off",
+        ]
+
+
+def test_what_has_no_place_on_paper_is_named_and_stops_nothing(toy, tmp_path):
+    outcome = toy.run()
+    buggy = tuple(record for record in outcome.records if record.variant == "buggy")
+    item = CaseRuns(outcome.target.bug, outcome.target.case, outcome.records)
+    drawn = draw_paper(
+        [case_runs("PyTorch-115607/optimizers"), CaseRuns(item.bug, item.case, buggy), item],
+        tmp_path,
+    )
+    assert len(drawn.paths) == 2
+    assert drawn.problems == (
+        "PyTorch-115607/optimizers: no curves: its heat map is wider than a page: draw it without "
+        "--paper",
+        "Toy-1/only: no curves: there is no finished run of the fixed variant",
+    )
+
+
+def test_the_command_draws_a_bug(tmp_path, capsys):
+    assert main(["figures", "SO-60335387", "--paper", "--out", str(tmp_path)]) == 0
+    assert f"figures: 6 files in {tmp_path}/SO-60335387" in capsys.readouterr().out
+    assert main(["figures", "SO-60335387", "--paper", "--format", "png"]) == 2
+    assert "--paper draws PDFs: leave out --format" in capsys.readouterr().err
