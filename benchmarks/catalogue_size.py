@@ -24,7 +24,7 @@ from pathlib import Path
 from runner.bugs.catalog import Catalog
 
 ROOT = Path(__file__).resolve().parents[1]
-CODE = ("runner", "evaluation", "plots", "trainbugs", "environments", "docs", "setup.cfg",
+CODE = ("benchmarks", "submissions", "runner", "evaluation", "plots", "trainbugs", "environments", "docs", "setup.cfg",
         "pyproject.toml", "README.md", "CITATION.cff", "LICENSE", "LICENSES.md", "CHANGELOG.md",
         "CONTRIBUTING.md")  # fmt: skip
 COMMANDS = {
@@ -34,6 +34,8 @@ COMMANDS = {
     "site": ["site", "--out", "{out}"],
     "scores": ["scores", "--figures", "none", "--out", "{out}"],
 }
+# What `site` ends with where it has no page for a link, as of a retired bug that is not copied.
+PROBLEMS = 2
 # n log n from 100 to 10,000 doubles the cost of an item; a third of that again is measurement.
 FASTER = 3.0
 
@@ -97,7 +99,7 @@ def measure(root: Path, words: Sequence[str], out: Path) -> Cost:
         process = subprocess.Popen(command, cwd=root, env=own, stdout=shown, stderr=shown)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 1):
+        if process.returncode not in (0, 1, PROBLEMS):
             shown.seek(0)
             sys.exit(
                 f"{' '.join(command)}: status {process.returncode}\n{shown.read().decode()[-2000:]}"
