@@ -23,7 +23,9 @@ def check_surplus(bug: Bug, root: Path) -> Iterator[str]:
     """No file is of a seed that its case does not have, and none is anything else that does not
     belong there.
     """
-    surplus = list(_surplus(bug.expected, _belonging(bug, root)))
+    belonging = _belonging(bug, root)
+    above = set(chain.from_iterable(path.parents for path in belonging))
+    surplus = list(_surplus(bug.expected, belonging, above))
     cases = {bug.expected / case: case for case in bug.cases}
     seed_records = [
         path
@@ -56,16 +58,15 @@ def _describe_seed_records(case: Case, names: list[str], bug: str) -> str:
     )
 
 
-def _surplus(folder: Path, belonging: set[Path]) -> Iterator[Path]:
+def _surplus(folder: Path, belonging: set[Path], above: set[Path]) -> Iterator[Path]:
     """What lies below the folder and does not belong there; of a folder that holds nothing else,
-    the folder.
+    the folder. `above` are the folders of what belongs there.
     """
     if not folder.is_dir():
         return
-    above = set(chain.from_iterable(path.parents for path in belonging))
     for path in sorted(folder.iterdir()):
         if path in above and path.is_dir():
-            yield from _surplus(path, belonging)
+            yield from _surplus(path, belonging, above)
         elif path not in belonging:
             yield path
 

@@ -41,7 +41,8 @@ def _mended(bug: Bug, root: Path) -> Environment | None:
     """
     if bug.fixed is None:
         return None
-    environments = [spec.load(root, name) for name in spec.names(root)]
+    names = [name for name in spec.names(root) if spec.may_pin(root, name, bug.fixed.versions)]
+    environments = [spec.load(root, name) for name in names]
     by_version: dict[str | None, Environment] = {}
     for environment in environments:
         by_version.setdefault(environment.pins.get(bug.fixed.package), environment)

@@ -22,6 +22,7 @@ from runner.environments.check import differences
 from runner.environments.install import Installation, InstalledFiles
 from runner.environments.interpreter import probe
 from runner.environments.spec import DESCRIPTION, Built, Environment, interpreter_stamp
+from runner.environments.supported import unsupported
 from runner.errors import EnvironmentBuildError
 from runner.progress.lines import Progress, on_stderr
 
@@ -61,6 +62,9 @@ def build(
     if ready:
         owner.needs_trust(ready, trust)
         return ready
+    refusal = unsupported()
+    if refusal:
+        raise EnvironmentBuildError(f"environment {environment.name} cannot be built: {refusal}")
     try:
         for folder in (target.parent, environments.cache_root() / bytecode.FOLDER):
             owner.make_cache(folder)

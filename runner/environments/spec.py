@@ -8,7 +8,9 @@ import hashlib
 import os
 import re
 import shlex
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from runner.bugs.bug import ENVIRONMENT, Bug, brought_name
@@ -130,6 +132,15 @@ def names(root: Path) -> list[str]:
     return sorted(path.parent.name for path in (root / "environments").glob("*/requirements.txt"))
 
 
+def may_pin(root: Path, name: str, versions: Collection[str]) -> bool:
+    """Whether the lock of an environment pins some package to one of these versions.
+
+    It is quick, and says which locks are worth to be read.
+    """
+    lock = _text(root / "environments" / name / LOCK, root / "environments" / name)
+    return any(f"=={version}" in lock for version in versions)
+
+
 def releases(root: Path, package: str) -> list[str]:
     """The releases of a package that have an environment of their own: torch-2.2.2 is one of torch,
     not of timm.
@@ -145,12 +156,13 @@ def load(root: Path, name: str) -> Environment:
     """
     if Path(name).name == ENVIRONMENT and "/" in name:
         return brought(load_bug(Path(name).parent))
-    if name not in names(root):
+    directory = root / "environments" / name
+    if Path(name).name != name or name == ".." or not (directory / LOCK).exists():
         raise UsageError(
             f"there is no environment {name!r}; expected one of "
             f"{', '.join(names(root)) or '(none)'}"
         )
-    return read(name, root / "environments" / name)
+    return read(name, directory)
 
 
 def brought(bug: Bug) -> Environment:
@@ -200,8 +212,14 @@ def read(name: str, directory: Path, within: Path | None = None) -> Environment:
         python=python,
         disk_gb=float(disk),
         lock_hash=hashlib.sha256(f"{python}\n{lock}".encode()).hexdigest(),
-        pins={normal(package): version for package, version in PIN.findall(lock)},
+        pins=dict(_pins(lock)),
     )
+
+
+@lru_cache(maxsize=256)
+def _pins(lock: str) -> dict[str, str]:
+    """The versions that the text of a lock pins; many records ask for the same one."""
+    return {normal(package): version for package, version in PIN.findall(lock)}
 
 
 def _text(path: Path, within: Path) -> str:

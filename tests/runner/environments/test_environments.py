@@ -17,7 +17,7 @@ from support.environments import QUIET, load
 from support.records import as_pinned
 from support.toy import PYTHON
 
-from runner.environments import builder, check, install, runtime, spec
+from runner.environments import builder, check, install, runtime, spec, supported
 from runner.environments.interpreter import probe
 from runner.errors import CatalogError, EnvironmentBuildError, UsageError
 from runner.progress.lines import Progress
@@ -187,6 +187,34 @@ def test_a_package_that_cannot_be_had_gives_one_line(toy, toy_environment):
     with pytest.raises(EnvironmentBuildError, match="nosuchpackage.*toy.log") as caught:
         builder.build(load(toy), QUIET)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "system, machine, libc, said",
+    [
+        ("Darwin", "arm64", "", "Linux on x86-64, and this is Darwin on arm64; use such"),
+        ("Linux", "aarch64", "glibc 2.39", "this is Linux on aarch64"),
+        ("Linux", "x86_64", "glibc 2.17", "want glibc 2.28 or newer, and this is glibc 2.17"),
+        ("Linux", "x86_64", None, "this is another C library"),
+    ],
+)
+def test_a_machine_without_wheels_is_refused(
+    toy, toy_environment, monkeypatch, system, machine, libc, said
+):
+    monkeypatch.setattr(supported.platform, "system", lambda: system)
+    monkeypatch.setattr(supported.platform, "machine", lambda: machine)
+    monkeypatch.setattr(supported.os, "confstr", lambda name: libc)
+    with pytest.raises(EnvironmentBuildError) as caught:
+        builder.build(load(toy), QUIET)
+    assert said in str(caught.value)
+    assert "toy cannot be built" in str(caught.value)
+    assert "--python" in str(caught.value)
+
+
+@pytest.mark.parametrize("libc", ["glibc 2.28", "glibc 2.36", "glibc 2.100"])
+def test_a_machine_with_a_newer_libc_is_not(monkeypatch, libc):
+    monkeypatch.setattr(supported.os, "confstr", lambda name: libc)
+    assert supported.unsupported() is None
 
 
 def test_no_disk_space(toy, toy_environment):
