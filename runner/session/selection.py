@@ -30,7 +30,7 @@ class Filter:
     `label` are locations, or words of the root cause or the symptom; one of them has to fit.
     `needs` is one of `CaseProgram.needs`, or `none`. `max_seconds` is the longest time that all
     runs of the case may have taken when its expected records were made. `declared` has entries of
-    `taxonomy.DECLARED` by their lists, and `family`.
+    `taxonomy.LISTS` and `taxonomy.DECLARED` by their lists, `family`, and `environment`.
     """
 
     label: Sequence[str] = ()
@@ -77,8 +77,15 @@ class Filter:
 
     def _declares(self, bug: Bug) -> bool:
         """Whether the bug declares all that is asked for."""
-        entries = {"family": bug.family, **(bug.declared.entries if bug.declared else {})}
-        return all(entries.get(name) == entry for name, entry in self.declared.items())
+        entries: dict[str, set[str | None]] = {
+            "family": {bug.family},
+            "environment": _environments(bug),
+        }
+        for name in LISTS:
+            entries[name] = {getattr(bug.labels, name)}
+        if bug.declared:
+            entries |= {name: {entry} for name, entry in bug.declared.entries.items()}
+        return all(entry in entries.get(name, ()) for name, entry in self.declared.items())
 
     def _fits(self, bug: Bug, case: Case) -> bool:
         needs = case.program.needs or ("none",)
@@ -88,6 +95,14 @@ class Filter:
             return True
         duration_s = seconds(bug, case)
         return duration_s is not None and duration_s <= self.max_seconds
+
+
+def _environments(bug: Bug) -> set[str | None]:
+    """The names of the environments in which its variants run."""
+    names: set[str | None] = {bug.environment}
+    for case in bug.cases.values():
+        names.update(variant.environment for variant in case.program.variants.values())
+    return names
 
 
 def has_label(bug: Bug, labels: Sequence[str]) -> bool:

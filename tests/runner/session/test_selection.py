@@ -54,6 +54,10 @@ def test_declared_facts_filter_bugs(toy):
     assert fitting(family="ranks") == ["other"]
     assert fitting(family="undeclared") == ["undeclared"]
     assert fitting(harm="reported", state_upstream="fixed") == []
+    assert fitting(location="framework") == []
+    assert fitting(location=bug.labels.location, cause=bug.labels.cause) == names(bugs)
+    assert fitting(environment=bug.environment) == names(bugs)
+    assert fitting(environment="another") == []
     lack = Filter(declared={"state_upstream": "fixed"}).lack(bugs)
     assert lack == "no case fits --state-upstream 'fixed'; `trainbugs list` shows all"
 

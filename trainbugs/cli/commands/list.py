@@ -8,7 +8,7 @@ from pathlib import Path
 from runner.bugs.bug import Bug
 from runner.bugs.catalog import Catalog
 from runner.bugs.catalogue_counts import count, count_harm
-from runner.bugs.taxonomy import DECLARED
+from runner.bugs.taxonomy import DECLARED, LISTS
 from runner.errors import CatalogError, UsageError
 from runner.session.selection import Filter
 from trainbugs import api
@@ -27,6 +27,7 @@ HELP = Help(
         "list",
         "list --label compiler --max-seconds 30",
         "list --needs 2-processes",
+        "list --stage evaluation --harm reported",
         "list --json",
         "list --stats",
     ],
@@ -61,12 +62,18 @@ class ListOptions:
     source_read: str | None
     split: str | None
     family: str | None
+    location: str | None
+    cause: str | None
+    effect: str | None
+    stage: str | None
+    environment: str | None
     label: tuple[str, ...] = ()
 
     @property
     def filter(self) -> Filter:
         """The conditions on the cases."""
-        entries = {name: getattr(self, name) for name in (*DECLARED, "family")}
+        names = (*LISTS, *DECLARED, "family", "environment")
+        entries = {name: getattr(self, name) for name in names}
         declared = {name: entry for name, entry in entries.items() if entry is not None}
         return Filter(self.label, self.needs, self.max_seconds, declared)
 
@@ -110,7 +117,11 @@ def add_arguments(subparsers: Subparsers) -> None:
         parser.add_argument(
             f"--{name.replace('_', '-')}", choices=entries, metavar="ENTRY", help=text
         )
+    for name, entries in LISTS.items():
+        text = f"bugs of this {name}: {', '.join(entries)}"
+        parser.add_argument(f"--{name}", choices=entries, metavar="ENTRY", help=text)
     parser.add_argument("--family", metavar="NAME", help="bugs of that family")
+    parser.add_argument("--environment", metavar="NAME", help="bugs that run in it")
     form = parser.add_mutually_exclusive_group()
     add_json(form)
     form.add_argument("--markdown", action="store_true", help="the page docs/bugs.md")
