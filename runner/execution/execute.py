@@ -13,7 +13,7 @@ from runner.bugs.bug import FAULT
 from runner.bugs.catalogue_version import CATALOGUE_VERSION
 from runner.environments.check import problems
 from runner.errors import ProcessError
-from runner.execution import downloads
+from runner.execution import downloads, import_times
 from runner.execution.launch import launch
 from runner.execution.run import Run
 from runner.field_types import Record
@@ -98,6 +98,7 @@ def _run_script(run: Run, room: Path, results: Path, streams: Streams, on_wait: 
         run,
         timeout_s=run.timeout_s,
         streams=streams,
+        extra=import_times.VARIABLES if run.profiled else None,
         on_wait=wait,
         room=room,
         hidden=[results],

@@ -3,6 +3,7 @@ one only once.
 """
 
 import itertools
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -10,15 +11,19 @@ from functools import partial
 from typing import BinaryIO
 
 from runner.execution.execute import execute
+from runner.execution.import_times import import_seconds
 from runner.execution.local import LocalPool, Report
 from runner.execution.resources import Share
 from runner.execution.run import Run
 from runner.execution.scheduler import BusyError, Job
 from runner.progress.lines import Progress
+from runner.progress.stopwatch import Stopwatch
 from runner.results.record import RunRecord
 from runner.results.store import Store
 from runner.sandbox.streams import count_lines
 
+# Phases of runs: what their programs do, and what is done around them.
+IMPORTS, SCRIPTS, AROUND = "imports of programs", "rest of programs", "around programs"
 # Yields each run with its record, as they end. Closing it stops the runs under way.
 Done = Generator[tuple[Run, RunRecord], None, None]
 # The same, with identical runs (of one key and repeat) together.
@@ -82,9 +87,16 @@ class LocalQueue(RunQueue):
     executing.
     """
 
-    def __init__(self, store: Store, pool: LocalPool, force: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        pool: LocalPool,
+        force: bool = False,
+        stopwatch: Stopwatch | None = None,
+    ) -> None:
         super().__init__(store, pool.progress, force)
         self.pool = pool
+        self.stopwatch = stopwatch or Stopwatch()
 
     def _do(self, jobs: Sequence[Job[Sequence[Run]]]) -> DoneTogether:
         return self.pool.do(jobs, self._perform)
@@ -96,9 +108,17 @@ class LocalQueue(RunQueue):
                 report(lambda: "another trainbugs is doing it")
                 raise BusyError
             # Another trainbugs may have finished it since the first check.
-            return self._find(run) or execute(
-                run, self.store, lambda elapsed, stdout: report(partial(_lines, stdout))
-            )
+            return self._find(run) or self._execute(run, report)
+
+    def _execute(self, run: Run, report: Report) -> RunRecord:
+        start = time.perf_counter()
+        record = execute(run, self.store, lambda elapsed, stdout: report(partial(_lines, stdout)))
+        if run.profiled:
+            imports = import_seconds(self.store.log_path(record, "stderr"))
+            self.stopwatch.add(IMPORTS, imports)
+            self.stopwatch.add(SCRIPTS, max(0.0, record.wall_s - imports))
+            self.stopwatch.add(AROUND, time.perf_counter() - start - record.wall_s)
+        return record
 
 
 def _lines(stdout: BinaryIO) -> str:

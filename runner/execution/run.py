@@ -30,7 +30,8 @@ class Run:
     and hashed in the key. `injected`: fault.py, one of them, runs the script. `repeat` counts from
     1 how often the same run is executed. `gpu` is the number of the only GPU that the run may see;
     None: all that the user's environment shows. `max_memory_mb` in MB (10^6 bytes); None: most of
-    the machine's. Without `network` there is nothing but localhost. Neither limit is part of the
+    the machine's. Without `network` there is nothing but localhost. `profiled`: Python tells on
+    standard error how long its imports took. Neither limit is part of the
     key: a run that ends as it should has the same result without them.
     """
 
@@ -50,6 +51,7 @@ class Run:
     max_memory_mb: float | None = None
     network: bool = True
     label: str = ""
+    profiled: bool = False
 
     @property
     def name(self) -> str:

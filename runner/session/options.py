@@ -75,6 +75,9 @@ class Options:
         "--max-memory", "of each run; default: 90%% of the machine's", metavar="GB"
     )
     force: bool = option("--force", "run again what has been run before", False)
+    profile: bool = option(
+        "--profile", "run all again, and say where the seconds went: docs/running.md", False
+    )
     repeat: int = option("--repeat", "every run K times: stable or flaky?", 1, "K")
     jobs: int | None = option(
         "--jobs", "runs at a time; default: 1, or one for each GPU", metavar="N"
@@ -152,6 +155,8 @@ class Options:
             )
 
     def _cluster_problems(self) -> Iterator[str]:
+        if self.profile and self.executor != "local":
+            yield "--profile is for this machine: leave out --executor"
         if self.executor != "local" and self.gpus:
             yield "--gpus is for this machine: a worker uses what its CUDA_VISIBLE_DEVICES shows"
         if self.executor not in ("local", "slurm") and self.jobs:
@@ -176,6 +181,7 @@ class OptionValues(TypedDict, total=False):
     network: bool
     max_memory_gb: float | None
     force: bool
+    profile: bool
     repeat: int
     jobs: int | None
     gpus: Iterable[int]

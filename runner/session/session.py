@@ -21,6 +21,7 @@ from runner.execution.resources import Slots
 from runner.execution.run import Run
 from runner.plurals import counted
 from runner.progress.lines import Progress
+from runner.progress.stopwatch import Stopwatch
 from runner.results.expected import expected_records, upstream_records
 from runner.results.record import RunRecord
 from runner.results.revision import NOT_RUN, find_revision
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from runner.cluster.client import Cluster
     from runner.cluster.worker import Where
 
+# Phases of a command.
+ENVIRONMENTS, JUDGING = "environments", "judging"
+
 
 class Session:
     """Runs targets, as many runs at a time as there are slots; every interpreter is probed once.
@@ -50,8 +54,10 @@ class Session:
         options: Options,
         progress: Progress,
         cluster: "Cluster | None" = None,
+        stopwatch: Stopwatch | None = None,
     ) -> None:
         self.catalog = catalog
+        self.stopwatch = stopwatch or Stopwatch()
         self.options = options
         self.progress = progress
         self.store = Store(options.results.absolute())
@@ -73,7 +79,8 @@ class Session:
             options.keep,
             options.trust_environments,
         )
-        return runtimes, LocalQueue(self.store, self.pool, options.force)
+        force = options.force or options.profile
+        return runtimes, LocalQueue(self.store, self.pool, force, self.stopwatch)
 
     def _on_cluster(self, cluster: "Cluster") -> tuple[RuntimeFinder, RunQueue]:
         from runner.cluster.backend import ClusterQueue, ClusterRuntimes
@@ -194,6 +201,7 @@ class Session:
                 estimate=estimate_by_variant.get(variant, Estimate()),
                 max_memory_mb=options.max_memory_gb and options.max_memory_gb * 1000,
                 network=options.network,
+                profiled=options.profile,
             )
             for repeat, seed, variant in product(repeats, seeds, target.variants)
         ]
@@ -214,7 +222,8 @@ class Session:
 
     def runtime_of(self, variant: Variant) -> Runtime:
         """Where a variant runs; raises UsageError where GPUs are named and it sees none."""
-        runtime = self.runtimes.get(self.options.environment or variant.place)
+        with self.stopwatch.phase(ENVIRONMENTS):
+            runtime = self.runtimes.get(self.options.environment or variant.place)
         if self.options.gpus and not runtime.broken and runtime.device == "cpu":
             torch = f"torch {runtime.torch}" if runtime.torch else "no torch"
             raise UsageError(
@@ -224,14 +233,15 @@ class Session:
         return runtime
 
     def _outcome(self, target: Target, records: tuple[RunRecord, ...]) -> Outcome:
-        records += tuple(self.store.other_repeats(records))
-        verdict, repeatability = judge(target.case, records)
-        distance = self._drift(target, records)
-        injected = self.options.inject
-        outcome = Outcome(target, verdict, records, distance, injected, repeatability)
-        if verdict.outcome:
-            self.store.save_verdict(target.bug.id, target.case.name, injected, summary(outcome))
-        return outcome
+        with self.stopwatch.phase(JUDGING):
+            records += tuple(self.store.other_repeats(records))
+            verdict, repeatability = judge(target.case, records)
+            distance = self._drift(target, records)
+            injected = self.options.inject
+            outcome = Outcome(target, verdict, records, distance, injected, repeatability)
+            if verdict.outcome:
+                self.store.save_verdict(target.bug.id, target.case.name, injected, summary(outcome))
+            return outcome
 
     def _drift(self, target: Target, records: Sequence[RunRecord]) -> float | None:
         bug, name = target.bug, target.case.name
@@ -248,13 +258,17 @@ class Session:
 
 
 def run_targets(
-    catalog: Catalog, targets: Sequence[Target], options: Options, progress: Progress
+    catalog: Catalog,
+    targets: Sequence[Target],
+    options: Options,
+    progress: Progress,
+    stopwatch: Stopwatch | None = None,
 ) -> list[Outcome]:
     """Run and judge all targets, on this machine or on the workers that `options.executor`
-    names.
+    names. `stopwatch` gets the seconds of each phase.
     """
     with connected(options) as cluster:
-        return Session(catalog, options, progress, cluster).run(targets)
+        return Session(catalog, options, progress, cluster, stopwatch).run(targets)
 
 
 def record_targets(

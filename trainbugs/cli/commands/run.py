@@ -1,7 +1,7 @@
 """The subcommand run: runs bugs and judges whether they reproduce."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -47,9 +47,13 @@ HELP = Help(
 )
 SESSION_OPTIONS = (
     "label", "seeds", "device", "python", "environment", "data", "timeout_s", "network",
-    "max_memory_gb", "force", "repeat", "jobs", "gpus", "per_gpu", "executor", "inject",
+    "max_memory_gb", "force", "profile", "repeat", "jobs", "gpus", "per_gpu", "executor", "inject",
     "trust_environments", "results",
 )  # fmt: skip
+
+
+# The phase that holds all others.
+WHOLE = "all of it, by the clock"
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class RunOptions:
                 "--update-expected needs verdicts, and --record-only gives none; leave out one of "
                 "them"
             )
+        if self.record_only and self.session.profile:
+            raise UsageError("--profile is told beside verdicts: leave out --record-only")
         if self.sample is not None and self.targets:
             raise UsageError("--sample draws from all cases: leave out the names, or --sample")
 
@@ -194,14 +200,19 @@ def _judge(
     options: RunOptions, catalog: "Catalog", targets: "list[Target]", progress: "Progress"
 ) -> ExitStatus:
     """Run targets, print their verdicts, and keep records and figures as the options say."""
+    from runner.progress.stopwatch import Stopwatch
     from runner.session.promote import promote_runs
     from runner.session.session import run_targets
 
     stream = side_stream(options.json)
-    outcomes = run_targets(catalog, targets, options.session, progress)
+    stopwatch = Stopwatch()
+    with stopwatch.phase(WHOLE):
+        outcomes = run_targets(catalog, targets, options.session, progress, stopwatch)
     status = verdict_status(outcomes)
     with reporting(status):
         _print_outcomes(outcomes, options)
+        if options.session.profile:
+            _print_profile(stopwatch.seconds, stream)
         print(f"\nrecords, logs and verdicts: {options.results}", file=stream)
         if options.update_expected:
             records = promote_runs(outcomes, partial(_draw_expected, stream))
@@ -235,6 +246,13 @@ def _print_outcomes(outcomes: "Sequence[Outcome]", options: RunOptions) -> None:
         print_json([outcome_document(outcome, store) for outcome in outcomes])
     else:
         show_verdicts(verdict_table(outcomes), column=1)
+
+
+def _print_profile(seconds: "Mapping[str, float]", stream: TextIO) -> None:
+    """Print the seconds of each phase; phases of runs that are executed at a time overlap."""
+    print("\nSECONDS  WHERE", file=stream)
+    for phase, spent in seconds.items():
+        print(f"{spent:7.2f}  {phase}", file=stream)
 
 
 def _print_records(records: "Sequence[RunRecord]", options: RunOptions) -> None:
