@@ -29,6 +29,7 @@ def build(config):
         max_steps=config["steps"],
         early_stop_patience_steps=config["patience"],
         val_check_steps=config["interval"],
+        windows_batch_size=config["windows"],
         dropout_prob_theta=config["dropout"],
         scaler_type="robust",
         random_seed=config["seed"],
