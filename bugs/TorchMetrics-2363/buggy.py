@@ -1,9 +1,9 @@
 """Teach a network to find images of the same digit, and judge it by its worst queries, by a metric of TorchMetrics.
 
-Every epoch prints one JSON object: the loss in training and in validation, the average precision that nine tenths of the
-queries reach in validation, and the epoch whose model is kept, which is the first one with the best score. At the end all
-of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside
-this file.
+Every epoch prints one JSON object: the loss in training and in validation, the average precision that nine tenths of
+the queries reach in validation, and the epoch whose model is kept, the first one with the best score. At the end all of
+them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by default the `config.json` beside this
+file.
 """
 
 import copy
