@@ -179,8 +179,8 @@ def test_pages_show_commands():
     assert ["run", "--all", "-j", "2"] in commands("docs/machines.md")
     assert ["list", "--markdown"] in mentions("docs/contributing-bugs.md")
     assert ["run", "DIR"] not in mentions("docs/running.md")
-    assert "running.md#words" in links("docs/bugs.md")
-    assert "words" in anchors(ROOT / "docs" / "running.md")
+    assert "glossary.md#bugs-and-runs" in links("docs/bugs.md")
+    assert "bugs-and-runs" in anchors(ROOT / "docs" / "glossary.md")
 
 
 @pytest.mark.parametrize("command", ["run", "study", "evaluate", "versions", "scores", "watch"])

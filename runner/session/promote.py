@@ -40,28 +40,48 @@ def no_figures(bug: Bug, expected: Path) -> None:
     """Draws none of the figures that are committed with a bug."""
 
 
-def promote_runs(outcomes: Sequence[Outcome], draw: Draw = no_figures) -> list[Path]:
+def _refuse(refusal: str) -> None:
+    raise UsageError(refusal)
+
+
+def promote_runs(
+    outcomes: Sequence[Outcome],
+    draw: Draw = no_figures,
+    refuse: Callable[[str], None] = _refuse,
+) -> list[Path]:
     """Make the records of complete, REPRODUCED cases the expected ones; returns their paths.
 
     `draw` draws the figures of a bug's expected records. After a crash a bug has all of its new
-    records and figures, or all of its earlier ones. Raises UsageError, before anything is written,
-    if a case is anything else.
+    records and figures, or all of its earlier ones. A bug with a case that is anything else stays
+    as it is: `refuse` gets a line about it. By default that raises UsageError, before anything is
+    written.
     """
+    by_bug: dict[Path, list[Outcome]] = {}
     for outcome in outcomes:
-        _refuse_unexpected(outcome)
-    bugs = {outcome.target.bug.directory: outcome.target.bug for outcome in outcomes}
-    written = []
-    for bug in bugs.values():
-        with changing(bug.expected) as stage:
-            copy = replace(bug, directory=stage.parent)
-            paths: list[Path] = []
-            for outcome in outcomes:
-                if outcome.target.bug.directory == bug.directory:
-                    paths += _write(copy, outcome)
-            names = [path.relative_to(stage) for path in paths]
-            draw(bug, stage)
-        written += [bug.expected / name for name in names]
-    return written
+        by_bug.setdefault(outcome.target.bug.directory, []).append(outcome)
+    fitting = [of_bug for of_bug in by_bug.values() if _is_fitting(of_bug, refuse)]
+    return [path for of_bug in fitting for path in _promote_bug(of_bug, draw)]
+
+
+def _is_fitting(outcomes: Sequence[Outcome], refuse: Callable[[str], None]) -> bool:
+    """Whether all cases of a bug may become expected ones; `refuse` gets why not."""
+    try:
+        for outcome in outcomes:
+            _refuse_unexpected(outcome)
+    except UsageError as error:
+        refuse(str(error))
+        return False
+    return True
+
+
+def _promote_bug(outcomes: Sequence[Outcome], draw: Draw) -> list[Path]:
+    bug = outcomes[0].target.bug
+    with changing(bug.expected) as stage:
+        copy = replace(bug, directory=stage.parent)
+        paths = [path for outcome in outcomes for path in _write(copy, outcome)]
+        names = [path.relative_to(stage) for path in paths]
+        draw(bug, stage)
+    return [bug.expected / name for name in names]
 
 
 def _write(bug: Bug, outcome: Outcome) -> list[Path]:

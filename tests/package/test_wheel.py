@@ -64,6 +64,15 @@ def dist(tmp_path_factory) -> Path:
     return out
 
 
+def test_an_index_would_take_both(dist):
+    files = sorted(map(str, dist.glob("trainbugs*")))
+    assert len(files) == 2
+    command = [sys.executable, "-m", "twine", "check", "--strict", *files]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert checked.stdout.count("PASSED") == 2
+
+
 @dataclass(frozen=True)
 class Installed:
     """An installation that knows nothing of the checkout,

@@ -33,9 +33,9 @@ def catalogue_page(bugs: Sequence[Bug]) -> str:
         f"Not counted: {number_of(retired, 'retired bug')}, and {number_of(injected, 'bug')} whose "
         "fault is injected.",
         _devices(cases),
-        "`trainbugs list --markdown` prints this page; [Running bugs](running.md#words) explains "
-        "the words, and",
-        "[Taxonomy](taxonomy.md) how near each program is to the report's.",
+        "`trainbugs list --markdown` prints this page. The [glossary](glossary.md#bugs-and-runs) "
+        "explains the words, and the",
+        "[taxonomy](taxonomy.md) how near each program is to the report's.",
         "",
         _line(headings),
         "|---" * len(headings) + "|",

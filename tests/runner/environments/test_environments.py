@@ -339,6 +339,21 @@ def test_expected_records_come_from_reproduced_pinned_runs_only(toy):
     ]
 
 
+def test_of_several_bugs_each_is_kept_or_refused_by_itself(toy):
+    good = as_pinned(toy.run())
+    other = replace(toy.bug, id="Toy-2", directory=toy.directory.with_name("Toy-2"))
+    shutil.copytree(toy.directory, other.directory)
+    target = replace(good.target, bug=other)
+    bad = replace(good, target=target, verdict=replace(good.verdict, outcome="NOT REPRODUCED"))
+    refusals = []
+    written = promote_runs([bad, good], refuse=refusals.append)
+    assert len(written) == 4
+    assert all(path.is_relative_to(toy.bug.expected) for path in written)
+    (refusal,) = refusals
+    assert "is not REPRODUCED" in refusal
+    assert not other.expected.exists()
+
+
 def test_runs_elsewhere_are_never_expected_ones(toy, toy_environment):
     shutil.copytree(toy_environment, toy_environment.with_name("toy-2"))
     outcome = toy.run(python=None, environment="toy-2")

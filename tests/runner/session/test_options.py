@@ -25,6 +25,7 @@ TYPED: dict[str, tuple[list[str], Any]] = {
     "network": (["--no-network"], False),
     "max_memory_gb": (["--max-memory", "2"], 2.0),
     "force": (["--force"], True),
+    "profile": (["--profile"], True),
     "repeat": (["--repeat", "5"], 5),
     "jobs": (["-j", "3"], 3),
     "gpus": (["--gpus", "0,2"], (0, 2)),

@@ -214,11 +214,15 @@ def _judge(
         if options.session.profile:
             _print_profile(stopwatch.seconds, stream)
         print(f"\nrecords, logs and verdicts: {options.results}", file=stream)
+        refusals: list[str] = []
         if options.update_expected:
-            records = promote_runs(outcomes, partial(_draw_expected, stream))
+            draw = partial(_draw_expected, stream)
+            records = promote_runs(outcomes, draw, refusals.append)
             print(f"expected records: {len(records)} written", file=stream)
         _draw([(outcome.target, outcome.records) for outcome in outcomes], options)
-    return status
+    for refusal in refusals:
+        print(f"trainbugs: {refusal}", file=sys.stderr)
+    return INVALID if refusals else status
 
 
 def _record(
