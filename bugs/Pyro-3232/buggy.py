@@ -1,9 +1,9 @@
 """Fit a Bayesian regression by variational inference in Pyro, with a guide of full covariance.
 
-Every record is one JSON object: the mean loss of the steps since the last one, and, of the intervals that should hold 90
-percent of what the guide draws for a weight, their mean width, the least share of draws that they hold, and how many of
-them leave out 0. At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is by
-default the `config.json` beside this file.
+Every record is one JSON object: the mean loss of the steps since the last one, and, of the intervals that should hold
+90 percent of what the guide draws for a weight, their mean width, the least share of draws that they hold, and how many
+of them leave out 0. At the end all of them go to `<output>.json`. The one argument, a JSON file with `parameters`, is
+by default the `config.json` beside this file.
 """
 
 import json
