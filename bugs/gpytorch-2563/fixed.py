@@ -15,27 +15,18 @@ import waves
 from gpytorch.kernels import Matern52KernelGrad
 
 
-class Kernel(Matern52KernelGrad):
-    """Covariances of values and derivatives, interleaved by place."""
-
-    def forward(self, first, second, diag=False, **parameters):
-        covariance = super().forward(first, second, diag=diag, **parameters)
-        if diag:
-            return covariance
-        rows, columns = (covariance.new_tensor([1, -1]).repeat(size // 2) for size in covariance.shape[-2:])
-        return covariance * rows[:, None] * columns
-
-
 class Process(gpytorch.models.ExactGP):
     """A process of values and derivatives, with a constant mean."""
 
     def __init__(self, places, measured, likelihood):
         super().__init__(places, measured, likelihood)
         self.mean_module = gpytorch.means.ConstantMeanGrad()
-        self.covar_module = gpytorch.kernels.ScaleKernel(Kernel())
+        self.covar_module = gpytorch.kernels.ScaleKernel(Matern52KernelGrad())
 
     def forward(self, places):
         mean, covariance = self.mean_module(places), self.covar_module(places)
+        signs = mean.new_tensor([1, -1]).repeat(len(places))
+        covariance = covariance.to_dense() * signs[:, None] * signs
         return gpytorch.distributions.MultitaskMultivariateNormal(mean, covariance)
 
 
