@@ -13,6 +13,7 @@ import gpytorch
 import torch
 import waves
 from gpytorch.kernels import Matern52KernelGrad
+from linear_operator import to_linear_operator
 
 
 class Process(gpytorch.models.ExactGP):
@@ -26,7 +27,7 @@ class Process(gpytorch.models.ExactGP):
     def forward(self, places):
         mean, covariance = self.mean_module(places), self.covar_module(places)
         signs = mean.new_tensor([1, -1]).repeat(len(places))
-        covariance = covariance.to_dense() * signs[:, None] * signs
+        covariance = to_linear_operator(covariance.to_dense() * signs[:, None] * signs)
         return gpytorch.distributions.MultitaskMultivariateNormal(mean, covariance)
 
 
