@@ -47,8 +47,8 @@ def judge(forecast, months):
     truth = months["y"].to_numpy()
     losses = []
     for name, quantile in QUANTILES.items():
-        missing = truth - forecast[f"NHITS-{name}"].to_numpy()
-        losses.append(float(abs(missing * (quantile - (missing < 0))).mean()))
+        gap = truth - forecast[f"NHITS-{name}"].to_numpy()
+        losses.append(float(abs(gap * (quantile - (gap < 0))).mean()))
     error = float(abs(truth - forecast["NHITS-median"].to_numpy()).mean())
     return {"test_loss": sum(losses) / len(losses), "test_error": error}
 
