@@ -61,7 +61,7 @@ def test_the_page_of_the_sanitizer_says_what_it_finds_of_the_bugs_it_was_develop
     said = f"{harmful.paired.sum()} of {len(harmful)} cases; accused are {', '.join(accused)}"
     assert said in text
     near = harmful[harmful.paired].diagnosis.isin(["exact", "near"]).sum()
-    assert f"the alarm names the site or a place near it in {near} of them" in text
+    assert f"The alarm names the site or a place near it in {near} of them" in text
 
 
 def test_the_page_of_the_sanitizer_says_what_it_finds_of_later_bugs():
