@@ -13,6 +13,7 @@ from support.paths import ROOT
 from support.repositories import commit, git, repository
 
 from evaluation.catalog import detectors
+from runner.results import git_checkout
 from runner.results.revision import NOT_RUN, find_revision
 
 
@@ -265,7 +266,9 @@ ODD = [
 
 
 @pytest.mark.parametrize("change", ODD)
-def test_a_repository_that_is_odd_has_no_revision_at_once(bug, change):
+def test_a_repository_that_is_odd_has_no_revision_at_once(bug, change, monkeypatch):
+    """Git waits for some of them without an end, and is not waited for."""
+    monkeypatch.setattr(git_checkout, "PATIENCE_S", 1)
     change(bug)
     answers = []
     thread = threading.Thread(target=lambda: answers.append(find_revision(bug)), daemon=True)
