@@ -159,7 +159,9 @@ def compare(judged: Sequence[Judged]) -> str:
     known = [item for item in judged if item.reader_1 and item.reader_2 and item.key in machine]
     if not known:
         sys.exit("no alarm has two answers: fill the columns reader_1 and reader_2")
-    answers = {reader: [ANSWERS[getattr(item, reader)] for item in known] for reader in READERS}
+    answers: dict[str, list[str]] = {}
+    for reader in READERS:
+        answers[reader] = [ANSWERS[getattr(item, reader)] for item in known]
     answers["SITE"] = [machine[item.key] for item in known]
     lines = [f"{len(known)} alarms", "", "| | exact | near | no |", "|---|---|---|---|"]
     for name, given in answers.items():

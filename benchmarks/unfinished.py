@@ -12,12 +12,15 @@ import argparse
 import sys
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from evaluation.catalog import detectors
 from evaluation.keys import detector_digest
 from evaluation.model import Detector
 from evaluation.records import CheckRecord, program_name
 from evaluation.store.committed import CommittedChecks
 from evaluation.store.results import CheckStore
+from runner.files.untrusted import without_folders
 
 ROOT = Path(__file__).resolve().parents[1]
 UNFINISHED = CommittedChecks(ROOT / "detectors" / "unfinished")
@@ -32,10 +35,16 @@ def pack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISH
     records = {}
     for record in (*kept.read([detector.name]).checks, *store.read([detector.name]).checks):
         if record.code == digest and not (record.revision or "-dirty").endswith("-dirty"):
-            records[record.references, program_name(record)] = record
+            records[record.references, program_name(record)] = _without_paths(record)
     kept.root.mkdir(exist_ok=True)
     kept.replace(detector, records.values(), ())
     return len(records)
+
+
+def _without_paths(record: CheckRecord) -> CheckRecord:
+    """The record, whose alarms name no folder of this machine: a traceback may be in them."""
+    alarms = [replace(alarm, message=without_folders(alarm.message)) for alarm in record.alarms]
+    return replace(record, alarms=tuple(alarms))
 
 
 def unpack(store: CheckStore, detector: Detector, kept: CommittedChecks = UNFINISHED) -> int:

@@ -53,8 +53,12 @@ def rows(left: str, right: str) -> list[DiffRow]:
 def _changed_groups(left: Sequence[str], right: Sequence[str]) -> list[list[Opcode]]:
     """The runs of lines that differ, with CONTEXT lines around each."""
     matcher = SequenceMatcher(None, left, right, autojunk=False)
-    groups = matcher.get_grouped_opcodes(CONTEXT)
-    return [group for group in groups if any(tag != "equal" for tag, *_ in group)]
+    return [group for group in matcher.get_grouped_opcodes(CONTEXT) if _differs(group)]
+
+
+def _differs(group: Sequence[Opcode]) -> bool:
+    """Whether some lines of a group are not the same on both sides."""
+    return any(tag != "equal" for tag, *_ in group)
 
 
 def _highlighted(start: Sequence[str]) -> list[str]:

@@ -51,7 +51,10 @@ def test_the_command_runs_all_again_and_tells_the_phases(toy, capsys):
     output = capsys.readouterr()
     assert "done before" not in output.err
     lines = output.out.partition("SECONDS  WHERE\n")[2].splitlines()
-    phases = {name: float(seconds) for seconds, name in (line.split(None, 1) for line in lines[:6])}
+    phases = {}
+    for line in lines[:6]:
+        seconds, name = line.split(None, 1)
+        phases[name] = float(seconds)
     assert list(phases) == [
         "environments",
         "imports of programs",
