@@ -227,15 +227,19 @@ def _thinned(record: CheckRecord, rules: Iterable[Rule]) -> CheckRecord:
     severity, with the number of these.
 
     The alarms are cut where a rule has enough, and each part has its first ones: so each rule
-    counts what it counted, and decides in the same iteration. A reason names no folder of this
-    machine.
+    counts what it counted, and decides in the same iteration. Neither a reason nor an alarm names a
+    folder of this machine.
     """
     ordered = sorted(record.alarms, key=attrgetter("when"))
     cuts = _deciding_places(ordered, rules)
     parts = [ordered[first:end] for first, end in pairwise([0, *cuts, len(ordered)])]
-    alarms = [alarm for part in parts for alarm in _first_ones(part)]
+    alarms = [_without_folders(alarm) for part in parts for alarm in _first_ones(part)]
     reason = record.reason and without_folders(record.reason)
     return replace(record, reason=reason, alarms=tuple(alarms))
+
+
+def _without_folders(alarm: Alarm) -> Alarm:
+    return replace(alarm, message=without_folders(alarm.message))
 
 
 def _deciding_places(alarms: Sequence[Alarm], rules: Iterable[Rule]) -> list[int]:

@@ -145,6 +145,22 @@ def test_a_committed_reason_names_no_folder_of_the_machine(toy, make, tmp_path):
     }
 
 
+def test_a_committed_alarm_names_no_folder_of_the_machine(toy, make, tmp_path):
+    directory, folder = make("always"), tmp_path / "expected"
+    result = evaluate(toy, directory)
+    failed = Alarm("failed", 'Traceback:\n  File "/home/me/python/enum.py", line 7', "error")
+    checks = [
+        with_changes(r, pinned=True, revision="0" * 40, alarms=(failed,)) for r in result.checks
+    ]
+    plan = CampaignOptions([detectors.read(directory)])
+    promoted = promote_checks(
+        plan, replace_result(result, checks=tuple(checks)), {"always": folder}
+    )
+    records = promoted[folder].read().checks
+    messages = {alarm.message for record in records for alarm in record.alarms}
+    assert messages == {'Traceback:\n  File "enum.py", line 7'}
+
+
 def shown_program(toy):
     session = toy.session()
     bare_runs = BareRuns(session, controls.load(toy.root))
