@@ -96,7 +96,7 @@ def test_package_sets_are_pinned():
 
 
 @pytest.mark.parametrize(
-    "page", [("benchmarks", "others", "README.md"), ("detectors", "sanitizer", "README.md")]
+    "page", [("benchmarks", "others", "README.md"), ("detectors", "sanitizer-4", "README.md")]
 )
 def test_the_pages_have_the_rate(page):
     ran = RATE.watched(ROWS)

@@ -43,12 +43,12 @@ def test_whose_evaluation_is_whole_has_no_unfinished_answers(name):
 
 def test_the_page_of_the_sanitizer_says_what_it_finds_of_the_bugs_it_was_developed_on():
     """A training error, of those cases that were asked about so far."""
-    records = CommittedChecks(FOLDER).read(["sanitizer"])
+    records = CommittedChecks(FOLDER).read(["sanitizer-4"])
     table = outcomes(records.checks, records.rules)
     table = table[~table.bug.isin(later_bugs() | uncounted_bugs())]
     own = with_twins(table)
     harmful = own[~own.benign]
-    text = " ".join((ROOT / "detectors" / "sanitizer" / "README.md").read_text().split())
+    text = " ".join((ROOT / "detectors" / "sanitizer-4" / "README.md").read_text().split())
     assert f"the {len(harmful)} harmful cases that count" in text
     accused = []
     for kind, name in (
@@ -65,16 +65,16 @@ def test_the_page_of_the_sanitizer_says_what_it_finds_of_the_bugs_it_was_develop
 
 
 def test_the_page_of_the_sanitizer_says_what_it_finds_of_later_bugs():
-    records = CommittedChecks(FOLDER).read(["sanitizer", "sanitizer-3"])
+    records = CommittedChecks(FOLDER).read(["sanitizer-4", "sanitizer-3"])
     table = outcomes(records.checks, records.rules)
     later = table[table.bug.isin(later_bugs())]
     paired = with_twins(later)
     found = paired.groupby(["detector", "rule"]).paired.sum().to_dict()
-    text = " ".join((ROOT / "detectors" / "sanitizer" / "README.md").read_text().split())
+    text = " ".join((ROOT / "detectors" / "sanitizer-4" / "README.md").read_text().split())
     said = re.search(r"the first (\d+) of them \| (\d+) of (\d+) ", text)
     assert said
     first, hits, cases = map(int, said.groups())
-    assert first == cases == paired[paired.detector == "sanitizer"].bug.nunique()
-    assert hits == found["sanitizer", "default"]
+    assert first == cases == paired[paired.detector == "sanitizer-4"].bug.nunique()
+    assert hits == found["sanitizer-4", "default"]
     assert found["sanitizer-3", "default"] == 0
     assert not later[later.kind == "fixed"].alarmed.any()

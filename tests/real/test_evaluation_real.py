@@ -222,8 +222,9 @@ def counted():
 
 
 WITHOUT_RECORDS = {
-    "eager-compiled", "guardtower", "losslint", "mldoct", "preflight-ml", "releases", "sanitizer", "tinytorchtest",
-    "torch-preflight", "torcheck", "torchmortem", "torchtest2", "traincheck-full", "training-doctor", "traintools",
+    "eager-compiled", "guardtower", "losslint", "mldoct", "preflight-ml", "releases", "sanitizer", "sanitizer-4",
+    "tinytorchtest", "torch-preflight", "torcheck", "torchmortem", "torchtest2", "traincheck-full", "training-doctor",
+    "traintools",
 }  # fmt: skip
 
 

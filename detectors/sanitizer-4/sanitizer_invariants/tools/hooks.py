@@ -1,0 +1,210 @@
+"""Moments that the launcher does not tell, and that invariants can have methods for as well:
+
+- `after_view(tensor, result)`: `view` or `reshape` of a plain tensor of floating point;
+- `after_seed(seed)` and `after_generator(state)`: `manual_seed` and `set_rng_state` of torch, which
+  `fork_rng` calls as well;
+- `after_sample(distribution, value)` and `after_log_prob(distribution, value, result)`: of what
+  `torch.distributions` has;
+- `after_read(content)`: of what `torch.load` has read;
+- `before_convert(module)` and `after_convert(module)`: around `to`, `to_empty`, `half`.
+"""
+
+import functools
+import threading
+
+import torch
+import torch._dynamo
+from torch.distributions import Distribution
+
+# Dynamo takes what this function returns for a constant.
+is_compiling = (
+    getattr(getattr(torch, "compiler", None), "is_compiling", None) or torch._dynamo.is_compiling
+)
+# A function in C up to torch 2.4 at least, and in Python from 2.8 at the latest.
+skip_code = (
+    getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
+)
+VIEWS = ("view", "reshape")
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+class Depth(threading.local):
+    """How deep a thread is in calls of one kind."""
+
+    value = 0
+
+
+class Listener:
+    """Who listens now. The hooks are installed once in a process, for all that follow."""
+
+    def __init__(self):
+        self.sanitizer, self.program, self.hooked = None, None, set()
+
+    def listen(self, sanitizer, program):
+        """Tell this sanitizer from now on, in the place of an earlier one; None: nobody."""
+        self.sanitizer, self.program = sanitizer, program
+
+    def teller(self, moment):
+        """A function that tells a moment."""
+
+        def tell(*arguments):
+            method = getattr(self.sanitizer, moment, None)
+            if method is not None and not self.program.is_hidden:
+                method(*arguments)
+
+        return tell
+
+
+LISTENER = Listener()
+
+
+def install(sanitizer, program):
+    """Hook what the invariants of a sanitizer have methods for."""
+    LISTENER.listen(sanitizer, program)
+    for moment, hook in HOOKS.items():
+        if hasattr(sanitizer, moment) and moment not in LISTENER.hooked:
+            LISTENER.hooked.add(moment)
+            hook(LISTENER.teller(moment))
+
+
+def hook_views(tell):
+    for name in VIEWS:
+        setattr(torch.Tensor, name, watch_view(getattr(torch.Tensor, name), tell))
+
+
+def watch_view(bare, tell):
+    """A method that changes the shape of a tensor, with its results told."""
+
+    @functools.wraps(bare)
+    def view(tensor, *arguments, **options):
+        result = bare(tensor, *arguments, **options)
+        # Where tensors stand for others their sizes may not be known.
+        is_plain = type(tensor) in PLAIN and not is_compiling()
+        if is_plain and result.is_floating_point():
+            tell(tensor, result)
+        return result
+
+    skip_code(view.__code__)
+    return view
+
+
+def hook_samples(tell):
+    for distribution in list_distributions():
+        if "sample" in vars(distribution):
+            distribution.sample = watch_distribution(distribution.sample, tell)
+
+
+def hook_log_probs(tell):
+    for distribution in list_distributions():
+        if "log_prob" in vars(distribution):
+            distribution.log_prob = watch_distribution(distribution.log_prob, tell)
+
+
+def list_distributions():
+    """The classes of distributions that torch has."""
+    values = vars(torch.distributions).values()
+    classes = [value for value in values if isinstance(value, type)]
+    return {value for value in classes if issubclass(value, Distribution)}
+
+
+def watch_distribution(bare, tell):
+    """A method of a distribution, with the results of its outermost calls told."""
+    depth = Depth()
+
+    @functools.wraps(bare)
+    def call(distribution, *arguments, **options):
+        if is_compiling() or depth.value:
+            return bare(distribution, *arguments, **options)
+        depth.value += 1
+        try:
+            result = bare(distribution, *arguments, **options)
+        finally:
+            depth.value -= 1
+        tell(distribution, *arguments, *options.values(), result)
+        return result
+
+    skip_code(call.__code__)
+    return call
+
+
+def hook_reads(tell):
+    torch.load = torch.serialization.load = watch_read(torch.load, tell)
+
+
+def watch_read(bare, tell):
+    """A function that reads a file, with its content told."""
+
+    @functools.wraps(bare)
+    def load(*arguments, **options):
+        content = bare(*arguments, **options)
+        tell(content)
+        return content
+
+    skip_code(load.__code__)
+    return load
+
+
+def hook_before_convert(tell):
+    torch.nn.Module._apply = watch_convert(torch.nn.Module._apply, before=tell)
+
+
+def hook_after_convert(tell):
+    torch.nn.Module._apply = watch_convert(torch.nn.Module._apply, after=tell)
+
+
+def watch_convert(bare, before=None, after=None):
+    """The method that converts a module, with its outermost calls told."""
+    depth = Depth()
+
+    @functools.wraps(bare)
+    def convert(module, *arguments, **options):
+        is_outermost = depth.value == 0 and not is_compiling()
+        if is_outermost and before is not None:
+            before(module)
+        depth.value += 1
+        try:
+            result = bare(module, *arguments, **options)
+        finally:
+            depth.value -= 1
+        if is_outermost and after is not None:
+            after(module)
+        return result
+
+    skip_code(convert.__code__)
+    return convert
+
+
+def hook_seeds(tell):
+    hook_random("manual_seed", tell)
+
+
+def hook_generators(tell):
+    hook_random("set_rng_state", tell)
+
+
+def hook_random(name, tell):
+    """Tell the argument of a function of `torch.random`, which `torch` has as well."""
+    bare = getattr(torch.random, name)
+
+    @functools.wraps(bare)
+    def call(*arguments, **options):
+        result = bare(*arguments, **options)
+        if not is_compiling():
+            tell(*arguments, *options.values())
+        return result
+
+    skip_code(call.__code__)
+    setattr(torch.random, name, call)
+    setattr(torch, name, call)
+
+
+HOOKS = {
+    "after_seed": hook_seeds,
+    "after_generator": hook_generators,
+    "after_view": hook_views,
+    "after_sample": hook_samples,
+    "after_log_prob": hook_log_probs,
+    "after_read": hook_reads,
+    "before_convert": hook_before_convert,
+    "after_convert": hook_after_convert,
+}
