@@ -33,6 +33,8 @@ ORDER = (
     "repeated-layer", "decay-groups", "masked-targets", "same-on-ranks", "copied-generator",
     "discarded-gradients", "clipped-parts", "foreign-sampler", "improper-targets",
     "dropped-samples", "packed-texts", "uneven-ranks", "silent-samples",
+    "diverging-optimizer", "idle-option", "resumes-otherwise", "wrong-backward",
+    "discarded-function", "adapter-differs", "ignored-mask",
 )  # fmt: skip
 
 

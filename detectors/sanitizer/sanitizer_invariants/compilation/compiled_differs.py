@@ -14,13 +14,17 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, type, torch.dtype, t
 CALLED = (types.ModuleType, types.BuiltinFunctionType)
 
 TRIES = 8
+# What errors about values say, and what errors say that come of having copied tensors.
+VALUE_WORDS = ("value", "between", "range", "bound", "index", "assert", "negative", "expected")
+COPY_WORDS = ("grad", "inference", "leaf", "graph", "dtype", "device", "version")
 
 
 class CompiledDiffers(Invariant):
     """A call of a compiled function or module gives the same numbers as the uncompiled one,
-    and changes the same ones.
+    changes the same ones, and refuses the same ones.
 
-    Why: a compiler decides how numbers are computed, not which.
+    Why: a compiler decides how numbers are computed, not which. A check of inputs that it leaves
+    out lets wrong labels through.
 
     Compared are floating-point outputs, and arguments, parameters, buffers and gradients after the
     call. Rounding: the difference is beyond half of the digits of the type, relative to the norm,
@@ -31,7 +35,8 @@ class CompiledDiffers(Invariant):
     numbers that are not finite; numbers that jump (a choice among experts, rounding): where the
     difference is not ten times that which comes from changing each number that goes in by a tenth
     of what is taken for rounding, in one of eight tries. One near-tie falls to the same side in all
-    of them once in 256 times. Only copies are called: what uses more than tensors, modules and
+    of them once in 256 times. Errors count that name a value, an index or an assertion, twice the
+    same. Only copies are called: what uses more than tensors, modules and
     plain values (optimizers, other objects), or is given tensors that share memory, is left out.
 
     Cost: four copies, and three calls of the uncompiled code on them, for the first five calls and
@@ -44,11 +49,12 @@ class CompiledDiffers(Invariant):
     def __init__(self, program, report):
         super().__init__(program, report)
         self.functions, self.modules, self.expected = {}, weakref.WeakKeyDictionary(), None
+        self.refusal = None
 
     def before_compiled(self, function, arguments, options):
         code = getattr(function, "__func__", function).__code__
         self.functions[code] = self.functions.get(code, 0) + 1
-        self.expected = None
+        self.expected, self.refusal = None, None
         held = find_captured(function) if is_sampled(self.functions[code], 100) else None
         if held is not None:
             self._expect(lambda copy: rebuild(function, copy), held, arguments, options)
@@ -60,7 +66,7 @@ class CompiledDiffers(Invariant):
         if not isinstance(module, OptimizedModule):
             return
         self.modules[module] = self.modules.get(module, 0) + 1
-        self.expected = None
+        self.expected, self.refusal = None, None
         if is_sampled(self.modules[module], 100) and isinstance(copies.unwrap(module), nn.Module):
             self._expect(
                 lambda copy: copy["module"], {"module": copies.unwrap(module)}, arguments, options
@@ -83,9 +89,18 @@ class CompiledDiffers(Invariant):
         results = copies.attempt(self.program, run_uncompiled, build, duplicates)
         if results is not None:
             self.expected = inputs, *results, (build, spare)
+            return
+        again = [duplicate_inputs(inputs) for _ in range(2)]
+        if None not in again:
+            self.refusal = copies.attempt(self.program, find_refusal, build, again)
 
     def _compare(self, result):
         expected, self.expected = self.expected, None
+        if self.refusal is not None:
+            self.report(
+                f"compiled, this takes what it refuses uncompiled: {self.refusal}",
+                api="torch.compile",
+            )
         if expected is None:
             return
         inputs, plain, exact, again = expected
@@ -119,6 +134,24 @@ def run_uncompiled(build, duplicates):
         results[0], results[1]
     )
     return (results[0], results[2]) if is_same and len(results[0]) == len(results[2]) else None
+
+
+def find_refusal(build, duplicates):
+    """What uncompiled code says of a value that it refuses, where it says it of both copies;
+    or None.
+    """
+    messages = []
+    for held, arguments, options in duplicates:
+        try:
+            build(held)(*arguments, **options)
+        except (RuntimeError, ValueError, IndexError, AssertionError) as error:
+            messages.append(str(error).partition("\n")[0])
+        else:
+            return None
+    first, second = messages
+    is_of_values = any(word in first.lower() for word in VALUE_WORDS)
+    is_of_copies = any(word in first.lower() for word in COPY_WORDS)
+    return first if first == second and is_of_values and not is_of_copies else None
 
 
 def measure_jumps(build, inputs, plain):

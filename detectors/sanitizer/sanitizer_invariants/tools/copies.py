@@ -57,7 +57,7 @@ def duplicate_all(module, *values):
     ):
         return None
     try:
-        with torch.inference_mode(False), torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad(), preserved(module):
             memo = {id(tensor): duplicate_tensor(tensor) for tensor in list_tensors(values)}
             duplicates = copy.deepcopy((module, *values), memo)
     except Exception:
@@ -66,6 +66,29 @@ def duplicate_all(module, *values):
         if getattr(part, "_compiled_call_impl", None) is not None:
             part._compiled_call_impl = None
     return duplicates
+
+
+@contextlib.contextmanager
+def preserved(module):
+    """Whatever a copy takes out of a module, it has again: `__getstate__` of a class may take out
+    of the module itself what it leaves out of the copy.
+    """
+    attributes = [(part, dict(vars(part))) for part in module.modules() if saves_itself(part)]
+    try:
+        yield
+    finally:
+        for part, original in attributes:
+            vars(part).clear()
+            vars(part).update(original)
+
+
+def saves_itself(module):
+    """Whether the class of a module says what of it is copied."""
+    names = ("__getstate__", "__reduce__", "__reduce_ex__", "__deepcopy__")
+    return any(
+        getattr(type(module), name, None) is not getattr(torch.nn.Module, name, None)
+        for name in names
+    )
 
 
 def is_large(module, values):

@@ -6,7 +6,10 @@
 - `after_sample(distribution, value)` and `after_log_prob(distribution, value, result)`: of what
   `torch.distributions` has;
 - `after_read(content)`: of what `torch.load` has read;
-- `before_convert(module)` and `after_convert(module)`: around `to`, `to_empty`, `half`.
+- `before_convert(module)` and `after_convert(module)`: around `to`, `to_empty`, `half`;
+- `before_registration(parent, name, module)`: a module becomes an attribute of another one;
+- `after_function(function, arguments, result)`: of `apply` of a `torch.autograd.Function` that
+  torch has not written, where its result has gradients.
 """
 
 import functools
@@ -174,6 +177,32 @@ def watch_convert(bare, before=None, after=None):
     return convert
 
 
+def hook_registrations(tell):
+    # A hook that returns something puts it in the place of the module.
+    def before(parent, name, module):
+        if isinstance(module, torch.nn.Module):
+            tell(parent, name, module)
+
+    torch.nn.modules.module.register_module_module_registration_hook(before)
+
+
+def hook_functions(tell):
+    bare = torch.autograd.Function.__dict__["apply"].__func__
+
+    @functools.wraps(bare)
+    def apply(function, *arguments, **options):
+        result = bare(function, *arguments, **options)
+        if is_compiling() or options or function.__module__.startswith("torch."):
+            return result
+        results = result if isinstance(result, tuple) else (result,)
+        if any(getattr(value, "grad_fn", None) is not None for value in results):
+            tell(function, arguments, result)
+        return result
+
+    skip_code(apply.__code__)
+    torch.autograd.Function.apply = classmethod(apply)
+
+
 def hook_seeds(tell):
     hook_random("manual_seed", tell)
 
@@ -207,4 +236,6 @@ HOOKS = {
     "after_read": hook_reads,
     "before_convert": hook_before_convert,
     "after_convert": hook_after_convert,
+    "before_registration": hook_registrations,
+    "after_function": hook_functions,
 }

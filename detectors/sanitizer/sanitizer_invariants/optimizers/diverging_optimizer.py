@@ -1,0 +1,90 @@
+"""An optimizer goes down a bowl."""
+
+import weakref
+
+import torch
+
+from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.invariant import Invariant
+from sanitizer_invariants.tools.trials import Trial, can_be_tried, is_of_others
+
+STEPS, CURVATURE, FAR, STEPS_AWAY = 100, 0.1, 10, 2
+
+
+class DivergingOptimizer(Invariant):
+    """An optimizer does not walk away from the minimum of a bowl.
+
+    Why: half of the sum of squares, times a curvature, is the easiest function there is. Where the
+    product of learning rate and curvature is a tenth, gradient descent goes down, with momentum
+    too. An optimizer that scales its steps goes no further than a rate a step, and turns round
+    behind the minimum. A wrong correction of a bias, or a wrong sign, moves further and further.
+
+    A copy of the optimizer does a hundred steps from the weights of the program.
+    Away is what is ten times as far from the minimum as the farthest weight at the beginning, and
+    further than two rates a step could go, or is no number.
+
+    Looked at are optimizers that torch has not written; `shadow-step` looks at those of torch.
+
+    Excepted: optimizers that maximize, ask for a closure, cannot be copied or have over a million
+    numbers; a learning rate that is no number above 0.
+
+    Cost: once for each optimizer, a hundred steps.
+    """
+
+    NAME, LIGHT = "diverging-optimizer", False
+    VERSION = 5
+
+    def __init__(self, program, report):
+        super().__init__(program, report)
+        self.tried = weakref.WeakSet()
+
+    def before_step(self, optimizer):
+        if optimizer in self.tried:
+            return
+        self.tried.add(optimizer)
+        rate = find_rate(optimizer)
+        if rate is None or not is_of_others(optimizer) or not can_be_tried(optimizer):
+            return
+        distances = copies.attempt(self.program, walk, optimizer, rate)
+        if distances is None:
+            return
+        before, after = distances
+        if after <= max(FAR * before, STEPS_AWAY * STEPS * rate):
+            return
+        self.report(
+            f"on a bowl of curvature {min(1.0, CURVATURE / rate):.2g}, {STEPS} steps of "
+            f"{type(optimizer).__name__} with a learning rate of {rate:.2g} walk away from the "
+            f"minimum: from a distance of {before:.2g} to {after:.2g}",
+            api=f"{type(optimizer).__module__}.{type(optimizer).__name__}.step",
+            iteration=self.program.iteration_of(optimizer),
+        )
+
+
+def find_rate(optimizer):
+    """The largest learning rate of the groups; None where there is none, or one maximizes."""
+    rates = [group.get("lr") for group in optimizer.param_groups]
+    if any(group.get("maximize") for group in optimizer.param_groups):
+        return None
+    if not all(isinstance(rate, (int, float, torch.Tensor)) for rate in rates):
+        return None
+    largest = max(map(float, rates), default=0.0)
+    return largest if largest > 0 else None
+
+
+def walk(optimizer, rate):
+    """How far the farthest weight is from the minimum, before and after the steps."""
+    trial = Trial(optimizer)
+    curvature = min(1.0, CURVATURE / rate)
+    with torch.enable_grad():
+        before = measure(trial.values())
+        for _ in range(STEPS):
+            trial.step([curvature * value for value in trial.values()])
+        after = measure(trial.values())
+    return before, after
+
+
+def measure(values):
+    """The largest size among the numbers; infinite where one is none."""
+    sizes = torch.stack([value.abs().max().double().cpu() for value in values if value.numel()])
+    largest = sizes.max().item()
+    return largest if bool(torch.isfinite(sizes).all()) else float("inf")

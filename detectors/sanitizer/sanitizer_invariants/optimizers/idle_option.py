@@ -1,0 +1,100 @@
+"""The options of an optimizer change its steps."""
+
+import weakref
+
+import torch
+
+from sanitizer_invariants.tools import copies
+from sanitizer_invariants.tools.invariant import Invariant
+from sanitizer_invariants.tools.trials import Trial, can_be_tried, draw_like, is_of_others
+
+FACTORS = {"lr": 0.5, "weight_decay": 1000.0, "momentum": 0.5}
+STEPS, ROUNDS = 8, 2
+
+
+class IdleOption(Invariant):
+    """Another learning rate, weight decay or momentum leads to other steps.
+
+    Why: an option that is given has an effect. A schedule writes the learning rate into the groups;
+    an optimizer that keeps the rate of its beginning, or reads another place, trains on as if there
+    were no schedule. A weight decay that nobody reads leaves the network without regularisation.
+
+    Two copies of the optimizer do eight steps by the same gradients, one of them with half of the
+    rate, half of the momentum or a thousand times the decay. Where all weights end the same to the
+    last bit, twice, the option does nothing.
+
+    Looked at are optimizers that torch has not written, and options that are single numbers above
+    0 in all groups. The rate is looked at only where it has changed: a schedule drives it.
+
+    Excepted: what draws random numbers, asks for a closure, cannot be copied or has over a million
+    numbers.
+
+    Cost: once for each optimizer and option, 48 steps.
+    """
+
+    NAME, LIGHT = "idle-option", False
+    VERSION = 5
+
+    def __init__(self, program, report):
+        super().__init__(program, report)
+        self.rates, self.tried = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+
+    def before_step(self, optimizer):
+        tried = self.tried.setdefault(optimizer, set())
+        if len(tried) == len(FACTORS) or not is_of_others(optimizer):
+            return
+        rates = [group.get("lr") for group in optimizer.param_groups]
+        for option in FACTORS:
+            is_due = option != "lr" or rates != self.rates.setdefault(optimizer, rates)
+            if option not in tried and is_due and is_given(optimizer, option):
+                tried.add(option)
+                self._try(optimizer, option)
+
+    def _try(self, optimizer, option):
+        if not can_be_tried(optimizer):
+            return
+        if not copies.attempt(self.program, is_idle, optimizer, option):
+            return
+        value = optimizer.param_groups[0][option]
+        self.report(
+            f"{option} = {float(value):.2g} changes nothing: {STEPS} steps are the same with "
+            f"{float(value) * FACTORS[option]:.2g}",
+            api=f"{type(optimizer).__module__}.{type(optimizer).__name__}.step",
+            iteration=self.program.iteration_of(optimizer),
+        )
+
+
+def is_given(optimizer, option):
+    """Whether all groups have a number above 0 for it."""
+    values = [group.get(option) for group in optimizer.param_groups]
+    return all(isinstance(value, float) and value > 0 for value in values)
+
+
+def is_idle(optimizer, option):
+    """Whether steps are the same, whatever the option; False where they do not repeat themselves,
+    or do not move.
+    """
+    for seed in range(ROUNDS):
+        start, plain = take_steps(optimizer, seed)
+        _, again = take_steps(optimizer, seed)
+        _, other = take_steps(optimizer, seed, option)
+        moves = not copies.are_identical(start, plain)
+        if not (moves and copies.are_identical(plain, again)):
+            return False
+        if not copies.are_identical(plain, other):
+            return False
+    return True
+
+
+def take_steps(optimizer, seed, option=None):
+    """The weights before and after some steps by random gradients, with the option changed."""
+    trial = Trial(optimizer)
+    if option:
+        trial.multiply(option, FACTORS[option])
+    generator = torch.Generator().manual_seed(seed)
+    start = trial.values()
+    torch.manual_seed(seed)
+    with torch.enable_grad():
+        for _ in range(STEPS):
+            trial.step(draw_like(start, generator))
+    return start, trial.values()
