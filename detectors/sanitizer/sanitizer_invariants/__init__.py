@@ -35,6 +35,7 @@ ORDER = (
     "dropped-samples", "packed-texts", "uneven-ranks", "silent-samples",
     "diverging-optimizer", "idle-option", "resumes-otherwise", "wrong-backward",
     "discarded-function", "adapter-differs", "ignored-mask",
+    "stands-still",
 )  # fmt: skip
 
 

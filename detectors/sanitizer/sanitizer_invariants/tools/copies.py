@@ -113,7 +113,8 @@ def is_special(module):
     return (
         foreign
         or unwrap(module) is not module
-        or hasattr(module.forward, "_torchdynamo_orig_callable")
+        # Some parts of a scripted module have no `forward`.
+        or hasattr(getattr(module, "forward", None), "_torchdynamo_orig_callable")
     )
 
 

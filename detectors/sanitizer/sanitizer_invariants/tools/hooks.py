@@ -9,7 +9,9 @@
 - `before_convert(module)` and `after_convert(module)`: around `to`, `to_empty`, `half`;
 - `before_registration(parent, name, module)`: a module becomes an attribute of another one;
 - `after_function(function, arguments, result)`: of `apply` of a `torch.autograd.Function` that
-  torch has not written, where its result has gradients.
+  torch has not written, where its result has gradients;
+- `after_recurrence(module, arguments, options, output)`: a cell, an `nn.RNN`, `nn.LSTM` or `nn.GRU`
+  was called, by another module or not.
 """
 
 import functools
@@ -27,6 +29,7 @@ is_compiling = (
 skip_code = (
     getattr(torch._C._dynamo.eval_frame, "skip_code", None) or torch._dynamo.eval_frame.skip_code
 )
+set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
 VIEWS = ("view", "reshape")
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -59,6 +62,20 @@ class Listener:
 
 
 LISTENER = Listener()
+
+
+def uncompiled(tell):
+    """A function that Dynamo does not follow, as it would where it has left off compiling."""
+
+    def tell_aside(*arguments):
+        callback = set_eval_frame(None)
+        try:
+            tell(*arguments)
+        finally:
+            set_eval_frame(callback)
+
+    skip_code(tell_aside.__code__)
+    return tell_aside
 
 
 def install(sanitizer, program):
@@ -203,6 +220,26 @@ def hook_functions(tell):
     torch.autograd.Function.apply = classmethod(apply)
 
 
+def hook_recurrences(tell):
+    for base in (torch.nn.RNNBase, torch.nn.RNNCellBase):
+        base.__call__ = watch_recurrence(tell)
+
+
+def watch_recurrence(tell):
+    """The call of a module, with its result told."""
+    tell = uncompiled(tell)
+
+    def call(module, *arguments, **options):
+        # Looked up now: whoever traces modules puts another function there.
+        output = torch.nn.Module.__call__(module, *arguments, **options)
+        if not is_compiling():
+            tell(module, arguments, options, output)
+        return output
+
+    skip_code(call.__code__)
+    return call
+
+
 def hook_seeds(tell):
     hook_random("manual_seed", tell)
 
@@ -238,4 +275,5 @@ HOOKS = {
     "after_convert": hook_after_convert,
     "before_registration": hook_registrations,
     "after_function": hook_functions,
+    "after_recurrence": hook_recurrences,
 }
