@@ -8,8 +8,8 @@ import pkgutil
 from sanitizer_invariants.tools.invariant import Invariant
 
 THEMES = (
-    "checkpoints", "compilation", "data", "gradients", "losses", "modes", "modules",
-    "optimizers", "ranks", "schedules",
+    "checkpoints", "compilation", "data", "gradients", "losses", "metrics", "modes",
+    "modules", "optimizers", "ranks", "schedules",
 )  # fmt: skip
 # The order in which invariants are told what happens.
 ORDER = (
@@ -36,6 +36,7 @@ ORDER = (
     "diverging-optimizer", "idle-option", "resumes-otherwise", "wrong-backward",
     "discarded-function", "adapter-differs", "ignored-mask",
     "stands-still",
+    "metric-reset",
 )  # fmt: skip
 
 

@@ -11,11 +11,16 @@
 - `after_function(function, arguments, result)`: of `apply` of a `torch.autograd.Function` that
   torch has not written, where its result has gradients;
 - `after_recurrence(module, arguments, options, output)`: a cell, an `nn.RNN`, `nn.LSTM` or `nn.GRU`
-  was called, by another module or not.
+  was called, by another module or not;
+- `before_metric(name, metric, arguments, options)`: `update` or `reset` of an object that has
+  `update`, `compute` and `reset`, and is not called by another such object.
 """
 
 import functools
+import inspect
 import threading
+import types
+import weakref
 
 import torch
 import torch._dynamo
@@ -264,7 +269,109 @@ def hook_random(name, tell):
     setattr(torch, name, call)
 
 
+def hook_metrics(tell):
+    """Metrics that are modules are hooked when the first of their class is made,
+    others when an optimizer is.
+    """
+    metrics = MetricClasses(tell)
+    make_module, make_optimizer = torch.nn.Module.__init__, torch.optim.Optimizer.__init__
+
+    @functools.wraps(make_module)
+    def initialise_module(module, *arguments, **options):
+        make_module(module, *arguments, **options)
+        if not is_compiling():
+            metrics.follow(type(module))
+
+    @functools.wraps(make_optimizer)
+    def initialise_optimizer(optimizer, *arguments, **options):
+        metrics.follow_all()
+        make_optimizer(optimizer, *arguments, **options)
+
+    for function in (initialise_module, initialise_optimizer):
+        skip_code(function.__code__)
+    torch.nn.Module.__init__ = initialise_module
+    torch.optim.Optimizer.__init__ = initialise_optimizer
+
+
+class MetricClasses:
+    """The classes whose objects are metrics: what they have in common is a protocol."""
+
+    def __init__(self, tell):
+        self.tell, self.depth = tell, Depth()
+        self.visited, self.wrappers = weakref.WeakSet(), weakref.WeakSet()
+
+    def follow_all(self):
+        """Hook the classes that there are by now."""
+        waiting, visited = [object], set()
+        for kind in waiting:
+            new = [lower for lower in type.__subclasses__(kind) if id(lower) not in visited]
+            visited.update(map(id, new))
+            waiting += new
+            if find_definer(kind, "compute") is not None:
+                self.follow(kind)
+
+    def follow(self, kind):
+        """Hook a class if it is one of metrics."""
+        if kind in self.visited:
+            return
+        self.visited.add(kind)
+        if is_metric_class(kind):
+            for name in ("update", "reset"):
+                definer = find_definer(kind, name)
+                bare = vars(definer)[name]
+                if bare not in self.wrappers:
+                    wrapper = self.watch(bare, name)
+                    self.wrappers.add(wrapper)
+                    setattr(definer, name, wrapper)
+
+    def watch(self, bare, name):
+        """A method of metrics, with its outermost calls told."""
+        depth, tell = self.depth, self.tell
+
+        @functools.wraps(bare)
+        def call(metric, *arguments, **options):
+            if is_compiling() or depth.value:
+                return bare(metric, *arguments, **options)
+            tell(name, metric, arguments, options)
+            depth.value += 1
+            try:
+                return bare(metric, *arguments, **options)
+            finally:
+                depth.value -= 1
+
+        skip_code(call.__code__)
+        return call
+
+
+def is_metric_class(kind):
+    """Whether a class has `update`, `compute` and `reset`, the last two without arguments."""
+    methods = []
+    for name in ("update", "compute", "reset"):
+        definer = find_definer(kind, name)
+        if definer is None or not isinstance(vars(definer)[name], types.FunctionType):
+            return False
+        methods.append(vars(definer)[name])
+    if any((method.__module__ or "").partition(".")[0] == "torch" for method in methods):
+        return False
+    return all(takes_nothing(method) for method in methods[1:])
+
+
+def find_definer(kind, name):
+    """The class among the bases of one that defines a name."""
+    return next((base for base in kind.__mro__ if name in vars(base)), None)
+
+
+def takes_nothing(method):
+    """Whether a method can be called without arguments."""
+    try:
+        inspect.signature(method).bind(None)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 HOOKS = {
+    "before_metric": hook_metrics,
     "after_seed": hook_seeds,
     "after_generator": hook_generators,
     "after_view": hook_views,
