@@ -6,6 +6,8 @@ import contextlib
 import copy
 import dataclasses
 import io
+import random
+import sys
 import warnings
 from collections.abc import Mapping
 
@@ -57,7 +59,7 @@ def duplicate_all(module, *values):
     ):
         return None
     try:
-        with torch.inference_mode(False), torch.no_grad(), preserved(module):
+        with torch.inference_mode(False), torch.no_grad(), drawing_nothing(), preserved(module):
             memo = {id(tensor): duplicate_tensor(tensor) for tensor in list_tensors(values)}
             duplicates = copy.deepcopy((module, *values), memo)
     except Exception:
@@ -155,6 +157,26 @@ def without_warnings():
 
 def _ignore(*arguments, **options):
     """A warning that nobody sees."""
+
+
+@contextlib.contextmanager
+def drawing_nothing():
+    """The generators of random numbers are afterwards as they were: a class may make a copy by
+    making a new module, which draws its weights.
+    """
+    numpy = sys.modules.get("numpy")
+    numpy_state = numpy and numpy.random.get_state()
+    python_state, states = random.getstate(), generator_states()
+    try:
+        yield
+    finally:
+        random.setstate(python_state)
+        # `set_rng_state` would be told as the program's own.
+        torch.default_generator.set_state(states[0])
+        if states[1:]:
+            torch.cuda.set_rng_state_all(states[1:])
+        if numpy:
+            numpy.random.set_state(numpy_state)
 
 
 def attempt(program, call, *arguments):

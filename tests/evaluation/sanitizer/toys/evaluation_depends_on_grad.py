@@ -50,6 +50,29 @@ def program(middle, mode="no_grad", model="Net()", more="pass"):
     return PROGRAM.format(middle=middle, mode=mode, model=model, more=more)
 
 
+# What it takes to copy a layer is not to be noticed.
+COPIED = """
+class Layer(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.shift = 1.0
+{copy}
+    def forward(self, x):
+        return super().forward(x) + self.shift
+
+model, points, labels = Layer(), torch.randn(64, 2), torch.randint(2, (64,))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for iteration in range(3):
+    model.train()
+    optimizer.zero_grad()
+    F.cross_entropy(model(points), labels).backward()
+    optimizer.step()
+    model.eval()
+    state = torch.get_rng_state()
+    with torch.no_grad():
+        model(points)
+    print("unchanged" if torch.equal(state, torch.get_rng_state()) else "drawn")
+"""
 WRONG = {
     "wrong kernel without "
     "gradients": program("x = x * 1.001 if not x.requires_grad else x", "inference_mode"),
@@ -78,10 +101,26 @@ RIGHT = {
     "hooks": program("x = x * 1.001 if not x.requires_grad else x",
                      model="Net()\nmodel.head.register_forward_hook(lambda *a: print('called'))"),
     "prints": program("print('called')"),
+    "a copy is a new one": COPIED.format(copy="""
+    def __deepcopy__(self, memo):
+        twin = Layer()
+        twin.load_state_dict(self.state_dict())
+        return twin
+"""),
+    "takes itself apart": COPIED.format(copy="""
+    def __getstate__(self):
+        self.__dict__.pop("shift", None)
+        return self.__dict__
+"""),
     "odd inputs": program("pass", more="empty = model(points[:0]); model(torch.full((2, 8), float('nan')))"),
 }  # fmt: skip
 
+# Its gradient is not the derivative.
+OTHERS = {"own gradient": ["wrong-backward"]}
 ITERATIONS = dict.fromkeys(WRONG, 3)
 APIS = dict.fromkeys(WRONG, "torch.nn.Module.__call__") | {"wrong module": "torch.nn.BatchNorm1d"}
 # The program prints what it prints alone: so many times this word.
-OUTPUTS = {"prints": ("called", 8), "hooks": ("called", 8)}
+OUTPUTS = {
+    "prints": ("called", 8), "hooks": ("called", 8), "a copy is a new one": ("unchanged", 3),
+    "takes itself apart": ("unchanged", 3),
+}  # fmt: skip
