@@ -37,6 +37,7 @@ ORDER = (
     "discarded-function", "adapter-differs", "ignored-mask",
     "stands-still",
     "metric-reset",
+    "visible-targets",
 )  # fmt: skip
 
 
