@@ -39,6 +39,7 @@ ORDER = (
     "stands-still",
     "metric-reset",
     "visible-targets",
+    "term-twice",
 )  # fmt: skip
 
 
