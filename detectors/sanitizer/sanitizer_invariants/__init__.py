@@ -40,6 +40,7 @@ ORDER = (
     "metric-reset",
     "visible-targets",
     "term-twice",
+    "counted-ignored",
 )  # fmt: skip
 
 
