@@ -41,6 +41,8 @@ ORDER = (
     "visible-targets",
     "term-twice",
     "counted-ignored",
+    "schedule-outpaces",
+    "schedule-too-long",
 )  # fmt: skip
 
 
