@@ -43,6 +43,7 @@ ORDER = (
     "counted-ignored",
     "schedule-outpaces",
     "schedule-too-long",
+    "carried-state",
 )  # fmt: skip
 
 
