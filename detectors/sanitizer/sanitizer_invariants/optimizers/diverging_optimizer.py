@@ -8,7 +8,7 @@ from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, list_parameters
 from sanitizer_invariants.tools.trials import Trial, can_be_tried, is_of_others
 
-CURVATURE, FAR, STEPS_AWAY = 0.1, 10, 2
+CURVATURE, FAR, STEPS_AWAY, GROWTH, BEYOND = 0.1, 10, 2, 2, 1e6
 # Of few numbers many steps cost little; a factor of a few per cent a step takes as many to show.
 FEW, STEPS, STEPS_OF_MANY = 2**17, 400, 100
 
@@ -22,8 +22,9 @@ class DivergingOptimizer(Invariant):
     behind the minimum. A wrong correction of a bias, or a wrong sign, moves further and further.
 
     A copy of the optimizer does 400 steps from the weights of the program.
-    Away is what is ten times as far from the minimum as the farthest weight at the beginning, and
-    further than two rates a step could go, or is no number.
+    Away is what is ten times as far from the minimum as the farthest weight at the beginning,
+    further than two rates a step could go, and twice as far as after half of the steps, or a
+    million times beyond that; and what is no number.
 
     Looked at are optimizers that torch has not written; `shadow-step` looks at those of torch.
 
@@ -52,8 +53,10 @@ class DivergingOptimizer(Invariant):
         distances = copies.attempt(self.program, walk, optimizer, rate, steps)
         if distances is None:
             return
-        before, after = distances
-        if after <= max(FAR * before, STEPS_AWAY * steps * rate):
+        before, middle, after = distances
+        limit = max(FAR * before, STEPS_AWAY * steps * rate)
+        goes_on = after >= GROWTH * middle or after > BEYOND * limit
+        if after <= limit or not goes_on:
             return
         self.report(
             f"on a bowl of curvature {min(1.0, CURVATURE / rate):.2g}, {steps} steps of "
@@ -76,15 +79,17 @@ def find_rate(optimizer):
 
 
 def walk(optimizer, rate, steps):
-    """How far the farthest weight is from the minimum, before and after the steps."""
+    """How far the farthest weight is from the minimum, before, half-way and after the steps."""
     trial = Trial(optimizer)
     curvature = min(1.0, CURVATURE / rate)
     with torch.enable_grad():
         before = measure(trial.values())
-        for _ in range(steps):
+        for number in range(steps):
+            if number == steps // 2:
+                middle = measure(trial.values())
             trial.step([curvature * value for value in trial.values()])
         after = measure(trial.values())
-    return before, after
+    return before, middle, after
 
 
 def measure(values):

@@ -49,7 +49,7 @@ class ResumesOtherwise(Invariant):
             return
         self.report(
             f"{type(loaded).__name__} goes on otherwise from what it has saved: of {AFTER} steps "
-            f"after loading, {share:.0%} differs from the steps without a break",
+            f"after loading, {share:.1%} of the way differs from the steps without a break",
             api=f"{type(loaded).__module__}.{type(loaded).__name__}.state_dict",
         )
 
