@@ -102,7 +102,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     _, report, release, path = arguments
     table = Path(path)
-    old = list(csv.DictReader(table.open(encoding="utf-8"))) if table.is_file() else []
+    text = table.read_text(encoding="utf-8") if table.is_file() else ""
+    old = csv.DictReader(text.splitlines())
     new = [row for row in old if row["release"] != release] + rows(Path(report), release)
     with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")

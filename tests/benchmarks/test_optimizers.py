@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import json
 
 from support.paths import ROOT
 
@@ -41,7 +42,7 @@ def test_a_report_becomes_rows(tmp_path):
     }
     advice = finding | {"severity": "info"}
     (tmp_path / "report.json").write_text(
-        optimizers.json.dumps({"findings": [finding, advice]}), encoding="utf-8"
+        json.dumps({"findings": [finding, advice]}), encoding="utf-8"
     )
     table = tmp_path / "table.csv"
     for release in ("1.0", "2.0", "1.0"):
