@@ -44,6 +44,8 @@ ORDER = (
     "schedule-outpaces",
     "schedule-too-long",
     "carried-state",
+    "metric-reset", "metric-in-collection", "metric-types", "metric-ignores",
+    "metric-flattened",
 )  # fmt: skip
 
 

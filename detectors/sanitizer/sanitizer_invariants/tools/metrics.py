@@ -55,11 +55,11 @@ class MetricRule(Invariant):
             return
         if name == "update":
             updates.note(arguments, options)
-            self.before_update(metric, updates)
+            self.before_update(metric, updates, arguments, options)
         else:
             self.before_reset(metric, updates)
 
-    def before_update(self, metric, updates):
+    def before_update(self, metric, updates, arguments, options):
         """Called before an update, which is noted already."""
 
     def before_reset(self, metric, updates):
