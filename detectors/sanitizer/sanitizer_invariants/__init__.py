@@ -45,7 +45,7 @@ ORDER = (
     "schedule-too-long",
     "carried-state",
     "metric-reset", "metric-in-collection", "metric-types", "metric-ignores",
-    "metric-flattened",
+    "metric-flattened", "outer-comparison",
 )  # fmt: skip
 
 

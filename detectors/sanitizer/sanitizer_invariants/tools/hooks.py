@@ -13,7 +13,9 @@
 - `after_recurrence(module, arguments, options, output)`: a cell, an `nn.RNN`, `nn.LSTM` or `nn.GRU`
   was called, by another module or not;
 - `before_metric(name, metric, arguments, options)`: `update` or `reset` of an object that has
-  `update`, `compute` and `reset`, and is not called by another such object.
+  `update`, `compute` and `reset`, and is not called by another such object;
+- `after_comparison(left, right, result)`: `left == right` or `left != right` of plain tensors, by
+  operators or methods, has more elements than either.
 """
 
 import functools
@@ -370,7 +372,30 @@ def takes_nothing(method):
     return True
 
 
+def hook_comparisons(tell):
+    for name in ("__eq__", "__ne__", "eq", "ne"):
+        setattr(torch.Tensor, name, watch_comparison(getattr(torch.Tensor, name), tell))
+
+
+def watch_comparison(bare, tell):
+    """A method that compares tensors, with the results told that are larger than both."""
+
+    @functools.wraps(bare)
+    def compare(*arguments, **options):
+        result = bare(*arguments, **options)
+        is_plain = len(arguments) == 2 and all(type(value) in PLAIN for value in arguments)
+        if is_plain and not is_compiling():
+            first, second = arguments
+            if first.numel() < result.numel() > second.numel():
+                tell(first, second, result)
+        return result
+
+    skip_code(compare.__code__)
+    return compare
+
+
 HOOKS = {
+    "after_comparison": hook_comparisons,
     "before_metric": hook_metrics,
     "after_seed": hook_seeds,
     "after_generator": hook_generators,
