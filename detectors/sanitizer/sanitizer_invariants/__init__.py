@@ -37,7 +37,6 @@ ORDER = (
     "discarded-function", "adapter-differs", "ignored-mask", "evaluation-shift",
     "stale-copy",
     "stands-still",
-    "metric-reset",
     "visible-targets",
     "term-twice",
     "counted-ignored",
