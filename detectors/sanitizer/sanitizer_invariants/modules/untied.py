@@ -3,6 +3,7 @@
 import weakref
 
 import torch
+from torch.utils.weak import WeakIdKeyDictionary
 
 from sanitizer_invariants.tools import copies
 from sanitizer_invariants.tools.invariant import Invariant, is_sampled
@@ -16,14 +17,18 @@ class Untied(Invariant):
     `load_state_dict(..., assign=True)` and a part that is copied make two parameters of one: from
     then on each is trained by itself, with a part of the gradient.
 
+    The same holds of a parameter of one module that was assigned to another one, where neither got
+    another by assignment: who loads by writing into `_parameters` has replaced one of the two.
+
     Seen at calls in training mode with gradients, where both parts are there, with parameters of
     one shape under their names, which are not the same.
 
     Excepted: what is tied again before it is called; parameters whose name or shape has
     changed; frozen ones.
 
-    Cost: a look at the parameters of a module at each loading and conversion and at the first call
-    in training; after it at those that are shared, at each 50th.
+    Cost: an entry for each parameter that a module gets; a look at the parameters of a module at
+    each loading and conversion and at the first call in training; after it at those that are
+    shared, at each 50th.
     """
 
     NAME = "untied"
@@ -33,6 +38,16 @@ class Untied(Invariant):
         super().__init__(program, report)
         self.ties, self.calls = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
         self.before, self.lost = [], []
+        self.owners, self.assigned = WeakIdKeyDictionary(), {}
+
+    def before_parameter(self, module, name, parameter):
+        place = Holder(module, name)
+        # What had another parameter has it no more, on purpose.
+        for key in [key for key, pair in self.assigned.items() if place in pair]:
+            del self.assigned[key]
+        first = self.owners.setdefault(parameter, place)
+        if first != place and first.module() is not None:
+            self.assigned[first, place] = (first, place)
 
     def before_load(self, loaded, state):
         self.before = list_ties(loaded) if isinstance(loaded, torch.nn.Module) else []
@@ -60,9 +75,21 @@ class Untied(Invariant):
             return
         self.calls[module] = self.calls.get(module, 0) + 1
         if module not in self.ties:
-            self.ties[module] = list_ties(module)
+            self.ties[module] = [*list_ties(module), *self._list_assigned(module)]
         if self.lost or (self.ties[module] and is_sampled(self.calls[module], 50)):
             self._look_at(module)
+
+    def _list_assigned(self, module):
+        """The ties of a module by parameters of one part that another part was assigned."""
+        if not self.assigned:
+            return []
+        paths = {part: path for path, part in module.named_modules()}
+        places = [
+            [(paths.get(holder.module()), holder.name) for holder in pair]
+            for pair in self.assigned.values()
+        ]
+        whole = [pair for pair in places if None not in (pair[0][0], pair[1][0])]
+        return [Tie(module, *pair) for pair in whole]
 
     def _look_at(self, module):
         self.lost = [tie for tie in self.lost if tie.is_lost()]
@@ -80,6 +107,19 @@ class Untied(Invariant):
                 )
                 self.lost, self.ties[module] = [], []
                 return
+
+
+class Holder:
+    """A module that has a parameter under a name."""
+
+    def __init__(self, module, name):
+        self.module, self.name, self.key = weakref.ref(module), name, (id(module), name)
+
+    def __eq__(self, other):
+        return self.key == other.key and self.module() is other.module()
+
+    def __hash__(self):
+        return hash(self.key)
 
 
 class Tie:

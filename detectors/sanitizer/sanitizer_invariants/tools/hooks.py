@@ -7,6 +7,8 @@
   `torch.distributions` has;
 - `after_read(content)`: of what `torch.load` has read;
 - `before_convert(module)` and `after_convert(module)`: around `to`, `to_empty`, `half`;
+- `before_parameter(module, name, parameter)`: a parameter becomes one of a module, by assignment or
+  `register_parameter`;
 - `before_registration(parent, name, module)`: a module becomes an attribute of another one;
 - `after_function(function, arguments, result)`: of `apply` of a `torch.autograd.Function` that
   torch has not written, where its result has gradients;
@@ -199,6 +201,14 @@ def watch_convert(bare, before=None, after=None):
 
     skip_code(convert.__code__)
     return convert
+
+
+def hook_parameters(tell):
+    def before(module, name, parameter):
+        if isinstance(parameter, torch.nn.Parameter) and not is_compiling():
+            tell(module, name, parameter)
+
+    torch.nn.modules.module.register_module_parameter_registration_hook(before)
 
 
 def hook_registrations(tell):
@@ -405,6 +415,7 @@ HOOKS = {
     "after_read": hook_reads,
     "before_convert": hook_before_convert,
     "after_convert": hook_after_convert,
+    "before_parameter": hook_parameters,
     "before_registration": hook_registrations,
     "after_function": hook_functions,
     "after_recurrence": hook_recurrences,

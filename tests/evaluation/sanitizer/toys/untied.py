@@ -45,6 +45,14 @@ META = (
     "model.to_empty(device='cpu')\nmodel.load_state_dict(state)\n"
 )
 
+# What loads by putting new parameters into the modules, one after the other.
+WRITTEN = (
+    "model = Model()\n"
+    "for name in ('embedding.weight',):\n"
+    "    part, _, leaf = name.partition('.')\n"
+    "    model._modules[part]._parameters[leaf] = nn.Parameter(state[name].clone())\n"
+)
+
 
 def program(before="", later="pass"):
     return PROGRAM.format(before=before, later=later)
@@ -54,13 +62,22 @@ WRONG = {
     "assigned": program("assign(model, state)"),
     "meta": program(META),
     "a copy": program(later=COPIED),
+    "written": program(WRITTEN),
 }
-ITERATIONS = {"assigned": 1, "meta": 1, "a copy": 4}
+ITERATIONS = {"assigned": 1, "meta": 1, "a copy": 4, "written": 1}
 APIS = {"meta": "torch.nn.Module.to_empty"}
 LINES = {"meta": "model.to_empty"}
 PARAMETERS = {"meta": "head.weight"}
 RIGHT = {
     "tied": program(),
+    "written, and tied again": program(WRITTEN + "model.tie()"),
+    "untied in a new network": program(
+        "model = Model()\nmodel.head.weight = nn.Parameter(torch.randn(20, 8))"
+    ),
+    "another network is tied to it": program(
+        "other = Model()\nother.head.weight = model.head.weight\n"
+        "other.head._parameters['weight'] = nn.Parameter(torch.randn(20, 8))"
+    ),
     "loaded": program("model.load_state_dict(state)"),
     "tied again": program(META + "model.tie()"),
     "moved": program("model.double(); model.float(); model.to('cpu')"),
