@@ -3,10 +3,12 @@ and the tests that kill them.
 
     python benchmarks/mutants.py draw mutants.csv --count 200 --seed 0
     python benchmarks/mutants.py run mutants.csv --jobs 2   # goes on after a stop
+    python benchmarks/mutants.py before mutants-fates.csv --tree OLD   # of an older checkout
 
 A mutant changes one operator, condition or constant of a module. It is killed if a test fails that
 passes without it. The tests are the files that mirror the module's folder, and the files that name
-the module.
+the module. `before` tries those that survived in an older checkout, where the line stands there once,
+and says which of them the tests of that day killed.
 """
 
 import argparse
@@ -20,7 +22,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -147,17 +149,24 @@ def _changed(node: ast.expr) -> str | None:
     return None
 
 
-def tests_for(module: str) -> list[str]:
-    """The test files of a module: its folder's mirror, then files that name the module."""
+def tests_for(module: str, root: Path = ROOT) -> list[str]:
+    """The test files of a module: its folder's mirror, or the next folder above that has one; then
+    files that name the module.
+    """
     path = Path(module)
-    mirror = ROOT / "tests" / path.parent
-    mirrored = sorted(mirror.glob("test_*.py")) if mirror.is_dir() else []
+    folders = [root / "tests" / parent for parent in path.parents]
+    mirrored = _tests_in(next(folder for folder in folders if folder.is_dir()), root)
     dotted = ".".join(path.with_suffix("").parts)
-    everything = sorted((ROOT / "tests").rglob("test_*.py"))
+    everything = sorted((root / "tests").rglob("test_*.py"))
     naming = [test for test in everything if _names(test, dotted)]
     first = [test for test in naming if test in mirrored]
     ordered = dict.fromkeys([*first, *mirrored, *naming])
-    return [test.relative_to(ROOT).as_posix() for test in ordered]
+    return [test.relative_to(root).as_posix() for test in ordered]
+
+
+def _tests_in(folder: Path, root: Path) -> list[Path]:
+    """The test files of a folder; none of the folder of all tests itself."""
+    return [] if folder == root / "tests" else sorted(folder.glob("test_*.py"))
 
 
 def _names(test: Path, dotted: str) -> bool:
@@ -170,7 +179,7 @@ def try_mutant(mutant: Mutant, tree: Path) -> Fate:
     """Put a mutant into a working copy, run its tests, and take it out again."""
     path = tree / mutant.module
     original = path.read_bytes()
-    tests = tests_for(mutant.module)
+    tests = tests_for(mutant.module, tree)
     if not tests:
         return Fate(mutant, "survived", "no tests")
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not real and not stress"]
@@ -214,6 +223,44 @@ def _copy(tree: Path) -> Path:
     return tree
 
 
+def before(path: Path, tree: Path) -> None:
+    """Try the mutants that survived in an older checkout; adds their fates to a table beside it."""
+    with path.open(encoding="utf-8", newline="") as file:
+        survivors = [_from_row(row) for row in csv.DictReader(file) if row["fate"] == "survived"]
+    fates = path.with_name(f"{path.stem}-before.csv")
+    tried = set(_table(fates)) if fates.is_file() else set()
+    for mutant in survivors:
+        there = moved(mutant, tree)
+        if mutant in tried:
+            continue
+        result = try_mutant(there, tree) if there else Fate(mutant, "not there", "")
+        _append(fates, Fate(mutant, result.fate, result.test))
+
+
+def moved(mutant: Mutant, tree: Path) -> Mutant | None:
+    """The mutant in another checkout; None where its line is not there, or more than once."""
+    line = (ROOT / mutant.module).read_text(encoding="utf-8").splitlines()[mutant.line - 1]
+    places = [
+        (path, number, other)
+        for package in PACKAGES
+        for path in sorted((tree / package).rglob("*.py"))
+        for number, other in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if other.strip() == line.strip()
+    ]
+    if len(places) != 1 or mutant.line != mutant.last_line:
+        return None
+    path, number, other = places[0]
+    shift = len(other) - len(other.lstrip()) - (len(line) - len(line.lstrip()))
+    return replace(
+        mutant,
+        module=path.relative_to(tree).as_posix(),
+        line=number,
+        last_line=number,
+        first=mutant.first + shift,
+        last=mutant.last + shift,
+    )
+
+
 def _table(path: Path) -> list[Mutant]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -247,7 +294,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     trying = verbs.add_parser("run")
     trying.add_argument("table", type=Path)
     trying.add_argument("--jobs", type=int, default=1)
+    looking_back = verbs.add_parser("before")
+    looking_back.add_argument("table", type=Path)
+    looking_back.add_argument("--tree", type=Path, required=True)
     options = parser.parse_args(arguments)
+    if options.verb == "before":
+        before(options.table, options.tree.resolve())
+        return 0
     if options.verb == "run":
         run(options.table, options.jobs)
         return 0
