@@ -155,7 +155,8 @@ def tests_for(module: str, root: Path = ROOT) -> list[str]:
     """
     path = Path(module)
     folders = [root / "tests" / parent for parent in path.parents]
-    mirrored = _tests_in(next(folder for folder in folders if folder.is_dir()), root)
+    mirror = next((folder for folder in folders if folder.is_dir()), root / "tests")
+    mirrored = _tests_in(mirror, root)
     dotted = ".".join(path.with_suffix("").parts)
     everything = sorted((root / "tests").rglob("test_*.py"))
     naming = [test for test in everything if _names(test, dotted)]
